@@ -1,0 +1,107 @@
+/**
+ * Assembles one sandbox: the pretend carriers, phones, inboxes and controls behind one HTTP server.
+ * Invariant: a sandbox shares nothing with another one in the same process, and reads time only from the world handed in.
+ */
+import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import { type Book, createBook } from './carriers/book.ts';
+import { defaultSettings, type Settings } from './carriers/settings.ts';
+import { controlApi } from './control/api.ts';
+import { faultHooks } from './control/fault-hooks.ts';
+import { createFaults, type Faults } from './control/faults.ts';
+import { controlPage } from './control/page.ts';
+import { createInboxes } from './inbox/inboxes.ts';
+import { inboxDoor, inboxPages } from './inbox/routes.ts';
+import { createCallbackSender } from './mtn/callback-sender.ts';
+import { createCollections } from './mtn/collections.ts';
+import { mtnRoutes } from './mtn/routes.ts';
+import { type MtnCredentials, sandboxCredentials } from './mtn/tokens.ts';
+import { assetRoutes } from './pages/assets.ts';
+import { startPage } from './pages/start.ts';
+import { phoneApi, sandboxSmsSecret } from './phone/api.ts';
+import { createPhones, type Phones } from './phone/phones.ts';
+import { phoneRoutes } from './phone/routes.ts';
+import { realWorld, type World } from './world.ts';
+
+export type SandboxOptions = {
+  /** Seeds every fault that is drawn; the same seed repeats a run. */
+  readonly seed: string;
+  readonly now?: World['now'];
+  readonly schedule?: World['schedule'];
+  readonly mtnCredentials?: MtnCredentials;
+  readonly smsSecret?: string;
+  /** Verifies the webhooks of inboxes that were given no secret of their own. */
+  readonly webhookSecret?: string;
+  /** Where the gateway answers; only for links and commands that pages show. */
+  readonly gatewayUrl?: string;
+};
+
+export type Sandbox = {
+  /** Not yet listening; `app.close()` ends everything, open event streams included. */
+  readonly app: FastifyInstance;
+  readonly book: Book;
+  readonly phones: Phones;
+  readonly faults: Faults;
+  readonly settings: Settings;
+};
+
+export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const real = realWorld();
+  const world: World = { now: options.now ?? real.now, schedule: options.schedule ?? real.schedule };
+  const book = createBook();
+  const phones = createPhones(world);
+  const settings = defaultSettings();
+  const faults = createFaults(options.seed);
+  const callbacks = createCallbackSender(faults);
+  const collections = createCollections({ world, settings, book, phones, sendCallback: callbacks.send });
+
+  const app = createServer();
+  app.addHook('onClose', () => callbacks.close());
+  await app.register(
+    async (scope) =>
+      mtnRoutes(scope, {
+        world,
+        collections,
+        credentials: options.mtnCredentials ?? sandboxCredentials,
+        hooks: faultHooks('mtn', faults, world),
+      }),
+    { prefix: '/mtn' },
+  );
+  phoneApi(app, {
+    phones,
+    smsHooks: faultHooks('sms', faults, world),
+    smsSecret: options.smsSecret ?? sandboxSmsSecret,
+  });
+  phoneRoutes(app, phones, world);
+  const inboxes = createInboxes(world, options.webhookSecret);
+  const hooks = faultHooks('inbox', faults, world);
+  await app.register(async (scope) => inboxDoor(scope, { inboxes, faults, hooks }));
+  inboxPages(app, inboxes);
+  controlApi(app, { book, settings, faults });
+  controlPage(app, { book, settings, faults });
+  startPage(app, options.gatewayUrl ?? 'http://127.0.0.1:8080');
+  assetRoutes(app);
+  return { app, book, phones, faults, settings };
+}
+
+/** A bare server whose errors are JSON `{error, message}`. It logs nothing: it lies in the path of load tests. */
+function createServer(): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: 256 * 1024,
+    forceCloseConnections: true,
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
+  });
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, new URLSearchParams(body.toString())),
+  );
+  app.setErrorHandler<FastifyError>((error, _request, reply) => {
+    const status = error.statusCode ?? 500;
+    const message = status < 500 ? error.message : 'The sandbox itself failed.';
+    if (status >= 500) console.error(error);
+    return reply.code(status).send({ error: status < 500 ? 'bad_request' : 'internal_error', message });
+  });
+  app.setNotFoundHandler((request, reply) =>
+    reply.code(404).send({ error: 'not_found', message: `Nothing answers ${request.method} here.` }),
+  );
+  return app;
+}

@@ -1,0 +1,8 @@
+/**
+ * The inbox page's script: new webhooks appear by themselves, and addresses copy on click.
+ * Invariant: the page shows the same without it, after a refresh.
+ */
+import { copyOnClick, goLive } from './live.ts';
+
+goLive(() => undefined);
+copyOnClick();

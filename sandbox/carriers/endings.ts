@@ -1,0 +1,41 @@
+/**
+ * What a number does by itself, told by its last two digits (contract §11).
+ * Invariant: the table is the only place that knows the endings; simulators and pages read it.
+ */
+
+export const endings = ['01', '02', '03', '04', '05', '06', '07', '08'] as const;
+export type Ending = (typeof endings)[number];
+
+/** `approve` after the self-decision delay, `no_funds` and `reject` shortly after, `never` until the prompt expires, `person` on the virtual phone. */
+export type Decision = 'approve' | 'no_funds' | 'reject' | 'never' | 'person';
+
+export type Behaviour = {
+  readonly decision: Decision;
+  /** The request is taken, but its HTTP answer never comes. */
+  readonly answer: 'normal' | 'hangs' | 'down';
+  readonly callback: 'once' | 'thrice_out_of_order' | 'none';
+};
+
+const normal: Behaviour = { decision: 'person', answer: 'normal', callback: 'once' };
+
+const byEnding: Readonly<Record<Ending, Behaviour>> = {
+  '01': { ...normal, decision: 'approve' },
+  '02': { ...normal, decision: 'no_funds' },
+  '03': { ...normal, decision: 'reject' },
+  '04': { ...normal, decision: 'never' },
+  '05': { ...normal, decision: 'approve', answer: 'hangs' },
+  '06': { ...normal, decision: 'never', answer: 'down' },
+  '07': { ...normal, decision: 'approve', callback: 'thrice_out_of_order' },
+  '08': { ...normal, decision: 'approve', callback: 'none' },
+};
+
+/** The ending of a number when it is one that decides by itself. */
+export function endingOf(msisdn: string): Ending | undefined {
+  const last = msisdn.slice(-2);
+  return endings.find((ending) => ending === last);
+}
+
+export function behaviourOf(msisdn: string): Behaviour {
+  const ending = endingOf(msisdn);
+  return ending === undefined ? normal : byEnding[ending];
+}

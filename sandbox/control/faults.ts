@@ -1,0 +1,134 @@
+/**
+ * What goes wrong on purpose, per upstream, drawn from a seed so that a run can be repeated.
+ * Invariant: the same seed, the same plan and the same order of requests give the same fates; changing one rate does not shift the draws of another.
+ */
+
+export const upstreams = ['mtn', 'inbox', 'sms'] as const;
+export type Upstream = (typeof upstreams)[number];
+
+/** Rates are from 0 (never) to 1 (always). */
+export type FaultPlan = {
+  /** Every request waits this long before anything else happens. */
+  readonly delay_ms: number;
+  /** The request vanishes before it is taken; the connection hangs until the caller gives up. */
+  readonly drop_rate: number;
+  /** 503 before anything is taken. */
+  readonly refuse_rate: number;
+  /** 500 before anything is taken. */
+  readonly error_rate: number;
+  /** The request is taken, then the connection is cut without an answer. */
+  readonly answer_lost_rate: number;
+  /** A callback is sent twice. */
+  readonly duplicate_callback_rate: number;
+  /** A callback is never sent. */
+  readonly lose_callback_rate: number;
+  /** The status that an inbox answers; null means 200. */
+  readonly status: number | null;
+  /** An inbox catches the webhook and never answers. */
+  readonly hang: boolean;
+};
+
+export type RequestFate = {
+  readonly delay_ms: number;
+  readonly end: 'none' | 'drop' | 'refuse' | 'error';
+  readonly answer_lost: boolean;
+};
+
+export type Faults = {
+  readonly seed: () => string;
+  readonly plans: () => Record<Upstream, FaultPlan>;
+  /** Changes the given parts of one upstream's plan and starts its draws again from the seed. */
+  readonly set: (upstream: Upstream, change: Partial<FaultPlan>) => void;
+  readonly clear: () => void;
+  /** Takes another seed and starts every draw again. */
+  readonly reseed: (seed: string) => void;
+  readonly drawRequest: (upstream: Upstream) => RequestFate;
+  /** How many times the next callback is sent: 0, 1 or 2. */
+  readonly drawCallback: (upstream: Upstream) => 0 | 1 | 2;
+};
+
+export const noFaults: FaultPlan = {
+  delay_ms: 0,
+  drop_rate: 0,
+  refuse_rate: 0,
+  error_rate: 0,
+  answer_lost_rate: 0,
+  duplicate_callback_rate: 0,
+  lose_callback_rate: 0,
+  status: null,
+  hang: false,
+};
+
+const unharmed: RequestFate = { delay_ms: 0, end: 'none', answer_lost: false };
+
+/** FNV-1a, 32 bits: turns the seed's text into the generator's first state. */
+function hash(text: string): number {
+  let state = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) state = Math.imul(state ^ text.charCodeAt(i), 0x01000193);
+  return state >>> 0;
+}
+
+/** mulberry32: small, even enough for rates, and the same on every machine. Numbers from 0 to below 1. */
+export function seededRandom(seed: string): () => number {
+  let state = hash(seed);
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+type Stream = { plan: FaultPlan; requests: () => number; callbacks: () => number };
+
+export function createFaults(firstSeed: string): Faults {
+  let seed = firstSeed;
+  const fresh = (upstream: Upstream, plan: FaultPlan): Stream => ({
+    plan,
+    requests: seededRandom(`${seed}/${upstream}/requests`),
+    callbacks: seededRandom(`${seed}/${upstream}/callbacks`),
+  });
+  const all = (planOf: (upstream: Upstream) => FaultPlan): Record<Upstream, Stream> => ({
+    mtn: fresh('mtn', planOf('mtn')),
+    inbox: fresh('inbox', planOf('inbox')),
+    sms: fresh('sms', planOf('sms')),
+  });
+  let streams = all(() => noFaults);
+
+  return {
+    seed: () => seed,
+    plans: () => ({ mtn: streams.mtn.plan, inbox: streams.inbox.plan, sms: streams.sms.plan }),
+    set: (upstream, change) => {
+      streams = { ...streams, [upstream]: fresh(upstream, { ...streams[upstream].plan, ...change }) };
+    },
+    clear: () => {
+      streams = all(() => noFaults);
+    },
+    reseed: (next) => {
+      seed = next;
+      const before = streams;
+      streams = all((upstream) => before[upstream].plan);
+    },
+    drawRequest: (upstream) => {
+      const { plan, requests } = streams[upstream];
+      if (plan === noFaults) return unharmed;
+      // Four draws a request, always, so that the fates of later requests do not depend on which rates are zero.
+      const [drop, refuse, error, lost] = [requests(), requests(), requests(), requests()];
+      const end =
+        drop < plan.drop_rate
+          ? 'drop'
+          : refuse < plan.refuse_rate
+            ? 'refuse'
+            : error < plan.error_rate
+              ? 'error'
+              : 'none';
+      return { delay_ms: plan.delay_ms, end, answer_lost: lost < plan.answer_lost_rate };
+    },
+    drawCallback: (upstream) => {
+      const { plan, callbacks } = streams[upstream];
+      if (plan === noFaults) return 1;
+      const [lost, twice] = [callbacks(), callbacks()];
+      return lost < plan.lose_callback_rate ? 0 : twice < plan.duplicate_callback_rate ? 2 : 1;
+    },
+  };
+}

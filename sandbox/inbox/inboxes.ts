@@ -1,0 +1,145 @@
+/**
+ * The inboxes that catch webhooks, in memory.
+ * Invariant: memory is bounded by inboxes, by messages an inbox and by bytes in all; what was caught is never changed.
+ */
+import type { World } from '../world.ts';
+import { judge, keyIn, type Verdict } from './signature.ts';
+
+export type Caught = {
+  /** Counts up within the inbox, from 1. */
+  readonly id: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** The status it was answered with; null when it was left without an answer. */
+  readonly answered: number | null;
+  /** How many times this webhook-id had arrived, this one included. */
+  readonly attempt: number;
+};
+
+export type InboxView = {
+  readonly name: string;
+  readonly hasSecret: boolean;
+  readonly total: number;
+  /** Newest first. */
+  readonly messages: readonly (Caught & Verdict)[];
+};
+
+export type InboxSummary = { readonly name: string; readonly total: number; readonly last_at: number | null };
+
+export type Inboxes = {
+  readonly take: (name: string, message: Pick<Caught, 'headers' | 'body' | 'answered'>) => void;
+  readonly read: (name: string, limit?: number) => InboxView;
+  /** False when the text is no `whsec_` secret; an empty text takes the secret away. */
+  readonly setSecret: (name: string, secret: string) => boolean;
+  readonly empty: (name: string) => void;
+  readonly list: () => InboxSummary[];
+  readonly watch: (name: string, changed: () => void) => () => void;
+};
+
+const inboxesKept = 1_000;
+const messagesKept = 500;
+/** All inboxes together, so that a flood of large bodies cannot fill the machine. */
+const bytesKept = 128 * 1024 * 1024;
+
+type Inbox = { messages: Caught[]; total: number; bytes: number; key: Buffer | undefined };
+
+/** Names are what may stand in an address without escaping. */
+export function isInboxName(name: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);
+}
+
+/** `secret` verifies inboxes that were given none of their own. */
+export function createInboxes(world: World, secret: string | undefined): Inboxes {
+  const inboxes = new Map<string, Inbox>();
+  const watchers = new Map<string, Set<() => void>>();
+  const commonKey = secret === undefined ? undefined : keyIn(secret);
+  let bytes = 0;
+
+  const changed = (name: string) => {
+    for (const watcher of watchers.get(name) ?? []) watcher();
+  };
+  const dropOldestMessage = (inbox: Inbox) => {
+    const size = inbox.messages.shift()?.body.length ?? 0;
+    inbox.bytes -= size;
+    bytes -= size;
+  };
+  const forget = (name: string) => {
+    bytes -= inboxes.get(name)?.bytes ?? 0;
+    inboxes.delete(name);
+  };
+  const touch = (name: string): Inbox => {
+    const inbox = inboxes.get(name) ?? { messages: [], total: 0, bytes: 0, key: undefined };
+    inboxes.delete(name);
+    inboxes.set(name, inbox);
+    return inbox;
+  };
+  const makeRoom = () => {
+    while (inboxes.size > inboxesKept || (bytes > bytesKept && inboxes.size > 1)) {
+      const oldest = inboxes.keys().next().value;
+      if (oldest === undefined) return;
+      forget(oldest);
+    }
+    for (const inbox of inboxes.values())
+      while (bytes > bytesKept && inbox.messages.length > 1) dropOldestMessage(inbox);
+  };
+  const verdictOf = (inbox: Inbox, message: Caught): Verdict =>
+    judge(inbox.key ?? commonKey, {
+      id: message.headers['webhook-id'],
+      timestamp: message.headers['webhook-timestamp'],
+      signature: message.headers['webhook-signature'],
+      body: message.body,
+      receivedAt: message.at,
+    });
+
+  return {
+    take: (name, message) => {
+      const inbox = touch(name);
+      const id = message.headers['webhook-id'];
+      const before = id === undefined ? 0 : inbox.messages.filter((one) => one.headers['webhook-id'] === id).length;
+      inbox.total += 1;
+      inbox.messages.push({ ...message, id: inbox.total, at: world.now(), attempt: before + 1 });
+      inbox.bytes += message.body.length;
+      bytes += message.body.length;
+      if (inbox.messages.length > messagesKept) dropOldestMessage(inbox);
+      if (inboxes.size > inboxesKept || bytes > bytesKept) makeRoom();
+      changed(name);
+    },
+    read: (name, limit = messagesKept) => {
+      const inbox = inboxes.get(name);
+      const messages = inbox?.messages.slice(-limit).reverse() ?? [];
+      return {
+        name,
+        hasSecret: (inbox?.key ?? commonKey) !== undefined,
+        total: inbox?.total ?? 0,
+        messages: inbox === undefined ? [] : messages.map((message) => ({ ...message, ...verdictOf(inbox, message) })),
+      };
+    },
+    setSecret: (name, text) => {
+      const key = keyIn(text);
+      if (key === undefined && text.trim() !== '') return false;
+      touch(name).key = key;
+      makeRoom();
+      changed(name);
+      return true;
+    },
+    empty: (name) => {
+      const inbox = inboxes.get(name);
+      while (inbox !== undefined && inbox.messages.length > 0) dropOldestMessage(inbox);
+      changed(name);
+    },
+    list: () =>
+      [...inboxes]
+        .map(([name, inbox]) => ({ name, total: inbox.total, last_at: inbox.messages.at(-1)?.at ?? null }))
+        .reverse(),
+    watch: (name, watcher) => {
+      const set = watchers.get(name) ?? new Set();
+      watchers.set(name, set.add(watcher));
+      return () => {
+        set.delete(watcher);
+        if (set.size === 0 && watchers.get(name) === set) watchers.delete(name);
+      };
+    },
+  };
+}

@@ -1,0 +1,58 @@
+// The process: it says when it is ready, and stops when it is told to or when its parent is gone.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test, vi } from 'vitest';
+
+type Ready = { readonly type: string; readonly url: string };
+
+// Each start compiles the sources anew, which takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+function start(port: string): ChildProcess {
+  const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', main], {
+    env: { ...process.env, SANDBOX_PORT: port },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  children.push(child);
+  return child;
+}
+
+async function ready(child: ChildProcess): Promise<Ready> {
+  const [message] = (await once(child, 'message')) as [Ready];
+  return message;
+}
+
+test.each([
+  ['SIGTERM', (child: ChildProcess) => child.kill('SIGTERM')],
+  ['its parent going away', (child: ChildProcess) => child.disconnect()],
+])('%s stops it with status 0, open event streams included', async (_name, end) => {
+  const child = start('0');
+  const { type, url } = await ready(child);
+  expect(type).toBe('ready');
+  const stream = await fetch(`${url}/phone/243810000042/events`);
+  expect(stream.status).toBe(200);
+  const exited = once(child, 'exit');
+  end(child);
+  expect(await exited).toEqual([0, null]);
+});
+
+test('a taken port and a bad one are one line that names the variable', async () => {
+  const first = start('0');
+  const { url } = await ready(first);
+  for (const port of [new URL(url).port, 'eighty']) {
+    const second = start(port);
+    let errors = '';
+    second.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      errors += text;
+    });
+    const [code] = await once(second, 'close');
+    expect([code, errors.trim().split('\n')]).toEqual([1, [expect.stringContaining('SANDBOX_PORT')]]);
+  }
+});

@@ -1,0 +1,50 @@
+/**
+ * Starts the sandbox as a process: reads the environment, listens, and stops when it is told to or when its parent is gone.
+ * Invariant: one line when it listens, one line when it cannot, and nothing else on the way.
+ */
+import { createSandbox } from './app.ts';
+
+function fail(message: string): never {
+  console.error(message);
+  process.exit(1);
+}
+
+function portFrom(text: string | undefined): number {
+  if (text === undefined || text === '') return 8090;
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : fail(`SANDBOX_PORT is not a port: ${text}`);
+}
+
+const port = portFrom(process.env.SANDBOX_PORT);
+const host = process.env.SANDBOX_HOST || '127.0.0.1';
+const seed = process.env.SANDBOX_SEED || 'mbongo';
+
+const webhookSecret = process.env.SANDBOX_WEBHOOK_SECRET;
+const gatewayUrl = process.env.GATEWAY_URL || 'http://127.0.0.1:8080';
+
+const { app } = await createSandbox({ seed, gatewayUrl, ...(webhookSecret ? { webhookSecret } : {}) });
+const url = await app
+  .listen({ port, host })
+  .catch((error: NodeJS.ErrnoException) =>
+    fail(
+      error.code === 'EADDRINUSE'
+        ? `Port ${port} is taken: set SANDBOX_PORT to a free one.`
+        : `The sandbox cannot listen on ${host}:${port}: ${error.message}`,
+    ),
+  );
+console.log(`sandbox networks on ${url} (seed ${seed})`);
+
+let stopping = false;
+const stop = () => {
+  if (stopping) return;
+  stopping = true;
+  app.close().then(
+    () => process.exit(0),
+    (error: Error) => fail(`The sandbox did not stop cleanly: ${error.message}`),
+  );
+};
+process.on('SIGTERM', stop);
+process.on('SIGINT', stop);
+if (process.send !== undefined) {
+  process.on('disconnect', stop);
+  process.send({ type: 'ready', url });
+}

@@ -1,0 +1,69 @@
+/**
+ * The start page: what the sandbox is, the numbers that decide by themselves, and a first payment in two minutes.
+ * Invariant: its commands are complete; only what a person alone has (credential, tokens) is left as a shell variable.
+ */
+import type { FastifyInstance } from 'fastify';
+import { endings } from '../carriers/endings.ts';
+import { phoneWords } from '../phone/words.ts';
+import { html, type SafeHtml } from './html.ts';
+import { sendPage } from './layout.ts';
+
+const statuses: Readonly<Record<(typeof endings)[number], string>> = {
+  '01': 'approved',
+  '02': 'failed',
+  '03': 'cancelled',
+  '04': 'processing, then expires',
+  '05': 'approved, found by asking',
+  '06': 'not taken; try again',
+  '07': 'approved, once',
+  '08': 'approved, found by asking',
+};
+
+function numbers(): SafeHtml {
+  const words = phoneWords.en;
+  return html`<div class="scroll"><table class="numbers"><thead><tr><th scope="col">Ending</th><th scope="col">The carrier</th><th scope="col">The payment ends</th><th scope="col">Phone</th></tr></thead><tbody>
+    ${endings.map(
+      (ending) => html`<tr><th scope="row">… ${ending}</th><td>${words.endings[ending]}</td><td>${statuses[ending]}</td>
+        <td class="figure"><a href="/phone/2438100001${ending}">+243 810 000 1${ending}</a></td></tr>`,
+    )}
+    <tr><th scope="row">any other</th><td>waits for the virtual phone</td><td>as you decide there</td><td class="figure"><a href="/phone/243810000042">+243 810 000 042</a></td></tr></tbody></table></div>`;
+}
+
+function commands(gateway: string, sandbox: string): SafeHtml {
+  return html`<ol class="steps">
+    <li><p>Mint a session with the merchant's credential, and keep its <code>session_token</code> as <code>$SESSION</code>.</p>
+      <pre tabindex="0">curl -X POST ${gateway}/api/v1/internal/sessions/create \\
+  -H "Authorization: Bearer $CREDENTIAL" -H 'Content-Type: application/json' \\
+  -d '{"amount":"45.90","currency":"usd","customer_reference":"order-2041"}'</pre></li>
+    <li><p>Collect by mobile money, and keep the <code>payment_id</code> as <code>$PAYMENT</code>.</p>
+      <pre tabindex="0">curl -X POST ${gateway}/api/v1/payments/collect \\
+  -H "Authorization: Bearer $SESSION" -H 'Content-Type: application/json' \\
+  -d '{"payment_method":"mobile_money","user_info":"full","payment_method_info":"full",
+       "fee_covered_by":"buyer","delivery_behaviour":"direct_delivery",
+       "first_name":"Grace","last_name":"Ilunga","email":"grace@example.com",
+       "phone_number":"+243810000042","notify_url":"${sandbox}/inbox/demo"}'</pre></li>
+    <li><p>Submit with the number to charge. Then answer on <a href="/phone/243810000042">its phone</a>, PIN <code>0000</code>.</p>
+      <pre tabindex="0">curl -X POST ${gateway}/api/v1/payments/submit \\
+  -H "Authorization: Bearer $SESSION" -H 'Content-Type: application/json' \\
+  -d '{"payment_id":"'$PAYMENT'","payment_method_id":"mobile_money",
+       "mobile_money_phone_number":"+243810000042"}'</pre></li>
+    <li><p>See the result, and the signed webhook in <a href="/inbox/demo">the inbox</a>.</p>
+      <pre tabindex="0">curl ${gateway}/api/v1/payments/mobile-money/status/$PAYMENT \\
+  -H "Authorization: Bearer $SESSION"</pre></li>
+  </ol>`;
+}
+
+export function startPage(app: FastifyInstance, gateway: string): void {
+  app.get('/', (request, reply) => {
+    const sandbox = `${request.protocol}://${request.host}`;
+    const main = html`<div class="sheetless"><h1>The pretend outside world</h1>
+      <p class="lead">Carriers, phones and webhook receivers that behave like the real ones, on your own machine. Nothing here moves money, and everything here can go wrong on request.</p>
+      <div class="columns">
+        <a class="card tile" href="/phone/243810000042"><strong>Phone</strong><span class="soft">Approve or reject what a carrier pushes. The PIN is 0000.</span></a>
+        <a class="card tile" href="/inbox/demo"><strong>Inbox</strong><span class="soft">Catch webhooks, read them live, see whether they verify.</span></a>
+        <a class="card tile" href="/control"><strong>Control</strong><span class="soft">Delays, lost answers, duplicates; repeatable from a seed.</span></a></div>
+      <section class="card stack"><h2>Numbers that decide by themselves</h2><p class="soft">The last two digits say what happens, whatever the country.</p>${numbers()}</section>
+      <section class="card stack"><h2>Pay in two minutes</h2><p class="soft">The gateway is at <a href="${gateway}/docs">${gateway}</a>; its start printed a credential for <code>$CREDENTIAL</code>.</p>${commands(gateway, sandbox)}</section></div>`;
+    return sendPage(reply, { title: 'Start', language: 'en', current: '/', sheet: 'tools', main });
+  });
+}

@@ -1,0 +1,164 @@
+/**
+ * The customers' handsets: the prompts that carriers push, the messages that arrive, and what their owner answered.
+ * Invariant: a prompt leaves `pending` once and never changes afterwards; memory is bounded by phones and by entries a phone.
+ */
+import type { World } from '../world.ts';
+
+export type PromptStatus = 'pending' | 'approved' | 'rejected' | 'expired' | 'failed';
+
+/** A carrier's question on a handset. Times are milliseconds since the epoch; `amount` is decimal text. */
+export type Prompt = {
+  readonly id: string;
+  readonly carrier: string;
+  readonly msisdn: string;
+  readonly amount: string;
+  readonly currency: string;
+  readonly merchant: string;
+  readonly text: string;
+  readonly at: number;
+  readonly expires_at: number;
+  /** True when the number's ending decides (contract §11): then nobody may answer on the phone. */
+  readonly decides_by_itself: boolean;
+  readonly status: PromptStatus;
+  readonly wrong_pins: number;
+};
+
+export type Message = { readonly at: number; readonly text: string; readonly code: string | null };
+
+/** What the owner said, as the carrier hears it; `locked` is three wrong PINs. */
+export type Verdict = 'approve' | 'reject' | 'locked';
+export type NewPrompt = Omit<Prompt, 'status' | 'wrong_pins'> & { readonly onVerdict: (verdict: Verdict) => void };
+
+export type AnswerResult =
+  | { readonly kind: 'answered'; readonly prompt: Prompt }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'already_answered' }
+  | { readonly kind: 'decides_by_itself' }
+  | { readonly kind: 'wrong_pin'; readonly left: number };
+
+export type Handset = {
+  readonly msisdn: string;
+  /** Newest first. */
+  readonly prompts: readonly Prompt[];
+  /** Newest first. */
+  readonly messages: readonly Message[];
+};
+
+export type Phones = {
+  readonly push: (prompt: NewPrompt) => void;
+  /** The carrier's own decision about a prompt: it leaves `pending`. Unknown or answered prompts are left alone. */
+  readonly settle: (msisdn: string, id: string, status: Exclude<PromptStatus, 'pending'>) => void;
+  readonly answer: (msisdn: string, id: string, answer: 'approve' | 'reject', pin: string) => AnswerResult;
+  readonly message: (msisdn: string, text: string) => void;
+  readonly read: (msisdn: string) => Handset;
+  /** Calls `changed` after every change of that phone, until the returned function is called. */
+  readonly watch: (msisdn: string, changed: () => void) => () => void;
+  /** The phones that something happened on, newest first. */
+  readonly recent: (count: number) => Handset[];
+};
+
+const phonesKept = 2_000;
+const promptsKept = 20;
+const messagesKept = 20;
+const pinsAllowed = 3;
+/** The PIN of every sandbox phone (contract §11). */
+const rightPin = '0000';
+
+type Slot = { prompt: Prompt; readonly onVerdict: (verdict: Verdict) => void };
+type Phone = { slots: Slot[]; messages: Message[] };
+
+/** The six-digit code in a message, also when it is written in two groups of three. */
+export function codeIn(text: string): string | null {
+  const whole = /(?<!\d)\d{6}(?!\d)/.exec(text);
+  if (whole !== null) return whole[0];
+  const grouped = /(?<!\d[\s\u00a0\u202f-]?)(\d{3})[\s\u00a0\u202f-](\d{3})(?![\s\u00a0\u202f-]?\d)/.exec(text);
+  return grouped === null ? null : `${grouped[1]}${grouped[2]}`;
+}
+
+/** The digits of a number that may be written with `+`, blanks or dashes; undefined when it cannot be a phone number. */
+export function digitsOf(msisdn: string): string | undefined {
+  const digits = msisdn.replace(/^\+|[\s().-]/g, '');
+  return /^\d{6,15}$/.test(digits) ? digits : undefined;
+}
+
+export function createPhones(world: World): Phones {
+  const phones = new Map<string, Phone>();
+  const watchers = new Map<string, Set<() => void>>();
+
+  const touch = (msisdn: string): Phone => {
+    const phone = phones.get(msisdn) ?? { slots: [], messages: [] };
+    // Deleting and setting again keeps the map in the order of last use, so that the first key is the one to forget.
+    phones.delete(msisdn);
+    phones.set(msisdn, phone);
+    const oldest = phones.size > phonesKept ? phones.keys().next().value : undefined;
+    if (oldest !== undefined) phones.delete(oldest);
+    return phone;
+  };
+  const changed = (msisdn: string) => {
+    for (const watcher of watchers.get(msisdn) ?? []) watcher();
+  };
+  const slotOf = (msisdn: string, id: string) => phones.get(msisdn)?.slots.find((slot) => slot.prompt.id === id);
+  const finish = (slot: Slot, status: PromptStatus) => {
+    slot.prompt = { ...slot.prompt, status };
+    changed(slot.prompt.msisdn);
+  };
+  const wrongPin = (slot: Slot): AnswerResult => {
+    const wrong_pins = slot.prompt.wrong_pins + 1;
+    slot.prompt = { ...slot.prompt, wrong_pins };
+    if (wrong_pins < pinsAllowed) {
+      changed(slot.prompt.msisdn);
+    } else {
+      finish(slot, 'failed');
+      slot.onVerdict('locked');
+    }
+    return { kind: 'wrong_pin', left: pinsAllowed - wrong_pins };
+  };
+
+  return {
+    push: ({ onVerdict, ...prompt }) => {
+      const phone = touch(prompt.msisdn);
+      phone.slots.unshift({ prompt: { ...prompt, status: 'pending', wrong_pins: 0 }, onVerdict });
+      if (phone.slots.length > promptsKept) phone.slots.pop();
+      changed(prompt.msisdn);
+    },
+    settle: (msisdn, id, status) => {
+      const slot = slotOf(msisdn, id);
+      if (slot !== undefined && slot.prompt.status === 'pending') finish(slot, status);
+    },
+    answer: (msisdn, id, answer, pin) => {
+      const slot = slotOf(msisdn, id);
+      if (slot === undefined) return { kind: 'unknown' };
+      if (slot.prompt.status !== 'pending') return { kind: 'already_answered' };
+      if (slot.prompt.decides_by_itself) return { kind: 'decides_by_itself' };
+      if (answer === 'approve' && pin !== rightPin) return wrongPin(slot);
+      finish(slot, answer === 'approve' ? 'approved' : 'rejected');
+      slot.onVerdict(answer);
+      return { kind: 'answered', prompt: slot.prompt };
+    },
+    message: (msisdn, text) => {
+      const phone = touch(msisdn);
+      phone.messages.unshift({ at: world.now(), text, code: codeIn(text) });
+      if (phone.messages.length > messagesKept) phone.messages.pop();
+      changed(msisdn);
+    },
+    read: (msisdn) => {
+      const phone = phones.get(msisdn);
+      return { msisdn, prompts: phone?.slots.map((slot) => slot.prompt) ?? [], messages: phone?.messages ?? [] };
+    },
+    watch: (msisdn, watcher) => {
+      const set = watchers.get(msisdn) ?? new Set();
+      watchers.set(msisdn, set.add(watcher));
+      return () => {
+        set.delete(watcher);
+        if (set.size === 0 && watchers.get(msisdn) === set) watchers.delete(msisdn);
+      };
+    },
+    recent: (count) => {
+      const newest = [...phones.keys()].slice(-count).reverse();
+      return newest.map((msisdn) => {
+        const phone = phones.get(msisdn);
+        return { msisdn, prompts: phone?.slots.map((slot) => slot.prompt) ?? [], messages: phone?.messages ?? [] };
+      });
+    },
+  };
+}

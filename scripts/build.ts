@@ -1,0 +1,146 @@
+/**
+ * Builds dist/ from the sources, when they changed, and makes `npx mbongo` point at it.
+ *
+ * Invariant: dist/ is replaced whole. A build that fails leaves the last good one, and no half-built file is ever run.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The project's folder. */
+export const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+
+const SOURCES = ['src', 'sandbox', 'bench', 'scripts'];
+const SETTINGS = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'tsconfig.sandbox-browser.json',
+];
+const CODE = new Set(['.ts', '.tsx', '.md']);
+const MAIN = 'dist/src/main.js';
+
+/**
+ * Builds unless nothing changed since the last build.
+ *
+ * @returns whether there was something to build
+ * @throws Error with the compiler's messages
+ */
+export async function build(): Promise<boolean> {
+  const state = fingerprint();
+  const stamp = join(ROOT, 'dist', '.built-from');
+  const changed = !existsSync(stamp) || readFileSync(stamp, 'utf8') !== state;
+  if (changed) await rebuild(state);
+  linkCommand();
+  return changed;
+}
+
+/** Runs one of the installed tools; resolves with what it printed, rejects with it when the tool fails. */
+export async function runTool(name: string, args: string[]): Promise<string> {
+  const child = spawn(join(ROOT, 'node_modules', '.bin', name), args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (text) => {
+      said += String(text);
+    });
+  }
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (code !== 0) throw new Error(`${name} failed:\n${said.trim()}`);
+  return said;
+}
+
+/** Compiles into a draft on the same disk, then swaps: a gateway that runs meanwhile has loaded its files already. */
+async function rebuild(state: string): Promise<void> {
+  const drafts = join(ROOT, 'node_modules', '.cache', 'mbongo');
+  const draft = join(drafts, `dist-${process.pid}`);
+  const old = join(drafts, `old-${process.pid}`);
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { recursive: true });
+  try {
+    await Promise.all([
+      runTool('tsc', ['-p', 'tsconfig.build.json', '--outDir', draft]),
+      runTool('tsc', ['-p', 'tsconfig.sandbox-browser.json', '--outDir', draft]),
+    ]);
+    for (const dir of SOURCES) copyAssets(dir, draft);
+    writeFileSync(join(draft, '.built-from'), state);
+    const dist = join(ROOT, 'dist');
+    if (existsSync(dist)) renameSync(dist, old);
+    renameSync(draft, dist);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+    rmSync(old, { recursive: true, force: true });
+  }
+}
+
+/** What is not code but is read at run time: SQL, styles, pictures. */
+function copyAssets(dir: string, draft: string): void {
+  for (const file of filesIn(dir)) {
+    if (CODE.has(extname(file))) continue;
+    const target = join(draft, file);
+    mkdirSync(dirname(target), { recursive: true });
+    copyFileSync(join(ROOT, file), target);
+  }
+}
+
+/** Names, sizes and times of everything that the build reads. */
+function fingerprint(): string {
+  const files = [...SOURCES.flatMap((dir) => filesIn(dir)), ...SETTINGS.filter((file) => existsSync(join(ROOT, file)))];
+  const lines = files.map((file) => {
+    const { size, mtimeMs } = statSync(join(ROOT, file));
+    return `${file} ${size} ${mtimeMs}`;
+  });
+  return createHash('sha256').update(lines.sort().join('\n')).digest('hex');
+}
+
+function filesIn(dir: string): string[] {
+  if (!existsSync(join(ROOT, dir))) return [];
+  const entries = readdirSync(join(ROOT, dir), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length + 1));
+}
+
+/** npm links the commands of what it installs, but not the project's own. */
+function linkCommand(): void {
+  const main = join(ROOT, MAIN);
+  if (!existsSync(main)) return;
+  chmodSync(main, 0o755);
+  const link = join(ROOT, 'node_modules', '.bin', 'mbongo');
+  const target = join('..', '..', MAIN);
+  const present = lstatSync(link, { throwIfNoEntry: false });
+  if (present?.isSymbolicLink() && readlinkSync(link) === target) return;
+  rmSync(link, { force: true });
+  symlinkSync(target, link);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    const started = performance.now();
+    const changed = await build();
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    process.stdout.write(changed ? `built in ${seconds} s\n` : 'nothing to build\n');
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,28 @@
+/** The generated documents are those that the code's tables give now. */
+
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { REFUSALS } from '../src/domain/refusal.ts';
+import { generatedDocuments } from './documents.ts';
+
+const documents = [...generatedDocuments()];
+
+test.each(documents)('%s is fresh (else run scripts/generate-docs.ts)', (path, text) => {
+  expect(readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')).toBe(text);
+});
+
+test('every row of every table has the cells that its head has', () => {
+  for (const [path, text] of documents) {
+    let columns = 0;
+    for (const line of text.split('\n')) {
+      const cells = line.startsWith('|') ? line.split('|').length : 0;
+      if (cells > 0 && columns > 0) expect(cells, `${path}: ${line}`).toBe(columns);
+      columns = cells;
+    }
+  }
+});
+
+test('every error has its row', () => {
+  const errors = documents.find(([path]) => path === 'docs/errors.md')?.[1] ?? '';
+  for (const [code, { name }] of Object.entries(REFUSALS)) expect(errors).toContain(`| ${code} | ${name} |`);
+});

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+const RUNNER = fileURLToPath(new URL('../test/support/supervisor-runner.ts', import.meta.url));
+
+/** Says that it is ready, and writes how it ended into a file of its name. */
+const PROGRAM = `
+const { appendFileSync, existsSync, writeFileSync } = require('node:fs');
+const [name, folder, manner] = process.argv.slice(2);
+const end = (why) => { appendFileSync(folder + '/ends', name + ' ' + why + '\\n'); process.exit(0); };
+process.on('SIGTERM', () => { if (manner !== 'deaf') end('asked'); });
+process.on('disconnect', () => end('alone'));
+process.on('message', () => undefined);
+writeFileSync(folder + '/' + name + '.pid', String(process.pid));
+process.send({ type: 'ready', url: 'http://' + name, notes: ['try ' + name] });
+if (manner === 'brittle') setInterval(() => existsSync(folder + '/first.pid') && process.exit(3), 5);
+`;
+
+let folder: string;
+let runner: ChildProcess;
+let said: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mbongo-supervisor-'));
+  writeFileSync(join(folder, 'program.cjs'), PROGRAM);
+  said = '';
+});
+afterEach(() => {
+  runner.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('it prints the notes when both are ready, and a signal stops them in order, with exit status 0', async () => {
+  const ended = run('steady', 'steady', 10_000);
+  await vi.waitUntil(() => said.includes('try first\ntry second'), 20_000);
+  runner.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  expect(ends()).toBe('first asked\nsecond asked\n');
+}, 30_000);
+
+test('when one ends by itself the other is stopped, and the exit status and a line say so', async () => {
+  expect(await run('steady', 'brittle', 10_000)).toBe(1);
+  expect(said).toContain('the second ended unexpectedly (exit status 3)');
+  expect(ends()).toBe('first asked\n');
+}, 30_000);
+
+test('one that does not stop in time is killed, and the exit status says so', async () => {
+  const ended = run('deaf', 'steady', 200);
+  await vi.waitUntil(() => said.includes('try first\ntry second'), 20_000);
+  runner.kill('SIGINT');
+  expect(await ended).toBe(1);
+  expect(said).toContain('the first did not stop in time and was killed');
+}, 30_000);
+
+test('both stop when the supervisor itself is killed', async () => {
+  const ended = run('steady', 'deaf', 10_000);
+  await vi.waitUntil(() => said.includes('try first\ntry second'), 20_000);
+  runner.kill('SIGKILL');
+  await ended;
+  await vi.waitUntil(() => ends().split('\n').length === 3, 20_000);
+  expect(ends().trim().split('\n').sort()).toEqual(['first alone', 'second alone']);
+}, 30_000);
+
+async function run(first: string, second: string, stopLimitMs: number): Promise<number | null> {
+  const program = (name: string, manner: string): object => {
+    return { name, file: join(folder, 'program.cjs'), args: [name, folder, manner], env: {} };
+  };
+  const programs = JSON.stringify([program('first', first), program('second', second)]);
+  runner = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), RUNNER, programs, String(stopLimitMs)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  for (const stream of [runner.stdout, runner.stderr]) {
+    stream?.on('data', (text) => {
+      said += String(text);
+    });
+  }
+  const [code] = await once(runner, 'close');
+  return code;
+}
+
+function ends(): string {
+  try {
+    return readFileSync(join(folder, 'ends'), 'utf8');
+  } catch {
+    return '';
+  }
+}

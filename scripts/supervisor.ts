@@ -1,0 +1,122 @@
+/**
+ * Runs several programs side by side as one.
+ *
+ * Invariant: they live and die together. None outlives this process, however it ends: the channel to it closes, and
+ * they stop.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+
+/** One program: a name for people, a JavaScript file, its arguments, and what its environment has besides ours. */
+export type Program = { name: string; file: string; args: string[]; env: Record<string, string> };
+
+/** What a program sends over its channel when it serves; `notes` are lines for the person who started it. */
+type Ready = { type: 'ready'; url: string; notes?: string[] };
+type Part = { name: string; child: ChildProcess; ready: Promise<Ready>; ended: Promise<string> };
+type Stop = { signal: NodeJS.Signals };
+
+const READY_LIMIT_MS = 180_000;
+const STOP_LIMIT_MS = 10_000;
+
+/**
+ * Starts the programs, prints the notes of each when all are ready, and waits for a signal or for one of them to end.
+ * They are stopped in the order given.
+ *
+ * @returns the exit status: 0 when a signal asked for the end and every program ended with 0 in time
+ */
+export async function supervise(programs: Program[], stopLimitMs = STOP_LIMIT_MS): Promise<number> {
+  const stop = signalled();
+  const parts = programs.map(launch);
+  const anyEnded = Promise.race(parts.map(({ ended }) => ended));
+  const allReady = Promise.all(parts.map(({ ready }) => ready));
+  let outcome = await Promise.race([allReady, stop, anyEnded, tooLate()]);
+  if (Array.isArray(outcome)) {
+    for (const line of outcome.flatMap(({ notes }) => notes ?? [])) process.stdout.write(`${line}\n`);
+    outcome = await Promise.race([stop, anyEnded]);
+  }
+  return finish(parts, outcome, stopLimitMs);
+}
+
+/** A line about the progress, with the seconds since the start. */
+export function say(text: string): void {
+  process.stdout.write(`${(performance.now() / 1000).toFixed(1).padStart(6)} s  ${text}\n`);
+}
+
+/** A line about what went wrong. */
+export function complain(text: string): void {
+  process.stderr.write(`mbongo: ${text}\n`);
+}
+
+/** Ends what still runs; 0 when a signal asked for it and all went quietly. */
+async function finish(parts: Part[], reason: Stop | string, limitMs: number): Promise<number> {
+  const asked = typeof reason === 'object';
+  if (asked) say(`stopping (${reason.signal})`);
+  else complain(reason);
+  const deadline = performance.now() + limitMs;
+  let clean = asked;
+  for (const part of parts) {
+    if (!(await endPart(part, deadline))) clean = false;
+  }
+  if (asked) say('stopped');
+  return clean ? 0 : 1;
+}
+
+/** Ends one; false when it failed, or had to be killed because it took too long. */
+async function endPart({ name, child, ended }: Part, deadline: number): Promise<boolean> {
+  if (!isRunning(child)) return child.exitCode === 0;
+  child.kill('SIGTERM');
+  const timer = setTimeout(
+    () => {
+      complain(`the ${name} did not stop in time and was killed`);
+      child.kill('SIGKILL');
+    },
+    Math.max(0, deadline - performance.now()),
+  );
+  await ended;
+  clearTimeout(timer);
+  return child.exitCode === 0;
+}
+
+/** Starts one in its own process group, so that Ctrl-C reaches it through us, in order, and once. */
+function launch({ name, file, args, env }: Program): Part {
+  const child = spawn(process.execPath, [file, ...args], {
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, ...env },
+  });
+  const ready = new Promise<Ready>((resolve) => {
+    child.on('message', (message) => {
+      if (!isReady(message)) return;
+      say(`${name} ready at ${message.url}`);
+      resolve(message);
+    });
+  });
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(`the ${name} could not be started: ${error.message}`));
+    child.once('exit', (code, signal) =>
+      resolve(`the ${name} ended unexpectedly (${signal ?? `exit status ${code}`})`),
+    );
+  });
+  return { name, child, ready, ended };
+}
+
+function isReady(message: unknown): message is Ready {
+  return (
+    typeof message === 'object' && message !== null && 'type' in message && message.type === 'ready' && 'url' in message
+  );
+}
+
+function isRunning(child: ChildProcess): boolean {
+  return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+}
+
+function signalled(): Promise<Stop> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve({ signal }));
+  });
+}
+
+function tooLate(): Promise<string> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(`not ready after ${READY_LIMIT_MS / 1000} s`), READY_LIMIT_MS).unref();
+  });
+}

@@ -1,0 +1,210 @@
+/**
+ * The command line as a tree of nouns and verbs (contract §10).
+ *
+ * Invariant: nothing but this file's texts is loaded until a verb is chosen, so that a short command starts fast.
+ * Exit status: 0 done, 1 not carried out, 2 wrongly asked.
+ */
+
+import { Command, CommanderError, Option } from 'commander';
+import type { Output, Surroundings } from './output.ts';
+import { printError } from './output.ts';
+import type { Tools } from './tools.ts';
+
+const USAGE = 2;
+
+/** Runs a command line; `argv` is without the program's name. Returns the exit status. */
+export async function runCommandLine(argv: readonly string[], around: Surroundings, version: string): Promise<number> {
+  let status = 0;
+  const json = argv.includes('--json');
+  const program = buildProgram(around, version, (code) => {
+    status = code;
+  });
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return status;
+  } catch (error) {
+    if (error instanceof CommanderError) return usageStatus(error, around, json);
+    printError(around, error, json);
+    return 1;
+  }
+}
+
+/** Help and the version are no errors. */
+function usageStatus(error: CommanderError, around: Surroundings, json: boolean): number {
+  if (error.exitCode === 0) return 0;
+  const help = error.code === 'commander.help';
+  const message = help ? 'say what to do: see `mbongo --help`' : error.message.replace(/^error: /, '');
+  printError(around, new Error(message), json);
+  return USAGE;
+}
+
+type Ended = (status: number) => void;
+
+/** Adds a verb to its noun. */
+type AddVerb = <O>(
+  parent: Command,
+  name: string,
+  description: string,
+  load: () => Promise<(tools: Tools, options: O) => Promise<Output>>,
+) => Command;
+
+function buildProgram(around: Surroundings, version: string, ended: Ended): Command {
+  const program = new Command('mbongo')
+    .description('An open-source payment gateway.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: around.write,
+      // One line is printed for every error, by runCommandLine.
+      writeErr: () => undefined,
+    });
+  const addVerb: AddVerb = (parent, name, description, load) =>
+    withJson(parent.command(name).description(description)).action(async (options) => {
+      const { runWithTools } = await import('./tools.ts');
+      ended(await runWithTools(around, options.json === true, async (tools) => (await load())(tools, options)));
+    });
+  addProcessCommands(program, around, ended);
+  addMerchantCommands(program, addVerb);
+  addCredentialCommands(program, addVerb);
+  addMoneyCommands(program, addVerb);
+  addWebhookCommands(program, addVerb);
+  return program;
+}
+
+function withJson(command: Command): Command {
+  return command.option('--json', 'print exactly one JSON document');
+}
+
+function addProcessCommands(program: Command, around: Surroundings, ended: Ended): void {
+  const role = new Option('--role <role>', 'answer requests, do the background work, or both');
+  withJson(program.command('serve').description('run the gateway until it is stopped'))
+    .addOption(role.choices(['all', 'api', 'worker']).default('all'))
+    .action(async (options: { role: 'all' | 'api' | 'worker'; json?: boolean }) => {
+      const { serve } = await import('./serve.ts');
+      ended(await serve(around, options.role, options.json === true));
+    });
+  withJson(program.command('migrate').description('bring the database to this version')).action(
+    async (options: { json?: boolean }) => {
+      const [{ report }, { migrateDatabase }] = await Promise.all([import('./tools.ts'), import('./migrate.ts')]);
+      ended(await report(around, options.json === true, () => migrateDatabase(around)));
+    },
+  );
+  withJson(program.command('doctor').description('check what the gateway needs')).action(
+    async (options: { json?: boolean }) => {
+      const { doctor } = await import('./doctor.ts');
+      ended(await doctor(around, options.json === true));
+    },
+  );
+}
+
+function addMerchantCommands(program: Command, addVerb: AddVerb): void {
+  const merchant = program.command('merchant').description('merchants and their settings');
+  const load = () => import('./merchant.ts');
+  addVerb(
+    merchant,
+    'create',
+    'make a merchant, its credential and its webhook secret',
+    async () => (await load()).merchantCreate,
+  )
+    .requiredOption('--name <name>', 'its name, as customers read it')
+    .option('--no-float', 'in a sandbox: without money to begin with');
+  addVerb(merchant, 'list', 'list merchants', async () => (await load()).merchantList);
+  addVerb(
+    merchant,
+    'suspend',
+    'refuse every call of a merchant',
+    async () => (await load()).merchantSuspend,
+  ).requiredOption('--merchant <id>', 'its id');
+  addVerb(merchant, 'allow', 'take a suspension back', async () => (await load()).merchantAllow).requiredOption(
+    '--merchant <id>',
+    'its id',
+  );
+  addVerb(merchant, 'set', 'change settings; what is not named stays', async () => (await load()).merchantSet)
+    .requiredOption('--merchant <id>', 'its id')
+    .option('--currencies <list>', 'the only ones it may use: usd,cdf; or all')
+    .option('--limit <list>', 'smallest and largest payment: usd:1-5000,cdf:500-; usd:none takes it away')
+    .option('--code-threshold <list>', 'from which amount a wallet asks for a code: usd:100; or usd:default')
+    .option('--rate-limit <list>', 'requests by limit name: payments:240; or payments:default')
+    .addOption(new Option('--scope-required <on|off>', 'every session must say its scope').choices(['on', 'off']))
+    .option('--url-hosts <list>', 'hosts that notify and redirect URLs may name: shop.example; or any');
+}
+
+function addCredentialCommands(program: Command, addVerb: AddVerb): void {
+  const credential = program.command('credential').description("merchants' credentials");
+  const load = () => import('./credential.ts');
+  addVerb(credential, 'issue', 'issue a further credential', async () => (await load()).credentialIssue)
+    .requiredOption('--merchant <id>', 'whose')
+    .option('--addresses <list>', 'addresses and networks it may be used from: 192.0.2.7,10.0.0.0/8', 'any');
+  addVerb(credential, 'rotate', 'replace a credential', async () => (await load()).credentialRotate)
+    .requiredOption('--key <key id>', 'the old one')
+    .option('--grace <duration>', 'how long the old one is still accepted', '24h');
+  addVerb(
+    credential,
+    'revoke',
+    'revoke a credential at once',
+    async () => (await load()).credentialRevoke,
+  ).requiredOption('--key <key id>', 'which');
+  addVerb(
+    credential,
+    'list',
+    "list a merchant's credentials, without secrets",
+    async () => (await load()).credentialList,
+  ).requiredOption('--merchant <id>', 'whose');
+}
+
+function addMoneyCommands(program: Command, addVerb: AddVerb): void {
+  const wallet = program.command('wallet').description("customers' wallets and flash accounts");
+  const loadWallet = () => import('./wallet.ts');
+  addVerb(wallet, 'open', 'open an account', async () => (await loadWallet()).walletOpen)
+    .option('--number <number>', 'its number', 'auto')
+    .requiredOption('--pin <digits>', 'four to eight digits')
+    .requiredOption('--currency <code>', 'its currency')
+    .option('--balance <amount>', 'its first balance', '0')
+    .requiredOption('--phone <number>', 'where one-time codes go: +243…')
+    .addOption(new Option('--kind <kind>', 'which kind').choices(['wallet', 'flash']).default('wallet'));
+  addVerb(wallet, 'credit', 'put money in', async () => (await loadWallet()).walletCredit)
+    .requiredOption('--number <number>', 'whose')
+    .requiredOption('--amount <amount>', "in the wallet's currency");
+  const balance = program.command('balance').description("merchants' balances");
+  const loadBalance = () => import('./balance.ts');
+  addVerb(balance, 'credit', 'put money in', async () => (await loadBalance()).balanceCredit)
+    .requiredOption('--merchant <id>', 'whose')
+    .requiredOption('--currency <code>', 'in which currency')
+    .requiredOption('--amount <amount>', 'how much');
+  addVerb(balance, 'show', 'show balances', async () => (await loadBalance()).balanceShow).requiredOption(
+    '--merchant <id>',
+    'whose',
+  );
+  const fee = program.command('fee').description('what merchants pay');
+  const loadFee = () => import('./fee.ts');
+  addVerb(fee, 'set', 'set a fee; a rate of 0 alone takes it away', async () => (await loadFee()).feeSet)
+    .requiredOption('--merchant <id>', 'whose')
+    .option('--method <method>', 'for which method (default: every method without a fee of its own)')
+    .requiredOption('--currency <code>', 'in which currency')
+    .requiredOption('--rate <percent>', 'per cent of the amount: 2.5')
+    .option('--fixed <amount>', 'added to it', '0')
+    .option('--min <amount>', 'at least')
+    .option('--max <amount>', 'at most');
+  addVerb(fee, 'list', 'list fees', async () => (await loadFee()).feeList).requiredOption('--merchant <id>', 'whose');
+}
+
+function addWebhookCommands(program: Command, addVerb: AddVerb): void {
+  const webhook = program.command('webhook').description('webhook events and their signing secrets');
+  const load = () => import('./webhook.ts');
+  addVerb(webhook, 'list', 'list events, the oldest first', async () => (await load()).webhookList)
+    .option('--merchant <id>', 'only of this merchant')
+    .option('--status <status>', 'waiting, delivered, dead, gone or no_target')
+    .option('--from <time>', 'those made from this time on')
+    .option('--after <id>', 'those after this event: the next page')
+    .option('--limit <count>', 'at most so many', '50');
+  addVerb(webhook, 'replay', 'send events again', async () => (await load()).webhookReplay)
+    .option('--event <id>', 'this one')
+    .option('--from <time>', 'those made from this time on: 2026-03-01T08:00:00Z')
+    .option('--to <time>', 'and before this time (default: now)')
+    .option('--merchant <id>', 'only of this merchant')
+    .option('--status <status>', 'only with this status, for example dead');
+  const secret = webhook.command('secret').description('signing secrets');
+  addVerb(secret, 'rotate', "replace a merchant's signing secret", async () => (await load()).webhookSecretRotate)
+    .requiredOption('--merchant <id>', 'whose')
+    .option('--grace <duration>', 'how long the old one signs too', '24h');
+}

@@ -1,0 +1,72 @@
+/**
+ * `mbongo credential`: issue, rotate, revoke and list a merchant's credentials.
+ */
+
+import type { Credential } from '../domain/records.ts';
+import { issueCredential } from '../usecases/credential-issue.ts';
+import { revokeCredential } from '../usecases/credential-revoke.ts';
+import { rotateCredential } from '../usecases/credential-rotate.ts';
+import { requireMerchant } from '../usecases/operator.ts';
+import { readDuration, readNetworks } from './options.ts';
+import { type Output, table, timeOf } from './output.ts';
+import type { Tools } from './tools.ts';
+
+const ONCE = 'The secret is shown this once: keep it on your backend.';
+
+export async function credentialIssue(
+  { deps }: Tools,
+  options: { readonly merchant: string; readonly addresses: string },
+): Promise<Output> {
+  const made = await issueCredential(deps, options.merchant, readNetworks(options.addresses));
+  return { document: { ...made }, lines: [`credential  ${made.key_id}:${made.secret}`, ONCE] };
+}
+
+export async function credentialRotate(
+  { deps }: Tools,
+  options: { readonly key: string; readonly grace: string },
+): Promise<Output> {
+  const made = await rotateCredential(deps, options.key, readDuration(options.grace));
+  const old_retires_at = timeOf(made.old_retires_at);
+  const until = old_retires_at === null ? 'is no longer accepted' : `is accepted until ${old_retires_at}`;
+  return {
+    document: { ...made, old_retires_at },
+    lines: [`credential  ${made.key_id}:${made.secret}`, `${made.old_key_id} ${until}.`, ONCE],
+  };
+}
+
+export async function credentialRevoke({ deps }: Tools, options: { readonly key: string }): Promise<Output> {
+  const credential = await revokeCredential(deps, options.key);
+  return {
+    document: documentOf(credential),
+    lines: [`${credential.id} is revoked, and with it every session that it minted.`],
+  };
+}
+
+export async function credentialList({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
+  const { id } = await requireMerchant(deps, options.merchant);
+  const credentials = await deps.store.credential.list(id);
+  const rows = credentials.map(({ id: key, status, retires_at, created_at }) => [
+    key,
+    status,
+    timeOf(created_at),
+    timeOf(retires_at) ?? '',
+  ]);
+  return {
+    document: { credentials: credentials.map(documentOf) },
+    lines: table(['credential', 'status', 'made', 'accepted until'], rows),
+  };
+}
+
+/** Never the secret: only its digest is known. */
+function documentOf(credential: Credential) {
+  const { id, merchant_id, status, retires_at, expires_at, allowed_addresses, created_at } = credential;
+  return {
+    key_id: id,
+    merchant_id,
+    status,
+    retires_at: timeOf(retires_at),
+    expires_at: timeOf(expires_at),
+    allowed_addresses,
+    created_at: timeOf(created_at),
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * The demo merchant of a sandbox: made on an empty database, so that the first payment is a paste away.
+ *
+ * Invariant: sandbox mode only. Its credential is readable again from `demo.json` in the data folder, which only the
+ * gateway's own user may read, and nowhere else.
+ */
+
+import { link, readFile, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { shardOf } from '../domain/ids.ts';
+import { parseAmount } from '../domain/money.ts';
+import type { WalletKind } from '../domain/records.ts';
+import { createMerchant } from '../usecases/merchant-create.ts';
+import type { OperatorDeps } from '../usecases/operator.ts';
+import { openWallet } from '../usecases/wallet-open.ts';
+
+export interface Demo {
+  readonly merchant_id: string;
+  readonly key_id: string;
+  readonly secret: string;
+  readonly webhook_secret: string;
+  readonly wallets: readonly { readonly kind: WalletKind; readonly number: string; readonly phone: string }[];
+}
+
+const FILE = 'demo.json';
+export const DEMO_NAME = 'Boutique Kivu';
+export const DEMO_PIN = '1234';
+const ACCOUNTS = [
+  { kind: 'wallet', phone: '+243810000042' },
+  { kind: 'wallet', phone: '+243810000043' },
+  { kind: 'flash', phone: '+243810000042' },
+] as const;
+
+/** The demo merchant: made when the database is empty, known from the file afterwards; undefined when there is none. */
+export async function openDemo(deps: OperatorDeps, dataDir: string): Promise<Demo | undefined> {
+  const path = join(dataDir, FILE);
+  const known = await readDemo(path);
+  if (known !== undefined) {
+    const merchant = await deps.store.merchant.get(shardOf(known.merchant_id), known.merchant_id);
+    if (merchant !== undefined) return known;
+  }
+  if ((await deps.store.merchant.list()).length > 0) return undefined;
+  const demo = await makeDemo(deps);
+  await writeDemo(path, demo, Buffer.from(deps.random.bytes(8)).toString('hex'));
+  return demo;
+}
+
+async function makeDemo(deps: OperatorDeps): Promise<Demo> {
+  const currency = 'usd';
+  const balance = parseAmount('500', currency)?.minor ?? 0n;
+  // The merchant comes last: a start that is killed before it finds an empty database again.
+  const wallets = [];
+  for (const { kind, phone } of ACCOUNTS) {
+    const { wallet } = await openWallet(deps, { number: undefined, pin: DEMO_PIN, currency, balance, phone, kind });
+    wallets.push({ kind, phone, number: wallet.id });
+  }
+  const { merchant, key_id, secret, webhook_secret } = await createMerchant(deps, { name: DEMO_NAME, noFloat: false });
+  return { merchant_id: merchant.id, key_id, secret, webhook_secret, wallets };
+}
+
+async function readDemo(path: string): Promise<Demo | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'));
+    return isDemo(value) ? value : undefined;
+  } catch (error) {
+    // A damaged file only costs the notes of the start.
+    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function isDemo(value: unknown): value is Demo {
+  if (typeof value !== 'object' || value === null) return false;
+  const texts = ['merchant_id', 'key_id', 'secret', 'webhook_secret'] as const;
+  const fields: { readonly [name: string]: unknown } = { ...value };
+  return texts.every((name) => typeof fields[name] === 'string') && Array.isArray(fields.wallets);
+}
+
+/** Written whole under a name of its own and linked to its place, so that nobody ever reads half of it. */
+async function writeDemo(path: string, demo: Demo, suffix: string): Promise<void> {
+  const draft = `${path}.${suffix}`;
+  await writeFile(draft, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  await unlink(path).catch(() => undefined);
+  await link(draft, path);
+  await unlink(draft);
+}
+
+/** What the start prints: the credential, three lines to paste, and the pages. */
+export function demoNotes(demo: Demo, url: string, sandboxUrl: string): string[] {
+  const [wallet, , flash] = demo.wallets;
+  const api = `${url}/api/v1`;
+  const field = (name: string): string => `sed -n 's/.*"${name}":"\\([^"]*\\)".*/\\1/p'`;
+  const post = (path: string, bearer: string, body: string): string =>
+    `curl -s ${api}${path} -H "Authorization: Bearer ${bearer}" -H 'Content-Type: application/json' -H 'Accept-Language: en' -d ${body}`;
+  const mint = `'{"amount":"12.50","currency":"usd","customer_reference":"order-1"}'`;
+  const collect = `'${JSON.stringify({
+    payment_method: 'wallet',
+    user_info: 'full',
+    payment_method_info: 'full',
+    fee_covered_by: 'buyer',
+    delivery_behaviour: 'direct_delivery',
+    first_name: 'Grace',
+    last_name: 'Ilunga',
+    email: 'grace@example.com',
+    phone_number: wallet?.phone,
+    wallet_number: wallet?.number,
+    wallet_pin: DEMO_PIN,
+    notify_url: `${sandboxUrl}/inbox/demo`,
+  })}'`;
+  const submit = `'{"payment_id":"'$PAYMENT'","payment_method_id":"wallet","ewallet_number":"${wallet?.number}","ewallet_pin":"${DEMO_PIN}"}'`;
+  return [
+    `Demo merchant ${DEMO_NAME}, and its credential:`,
+    `  ${demo.key_id}:${demo.secret}`,
+    `Wallets with PIN ${DEMO_PIN}: ${demo.wallets
+      .filter(({ kind }) => kind === 'wallet')
+      .map(({ number }) => number)
+      .join(', ')}; flash account: ${flash?.number}`,
+    '',
+    'Pay 12.50 usd: paste these lines.',
+    '',
+    `CREDENTIAL='${demo.key_id}:${demo.secret}'`,
+    `TOKEN=$(${post('/internal/sessions/create', '$CREDENTIAL', mint)} | ${field('session_token')})`,
+    `PAYMENT=$(${post('/payments/collect', '$TOKEN', collect)} | ${field('payment_id')})`,
+    post('/payments/submit', '$TOKEN', submit),
+    '',
+    `Its webhook      ${sandboxUrl}/inbox/demo`,
+    `A virtual phone  ${sandboxUrl}/phone/${encodeURIComponent(wallet?.phone ?? '')}`,
+    `What to try      ${sandboxUrl}/`,
+  ];
+}

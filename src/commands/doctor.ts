@@ -1,0 +1,116 @@
+/**
+ * `mbongo doctor`: checks what the gateway needs, and says what to do about what is missing.
+ *
+ * Invariant: every line was really checked just now. It changes nothing, but it starts the embedded database when that
+ * is not running, and brings it up to date, as every command does.
+ */
+
+import { createServer } from 'node:net';
+import { readConfig } from '../config.ts';
+import { messageOf, type Output, printOutput, type Surroundings } from './output.ts';
+import { openWorld } from './world.ts';
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+const CLOCK_SKEW_MOST_MS = 1_000;
+
+/** Returns the exit status: 0 when all is well. */
+export async function doctor(around: Surroundings, json: boolean): Promise<number> {
+  const checks = [checkNode()];
+  const config = await look('configuration', checks, async () => {
+    const read = readConfig(around.env);
+    return [read, `${read.mode} mode, ${read.databaseUrl === undefined ? 'embedded database' : 'DATABASE_URL'}`];
+  });
+  if (config !== undefined) {
+    await checkDatabase(around, checks);
+    await look('port', checks, async () => [true, await portDetail(config.host, config.port, 'PORT', '/health')]);
+    if (config.mode === 'sandbox') {
+      await look('sandbox port', checks, async () => [
+        true,
+        await portDetail('127.0.0.1', config.sandboxPort, 'SANDBOX_PORT', '/'),
+      ]);
+    }
+  }
+  const ok = checks.every((check) => check.ok);
+  printOutput(around, outputOf(checks, ok), json);
+  return ok ? 0 : 1;
+}
+
+/** Runs one check; what it throws is its failure. */
+async function look<V>(name: string, checks: Check[], run: () => Promise<[V, string]>): Promise<V | undefined> {
+  try {
+    const [value, detail] = await run();
+    checks.push({ name, ok: true, detail });
+    return value;
+  } catch (error) {
+    checks.push({ name, ok: false, detail: messageOf(error) });
+    return undefined;
+  }
+}
+
+function checkNode(): Check {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const ok = major > 20 || (major === 20 && minor >= 19);
+  return {
+    name: 'Node.js',
+    ok,
+    detail: ok ? process.versions.node : `${process.versions.node}: install 20.19 or newer`,
+  };
+}
+
+async function checkDatabase(around: Surroundings, checks: Check[]): Promise<void> {
+  const world = await look('database', checks, async () => [
+    await openWorld(around, 'errors'),
+    'reachable, its schema is up to date, and the master key opens',
+  ]);
+  if (world === undefined) return;
+  try {
+    await look('clock', checks, async () => {
+      const { openStore } = await import('../store/store.ts');
+      const store = await openStore({ url: world.databaseUrl });
+      try {
+        const before = world.clock.now();
+        const there = await store.time();
+        const skew = Math.max(0, before - there, there - world.clock.now());
+        if (skew <= CLOCK_SKEW_MOST_MS) return [true, `within ${CLOCK_SKEW_MOST_MS} ms of the database's`];
+        throw new Error(`the database's clock is ${skew} ms away from ours: run NTP on both machines`);
+      } finally {
+        await store.close();
+      }
+    });
+  } finally {
+    await world.close();
+  }
+}
+
+/** Whether a port is free, or a gateway or sandbox answers there already. */
+async function portDetail(
+  host: string,
+  port: number,
+  variable: 'PORT' | 'SANDBOX_PORT',
+  page: string,
+): Promise<string> {
+  if (await isFree(host, port)) return `${port} is free`;
+  const answers = await fetch(`http://127.0.0.1:${port}${page}`, { signal: AbortSignal.timeout(2_000) })
+    .then((response) => response.ok)
+    .catch(() => false);
+  if (answers) return `${port} is served already`;
+  throw new Error(`port ${port} is taken by another program: set ${variable}`);
+}
+
+function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+function outputOf(checks: readonly Check[], ok: boolean): Output {
+  const lines = checks.map((check) => `${check.ok ? 'ok   ' : 'WRONG'}  ${check.name.padEnd(13)}  ${check.detail}`);
+  return { document: { ok, checks }, lines };
+}

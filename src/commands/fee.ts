@@ -1,0 +1,79 @@
+/**
+ * `mbongo fee`: set and list what a merchant pays.
+ */
+
+import { formatMinor } from '../domain/money.ts';
+import { PAYMENT_METHODS } from '../domain/payment.ts';
+import type { FeeRule, Merchant, PaymentMethod } from '../domain/records.ts';
+import { setFee } from '../usecases/fee-set.ts';
+import {
+  OperatorError,
+  requireAmount,
+  requireAmountOrZero,
+  requireCurrency,
+  requireMerchant,
+} from '../usecases/operator.ts';
+import { type Output, table } from './output.ts';
+import type { Tools } from './tools.ts';
+
+export interface FeeSetOptions {
+  readonly merchant: string;
+  readonly method?: string;
+  readonly currency: string;
+  readonly rate: string;
+  readonly fixed: string;
+  readonly min?: string;
+  readonly max?: string;
+}
+
+export async function feeSet({ deps }: Tools, options: FeeSetOptions): Promise<Output> {
+  const currency = requireCurrency(options.currency);
+  const merchant = await setFee(deps, {
+    merchantId: options.merchant,
+    method: options.method === undefined ? undefined : requireMethod(options.method),
+    currency,
+    rate: options.rate,
+    fixed: requireAmountOrZero(options.fixed, currency, 'fixed part'),
+    min: options.min === undefined ? undefined : requireAmountOrZero(options.min, currency, 'minimum'),
+    max: options.max === undefined ? undefined : requireAmount(options.max, currency, 'maximum'),
+  });
+  return outputOf(merchant);
+}
+
+export async function feeList({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
+  return outputOf(await requireMerchant(deps, options.merchant));
+}
+
+function requireMethod(text: string): PaymentMethod {
+  const method = PAYMENT_METHODS.find((known) => known === text);
+  if (method !== undefined) return method;
+  throw new OperatorError(`${JSON.stringify(text)} is no payment method: use one of ${PAYMENT_METHODS.join(', ')}`);
+}
+
+function outputOf(merchant: Merchant): Output {
+  const fees = (merchant.settings.fees ?? []).map(documentOf);
+  const rows = fees.map((fee) => [fee.method, fee.currency, `${fee.rate} %`, fee.fixed, fee.min ?? '', fee.max ?? '']);
+  return {
+    document: { merchant_id: merchant.id, fees },
+    lines: table(['method', 'currency', 'rate', 'fixed', 'min', 'max'], rows),
+  };
+}
+
+function documentOf(rule: FeeRule) {
+  const format = (minor: string | undefined): string | null =>
+    minor === undefined ? null : formatMinor(BigInt(minor), rule.currency);
+  return {
+    method: rule.method ?? 'all',
+    currency: rule.currency,
+    rate: percentOf(rule.rate_ppm),
+    fixed: formatMinor(BigInt(rule.fixed_minor ?? '0'), rule.currency),
+    min: format(rule.min_minor),
+    max: format(rule.max_minor),
+  };
+}
+
+/** 25000 parts per million are `2.5`. */
+function percentOf(ppm: number): string {
+  const digits = String(ppm).padStart(5, '0');
+  return `${digits.slice(0, -4)}.${digits.slice(-4)}`.replace(/\.?0+$/, '');
+}

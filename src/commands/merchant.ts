@@ -1,0 +1,107 @@
+/**
+ * `mbongo merchant`: make, list, suspend, allow and set up merchants.
+ */
+
+import { isCurrency } from '../domain/currency.ts';
+import { formatMinor } from '../domain/money.ts';
+import type { Merchant, MerchantSettings } from '../domain/records.ts';
+import { createMerchant } from '../usecases/merchant-create.ts';
+import { type MerchantSettingsChange, setMerchant } from '../usecases/merchant-set.ts';
+import { setMerchantStatus } from '../usecases/merchant-status.ts';
+import { OperatorError, requireCurrency } from '../usecases/operator.ts';
+import { readAmounts, readCounts, readLimits, readList } from './options.ts';
+import { type Output, table, timeOf } from './output.ts';
+import type { Tools } from './tools.ts';
+
+export async function merchantCreate(
+  { deps }: Tools,
+  options: { readonly name: string; readonly float: boolean },
+): Promise<Output> {
+  const made = await createMerchant(deps, { name: options.name, noFloat: !options.float });
+  const { key_id, secret, webhook_secret } = made;
+  return {
+    document: { merchant_id: made.merchant.id, key_id, secret, webhook_secret },
+    lines: [
+      `merchant        ${made.merchant.id}  ${made.merchant.name}`,
+      `credential      ${key_id}:${secret}`,
+      `webhook secret  ${webhook_secret}`,
+      'The secrets are shown this once: keep them on your backend.',
+    ],
+  };
+}
+
+export async function merchantList({ deps }: Tools): Promise<Output> {
+  const merchants = await deps.store.merchant.list();
+  const rows = merchants.map((merchant) => [merchant.id, merchant.status, merchant.name]);
+  return { document: { merchants: merchants.map(documentOf) }, lines: table(['merchant', 'status', 'name'], rows) };
+}
+
+export async function merchantSuspend({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
+  return outputOf(await setMerchantStatus(deps, options.merchant, 'SUSPENDED'));
+}
+
+export async function merchantAllow({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
+  return outputOf(await setMerchantStatus(deps, options.merchant, 'ALLOWED'));
+}
+
+export interface MerchantSetOptions {
+  readonly merchant: string;
+  readonly currencies?: string;
+  readonly limit?: string;
+  readonly codeThreshold?: string;
+  readonly rateLimit?: string;
+  readonly scopeRequired?: string;
+  readonly urlHosts?: string;
+}
+
+export async function merchantSet({ deps }: Tools, options: MerchantSetOptions): Promise<Output> {
+  const wanted = readChange(options);
+  if (Object.keys(wanted).length === 0) throw new OperatorError('say what to set: see `mbongo merchant set --help`');
+  return outputOf(await setMerchant(deps, options.merchant, wanted));
+}
+
+function readChange(options: MerchantSetOptions): MerchantSettingsChange {
+  const { currencies, limit, codeThreshold, rateLimit, scopeRequired, urlHosts } = options;
+  return {
+    ...(currencies === undefined
+      ? {}
+      : { currencies: readList(currencies, 'all')?.map((text) => requireCurrency(text)) ?? null }),
+    ...(limit === undefined ? {} : { limits: readLimits(limit) }),
+    ...(codeThreshold === undefined ? {} : { code_thresholds: readAmounts(codeThreshold) }),
+    ...(rateLimit === undefined ? {} : { rate_limits: readCounts(rateLimit) }),
+    ...(scopeRequired === undefined ? {} : { scope_required: scopeRequired === 'on' }),
+    ...(urlHosts === undefined ? {} : { url_hosts: readList(urlHosts, 'any') }),
+  };
+}
+
+function outputOf(merchant: Merchant): Output {
+  const document = documentOf(merchant);
+  const settings = Object.entries(document.settings).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`);
+  return { document, lines: [`${merchant.id}  ${merchant.status}  ${merchant.name}`, ...settings] };
+}
+
+function documentOf(merchant: Merchant) {
+  const { id, name, status, settings, created_at } = merchant;
+  return { merchant_id: id, name, status, settings: settingsOf(settings), created_at: timeOf(created_at) };
+}
+
+/** Amounts as people write them. Fees have a command of their own. */
+function settingsOf(settings: MerchantSettings): { readonly [name: string]: unknown } {
+  const { fees: _fees, limits, code_thresholds, ...rest } = settings;
+  return {
+    ...rest,
+    ...(limits === undefined ? {} : { limits: mapAmounts(limits) }),
+    ...(code_thresholds === undefined ? {} : { code_thresholds: mapAmounts(code_thresholds) }),
+  };
+}
+
+function mapAmounts(byCurrency: { readonly [currency: string]: unknown }): { readonly [currency: string]: unknown } {
+  const entries = Object.entries(byCurrency).map(([currency, value]) => [currency, amountsOf(currency, value)]);
+  return Object.fromEntries(entries);
+}
+
+function amountsOf(currency: string, value: unknown): unknown {
+  if (typeof value === 'string') return isCurrency(currency) ? formatMinor(BigInt(value), currency) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([end, minor]) => [end, amountsOf(currency, minor)]));
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { readAmounts, readCounts, readDuration, readLimits, readList, readNetworks, readTime } from './options.ts';
+
+describe('options', () => {
+  it.each([
+    ['0', 0],
+    ['90s', 90_000],
+    ['30m', 1_800_000],
+    ['24h', 86_400_000],
+    ['7d', 604_800_000],
+  ])('the duration %s is %i ms', (text, ms) => {
+    expect(readDuration(text)).toBe(ms);
+  });
+
+  it.each(['', '24', '-1h', '1.5h', '1w', 'h'])('%j is no duration', (text) => {
+    expect(() => readDuration(text)).toThrow('no duration');
+  });
+
+  it('reads times with their zone, and dates', () => {
+    expect(readTime('2026-03-01T09:00:00+01:00')).toBe(Date.UTC(2026, 2, 1, 8));
+    expect(readTime('2026-03-01')).toBe(Date.UTC(2026, 2, 1));
+  });
+
+  it.each(['yesterday', '2026-03-01T09:00:00', '2026-13-01', '1772355600000'])('%j is no time', (text) => {
+    expect(() => readTime(text)).toThrow('no time');
+  });
+
+  it('reads lists, and the word for none', () => {
+    expect([readList('a, b,,c', 'all'), readList('all', 'all')]).toEqual([['a', 'b', 'c'], null]);
+  });
+
+  it('reads addresses and networks', () => {
+    expect(readNetworks('192.0.2.7,10.0.0.0/8,2001:db8::/32')).toEqual(['192.0.2.7', '10.0.0.0/8', '2001:db8::/32']);
+    expect(readNetworks('any')).toBeNull();
+    for (const bad of ['10.0.0.0/33', 'shop.example', '10.0.0.0/8/8', '::1/129']) {
+      expect(() => readNetworks(bad)).toThrow('no address');
+    }
+  });
+
+  it('reads amounts by currency in minor units', () => {
+    expect([...readAmounts('usd:100.50,xof:5000,cdf:default')]).toEqual([
+      ['usd', 10050n],
+      ['xof', 5000n],
+      ['cdf', null],
+    ]);
+    expect(() => readAmounts('xof:1.5')).toThrow('no amount in xof');
+    expect(() => readAmounts('gbp:1')).toThrow('no currency');
+  });
+
+  it('reads limits with open ends', () => {
+    expect([...readLimits('usd:1-5000,cdf:500-,xof:-900,eur:none')]).toEqual([
+      ['usd', { min: 100n, max: 500000n }],
+      ['cdf', { min: 50000n }],
+      ['xof', { max: 900n }],
+      ['eur', null],
+    ]);
+    for (const bad of ['usd:5', 'usd:-', 'usd:1-2-3', 'usd']) expect(() => readLimits(bad)).toThrow('no limit');
+  });
+
+  it('reads counts by name', () => {
+    expect([...readCounts('payments:240,sessions_create:default')]).toEqual([
+      ['payments', 240],
+      ['sessions_create', null],
+    ]);
+    expect(() => readCounts('payments:0')).toThrow('whole number');
+  });
+});

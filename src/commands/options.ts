@@ -1,0 +1,106 @@
+/**
+ * Reads the values of command-line options: durations, times, lists and amounts by currency.
+ */
+
+import { isIP } from 'node:net';
+import type { Currency } from '../domain/currency.ts';
+import { OperatorError, requireAmount, requireCurrency } from '../usecases/operator.ts';
+
+const UNITS: { readonly [unit: string]: number } = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A duration such as `90s`, `30m`, `24h`, `7d` or `0`, in milliseconds. */
+export function readDuration(text: string): number {
+  if (text === '0') return 0;
+  const match = /^([0-9]{1,6})([smhd])$/.exec(text);
+  if (match === null) throw new OperatorError(`${JSON.stringify(text)} is no duration: write it like 24h, 30m or 0`);
+  return Number(match[1]) * (UNITS[match[2] ?? ''] ?? 0);
+}
+
+const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+/** An ISO 8601 time with its zone, or a date (its start in UTC), in milliseconds since 1970. */
+export function readTime(text: string): number {
+  const at = TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at)) {
+    throw new OperatorError(`${JSON.stringify(text)} is no time: write it like 2026-03-01T08:00:00Z or 2026-03-01`);
+  }
+  return at;
+}
+
+/** A whole number within bounds. */
+export function readWhole(text: string, noun: string, from: number, to: number): number {
+  const number = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= from && number <= to) return number;
+  throw new OperatorError(`the ${noun} must be a whole number from ${from} to ${to}`);
+}
+
+/** Items between commas; `word` alone stands for none of them and gives null. */
+export function readList(text: string, word: string): readonly string[] | null {
+  if (text === word) return null;
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+/** IP addresses and networks between commas; `any` gives null. */
+export function readNetworks(text: string): readonly string[] | null {
+  const list = readList(text, 'any');
+  for (const item of list ?? []) {
+    const [address = '', prefix = '0', ...rest] = item.split('/');
+    const most = isIP(address) === 4 ? 32 : 128;
+    if (isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > most) {
+      throw new OperatorError(`${JSON.stringify(item)} is no address: write it like 192.0.2.7 or 10.0.0.0/8`);
+    }
+  }
+  return list;
+}
+
+/** `usd:100.00` items between commas; `usd:default` gives null for that currency. */
+export function readAmounts(text: string): ReadonlyMap<Currency, bigint | null> {
+  const amounts = new Map<Currency, bigint | null>();
+  for (const item of text.split(',')) {
+    const [currency, amount] = readPair(item);
+    amounts.set(currency, amount === 'default' ? null : requireAmount(amount, currency));
+  }
+  return amounts;
+}
+
+/** `usd:1.00-5000.00` items between commas; an end may be missing, `usd:none` gives null for that currency. */
+export function readLimits(text: string): ReadonlyMap<Currency, { min?: bigint; max?: bigint } | null> {
+  const limits = new Map<Currency, { min?: bigint; max?: bigint } | null>();
+  for (const item of text.split(',')) {
+    const [currency, range] = readPair(item);
+    const [min = '', max = '', ...rest] = range.split('-');
+    if (range !== 'none' && (rest.length > 0 || !range.includes('-') || range === '-')) {
+      throw new OperatorError(
+        `${JSON.stringify(item)} is no limit: write it like ${currency}:1-5000 or ${currency}:none`,
+      );
+    }
+    if (range === 'none') {
+      limits.set(currency, null);
+      continue;
+    }
+    const ends = {
+      ...(min === '' ? {} : { min: requireAmount(min, currency) }),
+      ...(max === '' ? {} : { max: requireAmount(max, currency) }),
+    };
+    limits.set(currency, ends);
+  }
+  return limits;
+}
+
+/** `name:120` items between commas; `name:default` gives null for that name. */
+export function readCounts(text: string): ReadonlyMap<string, number | null> {
+  const counts = new Map<string, number | null>();
+  for (const item of text.split(',')) {
+    const [name = '', count = ''] = item.trim().split(':');
+    counts.set(name, count === 'default' ? null : readWhole(count, `limit ${JSON.stringify(name)}`, 1, 1_000_000));
+  }
+  return counts;
+}
+
+function readPair(item: string): readonly [Currency, string] {
+  const [currency = '', value = ''] = item.trim().split(':');
+  return [requireCurrency(currency), value];
+}

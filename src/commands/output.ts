@@ -1,0 +1,58 @@
+/**
+ * What a command prints: sentences for people, or exactly one JSON document for programs.
+ *
+ * Invariant: standard output carries the result and nothing else; whatever went wrong is one line on standard error.
+ */
+
+/** A command's result in both forms. */
+export interface Output {
+  readonly document: { readonly [name: string]: unknown };
+  readonly lines: readonly string[];
+}
+
+/** Where a command reads its settings and writes its result. */
+export interface Surroundings {
+  readonly env: { readonly [name: string]: string | undefined };
+  write(text: string): void;
+  writeError(text: string): void;
+}
+
+export function printOutput(to: Surroundings, output: Output, json: boolean): void {
+  if (json) to.write(`${JSON.stringify(output.document)}\n`);
+  else to.write(output.lines.map((line) => `${line}\n`).join(''));
+}
+
+/** One line, with `--json` one JSON document. Messages of this project's own errors hold no secrets. */
+export function printError(to: Surroundings, error: unknown, json: boolean): void {
+  const message = messageOf(error);
+  to.writeError(json ? `${JSON.stringify({ error: true, message })}\n` : `mbongo: ${message}\n`);
+}
+
+/** The first line of what an error says; an error that says nothing is named by its code. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'something that is no error was thrown';
+  const inner: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
+  const text = error.message !== '' || inner === undefined ? error.message : messageOf(inner);
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return (text === '' ? code : text).split('\n', 1)[0] ?? code;
+}
+
+/** Rows as columns that stand below each other. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  if (rows.length === 0) return ['none'];
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  return all.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+/** An instant as the wire writes it; null stays null. */
+export function timeOf(instant: number): string;
+export function timeOf(instant: number | null): string | null;
+export function timeOf(instant: number | null): string | null {
+  return instant === null ? null : new Date(instant).toISOString();
+}

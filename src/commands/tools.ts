@@ -1,0 +1,48 @@
+/**
+ * Runs one command against the database, also while the gateway runs.
+ *
+ * Invariant: whatever the command opens is closed before it ends, so that the process ends by itself.
+ */
+
+import type { OperatorDeps } from '../usecases/operator.ts';
+import { type Output, printError, printOutput, type Surroundings } from './output.ts';
+import { openWorld } from './world.ts';
+
+/** What a command is handed. */
+export interface Tools {
+  readonly deps: OperatorDeps;
+}
+
+/** Carries a command out and prints its result. Returns the exit status: 0, or 1 when it was not carried out. */
+export async function runWithTools(
+  around: Surroundings,
+  json: boolean,
+  command: (tools: Tools) => Promise<Output>,
+): Promise<number> {
+  return report(around, json, async () => {
+    const world = await openWorld(around, 'errors');
+    try {
+      const { openStore } = await import('../store/store.ts');
+      const store = await openStore({ url: world.databaseUrl });
+      try {
+        const { clock, random, secrets, config } = world;
+        return await command({ deps: { store, clock, random, secrets, mode: config.mode } });
+      } finally {
+        await store.close();
+      }
+    } finally {
+      await world.close();
+    }
+  });
+}
+
+/** Prints what `run` gives, or why it did not. */
+export async function report(around: Surroundings, json: boolean, run: () => Promise<Output>): Promise<number> {
+  try {
+    printOutput(around, await run(), json);
+    return 0;
+  } catch (error) {
+    printError(around, error, json);
+    return 1;
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * `mbongo wallet`: open and credit customers' wallets and flash accounts.
+ */
+
+import { formatMinor } from '../domain/money.ts';
+import type { WalletKind } from '../domain/records.ts';
+import { OperatorError, requireAmountOrZero, requireCurrency } from '../usecases/operator.ts';
+import { creditWallet } from '../usecases/wallet-credit.ts';
+import { openWallet } from '../usecases/wallet-open.ts';
+import type { Output } from './output.ts';
+import type { Tools } from './tools.ts';
+
+export interface WalletOpenOptions {
+  readonly number: string;
+  readonly pin: string;
+  readonly currency: string;
+  readonly balance: string;
+  readonly phone: string;
+  readonly kind: WalletKind;
+}
+
+export async function walletOpen({ deps }: Tools, options: WalletOpenOptions): Promise<Output> {
+  const currency = requireCurrency(options.currency);
+  const { wallet, balance } = await openWallet(deps, {
+    number: options.number === 'auto' ? undefined : options.number,
+    pin: options.pin,
+    currency,
+    balance: requireAmountOrZero(options.balance, currency, 'balance'),
+    phone: await readPhone(options.phone),
+    kind: options.kind,
+  });
+  return outputOf(wallet.id, currency, formatMinor(balance, currency));
+}
+
+export async function walletCredit(
+  { deps }: Tools,
+  options: { readonly number: string; readonly amount: string },
+): Promise<Output> {
+  const { wallet, balance } = await creditWallet(deps, options.number, options.amount);
+  return outputOf(wallet.id, wallet.currency, formatMinor(balance, wallet.currency));
+}
+
+function outputOf(wallet_number: string, currency: string, balance: string): Output {
+  return { document: { wallet_number, currency, balance }, lines: [`${wallet_number}  ${balance} ${currency}`] };
+}
+
+/** E.164, as the phone-number library reads it; its tables are loaded for this command only. */
+async function readPhone(text: string): Promise<string> {
+  const { default: parse } = await import('libphonenumber-js/max');
+  const phone = parse(text);
+  if (phone?.isValid() === true && text.trim().startsWith('+')) return phone.number;
+  throw new OperatorError('that is no phone number: write it in international form, like +243810000042');
+}

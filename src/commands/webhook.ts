@@ -1,0 +1,115 @@
+/**
+ * `mbongo webhook`: see what was sent, send it again, change the signing secret.
+ */
+
+import { statesOf } from '../domain/machine.ts';
+import type { EventStatus, WebhookEvent } from '../domain/records.ts';
+import { DELIVERY } from '../domain/webhook.ts';
+import { OperatorError, requireMerchant } from '../usecases/operator.ts';
+import { replayEvent, replayRange } from '../usecases/webhook-replay.ts';
+import { rotateWebhookSecret } from '../usecases/webhook-secret-rotate.ts';
+import { readDuration, readTime, readWhole } from './options.ts';
+import { type Output, table, timeOf } from './output.ts';
+import type { Tools } from './tools.ts';
+
+const MOST_LISTED = 1_000;
+
+export interface WebhookListOptions {
+  readonly merchant?: string;
+  readonly status?: string;
+  readonly from?: string;
+  readonly after?: string;
+  readonly limit: string;
+}
+
+export async function webhookList({ deps }: Tools, options: WebhookListOptions): Promise<Output> {
+  const { merchant, status, from, after } = options;
+  const events = await deps.store.event.list({
+    ...(merchant === undefined ? {} : { merchantId: (await requireMerchant(deps, merchant)).id }),
+    ...(status === undefined ? {} : { status: requireStatus(status) }),
+    ...(from === undefined ? {} : { from: readTime(from) }),
+    ...(after === undefined ? {} : { after }),
+    limit: readWhole(options.limit, 'limit', 1, MOST_LISTED),
+  });
+  const rows = events.map((event) => [
+    event.id,
+    event.type,
+    event.transaction_id,
+    event.status,
+    String(event.attempts),
+    event.status === 'waiting' ? timeOf(event.next_at) : '',
+    event.last_error ?? '',
+  ]);
+  return {
+    document: { events: events.map(documentOf) },
+    lines: table(['event', 'type', 'transaction', 'status', 'tries', 'next try', 'last error'], rows),
+  };
+}
+
+export interface WebhookReplayOptions {
+  readonly event?: string;
+  readonly merchant?: string;
+  readonly status?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export async function webhookReplay({ deps }: Tools, options: WebhookReplayOptions): Promise<Output> {
+  const { event, merchant, status, from, to } = options;
+  const merchantId = merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id;
+  if ((event === undefined) === (from === undefined)) {
+    throw new OperatorError('say which: --event, or --from and perhaps --to');
+  }
+  if (event !== undefined) {
+    const replayed = await replayEvent(deps, merchantId, event);
+    return { document: { replayed: 1, event: documentOf(replayed) }, lines: [`${replayed.id} is sent again now.`] };
+  }
+  const replayed = await replayRange(deps, {
+    merchantId,
+    from: readTime(from ?? ''),
+    to: to === undefined ? deps.clock.now() : readTime(to),
+    status: status === undefined ? undefined : requireStatus(status),
+  });
+  return { document: { replayed }, lines: [`${replayed} events are sent again now.`] };
+}
+
+export async function webhookSecretRotate(
+  { deps }: Tools,
+  options: { readonly merchant: string; readonly grace: string },
+): Promise<Output> {
+  const made = await rotateWebhookSecret(deps, options.merchant, readDuration(options.grace));
+  const old_retires_at = timeOf(made.old_retires_at);
+  return {
+    document: { ...made, old_retires_at },
+    lines: [
+      `webhook secret  ${made.webhook_secret}`,
+      old_retires_at === null ? 'The old one no longer signs.' : `The old one signs too until ${old_retires_at}.`,
+      'The secret is shown this once: keep it on your backend.',
+    ],
+  };
+}
+
+function requireStatus(text: string): EventStatus {
+  const statuses = statesOf(DELIVERY);
+  const status = statuses.find((known) => known === text);
+  if (status !== undefined) return status;
+  throw new OperatorError(`${JSON.stringify(text)} is no status of an event: use one of ${statuses.join(', ')}`);
+}
+
+function documentOf(event: WebhookEvent) {
+  const { id, merchant_id, transaction_id, sequence, type, url, status, attempts, last_error } = event;
+  return {
+    event_id: id,
+    merchant_id,
+    transaction_id,
+    sequence,
+    type,
+    url,
+    status,
+    attempts,
+    last_error,
+    next_at: status === 'waiting' ? timeOf(event.next_at) : null,
+    created_at: timeOf(event.created_at),
+    delivered_at: timeOf(event.delivered_at),
+  };
+}

@@ -1,0 +1,81 @@
+/**
+ * Opens what every command stands on: the configuration, the database, the doors to the world.
+ *
+ * Invariant: the database is at this version's schema when it is handed out, whether the gateway is running or nothing
+ * is; what was opened here is closed here.
+ */
+
+import { type Config, readConfig } from '../config.ts';
+import { bytesOfId, idOfBytes } from '../domain/ids.ts';
+import { systemClock } from '../platform/clock.ts';
+import { createLog, type LogLevel, type OpenLog } from '../platform/log.ts';
+import { loadMasterKeys } from '../platform/master-key.ts';
+import type { Clock, Log, Random, Secrets } from '../platform/platform.ts';
+import { systemRandom } from '../platform/random.ts';
+import { openSecrets } from '../platform/secrets.ts';
+import type { Surroundings } from './output.ts';
+
+/** The doors that a command needs; `serve` adds the outbound network. */
+export interface World {
+  readonly config: Config;
+  /** Holds a password: never logged. */
+  readonly databaseUrl: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly secrets: Secrets;
+  readonly log: OpenLog;
+  close(): Promise<void>;
+}
+
+/** `logTo` is standard error for commands, so that standard output carries only their result. */
+export async function openWorld(around: Surroundings, logTo: 'output' | 'errors'): Promise<World> {
+  const config = readConfig(around.env);
+  const log = openLog(around, logTo, config.logLevel);
+  const database = await openDatabase(config, log);
+  try {
+    const { migrate } = await import('../store/migrate.ts');
+    for (const name of await migrate(database.url)) log.info('migration_applied', { name });
+    const random = systemRandom();
+    const masterKeys = await loadMasterKeys({
+      configured: config.masterKeys,
+      dataDir: config.dataDir,
+      mayCreate: config.mode === 'sandbox',
+      random,
+    });
+    const transactionIds = { bytesOf: bytesOfId, idOf: (bytes: Uint8Array) => idOfBytes('txn', bytes) };
+    const secrets = openSecrets({ masterKeys, random, transactionIds });
+    const close = async (): Promise<void> => {
+      await database.close();
+      await log.close();
+    };
+    return { config, databaseUrl: database.url, clock: systemClock(), random, secrets, log, close };
+  } catch (error) {
+    await database.close();
+    await log.close();
+    throw error;
+  }
+}
+
+function openLog(around: Surroundings, logTo: 'output' | 'errors', level: LogLevel): OpenLog {
+  if (logTo === 'output') return createLog({ level });
+  // A command's own result says what happened; only what is odd is worth a line besides.
+  return createLog({ level: level === 'silent' ? 'silent' : 'warn', destination: { write: around.writeError } });
+}
+
+interface OpenDatabase {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** The database of DATABASE_URL, or the embedded one of the data folder: the running server's, or started here. */
+export async function openDatabase(config: Config, log: Log): Promise<OpenDatabase> {
+  if (config.databaseUrl !== undefined) return { url: config.databaseUrl, close: () => Promise.resolve() };
+  const { openEmbeddedDatabase } = await import('../platform/embedded-database.ts');
+  return openEmbeddedDatabase({
+    dataDir: config.dataDir,
+    log: {
+      info: (message) => log.info('embedded_database', { message }),
+      warn: (message) => log.warn('embedded_database', { message }),
+    },
+  });
+}

@@ -1,0 +1,213 @@
+/** The environment becomes a whole, frozen configuration, or one line that names what is wrong. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, readConfig } from './config.ts';
+import type { Environment } from './platform/environment.ts';
+
+const KEY = Buffer.alloc(32, 9).toString('base64');
+const OLDER = Buffer.alloc(32, 8).toString('base64');
+const production = { GATEWAY_MODE: 'production', MASTER_KEY: KEY, PUBLIC_URL: 'https://pay.example.com' };
+const mtn = {
+  MTN_MOMO_BASE_URL: 'https://proxy.momoapi.mtn.com',
+  MTN_MOMO_SUBSCRIPTION_KEY: 'a',
+  MTN_MOMO_API_USER: 'b',
+  MTN_MOMO_API_KEY: 'c',
+  MTN_MOMO_TARGET_ENVIRONMENT: 'mtncongo',
+};
+
+function problemOf(environment: Environment): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return 'none';
+}
+
+test('an empty environment is a sandbox that works', () => {
+  expect(readConfig({})).toEqual({
+    mode: 'sandbox',
+    dataDir: resolve('.data'),
+    host: '127.0.0.1',
+    port: 8080,
+    sandboxPort: 8090,
+    publicUrl: 'http://127.0.0.1:8080',
+    masterKeys: [],
+    cardnetCallbackSecret: 'sandbox-cardnet-callback-secret',
+    logLevel: 'info',
+    rateLimitScale: 1,
+    trustProxy: [],
+    mtnMomo: {
+      baseUrl: 'http://127.0.0.1:8090/mtn',
+      subscriptionKey: 'sandbox-collection',
+      apiUser: '5ba0d1c4-5f0e-4b3a-9d6e-7f0a1c2b3d4e',
+      apiKey: 'sandbox-api-key',
+      targetEnvironment: 'sandbox',
+    },
+    sms: { url: 'http://127.0.0.1:8090/sms', token: 'sandbox-sms' },
+  });
+});
+
+test('the sandbox follows its port, empty variables count as absent, and defaults stand in', () => {
+  const config = readConfig({ SANDBOX_PORT: '9001', PORT: ' ', HOST: '' }, { PORT: '9000', HOST: '0.0.0.0' });
+  expect(config).toMatchObject({ port: 9000, host: '0.0.0.0', publicUrl: 'http://127.0.0.1:9000' });
+  expect(config.mtnMomo?.baseUrl).toBe('http://127.0.0.1:9001/mtn');
+  expect(config.sms?.url).toBe('http://127.0.0.1:9001/sms');
+});
+
+test('everything that is set is read', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mbongo-config-'));
+  const routes = join(folder, 'routes.json');
+  writeFileSync(routes, '{}');
+  const config = readConfig({
+    ...production,
+    ...mtn,
+    PUBLIC_URL: 'https://pay.example.com/',
+    MTN_MOMO_CALLBACK_HOST: 'https://callbacks.example.com',
+    MASTER_KEY: `${KEY}, ${OLDER}`,
+    DATABASE_URL: 'postgresql://u:p@a:5432,b:5433/mbongo?target_session_attrs=read-write',
+    DATA_DIR: '/var/lib/mbongo',
+    CARRIER_ROUTES: routes,
+    CARDNET_CALLBACK_SECRET: 'ours',
+    LOG_LEVEL: 'debug',
+    RATE_LIMIT_SCALE: '0.5',
+    TRUST_PROXY: '10.0.0.0/8, ::1,192.0.2.7',
+    SMS_URL: 'http://127.0.0.1:7000/sms',
+    SMS_TOKEN: 'ours',
+  });
+  rmSync(folder, { recursive: true });
+  expect(config).toEqual({
+    mode: 'production',
+    databaseUrl: 'postgresql://u:p@a:5432,b:5433/mbongo?target_session_attrs=read-write',
+    dataDir: '/var/lib/mbongo',
+    host: '127.0.0.1',
+    port: 8080,
+    sandboxPort: 8090,
+    publicUrl: 'https://pay.example.com',
+    masterKeys: [KEY, OLDER],
+    cardnetCallbackSecret: 'ours',
+    logLevel: 'debug',
+    rateLimitScale: 0.5,
+    trustProxy: ['10.0.0.0/8', '::1', '192.0.2.7'],
+    carrierRoutes: routes,
+    mtnMomo: {
+      baseUrl: 'https://proxy.momoapi.mtn.com',
+      subscriptionKey: 'a',
+      apiUser: 'b',
+      apiKey: 'c',
+      targetEnvironment: 'mtncongo',
+      callbackHost: 'https://callbacks.example.com',
+    },
+    sms: { url: 'http://127.0.0.1:7000/sms', token: 'ours' },
+  });
+});
+
+test('the configuration cannot be changed, nor what lies in it', () => {
+  const config = readConfig({ TRUST_PROXY: '10.0.0.1' });
+  for (const part of [config, config.mtnMomo, config.sms, config.trustProxy, config.masterKeys]) {
+    expect(Object.isFrozen(part)).toBe(true);
+  }
+});
+
+describe('a bad value is named in one line with an example', () => {
+  test.each<[string, Environment, string]>([
+    [
+      'mode',
+      { GATEWAY_MODE: 'prod' },
+      'GATEWAY_MODE is "prod": it must be one of sandbox, production, for example GATEWAY_MODE=sandbox',
+    ],
+    ['port', { PORT: '80a' }, 'PORT is "80a": it must be a whole number from 0 to 65535, for example PORT=8080'],
+    ['large port', { PORT: '65536' }, 'PORT is "65536"'],
+    ['negative port', { SANDBOX_PORT: '-1' }, 'SANDBOX_PORT is "-1"'],
+    ['zero sandbox port', { SANDBOX_PORT: '0' }, 'SANDBOX_PORT is "0": it must be a whole number from 1 to'],
+    ['same ports', { PORT: '8090' }, 'SANDBOX_PORT is the same as PORT'],
+    ['level', { LOG_LEVEL: 'loud' }, 'LOG_LEVEL is "loud"'],
+    ['scale', { RATE_LIMIT_SCALE: '1e3' }, 'RATE_LIMIT_SCALE is "1e3": it must be a number from 0 up'],
+    ['negative scale', { RATE_LIMIT_SCALE: '-1' }, 'RATE_LIMIT_SCALE is "-1"'],
+    ['proxy', { TRUST_PROXY: '10.0.0.1,all' }, 'TRUST_PROXY holds "all": it must list IP addresses or networks'],
+    ['proxy network', { TRUST_PROXY: '10.0.0.0/33' }, 'TRUST_PROXY holds "10.0.0.0/33"'],
+    [
+      'public URL',
+      { PUBLIC_URL: 'pay.example.com' },
+      'PUBLIC_URL is no address, for example PUBLIC_URL=https://pay.example.com',
+    ],
+    ['public scheme', { PUBLIC_URL: 'ftp://x' }, 'PUBLIC_URL must begin with https:// or http://'],
+    ['public query', { PUBLIC_URL: 'https://x/?a=1' }, 'PUBLIC_URL must not have a query or a fragment'],
+    [
+      'routes',
+      { CARRIER_ROUTES: '/no/such/file.json' },
+      'CARRIER_ROUTES names a file that cannot be read: "/no/such/file.json"',
+    ],
+    ['missing key', { ...production, MASTER_KEY: undefined }, 'MASTER_KEY is missing: production needs one'],
+    ['missing URL', { ...production, PUBLIC_URL: undefined }, 'PUBLIC_URL is missing: production needs'],
+    [
+      'plain URL',
+      { ...production, PUBLIC_URL: 'http://pay.example.com' },
+      'PUBLIC_URL must begin with https:// in production',
+    ],
+    [
+      'plain local URL',
+      { ...production, PUBLIC_URL: 'http://127.0.0.1:8080' },
+      'PUBLIC_URL must begin with https:// in production',
+    ],
+    [
+      'half a connector',
+      { ...production, ...mtn, MTN_MOMO_API_KEY: '' },
+      'MTN_MOMO_API_KEY is missing, while MTN_MOMO_BASE_URL',
+    ],
+    [
+      'plain upstream',
+      { ...production, ...mtn, MTN_MOMO_BASE_URL: 'http://mtn.example.com' },
+      'MTN_MOMO_BASE_URL must begin with https:// in production',
+    ],
+    [
+      'half a text door',
+      { ...production, SMS_URL: 'https://sms.example.com' },
+      'SMS_TOKEN is missing, while SMS_URL is set',
+    ],
+  ])('%s', (_, environment, expected) => {
+    const problem = problemOf(environment);
+    expect(problem).toContain(expected);
+    expect(problem).not.toContain('\n');
+  });
+
+  test.each([
+    ['CARDNET_CALLBACK_SECRET', 'sandbox-cardnet-callback-secret'],
+    ['MTN_MOMO_SUBSCRIPTION_KEY', 'sandbox-collection'],
+    ['MTN_MOMO_API_USER', '5ba0d1c4-5f0e-4b3a-9d6e-7f0a1c2b3d4e'],
+    ['MTN_MOMO_API_KEY', 'sandbox-api-key'],
+    ['MTN_MOMO_TARGET_ENVIRONMENT', 'sandbox'],
+    ['SMS_TOKEN', 'sandbox-sms'],
+  ])('production refuses the %s of the sandbox', (name, value) => {
+    expect(
+      problemOf({ ...production, ...mtn, SMS_URL: 'https://sms.example.com', SMS_TOKEN: 't', [name]: value }),
+    ).toMatch(new RegExp(`^${name} is the sandbox's`));
+  });
+
+  test('several problems stand on one line in the order of their names', () => {
+    const problem = problemOf({ PORT: 'a\nb', LOG_LEVEL: 'x', GATEWAY_MODE: 'y' });
+    expect(problem.split('; ').map((part) => part.split(' ')[0])).toEqual(['GATEWAY_MODE', 'LOG_LEVEL', 'PORT']);
+    expect(problem).not.toContain('\n');
+  });
+
+  test('no secret is echoed', () => {
+    const problem = problemOf({
+      MASTER_KEY: 'hunter-master',
+      DATABASE_URL: 'mysql://root:hunter-db@x/y',
+      PUBLIC_URL: 'https://user:hunter-url@pay.example.com',
+      SMS_URL: 'nonsense hunter-sms',
+    });
+    for (const name of ['MASTER_KEY', 'DATABASE_URL', 'PUBLIC_URL', 'SMS_URL']) expect(problem).toContain(name);
+    expect(problem).not.toContain('hunter');
+  });
+});
+
+test('production without upstreams has none', () => {
+  const config = readConfig(production);
+  expect(config.mtnMomo).toBeUndefined();
+  expect(config.sms).toBeUndefined();
+  expect(config.cardnetCallbackSecret).toBeUndefined();
+});

@@ -1,0 +1,258 @@
+/**
+ * The environment, as one validated and frozen object (contract §10).
+ *
+ * Invariant: a value that stands here is usable as it is; a bad one stops the start with one line that names it, and
+ * production never starts with what everybody knows: the sandbox's credentials, a missing key, an open address.
+ */
+import { accessSync, constants } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Environment, type EnvironmentReader, readEnvironment } from './platform/environment.ts';
+import { parseMasterKey } from './platform/keyring.ts';
+import type { LogLevel } from './platform/log.ts';
+
+export type GatewayMode = 'sandbox' | 'production';
+
+/** The MTN MoMo connector's credentials, from MTN's developer portal. */
+export interface MtnMomoConfig {
+  /** `MTN_MOMO_BASE_URL`, without a slash at the end. */
+  readonly baseUrl: string;
+  /** `MTN_MOMO_SUBSCRIPTION_KEY`: of the Collections product. Secret. */
+  readonly subscriptionKey: string;
+  /** `MTN_MOMO_API_USER`: a UUID. */
+  readonly apiUser: string;
+  /** `MTN_MOMO_API_KEY`. Secret. */
+  readonly apiKey: string;
+  /** `MTN_MOMO_TARGET_ENVIRONMENT`: `sandbox`, `mtncongo`, `mtnuganda`, … */
+  readonly targetEnvironment: string;
+  /** `MTN_MOMO_CALLBACK_HOST`: the base of callback addresses, where it differs from PUBLIC_URL. */
+  readonly callbackHost?: string;
+}
+
+/** Where one-time codes are handed over as text messages. */
+export interface SmsConfig {
+  /** `SMS_URL`. */
+  readonly url: string;
+  /** `SMS_TOKEN`: sent as a Bearer token. Secret. */
+  readonly token: string;
+}
+
+export interface Config {
+  /** `GATEWAY_MODE`. */
+  readonly mode: GatewayMode;
+  /** `DATABASE_URL`; absent: the embedded database under `dataDir`. Holds a password. */
+  readonly databaseUrl?: string;
+  /** `DATA_DIR`, made absolute. */
+  readonly dataDir: string;
+  /** `HOST`: the address to listen on. */
+  readonly host: string;
+  /** `PORT`; 0 takes any free one. */
+  readonly port: number;
+  /** `SANDBOX_PORT`: where the sandbox networks listen. */
+  readonly sandboxPort: number;
+  /** `PUBLIC_URL`: how the world reaches this gateway, without a slash at the end. */
+  readonly publicUrl: string;
+  /** `MASTER_KEY`: base64, 32 bytes each, the active one first. Empty only in sandbox mode: one is made (master-key.ts). */
+  readonly masterKeys: readonly string[];
+  /** `CARDNET_CALLBACK_SECRET`: shared with the card network. Absent: its callbacks are refused. */
+  readonly cardnetCallbackSecret?: string;
+  /** `LOG_LEVEL`. */
+  readonly logLevel: LogLevel;
+  /** `RATE_LIMIT_SCALE`: multiplies the traffic limits; 0 switches them off. */
+  readonly rateLimitScale: number;
+  /** `TRUST_PROXY`: addresses and networks whose X-Forwarded-For counts. */
+  readonly trustProxy: readonly string[];
+  /** `CARRIER_ROUTES`: an absolute path of a JSON file of number routes; absent: the routes of the mode. */
+  readonly carrierRoutes?: string;
+  /** Absent in production when none of its variables is set: the connector is off. */
+  readonly mtnMomo?: MtnMomoConfig;
+  /** Absent in production when none of its variables is set: no text can be sent. */
+  readonly sms?: SmsConfig;
+}
+
+/** The environment cannot be used. The message is one line, names the variables and shows no secret. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Known to everybody who reads this: production refuses each of them. */
+const SANDBOX = {
+  MTN_MOMO_SUBSCRIPTION_KEY: 'sandbox-collection',
+  MTN_MOMO_API_USER: '5ba0d1c4-5f0e-4b3a-9d6e-7f0a1c2b3d4e',
+  MTN_MOMO_API_KEY: 'sandbox-api-key',
+  MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
+  SMS_TOKEN: 'sandbox-sms',
+  CARDNET_CALLBACK_SECRET: 'sandbox-cardnet-callback-secret',
+} as const;
+
+/**
+ * Reads the configuration. `defaults` stand in for variables that the environment leaves out.
+ *
+ * @throws ConfigError, one line for all problems.
+ */
+export function readConfig(environment: Environment, defaults: Environment = {}): Config {
+  const env = readEnvironment(withDefaults(environment, defaults));
+  const mode = env.word<GatewayMode>('GATEWAY_MODE', ['sandbox', 'production'], 'sandbox');
+  const port = env.whole('PORT', { from: 0, to: 65_535 }, 8080);
+  const sandboxPort = env.whole('SANDBOX_PORT', { from: 1, to: 65_535 }, 8090);
+  if (mode === 'sandbox' && port === sandboxPort) {
+    env.problem(
+      'SANDBOX_PORT',
+      `is the same as PORT: both listen, for example SANDBOX_PORT=${port === 8090 ? 8091 : 8090}`,
+    );
+  }
+  const config = {
+    mode,
+    ...present('databaseUrl', readDatabaseUrl(env)),
+    dataDir: resolve(env.text('DATA_DIR') ?? '.data'),
+    host: env.text('HOST') ?? '127.0.0.1',
+    port,
+    sandboxPort,
+    publicUrl: readPublicUrl(env, mode, port),
+    masterKeys: readMasterKeys(env, mode),
+    ...present('cardnetCallbackSecret', readCredential(env, 'CARDNET_CALLBACK_SECRET', mode)),
+    logLevel: env.word<LogLevel>('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
+    rateLimitScale: env.decimal('RATE_LIMIT_SCALE', 1),
+    trustProxy: env.networks('TRUST_PROXY'),
+    ...present('carrierRoutes', readFilePath(env, 'CARRIER_ROUTES', './carrier-routes.json')),
+    ...present('mtnMomo', readMtnMomo(env, mode, sandboxPort)),
+    ...present('sms', readSms(env, mode, sandboxPort)),
+  };
+  const problems = env.problems();
+  if (problems !== undefined) throw new ConfigError(problems);
+  return freeze(config);
+}
+
+/** An empty variable must not hide a default: compose files pass on what is not set as an empty text. */
+function withDefaults(environment: Environment, defaults: Environment): Environment {
+  const set = Object.entries(environment).filter(([, value]) => value !== undefined && value.trim() !== '');
+  return { ...defaults, ...Object.fromEntries(set) };
+}
+
+function readDatabaseUrl(env: EnvironmentReader): string | undefined {
+  const value = env.text('DATABASE_URL');
+  // Not parsed: PostgreSQL's form names several hosts for a failover, and `URL` does not read those.
+  if (value === undefined || /^postgres(ql)?:\/\/\S+$/.test(value)) return value;
+  const example = 'postgresql://mbongo:PASSWORD@127.0.0.1:5432/mbongo';
+  env.problem('DATABASE_URL', `must begin with postgresql:// and hold no blanks, for example DATABASE_URL=${example}`);
+  return undefined;
+}
+
+function readPublicUrl(env: EnvironmentReader, mode: GatewayMode, port: number): string {
+  const example = 'https://pay.example.com';
+  const url = env.url('PUBLIC_URL', { example, https: mode === 'production' });
+  if (url === undefined && mode === 'production') {
+    env.problem(
+      'PUBLIC_URL',
+      `is missing: production needs the address it is reached by, for example PUBLIC_URL=${example}`,
+    );
+  }
+  return url ?? `http://127.0.0.1:${port}`;
+}
+
+function readMasterKeys(env: EnvironmentReader, mode: GatewayMode): readonly string[] {
+  const value = env.text('MASTER_KEY');
+  const example = 'MASTER_KEY="$(openssl rand -base64 32)"';
+  if (value === undefined) {
+    if (mode === 'production') env.problem('MASTER_KEY', `is missing: production needs one, for example ${example}`);
+    return [];
+  }
+  const keys = value.split(',').map((key) => key.trim());
+  if (keys.every((key) => parseMasterKey(key) !== undefined)) return keys;
+  env.problem('MASTER_KEY', `must be 32 bytes in base64 (older keys after a comma), for example ${example}`);
+  return [];
+}
+
+type CredentialName = keyof typeof SANDBOX;
+
+/** A credential: the sandbox's own where none is set, and never that in production. */
+function readCredential(env: EnvironmentReader, name: CredentialName, mode: GatewayMode): string | undefined {
+  const value = env.text(name);
+  if (mode === 'sandbox') return value ?? SANDBOX[name];
+  if (value === SANDBOX[name]) {
+    env.problem(name, `is the sandbox's, which everybody knows: production needs your own, for example ${name}=…`);
+  }
+  return value;
+}
+
+function readFilePath(env: EnvironmentReader, name: string, example: string): string | undefined {
+  const value = env.text(name);
+  if (value === undefined) return undefined;
+  const path = resolve(value);
+  try {
+    accessSync(path, constants.R_OK);
+  } catch {
+    env.problem(name, `names a file that cannot be read: ${JSON.stringify(path)}, for example ${name}=${example}`);
+  }
+  return path;
+}
+
+function readMtnMomo(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): MtnMomoConfig | undefined {
+  const https = mode === 'production' ? 'unless-local' : false;
+  const fields = {
+    MTN_MOMO_BASE_URL: upstreamUrl(env, 'MTN_MOMO_BASE_URL', mode, {
+      sandbox: `http://127.0.0.1:${sandboxPort}/mtn`,
+      example: 'https://proxy.momoapi.mtn.com',
+    }),
+    MTN_MOMO_SUBSCRIPTION_KEY: readCredential(env, 'MTN_MOMO_SUBSCRIPTION_KEY', mode),
+    MTN_MOMO_API_USER: readCredential(env, 'MTN_MOMO_API_USER', mode),
+    MTN_MOMO_API_KEY: readCredential(env, 'MTN_MOMO_API_KEY', mode),
+    MTN_MOMO_TARGET_ENVIRONMENT: readCredential(env, 'MTN_MOMO_TARGET_ENVIRONMENT', mode),
+  };
+  const callbackHost = env.url('MTN_MOMO_CALLBACK_HOST', { example: 'https://callbacks.example.com', https });
+  if (!isWhole(env, fields)) return undefined;
+  return {
+    baseUrl: fields.MTN_MOMO_BASE_URL,
+    subscriptionKey: fields.MTN_MOMO_SUBSCRIPTION_KEY,
+    apiUser: fields.MTN_MOMO_API_USER,
+    apiKey: fields.MTN_MOMO_API_KEY,
+    targetEnvironment: fields.MTN_MOMO_TARGET_ENVIRONMENT,
+    ...present('callbackHost', callbackHost),
+  };
+}
+
+function readSms(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): SmsConfig | undefined {
+  const fields = {
+    SMS_URL: upstreamUrl(env, 'SMS_URL', mode, {
+      sandbox: `http://127.0.0.1:${sandboxPort}/sms`,
+      example: 'https://sms.example.com/send',
+    }),
+    SMS_TOKEN: readCredential(env, 'SMS_TOKEN', mode),
+  };
+  return isWhole(env, fields) ? { url: fields.SMS_URL, token: fields.SMS_TOKEN } : undefined;
+}
+
+/** An upstream's address: credentials travel to it, so that production takes http only on this machine itself. */
+function upstreamUrl(
+  env: EnvironmentReader,
+  name: string,
+  mode: GatewayMode,
+  address: { readonly sandbox: string; readonly example: string },
+): string | undefined {
+  const https = mode === 'production' ? 'unless-local' : false;
+  const url = env.url(name, { example: address.example, https });
+  return url ?? (mode === 'sandbox' ? address.sandbox : undefined);
+}
+
+/** Whether a block is set as a whole. None of it: the upstream is off. Some of it: the first one missing is named. */
+function isWhole<F extends { readonly [name: string]: string | undefined }>(
+  env: EnvironmentReader,
+  fields: F,
+): fields is F & { readonly [name in keyof F]: string } {
+  const names = Object.keys(fields);
+  const missing = names.filter((name) => env.text(name) === undefined && fields[name] === undefined);
+  const set = names.filter((name) => env.text(name) !== undefined);
+  if (missing.length > 0 && set.length > 0) {
+    env.problem(missing[0] ?? '', `is missing, while ${set.join(', ')} is set: set all of them or none`);
+  }
+  return names.every((name) => fields[name] !== undefined);
+}
+
+/** A property that stands only where there is a value. */
+function present<K extends string, V>(key: K, value: V | undefined): { [name in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [name in K]: V });
+}
+
+function freeze(config: Config): Config {
+  for (const value of Object.values(config)) Object.freeze(value);
+  return Object.freeze(config);
+}

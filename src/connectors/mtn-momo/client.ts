@@ -1,0 +1,174 @@
+/**
+ * MTN MoMo's Collections API in its own words: token, request to pay, and its status.
+ *
+ * Invariant: a request to pay leaves once. Only a 401 lets it leave again, under the same reference: that one
+ * certainly did nothing. Nothing here throws, and no secret or number is logged.
+ */
+
+import type { OutboundAnswer, OutboundRequest, Platform } from '../../platform/platform.ts';
+import { createTokens, type FetchedToken } from './tokens.ts';
+
+export interface MtnMomoConfig {
+  /** Without a slash at the end, for example `https://proxy.momoapi.mtn.com`. */
+  readonly baseUrl: string;
+  readonly subscriptionKey: string;
+  readonly apiUser: string;
+  readonly apiKey: string;
+  /** The market, in MTN's words: `mtnuganda`, `mtnghana`, … or `sandbox`. */
+  readonly targetEnvironment: string;
+  /** Base of the callback addresses that were registered with MTN, where it is not the gateway's own. */
+  readonly callbackHost?: string | undefined;
+}
+
+/** The body of a request to pay, field for field. */
+export interface RequestToPay {
+  readonly amount: string;
+  readonly currency: string;
+  readonly externalId: string;
+  readonly payer: { readonly partyIdType: 'MSISDN'; readonly partyId: string };
+  readonly payerMessage: string;
+  readonly payeeNote: string;
+}
+
+/** What their server said: `body` is the parsed JSON, undefined when it was empty or not JSON. */
+export type Said =
+  | { readonly kind: 'said'; readonly status: number; readonly body: unknown }
+  | { readonly kind: 'not_sent'; readonly reason: string }
+  | { readonly kind: 'lost'; readonly reason: string };
+
+export interface MtnMomoClient {
+  requestToPay(reference: string, body: RequestToPay, callbackUrl: string): Promise<Said>;
+  statusOf(reference: string): Promise<Said>;
+}
+
+/** A request to pay usually takes one or two seconds; the customer's submit waits for it. Token and resend included. */
+const START_TIMEOUT = 10_000;
+
+/** An inquiry is repeated by its round, so it need not be patient. */
+const INQUIRE_TIMEOUT = 5_000;
+
+/** Nothing is lost when a token is late: nothing has been asked yet. */
+const TOKEN_TIMEOUT = 5_000;
+
+/** Used when the answer does not say (their documentation: 3600 s); a token that dies earlier costs one 401. */
+const USUAL_TOKEN_LIFE = 3_600_000;
+
+/** Their answers are below a kilobyte. What is larger is cut, cannot be parsed, and is thereby unreadable. */
+const ANSWER_LIMIT = 65_536;
+
+/** What may stand in a header after `Bearer`. */
+const TOKEN = /^[\x21-\x7e]{1,8192}$/;
+
+export function createMtnMomoClient(
+  config: MtnMomoConfig,
+  doors: Pick<Platform, 'outbound' | 'clock' | 'log'>,
+): MtnMomoClient {
+  const { outbound, clock, log } = doors;
+  const collection = `${config.baseUrl}/collection`;
+  const subscription = { 'ocp-apim-subscription-key': config.subscriptionKey };
+
+  const ask = async (request: Pick<OutboundRequest, 'method' | 'url' | 'headers' | 'timeout'> & { body?: string }) =>
+    heard(await outbound.request({ ...request, trust: 'upstream', answerLimit: ANSWER_LIMIT }));
+
+  const tokens = createTokens(clock, async (): Promise<FetchedToken | undefined> => {
+    const basic = Buffer.from(`${config.apiUser}:${config.apiKey}`).toString('base64');
+    const said = await ask({
+      method: 'POST',
+      url: `${collection}/token/`,
+      headers: { ...subscription, authorization: `Basic ${basic}` },
+      timeout: TOKEN_TIMEOUT,
+    });
+    const token = said.kind === 'said' && said.status === 200 ? readToken(said.body) : undefined;
+    if (token !== undefined) return token;
+    if (said.kind !== 'said') log.warn('mtn_momo_token_unanswered', { outcome: said.kind, reason: said.reason });
+    else log.error('mtn_momo_token_refused', { status: said.status });
+    return undefined;
+  });
+
+  /** Calls with a token; when the token is refused, once more with another, within the same time. */
+  const authorised = async (timeout: number, call: (authorization: string, left: number) => Promise<Said>) => {
+    const deadline = clock.now() + timeout;
+    const token = await tokens.current();
+    if (token === undefined) return NO_TOKEN;
+    const left = deadline - clock.now();
+    if (left <= 0) return OUT_OF_TIME;
+    const first = await call(`Bearer ${token}`, left);
+    if (first.kind !== 'said' || first.status !== 401) return first;
+    log.info('mtn_momo_token_renewed');
+    const another = await tokens.insteadOf(token);
+    const rest = deadline - clock.now();
+    return another === undefined || rest <= 0 ? first : call(`Bearer ${another}`, rest);
+  };
+
+  return {
+    requestToPay(reference, body, callbackUrl) {
+      const callback = callbackFor(config, callbackUrl);
+      const headers = {
+        ...subscription,
+        'content-type': 'application/json',
+        'x-reference-id': reference,
+        'x-target-environment': config.targetEnvironment,
+        // An empty value is refused with 500, so the header is there or it is not.
+        ...(callback === undefined ? {} : { 'x-callback-url': callback }),
+      };
+      const text = JSON.stringify(body);
+      return authorised(START_TIMEOUT, (authorization, timeout) =>
+        ask({
+          method: 'POST',
+          url: `${collection}/v1_0/requesttopay`,
+          headers: { ...headers, authorization },
+          body: text,
+          timeout,
+        }),
+      );
+    },
+    statusOf(reference) {
+      const headers = { ...subscription, 'x-target-environment': config.targetEnvironment };
+      return authorised(INQUIRE_TIMEOUT, (authorization, timeout) =>
+        ask({
+          method: 'GET',
+          url: `${collection}/v1_0/requesttopay/${encodeURIComponent(reference)}`,
+          headers: { ...headers, authorization },
+          timeout,
+        }),
+      );
+    },
+  };
+}
+
+/** Before the request itself: nothing of it has left. */
+const NO_TOKEN: Said = { kind: 'not_sent', reason: 'no_token' };
+const OUT_OF_TIME: Said = { kind: 'not_sent', reason: 'out_of_time' };
+
+function heard(answer: OutboundAnswer): Said {
+  if (answer.kind !== 'answered') return answer;
+  return { kind: 'said', status: answer.status, body: parseJson(answer.body) };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readToken(body: unknown): FetchedToken | undefined {
+  if (typeof body !== 'object' || body === null || !('access_token' in body)) return undefined;
+  const value = body.access_token;
+  if (typeof value !== 'string' || !TOKEN.test(value)) return undefined;
+  const seconds = 'expires_in' in body ? Number(body.expires_in) : Number.NaN;
+  return { value, life: seconds > 0 && seconds < 1e6 ? seconds * 1_000 : USUAL_TOKEN_LIFE };
+}
+
+/**
+ * The callback address as MTN may be told it, or undefined when it would refuse it: outside its sandbox only https is
+ * allowed. Without a callback the inquiry round alone finds the result.
+ */
+function callbackFor(config: MtnMomoConfig, callbackUrl: string): string | undefined {
+  if (!URL.canParse(callbackUrl)) return undefined;
+  const own = new URL(callbackUrl);
+  const base = config.callbackHost?.replace(/\/+$/, '');
+  const told = base === undefined ? own.href : `${base}${own.pathname}${own.search}`;
+  return config.targetEnvironment === 'sandbox' || told.startsWith('https://') ? told : undefined;
+}

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { CURRENCIES, exponentOf } from '../../domain/currency.ts';
+import { formatMinor } from '../../domain/money.ts';
+import { hintOf } from './callback.ts';
+import { referenceFor } from './reference.ts';
+import { readStart, readStatus } from './statuses.ts';
+
+const anything = fc.oneof(
+  fc.jsonValue(),
+  fc.record(
+    {
+      status: fc.oneof(fc.constantFrom('SUCCESSFUL', 'FAILED', 'PENDING', 'toString', '__proto__'), fc.jsonValue()),
+      reason: fc.oneof(fc.constantFrom('EXPIRED', 'constructor'), fc.jsonValue()),
+      amount: fc.oneof(fc.constantFrom('1', '1.00'), fc.jsonValue()),
+      currency: fc.constantFrom('USD', 'usd', 'UGX'),
+      externalId: fc.constantFrom('att_1', 'att_2'),
+      code: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  ),
+);
+
+test('whatever arrives is read without an exception, and never believed beyond the table', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 100, max: 599 }), anything, (status, body) => {
+      const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
+      const { answer } = readStatus({ kind: 'said', status, body }, ordered);
+      if (answer.kind === 'approved') {
+        expect(status).toBe(200);
+        expect(body).toMatchObject({ status: 'SUCCESSFUL', currency: 'USD', externalId: 'att_1' });
+      }
+      const started = readStart({ kind: 'said', status, body }).answer;
+      expect(['waiting', 'not_sent', 'unknown']).toContain(started.kind);
+    }),
+  );
+});
+
+test('an amount is compared as money: zeros that the currency lacks make no difference, digits do', () => {
+  const currencies = fc.constantFrom(...CURRENCIES);
+  fc.assert(
+    fc.property(
+      currencies,
+      fc.bigInt(1n, 10n ** 15n - 2n),
+      fc.nat(4),
+      fc.boolean(),
+      (currency, minor, zeros, wrong) => {
+        const exact = formatMinor(wrong ? minor + 1n : minor, currency);
+        const amount = zeros === 0 ? exact : `${exact}${exponentOf(currency) === 0 ? '.' : ''}${'0'.repeat(zeros)}`;
+        const body = { amount, currency: currency.toUpperCase(), externalId: 'att_1', status: 'SUCCESSFUL' };
+        const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: minor, currency };
+        const { answer } = readStatus({ kind: 'said', status: 200, body }, ordered);
+        expect(answer.kind).toBe(wrong ? 'unknown' : 'approved');
+      },
+    ),
+  );
+});
+
+test.each(['100.004', '1e2', '+100', '100,00', '', ' 100', '0100', '٣', '100.'.padEnd(60, '0')])(
+  'the amount %j is not 100.00',
+  (amount) => {
+    const body = { amount, currency: 'USD', status: 'SUCCESSFUL' };
+    const ordered = { reference: 'r', amountMinor: 10_000n, currency: 'usd' } as const;
+    expect(readStatus({ kind: 'said', status: 200, body }, ordered).answer.kind).toBe('unknown');
+  },
+);
+
+test('a reference is a version 4 UUID and depends on nothing but the attempt', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (one, other) => {
+      expect(referenceFor(one)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(referenceFor(one) === referenceFor(other)).toBe(one === other);
+    }),
+  );
+  // Written down, because a change of the rule would send every open attempt again under another reference.
+  expect(referenceFor('att_01jd4zq8c0fys81x40000000g7')).toMatchInlineSnapshot(
+    `"7ce1da8e-264f-4900-9f35-9d78c9393fac"`,
+  );
+});
+
+test.each([
+  ['{"status":"SUCCESSFUL"}', 'finished'],
+  ['{"status":"FAILED","reason":"EXPIRED"}', 'finished'],
+  ['{"status":"PENDING"}', 'open'],
+  ['{"status":"toString"}', 'unreadable'],
+  ['{"status":null}', 'unreadable'],
+  ['{}', 'unreadable'],
+  ['"SUCCESSFUL"', 'unreadable'],
+  ['{"status":', 'unreadable'],
+  ['', 'unreadable'],
+])('the callback %s is %s', (body, hint) => {
+  expect(hintOf(body)).toBe(hint);
+});

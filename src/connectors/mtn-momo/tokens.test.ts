@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { manualClock } from '../../platform/clock.ts';
+import { createTokens, type FetchedToken } from './tokens.ts';
+
+const HOUR = 3_600_000;
+
+/** A source of tokens that answers when the test says so. */
+function source() {
+  const asked: ((token: FetchedToken | undefined) => void)[] = [];
+  return {
+    asked,
+    fetch: () =>
+      new Promise<FetchedToken | undefined>((resolve) => {
+        asked.push(resolve);
+      }),
+  };
+}
+
+test('many who ask at once cause one fetch', async () => {
+  const { asked, fetch } = source();
+  const tokens = createTokens(manualClock(0), fetch);
+  const all = Promise.all([tokens.current(), tokens.current(), tokens.insteadOf('older')]);
+  expect(asked).toHaveLength(1);
+  asked[0]?.({ value: 'one', life: HOUR });
+  expect(await all).toEqual(['one', 'one', 'one']);
+});
+
+test('it is renewed in the last fifth of its life without anyone waiting', async () => {
+  const clock = manualClock(0);
+  const { asked, fetch } = source();
+  const tokens = createTokens(clock, fetch);
+  const first = tokens.current();
+  asked[0]?.({ value: 'one', life: HOUR });
+  await first;
+  await clock.advance(HOUR * 0.8 - 1);
+  expect(await tokens.current()).toBe('one');
+  expect(asked).toHaveLength(1);
+  await clock.advance(1);
+  expect(await tokens.current()).toBe('one');
+  expect(await tokens.current()).toBe('one');
+  expect(asked).toHaveLength(2);
+  asked[1]?.({ value: 'two', life: HOUR });
+  await clock.advance(0);
+  expect(await tokens.current()).toBe('two');
+});
+
+test('an ended token is not handed out, even when no other is to be had', async () => {
+  const clock = manualClock(0);
+  const { asked, fetch } = source();
+  const tokens = createTokens(clock, fetch);
+  const first = tokens.current();
+  asked[0]?.({ value: 'one', life: HOUR });
+  await first;
+  await clock.advance(HOUR);
+  const none = tokens.current();
+  asked[1]?.(undefined);
+  expect(await none).toBeUndefined();
+  const again = tokens.current();
+  asked[2]?.({ value: 'two', life: HOUR });
+  expect(await again).toBe('two');
+});
+
+test('a refused token is replaced once, for all who were refused with it', async () => {
+  const { asked, fetch } = source();
+  const tokens = createTokens(manualClock(0), fetch);
+  const first = tokens.current();
+  asked[0]?.({ value: 'one', life: HOUR });
+  await first;
+  const both = Promise.all([tokens.insteadOf('one'), tokens.insteadOf('one')]);
+  asked[1]?.({ value: 'two', life: HOUR });
+  expect(await both).toEqual(['two', 'two']);
+  expect(await tokens.insteadOf('one')).toBe('two');
+  expect(asked).toHaveLength(2);
+});
+
+test('a source that gives the refused token again gives none', async () => {
+  const { asked, fetch } = source();
+  const tokens = createTokens(manualClock(0), fetch);
+  const other = tokens.insteadOf('one');
+  asked[0]?.({ value: 'one', life: HOUR });
+  expect(await other).toBeUndefined();
+});

@@ -1,0 +1,62 @@
+/**
+ * The access token: fetched once however many ask, and renewed before it ends.
+ *
+ * Invariant: at most one fetch is under way, and a token that the upstream refused is never handed out again.
+ */
+
+import type { Clock } from '../../platform/platform.ts';
+
+export interface FetchedToken {
+  readonly value: string;
+  /** Milliseconds. */
+  readonly life: number;
+}
+
+export interface Tokens {
+  /** A token that should work, or undefined when none is to be had. */
+  current(): Promise<string | undefined>;
+  /** Another token than the one that was refused, or undefined when none is to be had. */
+  insteadOf(refused: string): Promise<string | undefined>;
+}
+
+interface Held {
+  readonly value: string;
+  readonly freshUntil: number;
+  readonly goodUntil: number;
+}
+
+/** `fetch` never throws; undefined is "none". Renews at 80 % of a token's life (upstreams §0, rule 5). */
+export function createTokens(clock: Clock, fetch: () => Promise<FetchedToken | undefined>): Tokens {
+  let held: Held | undefined;
+  let flight: Promise<string | undefined> | undefined;
+
+  const fly = async () => {
+    const asked = clock.now();
+    const token = await fetch();
+    flight = undefined;
+    if (token === undefined) return undefined;
+    // Its life is counted from before the call: a slow answer must not make it seem younger.
+    held = { value: token.value, freshUntil: asked + token.life * 0.8, goodUntil: asked + token.life };
+    return token.value;
+  };
+  const renew = () => {
+    flight ??= fly();
+    return flight;
+  };
+
+  return {
+    async current() {
+      const now = clock.now();
+      if (held === undefined || now >= held.goodUntil) return renew();
+      // In its last fifth it still works: nobody waits for the new one.
+      if (now >= held.freshUntil) void renew();
+      return held.value;
+    },
+    async insteadOf(refused) {
+      if (held !== undefined && held.value !== refused) return held.value;
+      held = undefined;
+      const value = await renew();
+      return value === refused ? undefined : value;
+    },
+  };
+}

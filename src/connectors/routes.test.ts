@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { manualClock } from '../platform/clock.ts';
+import { memoryLog } from '../platform/log.ts';
+import { createOutbound } from '../platform/outbound.ts';
+import { type ConnectorsConfig, openConnectors } from './registry.ts';
+import { parseRoutes, routeFor } from './routes.ts';
+
+const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
+const log = memoryLog();
+const folder = mkdtempSync(join(tmpdir(), 'routes-'));
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await outbound.close();
+});
+
+const open = (config: ConnectorsConfig) => openConnectors(config, { outbound, log, clock: manualClock(0) });
+const mtnMomo = {
+  baseUrl: 'http://127.0.0.1:1',
+  subscriptionKey: 'k',
+  apiUser: 'u',
+  apiKey: 'a',
+  targetEnvironment: 'sandbox',
+};
+const sandbox = open({ mode: 'sandbox', mtnMomo });
+
+const entry = { connector: 'mtn-momo', carrier: 'MTN MoMo', country: 'UG', prefixes: ['25677'], currencies: ['ugx'] };
+
+describe('the sandbox', () => {
+  test.each([
+    ['+243810000042', 'usd', 'Vodacom M-Pesa'],
+    ['+243810000042', 'cdf', 'Vodacom M-Pesa'],
+    ['+243990000042', 'usd', 'Airtel Money'],
+    ['+243890000042', 'cdf', 'Orange Money'],
+    ['+243900000042', 'usd', 'Africell Money'],
+    ['+243700000042', 'usd', 'Mobile Money'],
+    ['+256770000042', 'ugx', 'MTN MoMo'],
+    ['+233240000042', 'ghs', 'MTN MoMo'],
+    ['+2250500000042', 'xof', 'MTN MoMo'],
+    ['+221770000042', 'xof', 'Orange Money'],
+    ['+2290197000042', 'xof', 'MTN MoMo'],
+    ['+260960000042', 'zmw', 'MTN MoMo'],
+    ['+237670000042', 'xaf', 'MTN MoMo'],
+    ['+242060000042', 'xaf', 'MTN MoMo'],
+    ['+250780000042', 'rwf', 'MTN MoMo'],
+    ['+25779000042', 'bif', 'Mobile Money'],
+    ['+254700000042', 'kes', 'M-Pesa'],
+    ['+254750000042', 'kes', 'Airtel Money'],
+    ['+255740000042', 'tzs', 'Vodacom M-Pesa'],
+    ['+2348030000042', 'ngn', 'MTN MoMo'],
+    ['+27830000042', 'zar', 'MTN MoMo'],
+    ['+27110000042', 'zar', 'Mobile Money'],
+  ] as const)('%s in %s is %s', (msisdn, currency, carrier) => {
+    expect(sandbox.routeFor(msisdn, currency)).toEqual({ kind: 'route', connector: 'mtn-momo', carrier });
+  });
+
+  test('says which currencies a carrier takes', () => {
+    expect(sandbox.routeFor('+243810000042', 'xof')).toEqual({
+      kind: 'wrong_currency',
+      carrier: 'Vodacom M-Pesa',
+      currencies: ['usd', 'cdf'],
+    });
+  });
+
+  test('says which carriers would take a currency', () => {
+    const routing = sandbox.routeFor('+33612345678', 'ugx');
+    if (routing.kind !== 'no_carrier') throw new Error(routing.kind);
+    expect(new Set(routing.works.map(({ country }) => country))).toEqual(new Set(['UG']));
+    expect(sandbox.routeFor('+33612345678', 'eur')).toEqual({ kind: 'no_carrier', works: [] });
+  });
+});
+
+describe('the connectors that are configured', () => {
+  test('are found by name', () => {
+    expect(sandbox.names).toEqual(['mtn-momo']);
+    expect(sandbox.collect('mtn-momo')?.displayName).toBe('MTN MoMo');
+    expect(sandbox.collect('constructor')).toBeUndefined();
+  });
+
+  test('serve the numbers of their own market only', () => {
+    const uganda = open({ mode: 'production', mtnMomo: { ...mtnMomo, targetEnvironment: 'mtnuganda' } });
+    expect(uganda.routeFor('+256770000042', 'ugx').kind).toBe('route');
+    expect(uganda.routeFor('+233240000042', 'ghs')).toEqual({ kind: 'no_carrier', works: [] });
+    expect(() => open({ mode: 'production', mtnMomo: { ...mtnMomo, targetEnvironment: 'mtnmars' } })).toThrow(
+      'routes/production.json: no route leads to what is configured (mtn-momo for mtnmars)',
+    );
+  });
+
+  test('may be none: then no number is served and no text leaves', async () => {
+    const none = open({ mode: 'production' });
+    expect(none.names).toEqual([]);
+    expect(none.routeFor('+256770000042', 'ugx')).toEqual({ kind: 'no_carrier', works: [] });
+    expect(await none.texts.sendText({ to: '+256770000042', text: 'Code 123456' })).toBe('not_sent');
+    expect(log.lines.join()).not.toContain('123456');
+  });
+});
+
+describe('a file of routes', () => {
+  const openFile = (content: string) => {
+    const carrierRoutes = join(folder, 'routes.json');
+    writeFileSync(carrierRoutes, content);
+    return open({ mode: 'production', mtnMomo, carrierRoutes });
+  };
+
+  test('of the operator takes the place of ours', () => {
+    expect(openFile(JSON.stringify([entry])).routeFor('+256770000042', 'ugx').kind).toBe('route');
+  });
+
+  test.each([
+    ['{', 'is not JSON'],
+    [JSON.stringify([{ ...entry, connector: 'airtel-money' }]), 'MTN MoMo in UG names the connector "airtel-money"'],
+  ])('%s is refused with its name', (content, complaint) => {
+    expect(() => openFile(content)).toThrow(complaint);
+    expect(() => openFile(content)).toThrow(folder);
+  });
+
+  test('that is not there is refused with its name', () => {
+    const carrierRoutes = join(folder, 'nowhere.json');
+    expect(() => open({ mode: 'production', mtnMomo, carrierRoutes })).toThrow(`${carrierRoutes}: the file of routes`);
+  });
+
+  test.each([
+    [{}, 'f.json: must be a list of routes'],
+    [[entry, null], 'f.json: entry 2 must be an object'],
+    [[{ ...entry, prefix: '25677' }], 'f.json: entry 1 has the unknown field "prefix"'],
+    [[{ ...entry, connector: '' }], 'f.json: entry 1 must name its connector'],
+    [[{ ...entry, carrier: 7 }], 'f.json: entry 1 must name its carrier'],
+    [[{ ...entry, country: 'uganda' }], 'f.json: entry 1 (MTN MoMo): country must be two capitals'],
+    [[{ ...entry, market: '' }], 'f.json: entry 1 (MTN MoMo): market must be a name'],
+    [[{ ...entry, prefixes: ['+25677'] }], 'f.json: entry 1 (MTN MoMo, UG): prefixes must be digits'],
+    [[{ ...entry, prefixes: [] }], 'f.json: entry 1 (MTN MoMo, UG): prefixes must be digits'],
+    [[{ ...entry, prefixes: ['25677', '25677'] }], 'f.json: entry 1 (MTN MoMo, UG): prefixes must be digits'],
+    [[{ ...entry, currencies: ['UGX'] }], 'f.json: entry 1 (MTN MoMo, UG): currencies must be some of usd'],
+    [
+      [entry, { ...entry, carrier: 'Airtel Money' }],
+      'f.json: prefix 25677 of Airtel Money is claimed by MTN MoMo in the same currency',
+    ],
+  ])('%j is refused in one line', (content, complaint) => {
+    expect(() => parseRoutes(content, 'f.json')).toThrow(complaint);
+  });
+
+  test('lets the longest prefix decide, and one prefix serve two currencies by two routes', () => {
+    const routes = parseRoutes(
+      [
+        { ...entry, carrier: 'Other', prefixes: ['256'] },
+        { ...entry, currencies: ['usd'] },
+        { ...entry, carrier: 'Second', currencies: ['eur'] },
+      ],
+      'f.json',
+    );
+    expect(routeFor(routes, '+256770000042', 'eur')).toMatchObject({ kind: 'route', carrier: 'Second' });
+    expect(routeFor(routes, '+256790000042', 'ugx')).toMatchObject({ kind: 'route', carrier: 'Other' });
+    expect(routeFor(routes, '+256770000042', 'ugx')).toEqual({
+      kind: 'wrong_currency',
+      carrier: 'MTN MoMo',
+      currencies: ['usd', 'eur'],
+    });
+  });
+});

@@ -1,0 +1,80 @@
+/**
+ * An upstream for tests that does as it is told: a real HTTP server on a free port of the loopback.
+ *
+ * Invariant: it records what really arrived, byte for byte, and `close` leaves no socket behind.
+ */
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Misbehaviour } from './conformance.ts';
+
+export interface Arrived {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** A status and a body to answer with, or something worse. */
+export type Reply = Misbehaviour | { readonly status: number; readonly body: string };
+
+export interface ScriptedUpstream {
+  readonly url: string;
+  readonly arrived: readonly Arrived[];
+  close(): Promise<void>;
+}
+
+const HUGE = 50_000_000;
+
+/** Starts a server that answers each request as `script` says, once all of the request has arrived. */
+export async function startScriptedUpstream(script: (request: Arrived) => Reply): Promise<ScriptedUpstream> {
+  const arrived: Arrived[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    const seen = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
+    arrived.push(seen);
+    answer(response, script(seen));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    arrived,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function answer(response: ServerResponse, reply: Reply): void {
+  if (typeof reply === 'object') {
+    response.writeHead(reply.status, { 'content-type': 'application/json' }).end(reply.body);
+    return;
+  }
+  switch (reply) {
+    case 'refuses_connections':
+      throw new Error('close the server instead: one that listens cannot refuse');
+    case 'cuts':
+      response.destroy();
+      return;
+    case 'garbage':
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"SUCCESSFUL","amount":');
+      return;
+    case 'html':
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>SUCCESSFUL</title>');
+      return;
+    case 'empty':
+      response.writeHead(200).end();
+      return;
+    case 'huge':
+      response.writeHead(200, { 'content-type': 'application/json' }).end(`{"padding":"${'x'.repeat(HUGE)}"}`);
+      return;
+    case 'endless':
+      // Headers and a beginning that never ends: only the caller's own deadline gets it away.
+      response.writeHead(200, { 'content-type': 'application/json' }).write('{"status":');
+      return;
+  }
+}

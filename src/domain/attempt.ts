@@ -1,0 +1,52 @@
+/**
+ * An attempt's life: one try to move money at an upstream.
+ *
+ * Invariant: an attempt is settled only by what the upstream said of its reference. Silence leaves it open, and the
+ * inquiry round asks again for as long as it takes.
+ */
+
+import type { Machine } from './machine.ts';
+import type { AttemptStatus } from './records.ts';
+
+export type AttemptFact = 'accepted' | 'silent' | 'confirmed' | 'refused' | 'not_sent' | 'never_arrived';
+
+export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
+  name: 'attempt',
+  initial: 'intended',
+  final: ['approved', 'declined', 'not_sent'],
+  facts: ['accepted', 'silent', 'confirmed', 'refused', 'not_sent', 'never_arrived'],
+  table: {
+    intended: {
+      accepted: 'waiting',
+      silent: 'unknown',
+      confirmed: 'approved',
+      refused: 'declined',
+      not_sent: 'not_sent',
+      never_arrived: 'not_sent',
+    },
+    // Once the upstream has taken it, "never arrived" contradicts what it said before.
+    waiting: { accepted: 'waiting', silent: 'waiting', confirmed: 'approved', refused: 'declined' },
+    unknown: {
+      accepted: 'waiting',
+      silent: 'unknown',
+      confirmed: 'approved',
+      refused: 'declined',
+      never_arrived: 'not_sent',
+    },
+    approved: { accepted: 'approved', silent: 'approved', confirmed: 'approved' },
+    declined: { accepted: 'declined', silent: 'declined', refused: 'declined' },
+    not_sent: { silent: 'not_sent', not_sent: 'not_sent', never_arrived: 'not_sent' },
+  },
+};
+
+export function isOpen(status: AttemptStatus): boolean {
+  return !ATTEMPT.final.includes(status);
+}
+
+/** Milliseconds to the next inquiries; the last one repeats (upstreams §12.2). */
+const INQUIRY_DELAYS = [5_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 900_000] as const;
+
+/** When an attempt that has been inquired about this often is due again. */
+export function nextInquiryAt(inquiries: number, now: number): number {
+  return now + (INQUIRY_DELAYS[Math.min(inquiries, INQUIRY_DELAYS.length - 1)] ?? 900_000);
+}

@@ -1,0 +1,108 @@
+/**
+ * A change: what a decision wants written, as a value. It commits whole or not at all.
+ *
+ * Invariant: every change holds at least one guard or claim, so that a commit whose answer was lost can be
+ * decided again without doing anything twice.
+ */
+
+import type {
+  Account,
+  Attempt,
+  Credential,
+  IdempotencyRecord,
+  Keyed,
+  LedgerTransfer,
+  Merchant,
+  OneTimeCode,
+  Payment,
+  PaymentHistory,
+  Session,
+  Versioned,
+  Wallet,
+  WebhookAttempt,
+  WebhookEvent,
+  WebhookSecret,
+} from './records.ts';
+
+/** Every table that a change may write, and its record type. */
+export interface Tables {
+  merchant: Merchant;
+  credential: Credential;
+  webhook_secret: WebhookSecret;
+  session: Session;
+  payment: Payment;
+  payment_history: PaymentHistory;
+  attempt: Attempt;
+  one_time_code: OneTimeCode;
+  wallet: Wallet;
+  account: Account;
+  ledger_transfer: LedgerTransfer;
+  webhook_event: WebhookEvent;
+  webhook_attempt: WebhookAttempt;
+  idempotency: IdempotencyRecord;
+}
+
+export type TableName = keyof Tables;
+/** Tables whose records are versioned, and so can be guarded. */
+export type GuardedTable = { [T in TableName]: Tables[T] extends Versioned ? T : never }[TableName];
+/** Tables with an id of their own, and so can be claimed or removed from. */
+export type KeyedTable = { [T in TableName]: Tables[T] extends Keyed ? T : never }[TableName];
+
+/** Writes columns of one record if it still has that version, and raises the version by one. */
+export type Update = {
+  [T in GuardedTable]: {
+    readonly table: T;
+    readonly shard: number;
+    readonly id: string;
+    /** The version this decision relied on. */
+    readonly version: number;
+    readonly row: Partial<Omit<Tables[T], 'shard' | 'id' | 'version'>>;
+  };
+}[GuardedTable];
+
+/** Inserts a record that someone else may already have inserted; then the whole change loses. */
+export type Claim = { [T in KeyedTable]: { readonly table: T; readonly row: Tables[T] } }[KeyedTable];
+
+/** Inserts a record with a fresh id: it cannot lose. */
+export type Insert = { [T in TableName]: { readonly table: T; readonly row: Tables[T] } }[TableName];
+
+/** Deletes a record if it is there. */
+export interface Removal {
+  readonly table: KeyedTable;
+  readonly shard: number;
+  readonly id: string;
+}
+
+/** One side of a transfer. A floored account refuses to go below zero: then the change loses. */
+export interface AccountRef {
+  readonly shard: number;
+  readonly id: string;
+  readonly floored: boolean;
+}
+
+/**
+ * Moves money between two accounts; both balances and the ledger line commit with the change.
+ * An account that has never been named is opened at zero.
+ */
+export interface Transfer {
+  readonly shard: number;
+  readonly id: string;
+  readonly debit: AccountRef;
+  readonly credit: AccountRef;
+  readonly amount_minor: bigint;
+  readonly currency: Account['currency'];
+  readonly cause: string;
+  readonly cause_id: string;
+  readonly at: number;
+}
+
+export interface Change {
+  readonly updates?: readonly Update[];
+  readonly claims?: readonly Claim[];
+  readonly inserts?: readonly Insert[];
+  readonly transfers?: readonly Transfer[];
+  readonly removals?: readonly Removal[];
+}
+
+/** How a commit ended. `lost`: something it relied on has moved, or a floor was reached; decide again on fresh rows. */
+export type Outcome = 'won' | 'lost';

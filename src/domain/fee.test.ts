@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { feeOf, feeRuleFor, totalOf } from './fee.ts';
+import type { FeeRule } from './records.ts';
+
+const every: FeeRule = { currency: 'usd', rate_ppm: 10_000 };
+const cards: FeeRule = { currency: 'usd', method: 'card', rate_ppm: 29_000, fixed_minor: '30' };
+
+test('a method has its own rule before the one for every method', () => {
+  expect(feeRuleFor([every, cards], 'card', 'usd')).toBe(cards);
+  expect(feeRuleFor([cards, every], 'wallet', 'usd')).toBe(every);
+  expect(feeRuleFor([cards, every], 'wallet', 'cdf')).toBeUndefined();
+  expect(feeRuleFor(undefined, 'wallet', 'usd')).toBeUndefined();
+});
+
+test.each([
+  [cards, 10_000n, 320n],
+  [{ ...every, min_minor: '50' }, 100n, 50n],
+  [{ ...every, max_minor: '50' }, 1_000_000n, 50n],
+  // 0.5 of a minor unit goes to the even neighbour.
+  [every, 50n, 0n],
+  [every, 150n, 2n],
+  [undefined, 150n, 0n],
+])('%j on %s is %s', (rule, amount, fee) => {
+  expect(feeOf(rule, amount)).toBe(fee);
+});
+
+test('a fee lies between its bounds, and grows with the amount', () => {
+  const amounts = fc.bigInt({ min: 1n, max: 10n ** 15n });
+  fc.assert(
+    fc.property(amounts, amounts, fc.integer({ min: 0, max: 1_000_000 }), (a, b, rate) => {
+      const rule: FeeRule = { currency: 'usd', rate_ppm: rate, fixed_minor: '7', min_minor: '10', max_minor: '9999' };
+      const [low, high] = a < b ? [a, b] : [b, a];
+      expect(feeOf(rule, low) <= feeOf(rule, high)).toBe(true);
+      expect(feeOf(rule, a) >= 10n && feeOf(rule, a) <= 9999n).toBe(true);
+    }),
+  );
+});
+
+test('the buyer pays the fee on top, the merchant out of the amount', () => {
+  expect(totalOf(1000n, 25n, 'buyer')).toBe(1025n);
+  expect(totalOf(1000n, 25n, 'merchant')).toBe(1000n);
+});

@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { bytesOfId, idOfBytes, isId, makeId, SHARDS, shardOf } from './ids.ts';
+
+const random = fc.uint8Array({ minLength: 16, maxLength: 16 });
+const time = fc.integer({ min: 0, max: 2 ** 47 });
+const shard = fc.integer({ min: 0, max: SHARDS - 1 });
+
+test('an identifier carries its shard, its form and its bytes', () => {
+  fc.assert(
+    fc.property(time, random, shard, (now, bytes, where) => {
+      const id = makeId('txn', now, bytes, where);
+      expect(isId('txn', id)).toBe(true);
+      expect(shardOf(id)).toBe(where);
+      expect(idOfBytes('txn', bytesOfId(id))).toBe(id);
+    }),
+  );
+});
+
+test('identifiers sort by the time they were made', () => {
+  fc.assert(
+    fc.property(time, time, random, shard, (a, b, bytes, where) => {
+      fc.pre(a !== b);
+      expect(makeId('txn', a, bytes, where) < makeId('txn', b, bytes, where)).toBe(a < b);
+    }),
+  );
+});
+
+test.each(['txn_', 'txn_unknown', 'mch_01h455vb4pex5vsknk084sn02q', 'txn_81h455vb4pex5vsknk084sn02q', '', 7, null])(
+  '%j is not a transaction id',
+  (text) => {
+    expect(isId('txn', text)).toBe(false);
+  },
+);
+
+test('another shard than 0 to 63 is a bug', () => {
+  expect(() => makeId('txn', 0, new Uint8Array(16), 64)).toThrow(RangeError);
+});

@@ -1,0 +1,202 @@
+/**
+ * A payment's life: its states, and what moving between them writes.
+ *
+ * Invariant: a final status never changes again, except that an approved payment may become refunded (contract §4).
+ * Every move writes the status, the time when final, and one line of the timeline, in one change.
+ */
+
+import type { Insert, Update } from './change.ts';
+import { type Machine, step } from './machine.ts';
+import { DECLINE_STATUS, type DeclineReason, type Reason } from './reason.ts';
+import type { Payment, PaymentMethod, PaymentStatus } from './records.ts';
+import { Refusal } from './refusal.ts';
+
+export const PAYMENT_METHODS: readonly PaymentMethod[] = [
+  'wallet',
+  'mobile_money',
+  'card',
+  'flash',
+  'bank_transfer',
+  'google_pay',
+  'apple_pay',
+];
+
+/** The methods that this release can carry out; the others answer 1103. */
+export const AVAILABLE_METHODS: readonly PaymentMethod[] = ['wallet', 'mobile_money', 'flash'];
+
+export type PaymentFact =
+  | 'account_debited'
+  | 'code_asked'
+  | 'code_confirmed'
+  | 'attempt_intended'
+  | 'attempt_not_sent'
+  | 'attempt_never_arrived'
+  | 'carrier_accepted'
+  | 'carrier_silent'
+  | 'carrier_confirmed'
+  | 'carrier_failed'
+  | 'customer_rejected'
+  | 'prompt_expired'
+  | 'sibling_paid'
+  | 'session_expired'
+  | 'refunded_in_full';
+
+export const PAYMENT: Machine<PaymentStatus, PaymentFact> = {
+  name: 'payment',
+  initial: 'pending',
+  final: ['approved', 'declined', 'failed', 'cancelled', 'expired', 'refunded'],
+  facts: [
+    'account_debited',
+    'code_asked',
+    'code_confirmed',
+    'attempt_intended',
+    'attempt_not_sent',
+    'attempt_never_arrived',
+    'carrier_accepted',
+    'carrier_silent',
+    'carrier_confirmed',
+    'carrier_failed',
+    'customer_rejected',
+    'prompt_expired',
+    'sibling_paid',
+    'session_expired',
+    'refunded_in_full',
+  ],
+  table: {
+    pending: {
+      account_debited: 'approved',
+      code_asked: 'pending_otp_verification',
+      attempt_intended: 'processing',
+      sibling_paid: 'cancelled',
+      session_expired: 'expired',
+    },
+    processing: {
+      attempt_not_sent: 'pending',
+      attempt_never_arrived: 'failed',
+      carrier_accepted: 'pending_mobile_money_verification',
+      carrier_silent: 'processing',
+      carrier_confirmed: 'approved',
+      carrier_failed: 'failed',
+      customer_rejected: 'cancelled',
+      prompt_expired: 'expired',
+    },
+    pending_mobile_money_verification: {
+      attempt_never_arrived: 'failed',
+      carrier_accepted: 'pending_mobile_money_verification',
+      carrier_silent: 'pending_mobile_money_verification',
+      carrier_confirmed: 'approved',
+      carrier_failed: 'failed',
+      customer_rejected: 'cancelled',
+      prompt_expired: 'expired',
+    },
+    pending_otp_verification: { code_confirmed: 'approved', session_expired: 'expired' },
+    pendingBankProofUpload: {},
+    approved: { carrier_confirmed: 'approved', refunded_in_full: 'refunded' },
+    declined: {},
+    failed: { carrier_failed: 'failed', attempt_never_arrived: 'failed' },
+    cancelled: { customer_rejected: 'cancelled', sibling_paid: 'cancelled' },
+    expired: { prompt_expired: 'expired', session_expired: 'expired' },
+    refunded: { carrier_confirmed: 'refunded', refunded_in_full: 'refunded' },
+  },
+};
+
+export function isFinal(status: PaymentStatus): boolean {
+  return PAYMENT.final.includes(status);
+}
+
+/** The fact that an upstream's final "no" is. */
+export function factOfDecline(reason: DeclineReason): PaymentFact {
+  const status = DECLINE_STATUS[reason];
+  if (status === 'cancelled') return 'customer_rejected';
+  return status === 'expired' ? 'prompt_expired' : 'carrier_failed';
+}
+
+/** Columns that a move may set besides those that it sets by itself. */
+export type PaymentColumns = Partial<
+  Omit<Payment, 'shard' | 'id' | 'version' | 'status' | 'reason' | 'completed_at' | 'events'>
+>;
+
+export interface Moved {
+  /** The payment as it will be once the change has committed. */
+  readonly payment: Payment;
+  readonly update: Update;
+  readonly history: Insert;
+}
+
+/**
+ * Moves a payment by a fact: the guarded update, the timeline's line, and the payment as it will be.
+ *
+ * A repeated fact that sets no column returns undefined. A fact that contradicts the state throws `StateConflict`.
+ * A final payment's event has to be written by whoever calls this: `events` is raised here for it.
+ */
+export function movePayment(
+  payment: Payment,
+  fact: PaymentFact,
+  reason: Reason | null,
+  now: number,
+  columns: PaymentColumns = {},
+): Moved | undefined {
+  const next = step(PAYMENT, payment.status, fact);
+  if (next.kind === 'repeated') return undefined;
+  if (next.kind === 'conflict') throw new StateConflict(payment, fact);
+  const done = isFinal(next.to);
+  const row = {
+    ...columns,
+    status: next.to,
+    reason,
+    completed_at: done ? now : null,
+    ...(done ? { events: payment.events + 1 } : {}),
+  };
+  const moved: Payment = { ...payment, ...row, version: payment.version + 1 };
+  return {
+    payment: moved,
+    update: { table: 'payment', shard: payment.shard, id: payment.id, version: payment.version, row },
+    history: {
+      table: 'payment_history',
+      row: { shard: payment.shard, payment_id: payment.id, version: moved.version, status: next.to, reason, at: now },
+    },
+  };
+}
+
+/** A fact that contradicts what was told: never a caller's fault where an upstream stated it. */
+export class StateConflict extends Error {
+  readonly status: PaymentStatus;
+  readonly fact: PaymentFact;
+
+  constructor(payment: Payment, fact: PaymentFact) {
+    super(`payment ${payment.id} is ${payment.status}: ${fact} contradicts it`);
+    this.name = 'StateConflict';
+    this.status = payment.status;
+    this.fact = fact;
+  }
+}
+
+/** Refuses a step that the payment's state does not allow; the message names the state (1205). */
+export function refuseState(payment: Payment): Refusal {
+  return new Refusal(1205, {
+    transactionId: payment.id,
+    words: { state: payment.status },
+    details: [{ field: 'payment_id', code: 'STATE', words: { state: payment.status } }],
+  });
+}
+
+/** The specification's mobile money vocabulary (contract §4). */
+export function mobileMoneyStatus(
+  status: PaymentStatus,
+): 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled' {
+  switch (status) {
+    case 'pending':
+      return 'pending';
+    case 'approved':
+    case 'refunded':
+      return 'completed';
+    case 'cancelled':
+      return 'cancelled';
+    case 'declined':
+    case 'failed':
+    case 'expired':
+      return 'failed';
+    default:
+      return 'processing';
+  }
+}

@@ -1,0 +1,285 @@
+/**
+ * What is kept: one record type a noun. Field names are the column names and, where a field travels, the wire names.
+ *
+ * Money is `bigint` minor units, instants are milliseconds since 1970 (UTC). `version` counts the guarded
+ * updates of a record: a change that relied on an older version loses and is decided again.
+ */
+
+import type { Currency } from './currency.ts';
+
+/** Every record lives in a shard; the shard is the first column of every key. */
+export interface Keyed {
+  readonly shard: number;
+  readonly id: string;
+}
+
+export interface Versioned extends Keyed {
+  readonly version: number;
+}
+
+export type MerchantStatus = 'ALLOWED' | 'SUSPENDED';
+
+/** Amounts are decimal digits of minor units: a rule is stored as JSON, which has no exact integers. */
+export interface FeeRule {
+  /** The method it is for; absent: every method without a rule of its own. */
+  readonly method?: PaymentMethod;
+  readonly currency: Currency;
+  /** Parts per million: 25000 is 2.5 %. */
+  readonly rate_ppm: number;
+  readonly fixed_minor?: string;
+  readonly min_minor?: string;
+  readonly max_minor?: string;
+}
+
+/** What a merchant's operator may set. Absent means the default. */
+export interface MerchantSettings {
+  /** The currencies this merchant may use; absent: all. */
+  readonly currencies?: readonly Currency[];
+  /** From which amount (minor units, decimal digits) a wallet payment asks for a one-time code, by currency. */
+  readonly code_thresholds?: { readonly [currency: string]: string };
+  /** Smallest and largest payment (minor units, decimal digits), by currency. */
+  readonly limits?: { readonly [currency: string]: { readonly min?: string; readonly max?: string } };
+  readonly fees?: readonly FeeRule[];
+  /** When true, every session must say its scope (contract §3). */
+  readonly scope_required?: boolean;
+  /** Hosts that notify and redirect URLs may name; absent or empty: any (contract §6). */
+  readonly url_hosts?: readonly string[];
+  /** Requests a minute by limit name, in place of the contract's (contract §8). */
+  readonly rate_limits?: { readonly [limit: string]: number };
+}
+
+export interface Merchant extends Versioned {
+  readonly name: string;
+  readonly status: MerchantStatus;
+  readonly settings: MerchantSettings;
+  readonly created_at: number;
+}
+
+export type CredentialStatus = 'ALLOWED' | 'RETIRING' | 'REVOKED';
+
+/** A merchant credential. `id` is the public key id; of the secret only its SHA-256 is kept. */
+export interface Credential extends Versioned {
+  readonly merchant_id: string;
+  readonly secret_hash: string;
+  readonly status: CredentialStatus;
+  /** When RETIRING: until when it is still accepted. */
+  readonly retires_at: number | null;
+  readonly expires_at: number | null;
+  /** Caller addresses or CIDR ranges; null: any. */
+  readonly allowed_addresses: readonly string[] | null;
+  readonly created_at: number;
+}
+
+/** A webhook signing secret, sealed at rest because it must be recovered to sign. */
+export interface WebhookSecret extends Versioned {
+  readonly merchant_id: string;
+  readonly sealed: string;
+  readonly status: CredentialStatus;
+  readonly retires_at: number | null;
+  readonly created_at: number;
+}
+
+export type SessionStatus = 'ACTIVE' | 'CONSUMED';
+export type SessionScope = 'collect' | 'payout';
+
+export interface Session extends Versioned {
+  readonly merchant_id: string;
+  readonly credential_id: string;
+  readonly token_hash: string;
+  readonly status: SessionStatus;
+  /** The bound amount exactly as it was minted: responses and webhooks echo these bytes. */
+  readonly amount: string;
+  readonly amount_minor: bigint;
+  readonly currency: Currency;
+  readonly customer_reference: string;
+  readonly scope: SessionScope | null;
+  readonly device_fingerprint: string | null;
+  /** How many payments were collected with it. */
+  readonly payments: number;
+  /** The payment whose submit is under way or has consumed the session. */
+  readonly submitting_payment_id: string | null;
+  readonly issued_at: number;
+  readonly expires_at: number;
+}
+
+export type PaymentStatus =
+  | 'pending'
+  | 'processing'
+  | 'pending_otp_verification'
+  | 'pending_mobile_money_verification'
+  | 'pendingBankProofUpload'
+  | 'approved'
+  | 'declined'
+  | 'failed'
+  | 'cancelled'
+  | 'expired'
+  | 'refunded';
+
+export type PaymentMethod = 'wallet' | 'mobile_money' | 'card' | 'flash' | 'bank_transfer' | 'google_pay' | 'apple_pay';
+
+export type FeeCoveredBy = 'buyer' | 'merchant';
+export type DeliveryBehaviour = 'direct_delivery' | 'delayed_delivery';
+
+export interface Payment extends Versioned {
+  readonly merchant_id: string;
+  readonly session_id: string;
+  readonly status: PaymentStatus;
+  /** `none` until the customer has chosen at submit. */
+  readonly method: PaymentMethod | 'none';
+  readonly amount: string;
+  readonly amount_minor: bigint;
+  readonly currency: Currency;
+  readonly customer_reference: string;
+  readonly fee_minor: bigint;
+  /** What the customer pays: the amount, plus the fee when the buyer covers it. */
+  readonly total_minor: bigint;
+  readonly fee_covered_by: FeeCoveredBy;
+  readonly delivery_behaviour: DeliveryBehaviour;
+  readonly notify_url: string | null;
+  readonly success_redirect_url: string | null;
+  readonly fail_redirect_url: string | null;
+  /** The wallet that pays, once submitted. */
+  readonly wallet_number: string | null;
+  /** The phone that pays (E.164), once submitted. */
+  readonly msisdn: string | null;
+  readonly carrier: string | null;
+  readonly attempt_id: string | null;
+  readonly provider_reference: string | null;
+  /** Why it ended as it did: a code of `domain/reason.ts`. */
+  readonly reason: string | null;
+  /** How many webhook events it has had: the next one's sequence is one more. */
+  readonly events: number;
+  /** The language of texts that are sent to the customer. */
+  readonly language: string;
+  readonly created_at: number;
+  readonly submitted_at: number | null;
+  /** Set exactly when the status is final. */
+  readonly completed_at: number | null;
+  /** When it expires if the customer does nothing. */
+  readonly expires_at: number;
+}
+
+/** One line of a payment's timeline. Append-only; the status column is its summary. */
+export interface PaymentHistory {
+  readonly shard: number;
+  readonly payment_id: string;
+  /** The payment's version that this line belongs to. */
+  readonly version: number;
+  readonly status: PaymentStatus;
+  readonly reason: string | null;
+  readonly at: number;
+}
+
+export type AttemptStatus = 'intended' | 'waiting' | 'unknown' | 'approved' | 'declined' | 'not_sent';
+
+/** One try to move money at an upstream. Written before the network is called, settled by what the network says. */
+export interface Attempt extends Versioned {
+  readonly merchant_id: string;
+  readonly payment_id: string;
+  readonly connector: string;
+  readonly status: AttemptStatus;
+  /** What the upstream knows it by: derived from the id, so that it is never sent under another. */
+  readonly reference: string;
+  readonly msisdn: string;
+  readonly amount_minor: bigint;
+  readonly currency: Currency;
+  readonly provider_reference: string | null;
+  readonly reason: string | null;
+  /** How often the upstream has been asked. */
+  readonly inquiries: number;
+  /** When the upstream first said that it does not know the reference. */
+  readonly not_found_at: number | null;
+  readonly next_inquiry_at: number;
+  readonly created_at: number;
+  readonly settled_at: number | null;
+}
+
+/** A one-time code; `id` is the payment's. Of the code only a keyed hash is kept. */
+export interface OneTimeCode extends Versioned {
+  readonly code_hash: string;
+  /** The phone it was sent to (E.164). */
+  readonly sent_to: string;
+  readonly resends: number;
+  /** When codes were tried, newest last, within the limit's window (milliseconds). */
+  readonly tries: readonly number[];
+  readonly expires_at: number;
+  readonly created_at: number;
+}
+
+export type WalletKind = 'wallet' | 'flash';
+
+/** A customer's wallet or flash account; `id` is its number. Its money is in the ledger account of the same id. */
+export interface Wallet extends Versioned {
+  readonly kind: WalletKind;
+  readonly currency: Currency;
+  readonly phone: string;
+  readonly pin_hash: string;
+  readonly pin_failures: number;
+  readonly locked_until: number | null;
+  readonly created_at: number;
+}
+
+/** A ledger account: a projection of the transfers that name it. */
+export interface Account extends Keyed {
+  readonly currency: Currency;
+  readonly balance: bigint;
+  /** Whether the balance may never go below zero. */
+  readonly floored: boolean;
+}
+
+/** One movement of money between two accounts: its two sides sum to zero by construction. */
+export interface LedgerTransfer extends Keyed {
+  readonly debit_shard: number;
+  readonly debit_account: string;
+  readonly credit_shard: number;
+  readonly credit_account: string;
+  readonly amount_minor: bigint;
+  readonly currency: Currency;
+  /** What moved it: `payment`, `fee`, `wallet_credit`, `balance_credit` … */
+  readonly cause: string;
+  /** The payment, refund or command that moved it. */
+  readonly cause_id: string;
+  readonly at: number;
+}
+
+export type EventStatus = 'waiting' | 'delivered' | 'dead' | 'gone' | 'no_target';
+
+/** A webhook event: committed with the state it tells of, delivered at least once. */
+export interface WebhookEvent extends Versioned {
+  readonly merchant_id: string;
+  readonly transaction_id: string;
+  /** 1, 2, … per transaction. */
+  readonly sequence: number;
+  /** For example `payment.approved`. */
+  readonly type: string;
+  readonly url: string | null;
+  /** The exact bytes that are posted, the same on every attempt. */
+  readonly body: string;
+  readonly status: EventStatus;
+  readonly attempts: number;
+  readonly next_at: number;
+  readonly created_at: number;
+  readonly delivered_at: number | null;
+  readonly last_error: string | null;
+}
+
+/** One try to deliver an event. */
+export interface WebhookAttempt extends Keyed {
+  readonly event_id: string;
+  readonly number: number;
+  readonly at: number;
+  readonly status_code: number | null;
+  readonly duration_ms: number;
+  readonly error: string | null;
+}
+
+/** A remembered answer. `id` is a keyed hash of scope, route and Idempotency-Key. */
+export interface IdempotencyRecord extends Versioned {
+  /** Keyed HMAC of the request's canonical JSON. */
+  readonly request_hash: string;
+  /** The answer's HTTP status; 102 while the first run has begun and has no answer yet. */
+  readonly status: number;
+  /** The response body, sealed; empty while there is none. */
+  readonly body: string;
+  readonly created_at: number;
+}

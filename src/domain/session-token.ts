@@ -1,0 +1,35 @@
+/**
+ * The form of a session token: `sess_`, the 26 characters of the session's id, then the secret.
+ *
+ * Invariant: a token names its session, and so its shard, without a search; what proves it is the secret alone, of
+ * which 256 bits are random. Kept is only the SHA-256 of the whole token.
+ */
+
+import { isId } from './ids.ts';
+
+const PREFIX = 'sess_';
+const ID_LENGTH = 26;
+/** 32 bytes in base64url. */
+const SECRET = /^[A-Za-z0-9_-]{43}$/;
+
+/** Whose token it is, by its form alone. */
+export interface SessionTokenParts {
+  readonly sessionId: string;
+  /** The whole token: what is digested and compared. */
+  readonly token: string;
+}
+
+/** The token of a session: handed out once, at the mint. `secret` is 32 random bytes in base64url. */
+export function makeSessionToken(sessionId: string, secret: string): string {
+  if (!isId('ses', sessionId)) throw new RangeError('not a session id');
+  if (!SECRET.test(secret)) throw new RangeError('a session secret is 32 bytes in base64url');
+  return PREFIX + sessionId.slice(sessionId.indexOf('_') + 1) + secret;
+}
+
+/** The session that a token names, or undefined for what cannot be one. Says nothing of whether it is right. */
+export function sessionTokenParts(token: string): SessionTokenParts | undefined {
+  if (!token.startsWith(PREFIX)) return undefined;
+  const sessionId = `ses_${token.slice(PREFIX.length, PREFIX.length + ID_LENGTH)}`;
+  if (!isId('ses', sessionId) || !SECRET.test(token.slice(PREFIX.length + ID_LENGTH))) return undefined;
+  return { sessionId, token };
+}

@@ -1,0 +1,64 @@
+/**
+ * A session's life: minted, collected with, consumed by one payment, or run out.
+ *
+ * Invariant: one session pays at most once. `submitting_payment_id` reserves it while an upstream is asked; only the
+ * payment that holds it may consume it. Expiry is a matter of time, not of a write.
+ */
+
+import type { Update } from './change.ts';
+import type { Machine } from './machine.ts';
+import type { Payment, Session } from './records.ts';
+import { Refusal, refuseField } from './refusal.ts';
+
+/** `expired` is never written: it is what ACTIVE becomes when its time has come. */
+export type SessionState = 'ACTIVE' | 'CONSUMED' | 'expired';
+export type SessionFact = 'submit_succeeded' | 'submit_failed' | 'time_ran_out';
+
+export const SESSION: Machine<SessionState, SessionFact> = {
+  name: 'session',
+  initial: 'ACTIVE',
+  final: ['CONSUMED', 'expired'],
+  facts: ['submit_succeeded', 'submit_failed', 'time_ran_out'],
+  table: {
+    ACTIVE: { submit_succeeded: 'CONSUMED', submit_failed: 'ACTIVE', time_ran_out: 'expired' },
+    // A submit that began in time may succeed after it.
+    expired: { submit_succeeded: 'CONSUMED', submit_failed: 'expired', time_ran_out: 'expired' },
+    CONSUMED: { time_ran_out: 'CONSUMED' },
+  },
+};
+
+export const TTL_DEFAULT = 1_800;
+export const TTL_MAX = 86_400;
+/** The shortest life in production; a sandbox may mint one of a second, to watch it end (contract §3). */
+export const TTL_MIN = { sandbox: 1, production: 60 } as const;
+
+/** Refuses a session that has already paid. */
+export function refuseConsumed(): Refusal {
+  return refuseField(1001, 'Authorization', 'SESSION_CONSUMED');
+}
+
+/** Refuses what starts something new on a session that is consumed or over. */
+export function requireOpen(session: Session, now: number): void {
+  if (session.status === 'CONSUMED') throw refuseConsumed();
+  if (session.expires_at <= now) throw refuseField(1005, 'Authorization', 'SESSION_EXPIRED');
+}
+
+/** A guarded write of session columns. */
+export function updateSession(session: Session, row: Extract<Update, { table: 'session' }>['row']): Update {
+  return { table: 'session', shard: session.shard, id: session.id, version: session.version, row };
+}
+
+/**
+ * The columns that bind the first device that a session shows (contract §1).
+ *
+ * @throws Refusal 1305 when another device has been bound since the call was authenticated.
+ */
+export function deviceColumns(session: Session, fingerprint: string | undefined): { device_fingerprint?: string } {
+  if (session.device_fingerprint !== null && session.device_fingerprint !== fingerprint) throw new Refusal(1305);
+  return session.device_fingerprint === null && fingerprint !== undefined ? { device_fingerprint: fingerprint } : {};
+}
+
+/** The session's other payments that are still open and were never submitted: they end when it is consumed. */
+export function siblingsOf(payment: Payment, all: readonly Payment[]): Payment[] {
+  return all.filter((other) => other.id !== payment.id && other.status === 'pending');
+}

@@ -1,0 +1,240 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Change } from './change.ts';
+import { makeId } from './ids.ts';
+import { isFinal } from './payment.ts';
+import type { Attempt, Payment, Session, WebhookEvent } from './records.ts';
+import { type Settlement, type SettlementRows, settleAttempt, type Word } from './settlement.ts';
+
+const SHARD = 5;
+const SETTLE_DELAY = 60_000;
+const txn = makeId('txn', 1, new Uint8Array(16), SHARD);
+const mch = makeId('mch', 1, new Uint8Array(16), SHARD);
+
+const payment: Payment = {
+  shard: SHARD,
+  id: txn,
+  version: 2,
+  merchant_id: mch,
+  session_id: makeId('ses', 1, new Uint8Array(16), SHARD),
+  status: 'processing',
+  method: 'mobile_money',
+  amount: '10.00',
+  amount_minor: 1000n,
+  currency: 'usd',
+  customer_reference: 'order-1',
+  fee_minor: 25n,
+  total_minor: 1025n,
+  fee_covered_by: 'buyer',
+  delivery_behaviour: 'direct_delivery',
+  notify_url: 'http://127.0.0.1:9/hook',
+  success_redirect_url: null,
+  fail_redirect_url: null,
+  wallet_number: null,
+  msisdn: '+243810000042',
+  carrier: 'Vodacom M-Pesa',
+  attempt_id: 'att_1',
+  provider_reference: null,
+  reason: null,
+  events: 0,
+  language: 'fr',
+  created_at: 1,
+  submitted_at: 2,
+  completed_at: null,
+  expires_at: 1_000_000,
+};
+
+const attempt: Attempt = {
+  shard: SHARD,
+  id: 'att_1',
+  version: 1,
+  merchant_id: mch,
+  payment_id: txn,
+  connector: 'mtn-momo',
+  status: 'intended',
+  reference: 'ref',
+  msisdn: '+243810000042',
+  amount_minor: 1025n,
+  currency: 'usd',
+  provider_reference: null,
+  reason: null,
+  inquiries: 0,
+  not_found_at: null,
+  next_inquiry_at: 0,
+  created_at: 2,
+  settled_at: null,
+};
+
+const session: Session = {
+  shard: SHARD,
+  id: payment.session_id,
+  version: 3,
+  merchant_id: mch,
+  credential_id: 'key_1',
+  token_hash: '',
+  status: 'ACTIVE',
+  amount: '10.00',
+  amount_minor: 1000n,
+  currency: 'usd',
+  customer_reference: 'order-1',
+  scope: null,
+  device_fingerprint: null,
+  payments: 1,
+  submitting_payment_id: txn,
+  issued_at: 1,
+  expires_at: 1_000_000,
+};
+
+/** The rows as a store would keep them, with everything that was ever written beside them. */
+interface World {
+  attempt: Attempt;
+  payment: Payment;
+  session: Session;
+  sibling: Payment;
+  events: WebhookEvent[];
+  toMerchant: bigint;
+  toFees: bigint;
+  toSuspense: bigint;
+}
+
+function newWorld(): World {
+  const sibling = { ...payment, id: `${txn}2`, status: 'pending' as const, submitted_at: null };
+  return { attempt, payment, session, sibling, events: [], toMerchant: 0n, toFees: 0n, toSuspense: 0n };
+}
+
+function rowsOf(world: World): SettlementRows {
+  const intended = world.attempt.status === 'intended';
+  return {
+    attempt: world.attempt,
+    payment: world.payment,
+    session: intended ? world.session : undefined,
+    sessionPayments: intended ? [world.payment, world.sibling] : [],
+  };
+}
+
+function apply(world: World, change: Change): void {
+  for (const update of change.updates ?? []) {
+    const raise = <R extends { version: number }>(row: R): R => {
+      expect(update.version).toBe(row.version);
+      return { ...row, ...update.row, version: row.version + 1 };
+    };
+    if (update.table === 'attempt') world.attempt = raise(world.attempt);
+    else if (update.table === 'session') world.session = raise(world.session);
+    else if (update.id === world.payment.id) world.payment = raise(world.payment);
+    else world.sibling = raise(world.sibling);
+  }
+  for (const insert of change.inserts ?? []) if (insert.table === 'webhook_event') world.events.push(insert.row);
+  for (const transfer of change.transfers ?? []) {
+    if (transfer.credit.id.startsWith(mch)) world.toMerchant += transfer.amount_minor;
+    else if (transfer.credit.id.startsWith('fees')) world.toFees += transfer.amount_minor;
+    else world.toSuspense += transfer.amount_minor;
+  }
+}
+
+function hear(world: World, word: Word, now: number, inquiry = true): Settlement {
+  let made = 0;
+  const settled = settleAttempt(rowsOf(world), word, {
+    now,
+    settleDelay: SETTLE_DELAY,
+    inquiry,
+    newId: (prefix, shard) => {
+      made += 1;
+      return makeId(prefix, now, new Uint8Array(16).fill(made), shard);
+    },
+  });
+  if (settled.change !== undefined) apply(world, settled.change);
+  return settled;
+}
+
+const word = fc.oneof(
+  fc.constant<Word>({ kind: 'approved', providerReference: 'p1' }),
+  fc.constant<Word>({ kind: 'waiting', providerReference: null }),
+  fc.constantFrom<Word>(
+    { kind: 'declined', reason: 'insufficient_funds', providerReference: null },
+    { kind: 'declined', reason: 'customer_rejected', providerReference: null },
+    { kind: 'declined', reason: 'prompt_expired', providerReference: null },
+  ),
+  fc.constant<Word>({ kind: 'unknown', reason: 'timeout' }),
+  fc.constant<Word>({ kind: 'not_found' }),
+);
+
+describe('an upstream says', () => {
+  test('accepted: the session is consumed, its other payment cancelled with an event', () => {
+    const world = newWorld();
+    hear(world, { kind: 'waiting', providerReference: null }, 10, false);
+    expect(world.payment.status).toBe('pending_mobile_money_verification');
+    expect(world.session.status).toBe('CONSUMED');
+    expect(world.sibling).toMatchObject({ status: 'cancelled', reason: 'sibling_paid', completed_at: 10 });
+    expect(world.events.map((event) => event.type)).toEqual(['payment.cancelled']);
+  });
+
+  test('paid: amount to the merchant, fee to us, one event', () => {
+    const world = newWorld();
+    hear(world, { kind: 'waiting', providerReference: null }, 10, false);
+    hear(world, { kind: 'approved', providerReference: 'p1' }, 20);
+    expect(world.payment).toMatchObject({ status: 'approved', completed_at: 20, provider_reference: 'p1' });
+    expect([world.toMerchant, world.toFees]).toEqual([1000n, 25n]);
+    expect(world.events.at(-1)?.type).toBe('payment.approved');
+  });
+
+  test('never taken: the payment and the session go back to the customer', () => {
+    const world = newWorld();
+    hear(world, { kind: 'not_sent', reason: 'refused' }, 10, false);
+    expect(world.payment).toMatchObject({ status: 'pending', attempt_id: null, submitted_at: null });
+    expect(world.session).toMatchObject({ status: 'ACTIVE', submitting_payment_id: null });
+    expect(world.attempt).toMatchObject({ status: 'not_sent', settled_at: 10 });
+  });
+
+  test('nothing: the payment stays processing, and unknown twice over the settle delay ends it', () => {
+    const world = newWorld();
+    hear(world, { kind: 'unknown', reason: 'timeout' }, 10, false);
+    expect(world.payment.status).toBe('processing');
+    expect(world.session.status).toBe('CONSUMED');
+    hear(world, { kind: 'not_found' }, 20);
+    hear(world, { kind: 'not_found' }, 20 + SETTLE_DELAY - 1);
+    expect(world.attempt.status).toBe('unknown');
+    hear(world, { kind: 'not_found' }, 20 + SETTLE_DELAY);
+    expect(world.payment).toMatchObject({ status: 'failed', reason: 'not_sent' });
+  });
+
+  test('not found after a crash before the answer: the submit can be tried again', () => {
+    const world = newWorld();
+    hear(world, { kind: 'not_found' }, 20);
+    hear(world, { kind: 'not_found' }, 20 + SETTLE_DELAY);
+    expect(world.payment.status).toBe('pending');
+    expect(world.session).toMatchObject({ status: 'ACTIVE', submitting_payment_id: null });
+  });
+
+  test('paid after it said no: the merchant keeps its answer, the money waits in suspense, once', () => {
+    const world = newWorld();
+    hear(world, { kind: 'declined', reason: 'prompt_expired', providerReference: null }, 10);
+    const late = hear(world, { kind: 'approved', providerReference: 'p1' }, 20);
+    hear(world, { kind: 'approved', providerReference: 'p1' }, 30);
+    expect(late.alarm).toBe('late_success');
+    expect(world.payment.status).toBe('expired');
+    expect([world.toMerchant, world.toSuspense]).toEqual([0n, 1025n]);
+  });
+});
+
+test('whatever is said in whatever order: one final state, one event for it, money moved once and where it belongs', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(word, fc.integer({ min: 1, max: 90_000 })), { maxLength: 12 }), (said) => {
+      const world = newWorld();
+      let now = 10;
+      let final: string | undefined;
+      for (const [next, later] of said) {
+        now += later;
+        hear(world, next, now);
+        if (final !== undefined) expect(world.payment.status).toBe(final);
+        if (isFinal(world.payment.status)) final = world.payment.status;
+      }
+      const mine = world.events.filter((event) => event.transaction_id === txn);
+      expect(mine.length).toBe(final === undefined ? 0 : 1);
+      expect(world.toMerchant).toBe(final === 'approved' ? 1000n : 0n);
+      expect(world.toFees).toBe(final === 'approved' ? 25n : 0n);
+      expect(world.toSuspense === 0n || world.toMerchant === 0n).toBe(true);
+      expect(world.toSuspense <= 1025n).toBe(true);
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -1,0 +1,100 @@
+/**
+ * The rules of submitting: whose payment it is, by which method, and whether its session may pay it now.
+ *
+ * Invariant: these hold before anything is spent on a submit, and again, on fresh rows, in the rule that commits.
+ */
+
+import { feeColumns } from './fee.ts';
+import { methodId, methodNamed, offeredMethods, requireAvailable, requireWithinLimits } from './method.ts';
+import { refuseState } from './payment.ts';
+import type { Merchant, Payment, PaymentMethod, Session } from './records.ts';
+import { Refusal, refuseField } from './refusal.ts';
+import { refuseConsumed, requireOpen } from './session.ts';
+
+export interface PaymentSubmitCommand {
+  readonly payment_id: string;
+  readonly payment_method_id: string;
+  readonly wallet_number: string | undefined;
+  readonly wallet_pin: string | undefined;
+  /** E.164, already parsed; `undefined` when none was sent. */
+  readonly msisdn: string | undefined;
+}
+
+/** What a submit answers: the payment as it is now. */
+export interface Submitted {
+  readonly payment: Payment;
+}
+
+/** Another merchant's payment, another session's and an unknown one answer alike (1204). */
+export function requireMine(payment: Payment | undefined, session: Session): Payment {
+  if (!isMine(payment, session)) throw new Refusal(1204);
+  return payment;
+}
+
+export function isMine(payment: Payment | undefined, session: Session): payment is Payment {
+  return payment !== undefined && payment.merchant_id === session.merchant_id && payment.session_id === session.id;
+}
+
+/** The method that `payment_method_id` chooses; it must be the one that was collected, if one was. */
+export function chooseMethod(
+  payment: Payment,
+  merchant: Merchant,
+  methodText: string,
+): Extract<PaymentMethod, 'wallet' | 'flash' | 'mobile_money'> {
+  const field = 'payment_method_id';
+  const options = offeredMethods()
+    .map((name) => `${name} (${methodId(merchant.id, name)})`)
+    .join(', ');
+  const method = methodNamed(merchant.id, methodText);
+  if (method === undefined) throw refuseField(1103, field, 'UNKNOWN_PAYMENT_METHOD', { options });
+  if (payment.method !== 'none' && payment.method !== method) {
+    throw refuseField(1103, field, 'METHOD_MISMATCH', {
+      method: payment.method,
+      options: `${payment.method} (${methodId(merchant.id, payment.method)})`,
+    });
+  }
+  requireAvailable(method, field);
+  if (method !== 'wallet' && method !== 'flash' && method !== 'mobile_money') {
+    throw new Error(`no way to submit ${method}`);
+  }
+  return method;
+}
+
+/**
+ * Whether this session may pay this payment now: open, not consumed, not held by another submit, still pending.
+ *
+ * The session may have been read before the payment. A payment that has left `pending` by anything but time has
+ * consumed its session, or holds it: the newer of the two rows is believed.
+ */
+export function requireSubmittable(session: Session, payment: Payment, now: number): void {
+  requireOpen(session, now);
+  if (payment.status === 'expired') throw refuseState(payment);
+  const held = payment.status === 'processing' ? payment.id : session.submitting_payment_id;
+  if (held !== null && (payment.status === 'pending' || payment.status === 'processing'))
+    throw new SubmitUnderWay(held);
+  if (payment.status !== 'pending') throw refuseConsumed();
+}
+
+/** Another submit holds the session and its upstream has not answered yet. */
+export class SubmitUnderWay extends Error {
+  readonly paymentId: string;
+
+  constructor(paymentId: string) {
+    super('another submit holds this session');
+    this.name = 'SubmitUnderWay';
+    this.paymentId = paymentId;
+  }
+}
+
+/** What a payment's row takes on with the method chosen at submit. */
+export function methodColumns(
+  payment: Payment,
+  merchant: Merchant,
+  method: PaymentMethod,
+): Pick<Payment, 'method' | 'fee_minor' | 'total_minor'> {
+  if (payment.method === method) {
+    return { method, fee_minor: payment.fee_minor, total_minor: payment.total_minor };
+  }
+  requireWithinLimits(merchant, payment.amount_minor, payment.currency);
+  return { method, ...feeColumns(merchant, method, payment, payment.fee_covered_by) };
+}

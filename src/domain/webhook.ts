@@ -1,0 +1,185 @@
+/**
+ * Webhooks: what an event says, and what becomes of it with every answer of its receiver (contract §6).
+ *
+ * Invariant: an event's body is written once and posted unchanged on every try; a retry never comes sooner than the
+ * schedule says, so that a receiver that is down for three days loses nothing.
+ */
+
+import type { Insert, Update } from './change.ts';
+import type { Prefix } from './ids.ts';
+import { type Machine, step } from './machine.ts';
+import type { EventStatus, Payment, WebhookAttempt, WebhookEvent, WebhookSecret } from './records.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** How long whoever took an event has for it, before the round may take it too. Events are born taken. */
+export const LEASE_MS = 30 * SECOND;
+/** From dialling the receiver to its answer. */
+export const DELIVERY_TIMEOUT_MS = 10 * SECOND;
+/** Waits after the first, second, … failed try; after the last one the event is dead. */
+export const RETRY_WAITS_MS: readonly number[] = [
+  5 * SECOND,
+  15 * SECOND,
+  MINUTE,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+];
+/** The most that a receiver's Retry-After can put a try off. */
+export const RETRY_AFTER_MOST_MS = 24 * HOUR;
+/** The largest share of a wait that chance adds to it. */
+export const JITTER_MOST = 0.2;
+
+export type DeliveryFact = 'accepted' | 'failed' | 'exhausted' | 'target_gone' | 'replayed';
+
+export const DELIVERY: Machine<EventStatus, DeliveryFact> = {
+  name: 'webhook_event',
+  initial: 'waiting',
+  final: ['delivered', 'dead', 'gone', 'no_target'],
+  facts: ['accepted', 'failed', 'exhausted', 'target_gone', 'replayed'],
+  table: {
+    waiting: { accepted: 'delivered', failed: 'waiting', exhausted: 'dead', target_gone: 'gone', replayed: 'waiting' },
+    delivered: { replayed: 'waiting' },
+    dead: { replayed: 'waiting' },
+    gone: { replayed: 'waiting' },
+    no_target: {},
+  },
+};
+
+/**
+ * The event of a payment that has become final: exactly the six fields of the specification.
+ *
+ * `payment` is the payment as moved, whose `events` already counts this one. Without a notify_url the event is kept
+ * all the same, with nowhere to go. It is born leased: the process that commits it posts it at once from memory.
+ */
+export function collectEvent(payment: Payment, id: string, now: number): WebhookEvent {
+  if (payment.completed_at === null) throw new Error('only a final payment has an event');
+  return {
+    shard: payment.shard,
+    id,
+    version: 1,
+    merchant_id: payment.merchant_id,
+    transaction_id: payment.id,
+    sequence: payment.events,
+    type: `payment.${payment.status}`,
+    url: payment.notify_url,
+    body: JSON.stringify({
+      transaction_id: payment.id,
+      customer_reference: payment.customer_reference,
+      status: payment.status,
+      amount: payment.amount,
+      currency: payment.currency,
+      completed_at: new Date(payment.completed_at).toISOString(),
+    }),
+    status: payment.notify_url === null ? 'no_target' : 'waiting',
+    attempts: 0,
+    next_at: now + LEASE_MS,
+    created_at: now,
+    delivered_at: null,
+    last_error: null,
+  };
+}
+
+/** What came of one try. */
+export interface Try {
+  readonly at: number;
+  readonly durationMs: number;
+  /** The receiver's HTTP status; undefined when it gave none. */
+  readonly status: number | undefined;
+  /** The Retry-After header, as it came. */
+  readonly retryAfter: string | undefined;
+  /** Why there was no answer, in the words of the outbound door. */
+  readonly error: string | undefined;
+}
+
+/** What a try means for its event. */
+export function factOfTry(event: WebhookEvent, result: Try): Exclude<DeliveryFact, 'replayed'> {
+  const { status } = result;
+  if (status !== undefined && status >= 200 && status <= 299) return 'accepted';
+  if (status === 410) return 'target_gone';
+  return event.attempts >= RETRY_WAITS_MS.length ? 'exhausted' : 'failed';
+}
+
+/**
+ * What a try writes: the event's guarded update, and one line of its history.
+ *
+ * `jitter` is a fraction from 0 up to 1, drawn by the caller. The wait counts from the end of the try.
+ */
+export function afterTry(
+  event: WebhookEvent,
+  result: Try,
+  jitter: number,
+  newId: (prefix: Prefix, shard: number) => string,
+): { readonly update: Update; readonly history: Insert } {
+  const fact = factOfTry(event, result);
+  const ended = result.at + result.durationMs;
+  const error = fact === 'accepted' ? null : (result.error ?? `http_${result.status}`);
+  const attempts = event.attempts + 1;
+  const row = {
+    status: statusAfter(event.status, fact),
+    attempts,
+    next_at: fact === 'failed' ? ended + waitAfter(attempts, result, jitter) : event.next_at,
+    delivered_at: fact === 'accepted' ? ended : null,
+    last_error: error,
+  };
+  const history: WebhookAttempt = {
+    shard: event.shard,
+    id: newId('whd', event.shard),
+    event_id: event.id,
+    number: attempts,
+    at: result.at,
+    status_code: result.status ?? null,
+    duration_ms: result.durationMs,
+    error,
+  };
+  return {
+    update: { table: 'webhook_event', shard: event.shard, id: event.id, version: event.version, row },
+    history: { table: 'webhook_attempt', row: history },
+  };
+}
+
+/** What a replay writes: due at once. Tries go on counting; a body is never written anew. */
+export function afterReplay(event: WebhookEvent, now: number): Update | undefined {
+  if (step(DELIVERY, event.status, 'replayed').kind === 'conflict') return undefined;
+  const row = { status: 'waiting', next_at: now, delivered_at: null } as const;
+  return { table: 'webhook_event', shard: event.shard, id: event.id, version: event.version, row };
+}
+
+function statusAfter(status: EventStatus, fact: DeliveryFact): EventStatus {
+  const next = step(DELIVERY, status, fact);
+  if (next.kind === 'conflict') throw new Error(`a webhook event that is ${status} was tried`);
+  return next.kind === 'moved' ? next.to : status;
+}
+
+/** Milliseconds to wait after the `attempts`-th try failed. */
+function waitAfter(attempts: number, result: Try, jitter: number): number {
+  const wait = RETRY_WAITS_MS[attempts - 1] ?? RETRY_AFTER_MOST_MS;
+  const jittered = Math.floor(wait * (1 + JITTER_MOST * jitter));
+  const asked = readRetryAfter(result.retryAfter, result.at + result.durationMs) ?? 0;
+  return Math.max(jittered, Math.min(asked, RETRY_AFTER_MOST_MS));
+}
+
+const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/** Milliseconds from `now` that a Retry-After asks for: whole seconds or an HTTP date; undefined for anything else. */
+export function readRetryAfter(header: string | undefined, now: number): number | undefined {
+  const text = header?.trim();
+  if (text === undefined) return undefined;
+  if (/^[0-9]{1,10}$/.test(text)) return Number(text) * SECOND;
+  if (!HTTP_DATE.test(text)) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+/** Whether a signing secret signs at this time: the current one, and the old one until its grace has passed. */
+export function signsAt(secret: Pick<WebhookSecret, 'status' | 'retires_at'>, now: number): boolean {
+  if (secret.status === 'ALLOWED') return true;
+  return secret.status === 'RETIRING' && secret.retires_at !== null && secret.retires_at > now;
+}

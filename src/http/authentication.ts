@@ -1,0 +1,193 @@
+/**
+ * Who is calling (specification, Authentication; contract §1, §2).
+ *
+ * Invariant: an unknown key, an unknown session and a wrong secret answer alike, and nothing about a caller is said
+ * before its secret has been verified.
+ */
+
+import { isId, shardOf } from '../domain/ids.ts';
+import type { CredentialStatus, Merchant } from '../domain/records.ts';
+import { Refusal, refuseField } from '../domain/refusal.ts';
+import { refuseConsumed } from '../domain/session.ts';
+import { sessionTokenParts } from '../domain/session-token.ts';
+import type { Clock, Secrets } from '../platform/platform.ts';
+import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
+import { addressKey, addressMatcher } from './client-address.ts';
+import type { SlidingWindow } from './limits.ts';
+import type { CredentialRow, Lookups, SessionRow } from './lookups.ts';
+import type { CredentialKind } from './route.ts';
+
+/** A credential as it was shown, its lookup already under way. */
+export type Shown =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'merchant'; readonly secret: string; readonly row: Promise<CredentialRow | undefined> }
+  | { readonly kind: 'session'; readonly token: string; readonly row: Promise<SessionRow | undefined> };
+
+/** One scheme in any case, one blank, one value of visible characters. */
+const BEARER = /^bearer ([\x21-\x7e]{1,512})$/i;
+
+/** Reads the Authorization header and starts the lookup, so that it runs while the body arrives. */
+export function showCredential(lookups: Lookups, authorization: string | undefined): Shown {
+  const value = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
+  if (value === undefined) return { kind: 'missing' };
+  const colon = value.indexOf(':');
+  if (colon < 0) {
+    const parts = sessionTokenParts(value);
+    if (parts === undefined) return { kind: 'unknown' };
+    return {
+      kind: 'session',
+      token: value,
+      row: begun(lookups.sessionCaller(shardOf(parts.sessionId), parts.sessionId)),
+    };
+  }
+  const keyId = value.slice(0, colon);
+  if (!isId('key', keyId)) return { kind: 'unknown' };
+  return {
+    kind: 'merchant',
+    secret: value.slice(colon + 1),
+    row: begun(lookups.credentialCaller(shardOf(keyId), keyId)),
+  };
+}
+
+/** A refusal that comes first (413, 415) leaves the lookup alone: its failure must not end the process. */
+function begun<T>(lookup: Promise<T>): Promise<T> {
+  lookup.catch(() => undefined);
+  return lookup;
+}
+
+export interface AuthenticationParts {
+  readonly lookups: Lookups;
+  readonly secrets: Pick<Secrets, 'digest' | 'equal'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Wrong credentials by address. */
+  readonly failures: SlidingWindow;
+}
+
+/** What the call says besides its credential. */
+export interface Circumstances {
+  readonly credential: Exclude<CredentialKind, 'none'>;
+  readonly method: string;
+  /** Checked for form; undefined when none was sent. */
+  readonly fingerprint: string | undefined;
+  /** The caller's address behind trusted proxies; found only when it is needed. */
+  readonly address: () => string;
+}
+
+/**
+ * The caller behind a credential. A CONSUMED session is returned as it is: the route says what it may still do.
+ *
+ * @throws Refusal 1001, 1002, 1003, 1004, 1005, 1301 or 1305.
+ */
+export async function authenticate(
+  parts: AuthenticationParts,
+  shown: Shown,
+  call: Circumstances,
+): Promise<MerchantCaller | SessionCaller> {
+  if (shown.kind === 'missing') throw new Refusal(1002);
+  if (shown.kind === 'merchant') return merchantCaller(parts, shown.secret, await shown.row, call);
+  if (shown.kind === 'session') return sessionCaller(parts, shown.token, await shown.row, call);
+  throw refuseWrong(parts, call);
+}
+
+async function merchantCaller(
+  parts: AuthenticationParts,
+  secret: string,
+  row: CredentialRow | undefined,
+  call: Circumstances,
+): Promise<MerchantCaller> {
+  if (!isRight(parts, secret, row?.secret_hash) || row === undefined) throw refuseWrong(parts, call);
+  requireKind('merchant', call);
+  const now = parts.clock.now();
+  requireAccepted(row.status, row.retires_at, row.expires_at, now);
+  if (row.merchant_status !== 'ALLOWED') throw new Refusal(1004);
+  if (row.allowed_addresses !== null && !isAllowed(row.allowed_addresses, call.address())) {
+    throw refuseField(1003, 'Authorization', 'ADDRESS_NOT_ALLOWED');
+  }
+  const merchant = await merchantOf(parts, row.shard, row.merchant_id, row.merchant_version);
+  return { kind: 'merchant', merchant, credentialId: row.id };
+}
+
+async function sessionCaller(
+  parts: AuthenticationParts,
+  token: string,
+  row: SessionRow | undefined,
+  call: Circumstances,
+): Promise<SessionCaller> {
+  if (!isRight(parts, token, row?.token_hash) || row === undefined) throw refuseWrong(parts, call);
+  requireKind('session', call);
+  const now = parts.clock.now();
+  // Sessions travel to phones and browsers: the allow-list is for the credential itself.
+  requireAccepted(row.credential_status, row.credential_retires_at, row.credential_expires_at, now);
+  if (row.merchant_status !== 'ALLOWED') throw new Refusal(1004);
+  if (row.expires_at <= now) throw refuseField(1005, 'Authorization', 'SESSION_EXPIRED');
+  requireDevice(row, call);
+  const merchant = await merchantOf(parts, row.shard, row.merchant_id, row.merchant_version);
+  return { kind: 'session', merchant, session: row, fingerprint: call.fingerprint };
+}
+
+/** What an unknown credential is compared with, so that it takes as long as a wrong secret. */
+const NO_HASH = 'x'.repeat(43);
+
+function isRight(parts: AuthenticationParts, secret: string, hash: string | undefined): boolean {
+  const matches = parts.secrets.equal(parts.secrets.digest(secret), hash ?? NO_HASH);
+  return matches && hash !== undefined;
+}
+
+function requireKind(kind: Circumstances['credential'], call: Circumstances): void {
+  if (call.credential !== kind) throw refuseField(1003, 'Authorization', 'WRONG_CREDENTIAL_KIND');
+}
+
+/** Whether a secret still counts, for itself and for the sessions that it minted. */
+function requireAccepted(
+  status: CredentialStatus,
+  retiresAt: number | null,
+  expiresAt: number | null,
+  now: number,
+): void {
+  const retired = status === 'RETIRING' && retiresAt !== null && retiresAt <= now;
+  if (status === 'REVOKED' || retired) throw new Refusal(1001);
+  if (expiresAt !== null && expiresAt <= now) throw new Refusal(1005);
+}
+
+/** The first device that a session shows is bound to it; reads without one pass (contract §1). */
+function requireDevice(session: SessionRow, call: Circumstances): void {
+  const bound = session.device_fingerprint;
+  if (bound === null || call.fingerprint === bound) return;
+  if (call.fingerprint === undefined && call.method === 'GET') return;
+  throw new Refusal(1305);
+}
+
+async function merchantOf(parts: AuthenticationParts, shard: number, id: string, version: number): Promise<Merchant> {
+  const merchant = await parts.lookups.merchantAt(shard, id, version);
+  if (merchant === undefined) throw new Error('a credential without its merchant');
+  return merchant;
+}
+
+const MATCHERS_AT_MOST = 1_000;
+const matchers = new Map<string, (address: string) => boolean>();
+
+function isAllowed(list: readonly string[], address: string): boolean {
+  const key = list.join(' ');
+  let matcher = matchers.get(key);
+  if (matcher === undefined) {
+    matcher = addressMatcher(list);
+    if (matchers.size >= MATCHERS_AT_MOST) matchers.clear();
+    matchers.set(key, matcher);
+  }
+  return matcher(address);
+}
+
+/**
+ * Refuses a wrong credential, and counts it. Only who fails is refused by this count: many customers share an address
+ * behind their carrier's gateway, and a secret of 256 bits is not guessed by whoever shares it with them.
+ */
+function refuseWrong(parts: AuthenticationParts, call: Circumstances): Refusal {
+  const standing = parts.failures.take(addressKey(call.address()));
+  return standing.allowed ? new Refusal(1001) : new Refusal(1301, { retryAfter: standing.retryAfter });
+}
+
+/** Refuses what a consumed session may no longer do (contract §3). */
+export function requireUnconsumed(caller: MerchantCaller | SessionCaller | undefined): void {
+  if (caller?.kind === 'session' && caller.session.status === 'CONSUMED') throw refuseConsumed();
+}

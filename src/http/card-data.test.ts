@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { holdsCardNumber, isCardField } from './card-data.ts';
+
+/** Test numbers of the networks, as every processor publishes them. */
+const CARDS = ['4111111111111111', '5123450000000008', '378282246310005', '6011111111111117', '6304000000000000'];
+
+describe('card numbers', () => {
+  it.each(CARDS)('are found alone, grouped and within a text (%#)', (card) => {
+    const blanks = card.replaceAll(/(.{4})(?=.)/g, '$1 ');
+    for (const text of [
+      card,
+      blanks,
+      blanks.replaceAll(' ', '-'),
+      `pay ${card} now`,
+      `(${blanks}).`,
+      `no. 1 - ${blanks} 123`,
+    ]) {
+      expect(holdsCardNumber(text)).toBe(true);
+    }
+  });
+
+  it('are not seen in what only looks like one', () => {
+    const fine = [
+      '4111111111111112',
+      '5707000000000000',
+      '+243810000042',
+      '0024381000004212',
+      `x${CARDS[0]}`,
+      `${CARDS[0]}x`,
+      `0.${CARDS[0]}`,
+      `${CARDS[0]}.00`,
+      '2026-11-20T12:00:00.000Z',
+      '41111111-1111-4111-8111-111111111111',
+      '4111  1111 1111 1111',
+      '',
+    ];
+    expect(fine.filter(holdsCardNumber)).toEqual([]);
+  });
+
+  it('are never seen in a UUID', () => {
+    fc.assert(fc.property(fc.uuid(), (uuid) => !holdsCardNumber(uuid) && !holdsCardNumber(`order ${uuid}`)));
+  });
+
+  it('that are many by their check digit are not all looked up: such a text is refused', () => {
+    expect(holdsCardNumber('1111111111111117 '.repeat(100))).toBe(false);
+    expect(holdsCardNumber('1111111111111117 '.repeat(20_000))).toBe(true);
+  });
+});
+
+describe('fields of card data', () => {
+  it.each([
+    'card_number',
+    'cardNumber',
+    'CARD-NUMBER',
+    'cvv',
+    'CVC',
+    'expiry',
+    'expiry_month',
+    'exp_year',
+    'security_code',
+  ])('%s is one when it has a value', (name) => {
+    expect([isCardField(name, '1'), isCardField(name, 12), isCardField(name, {})]).toEqual([true, true, true]);
+    expect([isCardField(name, ''), isCardField(name, null)]).toEqual([false, false]);
+  });
+
+  it.each(['cardnet_payment_method', 'expires_at', 'note', 'card', 'experience', 'x'.repeat(1_000)])(
+    '%s is none',
+    (name) => {
+      expect(isCardField(name, '1')).toBe(false);
+    },
+  );
+});

@@ -1,0 +1,133 @@
+/**
+ * Finds card data where none may be: no call of the gateway takes any (contract §2, 1106 to 1108).
+ *
+ * Invariant: what is found is never kept, logged or echoed; the caller learns the field's name only.
+ */
+
+import cardValidator from 'card-validator';
+
+/** Lower-case names without separators of fields that hold card data. */
+const FIELDS = new Set([
+  'cardnumber',
+  'cardno',
+  'cardnum',
+  'cardpan',
+  'cardcvv',
+  'cardcvc',
+  'cardsecuritycode',
+  'cardexpiry',
+  'cardexpirydate',
+  'cardexpirymonth',
+  'cardexpiryyear',
+  'cvv',
+  'cvv2',
+  'cvc',
+  'cvc2',
+  'csc',
+  'securitycode',
+  'expiry',
+  'expirydate',
+  'expirymonth',
+  'expiryyear',
+  'expirationdate',
+  'expirationmonth',
+  'expirationyear',
+  'expdate',
+  'expmonth',
+  'expyear',
+]);
+
+/** Looked at before anything costlier: nearly no field's name begins so. */
+const LIKELY_FIELD = /^(?:card|cvv|cvc|csc|security|exp)/i;
+
+/** Whether a field of that name, with that value, holds card data. Empty values hold none. */
+export function isCardField(name: string, value: unknown): boolean {
+  if (!LIKELY_FIELD.test(name) || value === null || value === '') return false;
+  return FIELDS.has(
+    name
+      .slice(0, 64)
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]/g, ''),
+  );
+}
+
+const SHORTEST = 13;
+const LONGEST = 19;
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+
+/** Whether a text carries a card number: 13 to 19 digits, perhaps with single blanks or dashes between them. */
+export function holdsCardNumber(text: string): boolean {
+  if (text.length < SHORTEST || !hasCardNumber(text)) return false;
+  // One UUID in some ten thousand has a run of digits that passes as a card number, and is a fine order number.
+  return hasCardNumber(text.replaceAll(UUID, 'x'));
+}
+
+/** More runs of digits that could be card numbers than any honest text has: asking the library costs 5 µs each. */
+const CANDIDATES_AT_MOST = 100;
+
+function hasCardNumber(text: string): boolean {
+  let before = 0;
+  let candidates = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const char = text.charCodeAt(i);
+    if (isDigit(char) && !joinsWord(before)) {
+      for (const digits of candidatesAt(text, i)) {
+        candidates += 1;
+        if (candidates > CANDIDATES_AT_MOST || cardValidator.number(digits).isValid) return true;
+      }
+    }
+    before = char;
+  }
+  return false;
+}
+
+/**
+ * The runs of digits that begin there, may be a card number by length and check digit, and end before a character
+ * that is no part of a word. Groups have at least three digits: 4 4 4 4, 4 6 5 and their like.
+ */
+function candidatesAt(text: string, start: number): string[] {
+  const found: string[] = [];
+  let digits = '';
+  let group = 0;
+  for (let i = start; i < text.length && digits.length < LONGEST; i += 1) {
+    const char = text.charCodeAt(i);
+    if (isDigit(char)) {
+      digits += text[i];
+      group += 1;
+      if (digits.length >= SHORTEST && !goesOn(text, i + 1) && checkDigitFits(digits)) found.push(digits);
+    } else if ((char === BLANK || char === DASH) && group >= 3) group = 0;
+    else break;
+  }
+  return found;
+}
+
+/** Cheaper than the library, and looked at before it. */
+function checkDigitFits(digits: string): boolean {
+  let sum = 0;
+  for (let i = 0; i < digits.length; i += 1) {
+    const digit = digits.charCodeAt(digits.length - 1 - i) - ZERO;
+    const doubled = digit * 2;
+    sum += i % 2 === 0 ? digit : doubled > 9 ? doubled - 9 : doubled;
+  }
+  return sum % 10 === 0;
+}
+
+const BLANK = 0x20;
+const DASH = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+
+function isDigit(char: number): boolean {
+  return char >= ZERO && char <= 0x39;
+}
+
+/** Whether a number goes on there: as a word, or with a decimal point (a full stop ends it). */
+function goesOn(text: string, at: number): boolean {
+  const next = text.charCodeAt(at);
+  return next === POINT ? isDigit(text.charCodeAt(at + 1)) : joinsWord(next);
+}
+
+/** Letters, digits and the point: a number in the middle of a word or a decimal is no card number. */
+function joinsWord(char: number): boolean {
+  return isDigit(char) || (char >= 0x41 && char <= 0x5a) || (char >= 0x61 && char <= 0x7a) || char === POINT;
+}

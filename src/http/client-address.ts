@@ -1,0 +1,61 @@
+/**
+ * Where a call comes from, and whether an allow-list holds that address.
+ *
+ * Invariant: X-Forwarded-For counts only as far as trusted proxies wrote it; a client can never choose its address.
+ */
+
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = [Address, number];
+
+/** Says whether an address lies in a list of addresses and CIDR ranges. */
+export function addressMatcher(list: readonly string[]): (address: string) => boolean {
+  const ranges = list.flatMap((entry) => parseRange(entry) ?? []);
+  return (text) => {
+    const address = parseAddress(text);
+    return address !== undefined && ranges.some((range) => matches(address, range));
+  };
+}
+
+/** Finds the address of a caller behind the proxies that are trusted. */
+export function clientAddressReader(
+  trustProxy: readonly string[],
+): (peer: string | undefined, forwardedFor: string | undefined) => string {
+  const trusted = addressMatcher(trustProxy);
+  return (peer, forwardedFor) => {
+    let address = peer ?? '';
+    if (forwardedFor === undefined || trustProxy.length === 0) return address;
+    // Each proxy appends whom it heard from: read from the right, as long as the writer is trusted.
+    const hops = forwardedFor.slice(-2_000).split(',');
+    for (let hop = hops.pop(); hop !== undefined && trusted(address); hop = hops.pop()) {
+      const named = hop.trim();
+      if (parseAddress(named) === undefined) break;
+      address = named;
+    }
+    return address;
+  };
+}
+
+/** What failed attempts are counted by: one IPv4 address, or the /64 that one IPv6 customer has. */
+export function addressKey(text: string): string {
+  const address = parseAddress(text);
+  if (address === undefined) return text.slice(0, 64);
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  return address.parts.slice(0, 4).join(':');
+}
+
+function parseAddress(text: string): Address | undefined {
+  return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
+}
+
+function parseRange(text: string): [Range] | undefined {
+  if (ipaddr.isValidCIDR(text)) return [ipaddr.parseCIDR(text)];
+  const address = parseAddress(text);
+  return address === undefined ? undefined : [[address, address instanceof ipaddr.IPv4 ? 32 : 128]];
+}
+
+function matches(address: Address, [range, bits]: Range): boolean {
+  if (address instanceof ipaddr.IPv4) return range instanceof ipaddr.IPv4 && address.match(range, bits);
+  return range instanceof ipaddr.IPv6 && address.match(range, bits);
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { REFUSALS, Refusal, type RefusalCode, refuseField } from '../domain/refusal.ts';
+import { refusalOf, renderEnvelope } from './envelope.ts';
+
+const CONTEXT = {
+  language: 'en',
+  requestId: 'req_1',
+  now: Date.parse('2026-11-20T12:00:00Z'),
+  publicUrl: 'https://pay.example.com',
+} as const;
+const CODES = Object.keys(REFUSALS).map(Number) as RefusalCode[];
+
+const render = (refusal: Refusal) => JSON.parse(renderEnvelope(refusal, CONTEXT)) as Record<string, unknown>;
+
+describe('the envelope', () => {
+  it.each(CODES)('of %i has the fields of the contract, in their order', (code) => {
+    const envelope = render(new Refusal(code));
+    expect(Object.keys(envelope)).toEqual([
+      'error',
+      'error_code',
+      'error_name',
+      'message',
+      'details',
+      'timestamp',
+      'request_id',
+      'transaction_id',
+      'retryable',
+      'retry_after',
+      'summary_code',
+      'documentation_url',
+    ]);
+    expect(envelope).toMatchObject({
+      error: true,
+      error_code: String(code),
+      error_name: REFUSALS[code].name,
+      details: null,
+      timestamp: '2026-11-20T12:00:00.000Z',
+      request_id: 'req_1',
+      transaction_id: null,
+      documentation_url: `https://pay.example.com/docs/errors/${code}`,
+    });
+    expect(String(envelope.message).length).toBeGreaterThan(10);
+  });
+
+  it('says a single detail as its message, and several one by one', () => {
+    const one = render(refuseField(1103, 'payment_method', 'NOT_AN_OPTION', { options: 'wallet, flash' }));
+    expect(one.message).toContain('wallet, flash');
+    expect(one.details).toEqual([{ field: 'payment_method', message: one.message, code: 'NOT_AN_OPTION' }]);
+    const two = render(
+      new Refusal(1109, {
+        details: [
+          { field: 'a', code: 'REQUIRED' },
+          { field: 'b[1].c', code: 'REQUIRED' },
+        ],
+      }),
+    );
+    expect(two.message).toBe('A required field is missing. Add the fields that are named in the details.');
+    expect(two.details).toMatchObject([{ field: 'a' }, { field: 'b[1].c', message: 'b[1].c is missing. Send it.' }]);
+  });
+
+  it('carries what the refusal says of retrying and of a transaction', () => {
+    const refusal = new Refusal(1203, { retryable: true, retryAfter: 5, transactionId: 'txn_1' });
+    expect(render(refusal)).toMatchObject({ retryable: true, retry_after: 5, transaction_id: 'txn_1' });
+    expect(render(new Refusal(1301))).toMatchObject({ retry_after: 1 });
+  });
+
+  it('speaks the caller’s language and keeps its code', () => {
+    const texts = (['en', 'fr', 'es', 'ru', 'zh', 'ln'] as const).map((language) => {
+      const envelope = JSON.parse(renderEnvelope(new Refusal(1204), { ...CONTEXT, language })) as Record<
+        string,
+        unknown
+      >;
+      expect(envelope.error_code).toBe('1204');
+      return envelope.message;
+    });
+    expect(new Set(texts).size).toBe(6);
+  });
+});
+
+describe('an error', () => {
+  const named = (name: string): Error => Object.assign(new Error('secret'), { name });
+
+  it.each(['StoreBusy', 'CommitUnknown', 'PinsBusy', 'StoreUnavailable'])('of the kind %s means: not now', (name) => {
+    expect(refusalOf(named(name))).toMatchObject({ refusal: { code: 1402, more: { retryAfter: 1 } }, isBug: false });
+  });
+
+  it('that nobody foresaw is internal, and says nothing', () => {
+    for (const error of [new Error('select * from payment'), 'text', undefined, { code: 1204 }]) {
+      const { refusal, isBug } = refusalOf(error);
+      expect([refusal.code, isBug]).toEqual([1401, true]);
+      expect(renderEnvelope(refusal, CONTEXT)).not.toContain('select');
+    }
+  });
+});

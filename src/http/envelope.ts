@@ -1,0 +1,114 @@
+/**
+ * The one form of every failure (contract §2).
+ *
+ * Invariant: whatever goes wrong, the caller gets this envelope with a known code; what only we should know (causes,
+ * stacks, SQL) goes to the log and never into it.
+ */
+
+import { REFUSALS, Refusal, type RefusalDetail } from '../domain/refusal.ts';
+import { type Language, say } from '../messages/messages.ts';
+
+/** What an envelope says besides the refusal itself. */
+export interface EnvelopeContext {
+  readonly language: Language;
+  readonly requestId: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly publicUrl: string;
+}
+
+/** Refusals that never go without a Retry-After: seconds, where the refusal names none. */
+const RETRY_AFTER: { readonly [code: number]: number } = { 1301: 1, 1402: 1 };
+
+/** Whole seconds for `Retry-After`, or null. */
+export function retryAfterOf(refusal: Refusal): number | null {
+  return refusal.more.retryAfter ?? RETRY_AFTER[refusal.code] ?? null;
+}
+
+/** The envelope as it is sent, fields in the order of the contract's table. */
+export function renderEnvelope(refusal: Refusal, context: EnvelopeContext): string {
+  const { code, more } = refusal;
+  const details = more.details ?? [];
+  return JSON.stringify({
+    error: true,
+    error_code: String(code),
+    error_name: REFUSALS[code].name,
+    message: messageOf(refusal, details, context.language),
+    details: details.length === 0 ? null : details.map((detail) => renderDetail(detail, context.language)),
+    timestamp: new Date(context.now).toISOString(),
+    request_id: context.requestId,
+    transaction_id: more.transactionId ?? null,
+    retryable: refusal.retryable,
+    retry_after: retryAfterOf(refusal),
+    summary_code: REFUSALS[code].summary,
+    documentation_url: `${context.publicUrl}/docs/errors/${code}`,
+  });
+}
+
+/** A single detail says more than the code's own sentence: then it is the message. */
+function messageOf(refusal: Refusal, details: readonly RefusalDetail[], language: Language): string {
+  const [only, second] = details;
+  if (only !== undefined && second === undefined) return sayDetail(only, language);
+  return say(language, `refusal.${refusal.code}`, refusal.more.words);
+}
+
+function renderDetail(detail: RefusalDetail, language: Language) {
+  return { field: detail.field, message: sayDetail(detail, language), code: detail.code };
+}
+
+function sayDetail(detail: RefusalDetail, language: Language): string {
+  return say(language, `detail.${detail.code}`, { ...detail.words, field: detail.field });
+}
+
+/** Errors of other rooms that mean "not now": known by name, because `http` may not import those rooms. */
+const BUSY = new Set(['StoreBusy', 'CommitUnknown', 'PinsBusy', 'StoreUnavailable']);
+
+/** Fastify's own refusals, by their code. */
+const FRAMEWORK: { readonly [code: string]: () => Refusal } = {
+  FST_ERR_CTP_BODY_TOO_LARGE: bodyTooLarge,
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: notJson,
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: badFraming,
+  FST_ERR_BAD_URL: unknownPath,
+};
+
+/** What an error means to the caller. Anything unknown is 1401, and `isBug` says that it must be logged. */
+export function refusalOf(error: unknown): { readonly refusal: Refusal; readonly isBug: boolean } {
+  if (error instanceof Refusal) return { refusal: error, isBug: false };
+  if (error instanceof Error) {
+    if (BUSY.has(error.name)) return { refusal: new Refusal(1402, { retryAfter: 1 }), isBug: false };
+    const framework = refusalOfFramework(error);
+    if (framework !== undefined) return { refusal: framework, isBug: false };
+  }
+  return { refusal: new Refusal(1401), isBug: true };
+}
+
+function refusalOfFramework(error: Error): Refusal | undefined {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (!code.startsWith('FST_ERR_')) return undefined;
+  const known = FRAMEWORK[code];
+  if (known !== undefined) return known();
+  const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
+  return status < 500 ? badFraming(status) : undefined;
+}
+
+export function unknownPath(): Refusal {
+  return new Refusal(1403, { http: 404, details: [{ field: 'path', code: 'UNKNOWN_PATH' }] });
+}
+
+export function wrongMethod(allowed: string): Refusal {
+  const details = [{ field: 'method', code: 'WRONG_METHOD', words: { options: allowed } }] as const;
+  return new Refusal(1403, { http: 405, details });
+}
+
+export function notJson(): Refusal {
+  return new Refusal(1403, { http: 415, details: [{ field: 'Content-Type', code: 'NOT_JSON' }] });
+}
+
+export function bodyTooLarge(): Refusal {
+  return new Refusal(1403, { http: 413, details: [{ field: 'body', code: 'BODY_TOO_LARGE' }] });
+}
+
+/** What is not HTTP as it should be: no field is to blame. */
+export function badFraming(http = 400): Refusal {
+  return new Refusal(1403, { http, retryable: http === 408 });
+}

@@ -1,0 +1,194 @@
+/**
+ * The pages that explain each error: `/docs/errors` and `/docs/errors/{code}`, where `documentation_url` points.
+ *
+ * Invariant: everything on them comes from the refusal table and the messages, so a page cannot contradict an
+ * answer. No script, no third party; the language is chosen by `?lang=`.
+ */
+
+import { REFUSALS, Refusal, type RefusalCode, type RefusalDetail, type Words } from '../domain/refusal.ts';
+import { LANGUAGE_NAMES, LANGUAGES, type Language, say } from '../messages/messages.ts';
+import { type MessageKey, type PageWord, WORDS } from '../messages/sentences.ts';
+import { renderEnvelope } from './envelope.ts';
+import { type Html, html, type Piece } from './html.ts';
+
+/** What a browser may load on these pages: their stylesheet, and nothing else. */
+export const DOCS_CSP =
+  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The codes that have a page, in numerical order. */
+export const ERROR_CODES = Object.keys(REFUSALS).map(Number).sort() as RefusalCode[];
+
+/** The code that a path names, for example `1101`; undefined when there is no such error. */
+export function errorCodeOf(text: string): RefusalCode | undefined {
+  return ERROR_CODES.find((code) => String(code) === text);
+}
+
+/** One error: what happened, what to do, whether to try again, and what the answer looks like. A whole document. */
+export function renderErrorPage(code: RefusalCode, language: Language): string {
+  const title = word(language, 'title', { code: String(code), name: REFUSALS[code].name });
+  const words = { state: EXAMPLE_STATE };
+  return page(
+    language,
+    `/docs/errors/${code}`,
+    title,
+    html`<h1>${breakable(title)}</h1>
+<dl class="facts paper">
+  ${fact(word(language, 'cause'), say(language, `cause.${code}`, words))}
+  <div class="remedy"><dt>${word(language, 'remedy')}</dt><dd>${say(language, `remedy.${code}`, words)}</dd></div>
+  ${fact(word(language, 'retry'), word(language, retryWord(code)))}
+  ${fact(word(language, 'http_status'), statusesOf(code).join(', '))}
+  ${fact(word(language, 'summary'), html`<code>${REFUSALS[code].summary}</code>`)}
+</dl>
+<h2>${word(language, 'example')}</h2>
+<p class="lead">${word(language, 'example_intro')}</p>
+<pre tabindex="0">${exampleOf(code, language)}</pre>
+<p><a class="back" href="/docs/errors?lang=${language}">${word(language, 'all_errors')}</a></p>`,
+  );
+}
+
+/** All errors by group, and the codes that details can carry. A whole document. */
+export function renderErrorIndex(language: Language): string {
+  const title = word(language, 'index_title');
+  return page(
+    language,
+    '/docs/errors',
+    title,
+    html`<h1>${title}</h1>
+<p class="lead">${word(language, 'index_intro')}</p>
+${GROUPS.map((group) => renderGroup(group, language))}
+<h2>${word(language, 'details_title')}</h2>
+<p class="lead">${word(language, 'details_intro')}</p>
+<ul class="list paper">${Object.entries(WORDS).map(
+      ([code, names]) => html`
+  <li><code>${code}</code><p>${say(language, `detail.${code}` as MessageKey, standIns(names))}</p></li>`,
+    )}
+</ul>`,
+  );
+}
+
+/** The HTTP statuses that a code can come with: one, but for the code that covers every malformed request. */
+export function statusesOf(code: RefusalCode): readonly number[] {
+  return code === 1403 ? [404, 405, 413, 415] : [REFUSALS[code].http];
+}
+
+const GROUPS = ['10', '11', '12', '13', '14', '15'] as const;
+
+function renderGroup(group: (typeof GROUPS)[number], language: Language): Html {
+  const codes = ERROR_CODES.filter((code) => String(code).startsWith(group));
+  return html`<h2>${group}xx · ${word(language, `group_${group}`)}</h2>
+<ul class="list paper">${codes.map(
+    (code) => html`
+  <li>
+    <a href="/docs/errors/${code}?lang=${language}">${code} <code>${REFUSALS[code].name}</code></a>
+    <span class="http">HTTP ${statusesOf(code).join(', ')}</span>
+    <p>${say(language, `cause.${code}`, { state: '‹state›' })}</p>
+  </li>`,
+  )}
+</ul>`;
+}
+
+function page(language: Language, path: string, title: string, body: Html): string {
+  const document = html`<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Mbongo</title>
+<link rel="stylesheet" href="/docs/style.css">
+</head>
+<body>
+<a class="skip" href="#text">${word(language, 'skip')}</a>
+<header>
+<a class="home" href="/docs/errors?lang=${language}">Mbongo</a>
+<nav aria-label="${word(language, 'language')}"><ul class="languages">${LANGUAGES.map((other) =>
+    languageLink(other, language, path),
+  )}</ul></nav>
+</header>
+<main id="text" tabindex="-1">
+${body}
+</main>
+</body>
+</html>
+`;
+  return document.markup;
+}
+
+function languageLink(to: Language, now: Language, path: string): Html {
+  const current = to === now ? html` aria-current="true"` : undefined;
+  return html`<li><a href="${path}?lang=${to}" lang="${to}" hreflang="${to}"${current}>${LANGUAGE_NAMES[to]}</a></li>`;
+}
+
+/** Lets a long symbolic name break after its underscores, on a narrow screen. */
+function breakable(text: string): Piece[] {
+  return text.split('_').map((part, i) => (i === 0 ? part : html`_<wbr>${part}`));
+}
+
+function fact(name: string, value: string | Html): Html {
+  return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
+}
+
+function word(language: Language, name: PageWord, words?: Words): string {
+  return say(language, `page.${name}`, words);
+}
+
+function retryWord(code: RefusalCode): PageWord {
+  if (code === 1203) return 'retry_sometimes';
+  return REFUSALS[code].retryable ? 'retry_yes' : 'retry_no';
+}
+
+/** Words by their own names, for a list that shows the sentence rather than a case of it. */
+function standIns(names: readonly string[]): Words {
+  return Object.fromEntries(names.map((name) => [name, name === 'left' ? 3 : `‹${name}›`]));
+}
+
+const EXAMPLE_STATE = 'approved';
+
+/** A detail that is typical of a code. */
+const EXAMPLE_DETAILS: { readonly [code in RefusalCode]?: RefusalDetail } = {
+  1001: { field: 'Authorization', code: 'SESSION_CONSUMED' },
+  1003: { field: 'Authorization', code: 'WRONG_CREDENTIAL_KIND' },
+  1005: { field: 'Authorization', code: 'SESSION_EXPIRED' },
+  1101: { field: 'amount', code: 'BINDING_DRIFT' },
+  1102: { field: 'currency', code: 'INVALID_CURRENCY' },
+  1103: {
+    field: 'payment_method',
+    code: 'METHOD_NOT_AVAILABLE',
+    words: { method: 'bank_transfer', options: 'wallet, mobile_money, flash' },
+  },
+  1105: { field: 'email', code: 'INVALID_EMAIL' },
+  1109: { field: 'payment_method', code: 'REQUIRED' },
+  1110: { field: 'phone_number', code: 'INVALID_PHONE_NUMBER' },
+  1202: { field: 'amount', code: 'AMOUNT_ABOVE_MAXIMUM', words: { maximum: '2500.00', currency: 'usd' } },
+  1203: { field: 'Idempotency-Key', code: 'IDEMPOTENCY_BODY' },
+  1205: { field: 'payment_id', code: 'STATE', words: { state: EXAMPLE_STATE } },
+  1302: { field: 'ewallet_pin', code: 'INVALID_PIN', words: { left: 4 } },
+  1403: { field: 'path', code: 'UNKNOWN_PATH' },
+  1404: { field: 'mobile_money_phone_number', code: 'CARRIER_DOWN', words: { carrier: 'MTN MoMo' } },
+};
+
+/** Whole seconds, where an answer says how long to wait. */
+const EXAMPLE_WAITS: { readonly [code in RefusalCode]?: number } = { 1301: 12, 1303: 900, 1402: 1 };
+
+const ABOUT_A_TRANSACTION: readonly RefusalCode[] = [1201, 1205, 1302, 1303, 1404, 1502];
+
+const EXAMPLE_TIME = Date.UTC(2026, 0, 31, 9, 30);
+
+/** An envelope as an answer would carry it, laid out for reading. */
+function exampleOf(code: RefusalCode, language: Language): string {
+  const detail = EXAMPLE_DETAILS[code];
+  const wait = EXAMPLE_WAITS[code];
+  const refusal = new Refusal(code, {
+    ...(detail === undefined ? {} : { details: [detail] }),
+    ...(wait === undefined ? {} : { retryAfter: wait }),
+    ...(ABOUT_A_TRANSACTION.includes(code) ? { transactionId: 'txn_01kg9k3m8f5w7y9a1c3e5g7j9m' } : {}),
+  });
+  const envelope: unknown = JSON.parse(
+    renderEnvelope(refusal, {
+      language,
+      requestId: 'req_01kg9k3m8f4t2v6x8z0b2d4f6h',
+      now: EXAMPLE_TIME,
+      publicUrl: 'https://pay.example.com',
+    }),
+  );
+  return JSON.stringify(envelope, null, 2);
+}

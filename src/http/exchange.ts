@@ -1,0 +1,126 @@
+/**
+ * One request and its answer, from the first header to the log line.
+ *
+ * Invariant: every answer carries its request id, and every failure leaves by `refuse`, in the one envelope.
+ */
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Refusal } from '../domain/refusal.ts';
+import type { Language } from '../messages/messages.ts';
+import { negotiate } from '../messages/negotiate.ts';
+import type { Clock, Log, Random } from '../platform/platform.ts';
+import type { Reply } from '../usecases/perform.ts';
+import type { Shown } from './authentication.ts';
+import { refusalOf, renderEnvelope, retryAfterOf } from './envelope.ts';
+import type { PipelineHeaders } from './request-headers.ts';
+
+/** What is known of a request while it is worked on. */
+export interface Exchange {
+  readonly requestId: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  /** The route's pattern, never the URL: identifiers and queries do not reach the log. */
+  route: string;
+  headers: PipelineHeaders | undefined;
+  shown: Shown | undefined;
+  merchantId: string | undefined;
+  transactionId: string | undefined;
+  errorCode: number | undefined;
+  /** A refusal that a use case had rendered to be remembered: it is sent with the same bytes. */
+  rendered: { readonly refusal: Refusal; readonly reply: Reply } | undefined;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the first hook of every request. */
+    exchange: Exchange | undefined;
+  }
+}
+
+export interface ExchangeParts {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+  readonly publicUrl: string;
+}
+
+/** Makes request ids: `req_`, 16 characters of chance for this process, and a count. */
+export function requestIds(random: Random): () => string {
+  const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+  const start = [...random.bytes(16)].map((byte) => alphabet[byte & 31]).join('');
+  let count = 0;
+  return () => {
+    count += 1;
+    return `req_${start}${count.toString(36).padStart(8, '0')}`;
+  };
+}
+
+export function newExchange(requestId: string, startedAt: number): Exchange {
+  return {
+    requestId,
+    startedAt,
+    route: 'unknown',
+    headers: undefined,
+    shown: undefined,
+    merchantId: undefined,
+    transactionId: undefined,
+    errorCode: undefined,
+    rendered: undefined,
+  };
+}
+
+/** The exchange of a request; every request has one from its first hook on. */
+export function exchangeOf(request: FastifyRequest): Exchange {
+  if (request.exchange === undefined) throw new Error('a request without its exchange');
+  return request.exchange;
+}
+
+export function languageOfRequest(request: FastifyRequest): Language {
+  return negotiate(request.headers['accept-language']);
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Sets the status and headers of a failure and returns its body: the only way out for errors. */
+export function refuse(parts: ExchangeParts, request: FastifyRequest, reply: FastifyReply, error: unknown): string {
+  const exchange = exchangeOf(request);
+  const { refusal, isBug } = refusalOf(error);
+  exchange.errorCode = refusal.code;
+  exchange.transactionId ??= refusal.more.transactionId;
+  if (isBug) parts.log.error('request_failed', { request_id: exchange.requestId, route: exchange.route }, error);
+  else if (refusal.code === 1402 && error !== refusal) noteBusy(parts, exchange, error);
+  const retryAfter = retryAfterOf(refusal);
+  if (retryAfter !== null) reply.header('Retry-After', String(retryAfter));
+  reply.code(refusal.http).header('Content-Type', JSON_TYPE);
+  if (exchange.rendered?.refusal === refusal) return exchange.rendered.reply.body;
+  return envelopeFor(parts, request, refusal);
+}
+
+/** The envelope of a refusal, for this request. */
+export function envelopeFor(parts: ExchangeParts, request: FastifyRequest, refusal: Refusal): string {
+  return renderEnvelope(refusal, {
+    language: languageOfRequest(request),
+    requestId: exchangeOf(request).requestId,
+    now: parts.clock.now(),
+    publicUrl: parts.publicUrl,
+  });
+}
+
+function noteBusy(parts: ExchangeParts, exchange: Exchange, error: unknown): void {
+  const reason = error instanceof Error ? error.name : 'unknown';
+  parts.log.warn('request_turned_away', { request_id: exchange.requestId, route: exchange.route, reason });
+}
+
+/** One line a request, of fields that are safe to keep. */
+export function logExchange(parts: ExchangeParts, request: FastifyRequest, reply: FastifyReply): void {
+  const exchange = exchangeOf(request);
+  parts.log.info('request', {
+    request_id: exchange.requestId,
+    method: request.method,
+    route: exchange.route,
+    status: reply.statusCode,
+    ms: parts.clock.now() - exchange.startedAt,
+    merchant_id: exchange.merchantId,
+    transaction_id: exchange.transactionId,
+    error_code: exchange.errorCode,
+  });
+}

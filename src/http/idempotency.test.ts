@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { IdempotencyRecord } from '../domain/records.ts';
+import type { Memory } from '../usecases/perform.ts';
+import { createReceipt, readIdempotencyKey } from './idempotency.ts';
+import { smallWorld } from './testing/small-world.ts';
+
+const SCOPE = { shard: 3, owner: 'mch_1', route: 'POST /orders' };
+
+describe('an Idempotency-Key', () => {
+  it('is 1 to 255 visible ASCII characters, one pair of quotes stripped', () => {
+    expect(readIdempotencyKey('abc')).toBe('abc');
+    expect(readIdempotencyKey('"abc"')).toBe('abc');
+    expect(readIdempotencyKey('""abc""')).toBe('"abc"');
+    expect(readIdempotencyKey('"')).toBe('"');
+    expect(readIdempotencyKey('a'.repeat(255))).toHaveLength(255);
+    for (const wrong of ['', '""', 'a b', 'a\tb', 'é', 'a'.repeat(256)]) {
+      expect(() => readIdempotencyKey(wrong)).toThrow(expect.objectContaining({ code: 1110 }));
+    }
+  });
+});
+
+describe('a receipt', () => {
+  const { secrets, clock } = smallWorld();
+  const kept = new Map<string, IdempotencyRecord>();
+  const parts = { secrets, clock, lookups: { idempotencyGet: async (_: number, id: string) => kept.get(id) } };
+  const receipt = (key: string, body: unknown, scope = SCOPE) => createReceipt(parts, scope, key, body);
+  const keep = ({ claims, updates }: Memory): IdempotencyRecord => {
+    expect(updates).toBeUndefined();
+    const [claim] = claims ?? [];
+    if (claim?.table !== 'idempotency') throw new Error('a first memory is one claim');
+    kept.set(claim.row.id, claim.row);
+    return claim.row;
+  };
+  const remember = (key: string, body: unknown): IdempotencyRecord => {
+    return keep(receipt(key, body).remember({ status: 201, body: '{"ok":"PIN 1234"}' }));
+  };
+
+  it('remembers status and bytes, for the same key and an equal body', async () => {
+    remember('k1', { a: 1, b: [1, { c: 2, d: 3 }] });
+    const replay = { status: 201, body: '{"ok":"PIN 1234"}', replayed: true };
+    expect(await receipt('k1', { b: [1, { d: 3, c: 2 }], a: 1.0 }).stored()).toEqual(replay);
+    await expect(receipt('k1', { a: 2 }).stored()).rejects.toMatchObject({ code: 1203 });
+  });
+
+  it('knows nothing of other keys, owners and routes', async () => {
+    remember('k2', {});
+    expect(await receipt('k3', {}).stored()).toBeUndefined();
+    expect(await receipt('k2', {}, { ...SCOPE, owner: 'ses_1' }).stored()).toBeUndefined();
+    expect(await receipt('k2', {}, { ...SCOPE, route: 'POST /other' }).stored()).toBeUndefined();
+  });
+
+  it('keeps neither key, body nor answer in clear', () => {
+    const row = JSON.stringify(remember('my-order', { pin: '1234' }));
+    expect(row).not.toMatch(/my-order|1234|PIN/);
+  });
+
+  it('counts for 24 hours, and then is replaced under its version, so that of two runs one loses', async () => {
+    const row = remember('k4', { a: 1 });
+    await clock.advance(24 * 60 * 60_000 - 1);
+    expect(await receipt('k4', { a: 1 }).stored()).toMatchObject({ replayed: true });
+    await clock.advance(1);
+    const again = receipt('k4', { a: 'another body' });
+    expect(await again.stored()).toBeUndefined();
+    expect(again.remember({ status: 200, body: '{}' })).toMatchObject({
+      updates: [{ table: 'idempotency', id: row.id, version: 1, row: { status: 200, created_at: clock.now() } }],
+    });
+  });
+
+  it('knows a run that has begun and was never answered, and lets one run answer for it', async () => {
+    const row = keep(receipt('k5', { a: 1 }).begin());
+    const again = receipt('k5', { a: 1 });
+    expect(await again.stored()).toBeUndefined();
+    expect(again.begun()).toBe(true);
+    expect(again.remember({ status: 200, body: '{}' }).updates).toMatchObject([{ id: row.id, version: 1 }]);
+    await expect(receipt('k5', { a: 2 }).stored()).rejects.toMatchObject({ code: 1203 });
+  });
+
+  it('tells two bodies apart, and one body from no other way to write it', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.jsonValue(),
+        fc.uuid(),
+        async (body, other, key) => {
+          const first: unknown = JSON.parse(JSON.stringify(body));
+          remember(key, first);
+          const backwards = Object.fromEntries(Object.entries(JSON.parse(JSON.stringify(body)) as object).reverse());
+          expect(await receipt(key, backwards).stored()).toMatchObject({ status: 201 });
+          await expect(receipt(key, { body, other }).stored()).rejects.toMatchObject({ code: 1203 });
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});

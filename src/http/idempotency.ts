@@ -1,0 +1,124 @@
+/**
+ * The memory of an Idempotency-Key (contract §7).
+ *
+ * Invariant: the same key and body within 24 hours get the same bytes; the key with another body gets 1203. What is
+ * kept of the body is a keyed hash, so that no hash of a PIN lies about, and the answer is sealed.
+ */
+
+import serialize from 'canonicalize';
+import type { IdempotencyRecord } from '../domain/records.ts';
+import { refuseField } from '../domain/refusal.ts';
+import type { Clock, Secrets } from '../platform/platform.ts';
+import type { Memory, Receipt, Reply } from '../usecases/perform.ts';
+import type { Lookups } from './lookups.ts';
+
+/** The package is a CommonJS function whose types claim a module with a default export. */
+const canonicalJson = serialize as unknown as (value: unknown) => string | undefined;
+
+/** The status of a run that has begun and has no answer yet (RFC 2518, 102 Processing). */
+const BEGUN = 102;
+const MEMORY_MS = 24 * 60 * 60_000;
+const VISIBLE = /^[\x21-\x7e]{1,255}$/;
+
+/** The key of a header's value: one pair of quotes stripped. @throws Refusal 1110. */
+export function readIdempotencyKey(header: string): string {
+  const quoted = header.length >= 2 && header.startsWith('"') && header.endsWith('"');
+  const key = quoted ? header.slice(1, -1) : header;
+  if (!VISIBLE.test(key)) throw refuseField(1110, 'Idempotency-Key', 'INVALID_IDEMPOTENCY_KEY');
+  return key;
+}
+
+export interface ReceiptParts {
+  readonly lookups: Pick<Lookups, 'idempotencyGet'>;
+  readonly secrets: Pick<Secrets, 'mac' | 'seal' | 'open' | 'equal'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** Whose key it is: a merchant's or a session's, with the shard that keeps its memory. */
+export interface ReceiptScope {
+  readonly shard: number;
+  /** The id of the merchant or session. */
+  readonly owner: string;
+  /** Method and path of the route. */
+  readonly route: string;
+}
+
+/** A receipt that says whether it has been used, so that the pipeline knows whose refusal it is about to send. */
+export interface UsedReceipt extends Receipt {
+  /** What the memory is kept under: a keyed hash of whose key it is, and for which route. */
+  readonly id: string;
+  /** Whether an answer of this call's own was to be remembered. */
+  readonly used: () => boolean;
+}
+
+/**
+ * Lets this process's calls under one key go one after the other: who comes second waits for the first one's answer
+ * and sends the same. Between processes the database decides.
+ */
+export interface Turns {
+  /** Waits for the turn, and returns what ends it. */
+  take(id: string): Promise<() => void>;
+}
+
+export function createTurns(): Turns {
+  const underWay = new Map<string, Promise<void>>();
+  return {
+    async take(id) {
+      for (let before = underWay.get(id); before !== undefined; before = underWay.get(id)) await before;
+      let end = (): void => undefined;
+      const turn = new Promise<void>((resolve) => {
+        end = () => {
+          underWay.delete(id);
+          resolve();
+        };
+      });
+      underWay.set(id, turn);
+      return end;
+    },
+  };
+}
+
+/** The memory of one key. `body` is the parsed JSON: the order of its keys does not matter. */
+export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: string, body: unknown): UsedReceipt {
+  const { secrets, clock } = parts;
+  const id = secrets.mac('idempotency_key', 'key', scope.owner, scope.route, key);
+  const requestHash = secrets.mac('idempotency_key', 'body', id, canonicalJson(body) ?? '');
+  let known: IdempotencyRecord | undefined;
+  let begun = false;
+  let used = false;
+
+  function read(record: IdempotencyRecord): Reply | undefined {
+    if (record.created_at + MEMORY_MS <= clock.now()) return undefined;
+    if (!secrets.equal(record.request_hash, requestHash))
+      throw refuseField(1203, 'Idempotency-Key', 'IDEMPOTENCY_BODY');
+    begun = record.status === BEGUN;
+    if (begun) return undefined;
+    const body = secrets.open('idempotency_body', record.body, id);
+    if (body === undefined) throw new Error('a remembered answer cannot be opened');
+    return { status: record.status, body, replayed: true };
+  }
+
+  /** What is there, begun or outlived, is replaced under its version: of two runs that found it, one loses. */
+  function write(status: number, body: string): Memory {
+    const row = { request_hash: requestHash, status, body, created_at: clock.now() };
+    const key = { shard: scope.shard, id };
+    if (known !== undefined) return { updates: [{ table: 'idempotency', ...key, version: known.version, row }] };
+    return { claims: [{ table: 'idempotency', row: { ...key, version: 1, ...row } }] };
+  }
+
+  return {
+    id,
+    used: () => used,
+    async stored() {
+      known = await parts.lookups.idempotencyGet(scope.shard, id);
+      begun = false;
+      return known === undefined ? undefined : read(known);
+    },
+    begun: () => begun,
+    begin: () => write(BEGUN, ''),
+    remember({ status, body }) {
+      used = true;
+      return write(status, secrets.seal('idempotency_body', body, id));
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readJsonBody } from './json-body.ts';
+
+const read = (text: string | Buffer) => readJsonBody(Buffer.isBuffer(text) ? text : Buffer.from(text));
+
+/** The code and field of the refusal; undefined when the body passes. */
+function faultOf(text: string | Buffer): string | undefined {
+  const body = read(text);
+  if (body.kind === 'object') return undefined;
+  const [detail] = body.refusal.more.details ?? [];
+  return `${body.refusal.code} ${detail?.code} ${detail?.field}`;
+}
+
+describe('a body', () => {
+  it.each([
+    ['', 'INVALID_JSON body'],
+    ['[]', 'INVALID_JSON body'],
+    ['null', 'INVALID_JSON body'],
+    ['"x"', 'INVALID_JSON body'],
+    ['{"a":1} x', 'INVALID_JSON body'],
+    ['\ufeff{}', 'INVALID_JSON body'],
+    ['{"a":"\u0000"}', 'INVALID_JSON body'],
+    ['{"a":"\\u0000"}', 'INVALID_TEXT a'],
+    ['{"a":{"b":["x","\\ud800"]}}', 'INVALID_TEXT a.b[1]'],
+    ['{"\\udc00":1}', 'INVALID_TEXT body'],
+    ['{"a":1,"a":2}', 'DUPLICATE_KEY a'],
+    ['{"a":1,"\\u0061":2}', 'DUPLICATE_KEY a'],
+    ['{"x":[{"a":":"},{"b":{"c":1,"d":2,"c":3}}]}', 'DUPLICATE_KEY x[1].b.c'],
+    ['{"__proto__":1,"__proto__":2}', 'DUPLICATE_KEY __proto__'],
+    ['{"a":1e400}', 'INVALID_FORMAT a'],
+    ['{"a":{"note":"4111 1111 1111 1111"}}', 'CARD_DATA a.note'],
+    ['{"n":4111111111111111}', 'CARD_DATA n'],
+    ['{"4111111111111111":1}', 'CARD_DATA body'],
+    ['{"beneficiaries":[{"cvv":"123"}]}', 'CARD_DATA beneficiaries[0].cvv'],
+  ])('%j is refused: %s', (text, fault) => {
+    expect(faultOf(text)).toBe(`1110 ${fault}`);
+  });
+
+  it('of bytes that are no UTF-8 is refused, and one with the replacement character is not', () => {
+    expect(faultOf(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toBe('1110 INVALID_TEXT body');
+    expect(faultOf('{"a":"\ufffd"}')).toBeUndefined();
+  });
+
+  it('may be sixteen levels deep, and no more', () => {
+    const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+    expect(faultOf(nested(16))).toBeUndefined();
+    expect(faultOf(nested(17))).toBe(`1110 TOO_DEEP ${'a.'.repeat(15)}a`);
+    expect(faultOf('['.repeat(100_000))).toBe('1110 INVALID_JSON body');
+    expect(faultOf(`{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`)).toMatch(/^1110 TOO_DEEP a\[0\]/);
+  });
+
+  it('with the names of prototypes stays data', () => {
+    const body = read('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1}');
+    expect(body.kind).toBe('object');
+    expect(Reflect.get({}, 'polluted')).toBeUndefined();
+  });
+
+  it('names no card number', () => {
+    expect(JSON.stringify(read('{"4111111111111111":{"a":"5123450000000008"}}'))).not.toMatch(/4111|5123/);
+  });
+
+  it('of any JSON object passes or is refused, and passes unchanged', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })), fc.boolean(), (value, spaced) => {
+        const text = JSON.stringify(value, null, spaced ? 2 : 0);
+        const body = read(text);
+        if (body.kind === 'object') expect(body.value).toEqual(JSON.parse(text));
+        else expect(faultOf(text)).toMatch(/INVALID_TEXT|CARD_DATA/);
+      }),
+    );
+  });
+
+  it('with one key written twice anywhere is refused', () => {
+    const tree = fc.dictionary(fc.stringMatching(/^[a-z"\\:{[]{1,5}$/), fc.jsonValue({ maxDepth: 3 }), { minKeys: 1 });
+    fc.assert(
+      fc.property(tree, fc.nat(5), (inner, wraps) => {
+        const [name = ''] = Object.keys(inner);
+        const twice = `${JSON.stringify(inner).slice(0, -1)},${JSON.stringify(name)}:0}`;
+        const text = `${'{"w":[0,'.repeat(wraps)}${twice}${']}'.repeat(wraps)}`;
+        expect(faultOf(text)).toMatch(/DUPLICATE_KEY/);
+        expect(faultOf(text)?.endsWith(name)).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,165 @@
+/**
+ * Reads a request's body: one JSON object, and nothing that means two things at once.
+ *
+ * Invariant: nothing here throws. What is wrong becomes a refusal that the pipeline throws after authentication, so
+ * that a stranger learns nothing from a bad body. Keys such as `__proto__` stay plain properties that nobody reads.
+ */
+
+import { isUtf8 } from 'node:buffer';
+import { type DetailCode, type Refusal, refuseField } from '../domain/refusal.ts';
+import { holdsCardNumber, isCardField } from './card-data.ts';
+
+export type JsonObject = { [name: string]: unknown };
+
+/** A body, or why it is refused. */
+export type JsonBody =
+  | { readonly kind: 'object'; readonly value: JsonObject /** Whether a null may be in it. */; readonly nulls: boolean }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+/** Objects and arrays within each other, the body itself included. */
+const DEEPEST = 16;
+
+export function readJsonBody(bytes: Buffer): JsonBody {
+  const text = bytes.toString('utf8');
+  // Bytes that are no UTF-8 decode to the replacement character, which may also have been sent as such.
+  if (text.includes('\ufffd') && !isUtf8(bytes)) return refused('body', 'INVALID_TEXT');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return refused('body', 'INVALID_JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refused('body', 'INVALID_JSON');
+  const walk: Walk = { keys: 0, escapes: text.includes('\\u') };
+  const fault = inspect(value, 1, walk);
+  if (fault !== undefined) return refused(fault.path === '' ? 'body' : fault.path, fault.code);
+  if (walk.keys !== countKeys(text)) return refused(duplicateKey(text), 'DUPLICATE_KEY');
+  return { kind: 'object', value: value as JsonObject, nulls: text.includes('null') };
+}
+
+function refused(field: string, code: DetailCode): JsonBody {
+  return { kind: 'refused', refusal: refuseField(1110, field, code) };
+}
+
+interface Walk {
+  keys: number;
+  /** Only an escape can bring a NUL or half a surrogate pair into well-formed JSON. */
+  readonly escapes: boolean;
+}
+
+interface Fault {
+  readonly code: DetailCode;
+  readonly path: string;
+}
+
+/** One walk over the whole value. Paths are put together on the way back from a fault, so that none costs nothing. */
+function inspect(value: unknown, depth: number, walk: Walk): Fault | undefined {
+  if (typeof value === 'string') return inspectText(value, walk);
+  if (typeof value === 'number') return inspectNumber(value);
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth > DEEPEST) return { code: 'TOO_DEEP', path: '' };
+  return Array.isArray(value) ? inspectArray(value, depth, walk) : inspectObject(value as JsonObject, depth, walk);
+}
+
+function inspectArray(array: readonly unknown[], depth: number, walk: Walk): Fault | undefined {
+  for (let i = 0; i < array.length; i += 1) {
+    const fault = inspect(array[i], depth + 1, walk);
+    if (fault !== undefined) return { code: fault.code, path: joinPath(`[${i}]`, fault.path) };
+  }
+  return undefined;
+}
+
+function inspectObject(object: JsonObject, depth: number, walk: Walk): Fault | undefined {
+  for (const key in object) {
+    walk.keys += 1;
+    const value = object[key];
+    const inKey = inspectText(key, walk);
+    // A key that is at fault is not named: it may hold what it must not.
+    if (inKey !== undefined) return inKey;
+    const fault = isCardField(key, value) ? CARD : inspect(value, depth + 1, walk);
+    if (fault !== undefined) return { code: fault.code, path: joinPath(key.slice(0, 64), fault.path) };
+  }
+  return undefined;
+}
+
+const CARD: Fault = { code: 'CARD_DATA', path: '' };
+const HALF_PAIR = /\p{Surrogate}/u;
+
+function inspectText(text: string, walk: Walk): Fault | undefined {
+  if (walk.escapes && (text.includes('\0') || HALF_PAIR.test(text))) return { code: 'INVALID_TEXT', path: '' };
+  return holdsCardNumber(text) ? CARD : undefined;
+}
+
+/** Beyond what a double holds, two different bodies would read as one. */
+function inspectNumber(value: number): Fault | undefined {
+  if (!Number.isFinite(value)) return { code: 'INVALID_FORMAT', path: '' };
+  return value >= 1e12 && Number.isInteger(value) && holdsCardNumber(String(value)) ? CARD : undefined;
+}
+
+/** `beneficiaries` and `[3].amount` make `beneficiaries[3].amount`. */
+export function joinPath(head: string, tail: string): string {
+  return tail === '' || tail.startsWith('[') ? head + tail : `${head}.${tail}`;
+}
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+
+/** How many keys well-formed JSON writes down: the colons outside of strings. */
+function countKeys(text: string): number {
+  let keys = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const char = text.charCodeAt(i);
+    if (char === QUOTE) i = endOfString(text, i);
+    else if (char === COLON) keys += 1;
+  }
+  return keys;
+}
+
+/** The position of the quote that closes the string that opens there. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+  }
+  return text.length;
+}
+
+interface Level {
+  /** The keys seen so far; undefined in an array. */
+  readonly keys: Set<string> | undefined;
+  /** Where this level stands in its parent. */
+  readonly at: string;
+  index: number;
+}
+
+/** The path of the first key that well-formed JSON has twice. Only bodies that have one come here. */
+function duplicateKey(text: string): string {
+  const levels: Level[] = [];
+  let key = '';
+  for (let i = 0; i < text.length; i += 1) {
+    const char = text[i];
+    const level = levels.at(-1);
+    if (char === '"') {
+      const end = endOfString(text, i);
+      const isKey = level?.keys !== undefined && /^\s*:/.test(text.slice(end + 1, end + 1_000));
+      if (isKey) {
+        key = JSON.parse(text.slice(i, end + 1)) as string;
+        if (level.keys.has(key)) return pathOf(levels, key);
+        level.keys.add(key);
+      }
+      i = end;
+    } else if (char === '{' || char === '[') {
+      const at = level === undefined ? '' : level.keys === undefined ? `[${level.index}]` : key.slice(0, 64);
+      levels.push({ keys: char === '{' ? new Set() : undefined, at, index: 0 });
+    } else if (char === '}' || char === ']') levels.pop();
+    else if (char === ',' && level !== undefined) level.index += 1;
+  }
+  return 'body';
+}
+
+function pathOf(levels: readonly Level[], key: string): string {
+  const parts = levels.slice(1).map(({ at }) => at);
+  return [...parts, key.slice(0, 64)].reduceRight((tail, head) => joinPath(head, tail), '');
+}

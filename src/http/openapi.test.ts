@@ -1,0 +1,107 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
+import { openApiDocument } from './openapi.ts';
+import { smallWorld } from './testing/small-world.ts';
+import { toYaml } from './yaml.ts';
+
+const world = smallWorld();
+const document = openApiDocument(world.routes, 'https://pay.example.com');
+
+interface Operation {
+  readonly security: readonly object[];
+  readonly parameters: readonly { readonly $ref?: string; readonly name?: string; readonly in?: string }[];
+  readonly requestBody?: object;
+  readonly responses: { readonly [status: string]: { readonly description: string } };
+}
+
+const operationAt = (path: string, method: string): Operation => {
+  const paths = document.paths as { [path: string]: { [method: string]: Operation } };
+  const operation = paths[path]?.[method];
+  if (operation === undefined) throw new Error(`no operation ${method} ${path}`);
+  return operation;
+};
+
+describe('the OpenAPI document', () => {
+  it('is valid', async () => {
+    const result = await new Validator().validate(JSON.parse(JSON.stringify(document)) as Record<string, unknown>);
+    expect(result).toMatchObject({ valid: true });
+  });
+
+  it('has every route of the API, and no callback', () => {
+    expect(Object.keys(document.paths as object)).toEqual([
+      '/orders',
+      '/payments/pay',
+      '/payments/status/{payment_id}',
+    ]);
+  });
+
+  it('says what a call takes', () => {
+    const post = operationAt('/payments/pay', 'post');
+    expect(post.security).toEqual([{ session: [] }]);
+    expect(post.parameters.map(({ $ref }) => $ref?.split('/').at(-1))).toEqual([
+      'IdempotencyKey',
+      'AcceptLanguage',
+      'DeviceFingerprint',
+    ]);
+    expect(post.requestBody).toMatchObject({
+      content: { 'application/json': { schema: { required: ['amount', 'currency', 'payment_method'] } } },
+    });
+    const get = operationAt('/payments/status/{payment_id}', 'get');
+    expect(get.parameters[0]).toMatchObject({
+      name: 'payment_id',
+      in: 'path',
+      required: true,
+      schema: { minLength: 10 },
+    });
+    expect(get.requestBody).toBeUndefined();
+  });
+
+  it('says what a call is refused with, by status', () => {
+    const { responses } = operationAt('/orders', 'post');
+    expect(Object.keys(responses)).toEqual(['201', '400', '401', '402', '403', '413', '415', '429', '500', '503']);
+    expect(responses['400']?.description).toBe(
+      '`1101` INVALID_AMOUNT, `1102` INVALID_CURRENCY, `1110` INVALID_FIELD_FORMAT',
+    );
+  });
+
+  it('is served in both forms, and both say the same', async () => {
+    const json = await world.app.inject('/openapi.json');
+    const yaml = await world.app.inject('/openapi.yaml');
+    expect([json.statusCode, yaml.statusCode]).toEqual([200, 200]);
+    const reader = new Validator();
+    expect(await reader.validate(yaml.body)).toMatchObject({ valid: true });
+    expect(reader.specification).toEqual(json.json());
+  });
+});
+
+describe('YAML', () => {
+  it('leaves nothing to guess', () => {
+    const value = {
+      a: [],
+      b: {},
+      c: [[1, 'x'], { no: 'no', 'a b': null }],
+      d: 'two\nlines: #',
+      e: undefined,
+      f: [{ g: [true] }],
+    };
+    expect(toYaml(value)).toBe(
+      [
+        'a: []',
+        'b: {}',
+        'c:',
+        '  -',
+        '    - 1',
+        '    - "x"',
+        '  -',
+        '    "no": "no"',
+        '    "a b": null',
+        'd: "two\\nlines: #"',
+        'f:',
+        '  -',
+        '    g:',
+        '      - true',
+        '',
+      ].join('\n'),
+    );
+  });
+});

@@ -1,0 +1,258 @@
+/**
+ * The OpenAPI 3.1 document, made from the route table.
+ *
+ * Invariant: it is derived and never written by hand: what a route demands, answers and refuses is what stands here.
+ */
+
+import { REFUSALS, type RefusalCode } from '../domain/refusal.ts';
+import { LANGUAGES } from '../messages/messages.ts';
+import type { Route } from './route.ts';
+
+type Json = { readonly [name: string]: unknown };
+
+/** What every call may be refused with, besides what its route says. */
+const EVERYWHERE: readonly RefusalCode[] = [1401, 1402];
+const WITH_CREDENTIAL: readonly RefusalCode[] = [1001, 1002, 1003, 1004, 1005, 1301];
+const WITH_BODY: readonly RefusalCode[] = [1110, 1403];
+
+export function openApiDocument(routes: readonly Route[], publicUrl: string): Json {
+  const paths: { [path: string]: { [method: string]: Json } } = {};
+  for (const route of routes) {
+    if (route.outside === true) continue;
+    const path = route.path.replaceAll(/:([a-z_]+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Mbongo',
+      version: '1.0.0',
+      summary: 'Payment gateway',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: `${publicUrl}/api/v1` }],
+    tags: [
+      { name: 'sessions', description: 'For your backend: they take the merchant credential.' },
+      { name: 'payments', description: 'For clients: they take a session token.' },
+    ],
+    paths,
+    components: {
+      securitySchemes: SECURITY,
+      schemas: { Error: ERROR_SCHEMA },
+      parameters: HEADERS,
+      headers: ANSWER_HEADERS,
+    },
+  };
+}
+
+const DESCRIPTION =
+  'Amounts are decimal strings, currencies lower-case codes, timestamps ISO 8601 in UTC with milliseconds. Unknown ' +
+  'request fields are ignored; null in an optional field counts as absent. A body that carries a card number anywhere ' +
+  'is refused. Every 4xx and 5xx answer is one flat object of the schema Error.';
+
+const SECURITY: Json = {
+  merchant: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: '<key_id>:<secret>',
+    description: 'The merchant credential. It stays on your backend.',
+  },
+  session: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'sess_…',
+    description: 'A session token, from `POST /internal/sessions/create`.',
+  },
+};
+
+const HEADERS = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description:
+      'One name per logical operation, 1 to 255 visible ASCII characters. The same key and body within 24 hours get ' +
+      'the stored answer, byte for byte, with the header `Idempotent-Replayed: true`; another body gets 1203.',
+    schema: { type: 'string', minLength: 1, maxLength: 257 },
+  },
+  AcceptLanguage: {
+    name: 'Accept-Language',
+    in: 'header',
+    required: false,
+    description: `The language of every message: ${LANGUAGES.join(', ')}; French when none of them is asked for.`,
+    schema: { type: 'string' },
+  },
+  DeviceFingerprint: {
+    name: 'X-Device-Fingerprint',
+    in: 'header',
+    required: false,
+    description:
+      'SHA-256 of the device’s attributes, 64 hexadecimal characters. The first one a session shows is bound to it; ' +
+      'from then on another one is refused with 1305, and so is a POST without one.',
+    schema: { type: 'string', pattern: '^[0-9A-Fa-f]{64}$' },
+  },
+} as const;
+
+const ANSWER_HEADERS = {
+  RequestId: { description: 'Quote it when you ask for help.', schema: { type: 'string' } },
+  RetryAfter: { description: 'Whole seconds.', schema: { type: 'integer', minimum: 0 } },
+  Replayed: {
+    description: '`true` when this is the stored answer of an earlier call with the same Idempotency-Key.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  RateLimit: { description: 'IETF RateLimit: what remains, and until when.', schema: { type: 'string' } },
+  RateLimitPolicy: { description: 'IETF RateLimit-Policy: the limit and its window.', schema: { type: 'string' } },
+} as const;
+
+const NULLABLE_TEXT = { type: ['string', 'null'] };
+
+const ERROR_SCHEMA: Json = {
+  type: 'object',
+  description: 'Every failure, the ones of unknown paths and broken bodies included.',
+  required: [
+    'error',
+    'error_code',
+    'error_name',
+    'message',
+    'details',
+    'timestamp',
+    'request_id',
+    'transaction_id',
+    'retryable',
+    'retry_after',
+    'summary_code',
+    'documentation_url',
+  ],
+  properties: {
+    error: { const: true },
+    error_code: { type: 'string', enum: Object.keys(REFUSALS) },
+    error_name: { type: 'string', enum: [...new Set(Object.values(REFUSALS).map(({ name }) => name))] },
+    message: { type: 'string', description: 'In the caller’s language; says what to do next.' },
+    details: {
+      type: ['array', 'null'],
+      items: {
+        type: 'object',
+        required: ['field', 'message', 'code'],
+        properties: {
+          field: { type: 'string', description: 'A path such as `beneficiaries[3].amount`.' },
+          message: { type: 'string' },
+          code: { type: 'string' },
+        },
+      },
+    },
+    timestamp: { type: 'string', format: 'date-time' },
+    request_id: { type: 'string' },
+    transaction_id: NULLABLE_TEXT,
+    retryable: { type: 'boolean', description: 'True only where the same call can succeed later unchanged.' },
+    retry_after: { type: ['integer', 'null'], description: 'Equals the Retry-After header.' },
+    summary_code: { type: 'string', pattern: '^lok00[1-9]$' },
+    documentation_url: { type: 'string', format: 'uri' },
+  },
+};
+
+function operation(route: Route): Json {
+  const isPost = route.method !== 'GET';
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    description: route.description,
+    tags: [route.credential === 'merchant' ? 'sessions' : 'payments'],
+    security: route.credential === 'none' ? [] : [{ [route.credential]: [] }],
+    parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
+    ...(isPost && route.body !== undefined
+      ? { requestBody: { required: true, content: { 'application/json': { schema: route.body } } } }
+      : {}),
+    responses: { ...answers(route), ...failures(route) },
+  };
+}
+
+function pathParameters(route: Route): Json[] {
+  const properties = propertiesOf(route.params);
+  return [...route.path.matchAll(/:([a-z_]+)/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: properties[name] ?? { type: 'string' },
+  }));
+}
+
+function queryParameters(route: Route): Json[] {
+  const required: unknown = route.querystring === undefined ? [] : Reflect.get(route.querystring, 'required');
+  return Object.entries(propertiesOf(route.querystring)).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: Array.isArray(required) && required.includes(name),
+    schema,
+  }));
+}
+
+function propertiesOf(schema: object | undefined): { readonly [name: string]: unknown } {
+  const properties: unknown = schema === undefined ? undefined : Reflect.get(schema, 'properties');
+  return typeof properties === 'object' && properties !== null ? { ...properties } : {};
+}
+
+function headerParameters(route: Route): Json[] {
+  const names: (keyof typeof HEADERS)[] = ['AcceptLanguage'];
+  if (route.method !== 'GET' && route.credential !== 'none') names.unshift('IdempotencyKey');
+  if (route.credential === 'session') names.push('DeviceFingerprint');
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+}
+
+function answers(route: Route): Json {
+  const limit = route.limit === 'none' ? [] : (['RateLimit', 'RateLimitPolicy'] as const);
+  const replay = route.method === 'GET' ? [] : (['Replayed'] as const);
+  return Object.fromEntries(
+    Object.entries(route.answers).map(([status, schema]) => [
+      status,
+      {
+        description: SUCCESS[status] ?? 'Done.',
+        headers: answerHeaders(['RequestId', ...limit, ...replay]),
+        content: { 'application/json': { schema } },
+      },
+    ]),
+  );
+}
+
+const SUCCESS: { readonly [status: string]: string } = { '200': 'Done.', '201': 'Created.', '202': 'Accepted.' };
+
+const HEADER_NAMES: { readonly [name in keyof typeof ANSWER_HEADERS]: string } = {
+  RequestId: 'X-Request-Id',
+  RetryAfter: 'Retry-After',
+  Replayed: 'Idempotent-Replayed',
+  RateLimit: 'RateLimit',
+  RateLimitPolicy: 'RateLimit-Policy',
+};
+
+function answerHeaders(names: readonly (keyof typeof ANSWER_HEADERS)[]): Json {
+  return Object.fromEntries(names.map((name) => [HEADER_NAMES[name], { $ref: `#/components/headers/${name}` }]));
+}
+
+/** What a route may refuse with, by HTTP status. */
+function failures(route: Route): Json {
+  const codes = new Set<RefusalCode>([
+    ...(route.credential === 'none' ? [] : WITH_CREDENTIAL),
+    ...(route.method === 'GET' ? [] : WITH_BODY),
+    ...route.refusals,
+    ...EVERYWHERE,
+  ]);
+  const byStatus = new Map<number, RefusalCode[]>();
+  for (const code of [...codes].sort()) {
+    for (const status of statusesOf(code)) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, listed]) => [
+      String(status),
+      {
+        description: listed.map((code) => `\`${code}\` ${REFUSALS[code].name}`).join(', '),
+        headers: answerHeaders(status === 429 || status === 503 ? ['RequestId', 'RetryAfter'] : ['RequestId']),
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      },
+    ]),
+  );
+}
+
+/** Within an operation the path and method are right: of 1403 the size and type of the body remain. */
+function statusesOf(code: RefusalCode): readonly number[] {
+  return code === 1403 ? [413, 415] : [REFUSALS[code].http];
+}

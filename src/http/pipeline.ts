@@ -1,0 +1,260 @@
+/**
+ * What happens to every call of a route, in the one order (design.md, "Three kinds of failure"):
+ * authentication, limit, idempotency, shape; then the use case with binding and state.
+ *
+ * Invariant: no step looks at what a later one is about. A body that cannot even be read is refused only after its
+ * sender is known and counted.
+ */
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Refusal, refuseField } from '../domain/refusal.ts';
+import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
+import type { Answering, Reply } from '../usecases/perform.ts';
+import {
+  type AuthenticationParts,
+  authenticate,
+  requireUnconsumed,
+  type Shown,
+  showCredential,
+} from './authentication.ts';
+import type { clientAddressReader } from './client-address.ts';
+import { notJson } from './envelope.ts';
+import { type ExchangeParts, envelopeFor, exchangeOf, JSON_TYPE, languageOfRequest, refuse } from './exchange.ts';
+import {
+  createReceipt,
+  createTurns,
+  type ReceiptParts,
+  readIdempotencyKey,
+  type Turns,
+  type UsedReceipt,
+} from './idempotency.ts';
+import type { JsonBody } from './json-body.ts';
+import { type Limits, limitHeaders } from './limits.ts';
+import { hasBody, isPlainJson, type PipelineHeaders, readFingerprint, readPipelineHeaders } from './request-headers.ts';
+import { type Call, fullPath, type Rendered, type Route } from './route.ts';
+import { createParamsShape, createShape, dropNulls, type Shape } from './shape.ts';
+
+export interface PipelineParts extends AuthenticationParts, ReceiptParts, ExchangeParts {
+  readonly lookups: AuthenticationParts['lookups'];
+  readonly secrets: AuthenticationParts['secrets'] & ReceiptParts['secrets'];
+  readonly clock: AuthenticationParts['clock'];
+  readonly limits: Limits;
+  readonly addressOf: ReturnType<typeof clientAddressReader>;
+}
+
+type Caller = MerchantCaller | SessionCaller | undefined;
+
+/** What a route keeps from call to call. */
+interface Kept {
+  readonly body: Shape | undefined;
+  readonly params: Shape | undefined;
+  readonly query: Shape | undefined;
+  readonly turns: Turns;
+}
+
+export interface Pipeline {
+  /** Runs when the headers are there: refuses what is no JSON, and starts to look the caller up. */
+  begin(request: FastifyRequest): void;
+  /** Runs when the body is there. Returns the bytes to send. */
+  handle(request: FastifyRequest, reply: FastifyReply): Promise<string>;
+}
+
+export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
+  const kept: Kept = {
+    body: route.body === undefined ? undefined : createShape(route.body),
+    params: route.params === undefined ? undefined : createParamsShape(route.params),
+    query: route.querystring === undefined ? undefined : createShape(route.querystring),
+    turns: createTurns(),
+  };
+  const pattern = fullPath(route);
+
+  function begin(request: FastifyRequest): void {
+    const exchange = exchangeOf(request);
+    exchange.route = pattern;
+    if (route.method !== 'GET' && route.rawBody !== true && !isPlainJson(request.headers)) {
+      // A POST without any body is a call without its fields, which the shape says better.
+      if (hasBody(request.headers) || request.headers['content-type'] !== undefined) throw notJson();
+    }
+    if (route.credential === 'none') return;
+    exchange.headers = readPipelineHeaders(request.raw);
+    const { authorization, twoCredentials } = exchange.headers;
+    exchange.shown = twoCredentials ? MISSING : showCredential(parts.lookups, authorization);
+  }
+
+  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+    try {
+      const answer = await answerCall(parts, route, kept, request, reply);
+      reply.code(answer.status).header('Content-Type', JSON_TYPE);
+      if (answer.replayed === true) reply.header('Idempotent-Replayed', 'true');
+      return answer.body;
+    } catch (error) {
+      return refuse(parts, request, reply, error);
+    }
+  }
+
+  return { begin, handle };
+}
+
+const MISSING: Shown = { kind: 'missing' };
+
+async function answerCall(
+  parts: PipelineParts,
+  route: Route,
+  kept: Kept,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Reply> {
+  const exchange = exchangeOf(request);
+  const { headers } = exchange;
+  const caller = await callerOf(parts, route, request);
+  exchange.merchantId = caller?.merchant.id;
+  countCall(parts, route, caller, reply);
+  if (headers?.duplicate !== undefined) throw refuseField(1110, headers.duplicate, 'DUPLICATE_HEADER');
+  const body = bodyOf(route, request);
+  const receipt = receiptOf(parts, route, caller, headers, body);
+  const endTurn = receipt === undefined ? undefined : await kept.turns.take(receipt.id);
+  try {
+    if (!route.allowConsumed && !(await hasBegun(receipt, caller))) requireUnconsumed(caller);
+    requireShapes(kept, request, body);
+    return await route.run(callOf(parts, request, caller, body, receipt));
+  } catch (error) {
+    return await replayInstead(receipt, error);
+  } finally {
+    endTurn?.();
+  }
+}
+
+/** Whether a consumed session's call goes on with a first run that has begun and was never answered. */
+async function hasBegun(receipt: UsedReceipt | undefined, caller: Caller): Promise<boolean> {
+  const consumed = caller?.kind === 'session' && caller.session.status === 'CONSUMED';
+  if (!consumed || receipt === undefined) return false;
+  return (await receipt.stored()) === undefined && receipt.begun();
+}
+
+/** Authentication; the form of the fingerprint belongs to it. */
+async function callerOf(parts: PipelineParts, route: Route, request: FastifyRequest): Promise<Caller> {
+  const { credential } = route;
+  const { headers, shown } = exchangeOf(request);
+  if (credential === 'none') return undefined;
+  if (headers === undefined || shown === undefined) throw new Error('a call that was not begun');
+  // Its form is refused only after the credential has been verified, and which one counts, if it came twice, too.
+  const form = fingerprintOf(headers);
+  const { method } = route;
+  const address = (): string => addressOf(parts, request);
+  const caller = await authenticate(parts, shown, { credential, method, address, fingerprint: form.value });
+  if (form.refusal !== undefined) throw form.refusal;
+  return caller;
+}
+
+function fingerprintOf(headers: PipelineHeaders): { value: string | undefined; refusal: Refusal | undefined } {
+  try {
+    return { value: readFingerprint(headers.fingerprint), refusal: undefined };
+  } catch (error) {
+    if (error instanceof Refusal) return { value: undefined, refusal: error };
+    throw error;
+  }
+}
+
+function addressOf(parts: PipelineParts, request: FastifyRequest): string {
+  const forwarded = request.headers['x-forwarded-for'];
+  return parts.addressOf(request.socket.remoteAddress, Array.isArray(forwarded) ? forwarded.join(',') : forwarded);
+}
+
+function countCall(parts: PipelineParts, route: Route, caller: Caller, reply: FastifyReply): void {
+  if (route.limit === 'none' || caller === undefined) return;
+  const key = caller.kind === 'session' ? caller.session.id : caller.credentialId;
+  const standing = parts.limits.take(route.limit, key, caller.merchant.settings.rate_limits?.[route.limit]);
+  if (standing === undefined) return;
+  const { policy, state } = limitHeaders(route.limit, standing);
+  reply.header('RateLimit-Policy', policy).header('RateLimit', state);
+  if (!standing.allowed) throw new Refusal(1301, { retryAfter: standing.retryAfter });
+}
+
+/** The body as the route takes it. @throws Refusal 1110 for what is no JSON object. */
+function bodyOf(route: Route, request: FastifyRequest): unknown {
+  if (route.method === 'GET') return undefined;
+  if (route.rawBody === true) return typeof request.body === 'string' ? request.body : '';
+  const body = request.body as JsonBody | undefined;
+  if (body === undefined) throw refuseField(1110, 'body', 'INVALID_JSON');
+  if (body.kind === 'refused') throw body.refusal;
+  if (body.nulls && route.body !== undefined) dropNulls(route.body, body.value);
+  return body.value;
+}
+
+function receiptOf(
+  parts: PipelineParts,
+  route: Route,
+  caller: Caller,
+  headers: PipelineHeaders | undefined,
+  body: unknown,
+): UsedReceipt | undefined {
+  if (caller === undefined || headers?.idempotencyKey === undefined || route.method === 'GET') return undefined;
+  const key = readIdempotencyKey(headers.idempotencyKey);
+  const isSession = caller.kind === 'session' && route.idempotencyScope !== 'merchant';
+  const { shard, id: owner } = isSession ? caller.session : caller.merchant;
+  return createReceipt(parts, { shard, owner, route: `${route.method} ${route.path}` }, key, body);
+}
+
+function requireShapes(shapes: Kept, request: FastifyRequest, body: unknown): void {
+  shapes.params?.require(request.params);
+  shapes.query?.require(request.query);
+  shapes.body?.require(body);
+}
+
+/**
+ * Idempotency comes before shape and before what a consumed session may do: whoever is refused is first looked up
+ * under the key, so that a repeated submit gets its answer again, also one that raced with the first. A refusal that
+ * was itself remembered is this call's own. A call without failure never waits here.
+ */
+async function replayInstead(receipt: UsedReceipt | undefined, error: unknown): Promise<Reply> {
+  if (receipt === undefined || receipt.used() || !(error instanceof Refusal)) throw error;
+  const stored = await receipt.stored();
+  if (stored === undefined) throw error;
+  return stored;
+}
+
+function callOf(
+  parts: PipelineParts,
+  request: FastifyRequest,
+  caller: Caller,
+  body: unknown,
+  receipt: UsedReceipt | undefined,
+): Call {
+  const exchange = exchangeOf(request);
+  const reply = (status: number, value: unknown): Reply => {
+    exchange.transactionId ??= transactionIn(value);
+    return { status, body: JSON.stringify(value) };
+  };
+  return {
+    caller,
+    body,
+    params: request.params,
+    query: request.query,
+    language: languageOfRequest(request),
+    requestId: exchange.requestId,
+    header: (name) => request.headers[name]?.toString(),
+    noteTransaction(transactionId) {
+      exchange.transactionId = transactionId;
+    },
+    reply,
+    answering<A>(render: (answer: A) => Rendered): Answering<A> {
+      return {
+        receipt,
+        render(answer) {
+          const { status, value } = render(answer);
+          return reply(status, value);
+        },
+        renderRefusal(refusal) {
+          const rendered = { status: refusal.http, body: envelopeFor(parts, request, refusal) };
+          exchange.rendered = { refusal, reply: rendered };
+          return rendered;
+        },
+      };
+    },
+  };
+}
+
+function transactionIn(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('transaction_id' in value)) return undefined;
+  return typeof value.transaction_id === 'string' ? value.transaction_id : undefined;
+}

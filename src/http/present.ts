@@ -1,0 +1,185 @@
+/**
+ * Records as the wire writes them (specification, Resources; contract §4).
+ *
+ * Invariant: the bound amount is echoed byte for byte; computed amounts have exactly the currency's fraction digits.
+ * Full phone numbers, PINs and codes are never part of an answer.
+ */
+
+import { methodId, offeredMethods } from '../domain/method.ts';
+import { formatMinor } from '../domain/money.ts';
+import { CODE_RESENDS } from '../domain/one-time-code.ts';
+import { isFinal, mobileMoneyStatus } from '../domain/payment.ts';
+import type { Payment, PaymentStatus } from '../domain/records.ts';
+import { type Language, say } from '../messages/messages.ts';
+import type { MessageKey } from '../messages/sentences.ts';
+import type { CodeResent } from '../usecases/code-resend.ts';
+import type { CodeVerified } from '../usecases/code-verify.ts';
+import type { PaymentDetail } from '../usecases/payment-read.ts';
+import type { SessionCreated } from '../usecases/session-create.ts';
+import { maskPhone } from './phone.ts';
+
+/** Makes a transaction's opaque payment_id. */
+export type SealPaymentId = (transactionId: string) => string;
+
+export function timestamp(at: number): string {
+  return new Date(at).toISOString();
+}
+
+export function presentSession({ session, token }: SessionCreated, language: Language) {
+  return {
+    success: true,
+    session_id: session.id,
+    session_token: token,
+    issued_at: timestamp(session.issued_at),
+    expires_at: timestamp(session.expires_at),
+    amount: session.amount,
+    currency: session.currency,
+    customer_reference: session.customer_reference,
+    scope: session.scope,
+    message: say(language, 'done.session_created'),
+  };
+}
+
+/** What collect, submit, verify and resend answer alike. */
+export function presentPayment(payment: Payment, seal: SealPaymentId, message: string) {
+  return {
+    success: true,
+    transaction_id: payment.id,
+    payment_id: seal(payment.id),
+    status: payment.status,
+    message,
+    amount: payment.amount,
+    currency: payment.currency,
+    fee_amount: formatMinor(payment.fee_minor, payment.currency),
+    total_amount: formatMinor(payment.total_minor, payment.currency),
+    customer_reference: payment.customer_reference,
+    summary_code: 'lok000',
+    created_at: timestamp(payment.created_at),
+  };
+}
+
+export function presentVerified(verified: CodeVerified, seal: SealPaymentId, language: Language) {
+  const { payment } = verified;
+  return {
+    ...presentPayment(payment, seal, say(language, 'done.otp_verified')),
+    debit_amount: formatMinor(verified.debitMinor, payment.currency),
+    wallet_balance: formatMinor(verified.balanceMinor, payment.currency),
+    verified_at: timestamp(verified.verifiedAt),
+    completed_at: timestamp(payment.completed_at ?? verified.verifiedAt),
+  };
+}
+
+export function presentResent(resent: CodeResent, seal: SealPaymentId, language: Language) {
+  const sentTo = maskPhone(resent.sentTo);
+  const minutes = Math.round((resent.expiresAt - resent.resentAt) / 60_000);
+  return {
+    ...presentPayment(resent.payment, seal, say(language, 'done.otp_sent', { sent_to: sentTo, minutes })),
+    otp_sent_to: sentTo,
+    resend_count: resent.resends,
+    max_resends: CODE_RESENDS,
+    resent_at: timestamp(resent.resentAt),
+    expires_at: timestamp(resent.expiresAt),
+  };
+}
+
+/** Why a payment stands as it does, in a sentence. */
+export function sentenceOf(payment: Pick<Payment, 'status' | 'reason'>, language: Language): string {
+  const ended = isFinal(payment.status) && payment.status !== 'approved' && payment.reason !== null;
+  return say(language, ended ? reasonKey(payment.reason) : statusKey(payment.status));
+}
+
+function statusKey(status: PaymentStatus): MessageKey {
+  return `status.${status}`;
+}
+
+function reasonKey(reason: string | null): MessageKey {
+  return `reason.${reason}` as MessageKey;
+}
+
+export function presentStatus(payment: Payment) {
+  return {
+    transaction_id: payment.id,
+    status: payment.status,
+    amount: payment.amount,
+    currency: payment.currency,
+    created_at: timestamp(payment.created_at),
+    ...(payment.completed_at === null ? {} : { completed_at: timestamp(payment.completed_at) }),
+  };
+}
+
+export function presentDetail(detail: PaymentDetail, seal: SealPaymentId, language: Language) {
+  const { payment, timeline } = detail;
+  return {
+    success: true,
+    ...presentStatus(payment),
+    customer_reference: payment.customer_reference,
+    payment_id: seal(payment.id),
+    payment_method: payment.method,
+    fee_amount: formatMinor(payment.fee_minor, payment.currency),
+    total_amount: formatMinor(payment.total_minor, payment.currency),
+    fee_covered_by: payment.fee_covered_by,
+    delivery_behaviour: payment.delivery_behaviour,
+    message: sentenceOf(payment, language),
+    refunded_amount: formatMinor(0n, payment.currency),
+    payment_methods: presentMethods(payment, language),
+    timeline: timeline.map(({ status, at, reason }) => ({ status, at: timestamp(at), reason })),
+  };
+}
+
+function presentMethods(payment: Payment, language: Language) {
+  return offeredMethods().map((method) => ({
+    id: methodId(payment.merchant_id, method),
+    name: method,
+    display_name: say(language, `method.${method}`),
+    channel: method,
+    icon_url: null,
+    is_enabled: payment.status === 'pending' && (payment.method === 'none' || payment.method === method),
+    is_selected: payment.method === method,
+    configuration: { currency: payment.currency },
+  }));
+}
+
+/** The specification's mobile money envelope. `progress` is approximate; `estimated_completion` paces the polling. */
+export function presentMobileMoney(payment: Payment, language: Language, now: number) {
+  const status = mobileMoneyStatus(payment.status);
+  const done = isFinal(payment.status);
+  const message = done
+    ? sentenceOf(payment, language)
+    : say(language, progressKey(payment), { carrier: payment.carrier ?? '' });
+  return {
+    status_code: 200,
+    message,
+    data: {
+      status,
+      progress: done ? 100 : PROGRESS[status],
+      message,
+      payment_info: done ? paymentInfo(payment) : null,
+      provider_reference: payment.provider_reference,
+      estimated_completion: timestamp(payment.completed_at ?? estimate(payment, now)),
+    },
+  };
+}
+
+const PROGRESS = { pending: 10, processing: 50, completed: 100, failed: 100, cancelled: 100 } as const;
+
+/** Customers take about half a minute to confirm; after that the next poll is worth five seconds' wait. */
+function estimate(payment: Payment, now: number): number {
+  return Math.max((payment.submitted_at ?? now) + 30_000, now + 5_000);
+}
+
+function progressKey(payment: Payment): MessageKey {
+  if (payment.status === 'pending_mobile_money_verification') return 'progress.waiting';
+  return payment.status === 'processing' ? 'progress.carrier_silent' : 'progress.pending';
+}
+
+function paymentInfo(payment: Payment) {
+  return {
+    carrier: payment.carrier,
+    phone_number: payment.msisdn === null ? null : maskPhone(payment.msisdn),
+    amount: formatMinor(payment.total_minor, payment.currency),
+    currency: payment.currency,
+    provider_reference: payment.provider_reference,
+    completed_at: payment.completed_at === null ? null : timestamp(payment.completed_at),
+    reason: payment.reason,
+  };
+}

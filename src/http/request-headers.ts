@@ -1,0 +1,72 @@
+/**
+ * The headers that the pipeline reads, taken from the raw list so that a header given twice is seen.
+ *
+ * Invariant: of two headers of one name neither is chosen. Node.js takes the first Authorization and joins the others,
+ * and a proxy in front may have looked at the other one.
+ */
+
+import type { IncomingMessage } from 'node:http';
+import { refuseField } from '../domain/refusal.ts';
+
+export interface PipelineHeaders {
+  readonly authorization: string | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly fingerprint: string | undefined;
+  /** Authorization came twice: which of them counts is anybody's guess, so none does. */
+  readonly twoCredentials: boolean;
+  /** The first other header that came twice. */
+  readonly duplicate: string | undefined;
+}
+
+const IDEMPOTENCY_KEY = 'Idempotency-Key';
+const FINGERPRINT = 'X-Device-Fingerprint';
+
+export function readPipelineHeaders(request: Pick<IncomingMessage, 'rawHeaders'>): PipelineHeaders {
+  const { rawHeaders } = request;
+  let authorization: string | undefined;
+  let idempotencyKey: string | undefined;
+  let fingerprint: string | undefined;
+  let twoCredentials = false;
+  let duplicate: string | undefined;
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    const value = rawHeaders[i + 1] ?? '';
+    // Lengths first: almost every header is another one.
+    if (name.length === 13 && name.toLowerCase() === 'authorization') {
+      twoCredentials ||= authorization !== undefined;
+      authorization = value;
+    } else if (name.length === 15 && name.toLowerCase() === 'idempotency-key') {
+      if (idempotencyKey !== undefined) duplicate ??= IDEMPOTENCY_KEY;
+      idempotencyKey = value;
+    } else if (name.length === 20 && name.toLowerCase() === 'x-device-fingerprint') {
+      if (fingerprint !== undefined) duplicate ??= FINGERPRINT;
+      fingerprint = value;
+    }
+  }
+  return { authorization, idempotencyKey, fingerprint, twoCredentials, duplicate };
+}
+
+const FINGERPRINT_FORM = /^[0-9a-f]{64}$/i;
+
+/** The fingerprint in lower case, undefined when none was sent. @throws Refusal 1110. */
+export function readFingerprint(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  if (!FINGERPRINT_FORM.test(value)) throw refuseField(1110, FINGERPRINT, 'INVALID_DEVICE_FINGERPRINT');
+  return value.toLowerCase();
+}
+
+/** Exactly JSON, in UTF-8, not compressed: anything else would have to be guessed at. */
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
+
+export function isPlainJson(headers: IncomingMessage['headers']): boolean {
+  const type = headers['content-type'];
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return false;
+  return type === 'application/json' || (type !== undefined && JSON_TYPE.test(type));
+}
+
+/** Whether a request announces a body at all. */
+export function hasBody(headers: IncomingMessage['headers']): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}

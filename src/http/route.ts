@@ -1,0 +1,108 @@
+/**
+ * What a route is: data, walked by the server, by the OpenAPI document and by tests.
+ *
+ * Invariant: everything that is the same for every route (credential, limit, idempotency, shape, errors) is said here
+ * and done by the pipeline; a route's own code only turns a checked call into a use case's command.
+ */
+
+import type { Static, TSchema, TUnknown } from 'typebox';
+import type { RefusalCode } from '../domain/refusal.ts';
+import type { Language } from '../messages/messages.ts';
+import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
+import type { Answering, Reply } from '../usecases/perform.ts';
+import type { LimitName } from './limits.ts';
+
+export type CredentialKind = 'merchant' | 'session' | 'none';
+
+/** What an answer becomes before it is bytes: the HTTP status, and the JSON document. */
+export interface Rendered {
+  readonly status: number;
+  readonly value: unknown;
+}
+
+/** A call whose credential, limit and shape have been checked. */
+export interface Call<
+  Caller = MerchantCaller | SessionCaller | undefined,
+  Body = unknown,
+  Params = unknown,
+  Query = unknown,
+> {
+  readonly caller: Caller;
+  /** As the route's schema says; optional fields that were sent as null are absent. A raw route gets the text. */
+  readonly body: Body;
+  readonly params: Params;
+  readonly query: Query;
+  readonly language: Language;
+  /** `req_…`, the same as in the `X-Request-Id` header, the error envelope and the log. */
+  readonly requestId: string;
+  /** A request header by its lower-case name; undefined when absent. Several of one name are joined by a comma. */
+  header(name: string): string | undefined;
+  /** Names the transaction of this call in its log line. Answers that carry a `transaction_id` do so by themselves. */
+  noteTransaction(transactionId: string): void;
+  /** How a use case's answer becomes bytes, and where they are remembered (contract §7). */
+  answering<A>(render: (answer: A) => Rendered): Answering<A>;
+  /** An answer that no Idempotency-Key remembers: reads. */
+  reply(status: number, value: unknown): Reply;
+}
+
+interface RouteFacts {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** Below `/api/v1`, parameters with a colon: `/payments/status/:transaction_id`. */
+  readonly path: string;
+  /** True: the path starts at the root, and the route is not part of the OpenAPI document (upstreams' callbacks). */
+  readonly outside?: boolean;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly limit: LimitName;
+  /** Answers by HTTP status. */
+  readonly answers: { readonly [status: number]: TSchema };
+  /** What the route itself may refuse with; what every route may is added by the OpenAPI document. */
+  readonly refusals: readonly RefusalCode[];
+  /** Whether a CONSUMED session may still make this call (contract §3). */
+  readonly allowConsumed: boolean;
+  /** `merchant`: an Idempotency-Key counts for the whole merchant, though a session calls (payouts; contract §7). */
+  readonly idempotencyScope?: 'merchant';
+  /** The body is handed over as text, whatever its content type, unchecked (upstreams' callbacks). */
+  readonly rawBody?: boolean;
+}
+
+type CallerOf<K extends CredentialKind> = K extends 'merchant'
+  ? MerchantCaller
+  : K extends 'session'
+    ? SessionCaller
+    : undefined;
+
+/** A route with the types that follow from its schemas. */
+export interface TypedRoute<K extends CredentialKind, B extends TSchema, P extends TSchema, Q extends TSchema>
+  extends RouteFacts {
+  readonly credential: K;
+  readonly body?: B;
+  readonly params?: P;
+  readonly querystring?: Q;
+  run(call: Call<CallerOf<K>, Static<B>, Static<P>, Static<Q>>): Promise<Reply>;
+}
+
+/** A route as the table holds it. */
+export interface Route extends RouteFacts {
+  readonly credential: CredentialKind;
+  readonly body?: TSchema;
+  readonly params?: TSchema;
+  readonly querystring?: TSchema;
+  run(call: Call): Promise<Reply>;
+}
+
+/** Gives a route's `run` the types of its credential and schemas; otherwise it is the same value. */
+export function defineRoute<
+  K extends CredentialKind,
+  B extends TSchema = TUnknown,
+  P extends TSchema = TUnknown,
+  Q extends TSchema = TUnknown,
+>(route: TypedRoute<K, B, P, Q>): Route {
+  return route;
+}
+
+/** Where a route is found, from the root. */
+export function fullPath(route: Pick<Route, 'path' | 'outside'>): string {
+  return route.outside === true ? route.path : `/api/v1${route.path}`;
+}

@@ -1,0 +1,207 @@
+/**
+ * The HTTP server: Fastify, set so that nothing is guessed, dropped or left open (reliability §2.5, §2.8).
+ *
+ * Invariant: every answer is the route's own or the error envelope, with a request id and never cached. What the
+ * framework or the socket refuses leaves in the same envelope.
+ */
+
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { Refusal } from '../domain/refusal.ts';
+import type { Clock, Log, Random, Secrets } from '../platform/platform.ts';
+import { clientAddressReader } from './client-address.ts';
+import { badFraming, unknownPath, wrongMethod } from './envelope.ts';
+import { type ExchangeParts, logExchange, newExchange, refuse, requestIds } from './exchange.ts';
+import { readJsonBody } from './json-body.ts';
+import { createLimits, failedAuthentications } from './limits.ts';
+import type { Lookups } from './lookups.ts';
+import { createPipeline, type PipelineParts } from './pipeline.ts';
+import { fullPath, type Route } from './route.ts';
+import { type Readiness, type ServicePage, servicePages } from './service-pages.ts';
+import { answerClientError } from './socket-errors.ts';
+
+export interface ServerParts {
+  readonly routes: readonly Route[];
+  readonly lookups: Lookups;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly random: Random;
+  readonly secrets: Pick<Secrets, 'digest' | 'equal' | 'mac' | 'seal' | 'open'>;
+  readonly log: Log;
+  /** The gateway's own address, without a slash at the end. */
+  readonly publicUrl: string;
+  /** Multiplies the traffic limits; 0 switches them off (contract §8). */
+  readonly rateLimitScale: number;
+  /** Addresses and networks whose X-Forwarded-For counts. */
+  readonly trustProxy: readonly string[];
+  /** Whether this process can serve: its database answers. */
+  ready(): Promise<Readiness>;
+}
+
+/** 256 KiB: a hundred beneficiaries with notes fit many times. */
+const BODY_LIMIT = 256 * 1024;
+
+/** A server that is ready to listen. `close()` refuses what is new (1402) and waits for what is under way. */
+export function createServer(parts: ServerParts): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    bodyLimit: BODY_LIMIT,
+    // A request has to be complete by then; handlers may take longer, while an upstream answers.
+    requestTimeout: 15_000,
+    connectionTimeout: 60_000,
+    // Longer than load balancers keep an idle connection, so that they and not we close it.
+    keepAliveTimeout: 65_000,
+    maxRequestsPerSocket: 0,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
+    // Ours is the answer while closing, and it has a Retry-After.
+    return503OnClosing: false,
+    // What does not fit into the header limit never comes here; a long id is an unknown one, and not an unknown path.
+    routerOptions: { maxParamLength: 20_000 },
+    clientErrorHandler: (error, socket) => answerClientError(parts, nextRequestId(), error, socket),
+    frameworkErrors: (error, request, reply) => {
+      begin(request, reply);
+      fail(request, reply, error);
+    },
+  });
+  const nextRequestId = requestIds(parts.random);
+  const pages = servicePages(parts);
+  const methodsOf = methodFinder([
+    ...parts.routes.map((route) => ({ method: route.method, path: fullPath(route) })),
+    ...pages.map(({ path }) => ({ method: 'GET', path })),
+  ]);
+  let stopping = false;
+
+  function begin(request: FastifyRequest, reply: FastifyReply): void {
+    request.exchange ??= newExchange(nextRequestId(), parts.clock.now());
+    reply.headers({
+      'X-Request-Id': request.exchange.requestId,
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      'Referrer-Policy': 'no-referrer',
+    });
+  }
+
+  function fail(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+    return reply.send(refuse(parts, request, reply, error));
+  }
+
+  app.server.maxConnections = 10_000;
+  app.decorateRequest('exchange', undefined);
+  app.addHook('onRequest', (request, reply, done) => {
+    begin(request, reply);
+    if (stopping) {
+      reply.header('Connection', 'close');
+      return done(new Refusal(1402, { retryAfter: 2 }));
+    }
+    // Before any body is read: what nobody takes is not waited for.
+    done(request.is404 ? refuseUnrouted(request, reply, methodsOf) : undefined);
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    // What is under way is finished, and its connection with it: a kept one would hold up the stop.
+    if (stopping) reply.header('Connection', 'close');
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    logExchange(parts, request, reply);
+    done();
+  });
+  app.addHook('preClose', (done) => {
+    stopping = true;
+    done();
+  });
+  app.setNotFoundHandler((request, reply) => fail(request, reply, refuseUnrouted(request, reply, methodsOf)));
+  takeBodies(app);
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    // A client that went in the middle of its body is no error of ours, and nobody hears the answer.
+    const left = error.code === 'ECONNRESET' && !request.raw.complete;
+    return fail(request, reply, left ? badFraming() : error);
+  });
+  addRoutes(app, parts);
+  for (const page of pages) addPage(app, parts, page);
+  return app;
+}
+
+/** JSON is read here and judged later, by the pipeline; whatever else comes was refused before, or is taken as text. */
+function takeBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    done(null, request.routeOptions.config.rawBody === true ? bytes.toString('utf8') : readJsonBody(bytes));
+  });
+  app.addContentTypeParser<string>('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body is handed over as text. */
+    rawBody?: boolean;
+  }
+}
+
+function addRoutes(app: FastifyInstance, parts: ServerParts): void {
+  const pipelineParts: PipelineParts = {
+    lookups: parts.lookups,
+    secrets: parts.secrets,
+    clock: parts.clock,
+    log: parts.log,
+    publicUrl: parts.publicUrl,
+    limits: createLimits(parts.clock, parts.rateLimitScale),
+    failures: failedAuthentications(parts.clock),
+    addressOf: clientAddressReader(parts.trustProxy),
+  };
+  for (const route of parts.routes) {
+    const pipeline = createPipeline(pipelineParts, route);
+    app.route({
+      method: route.method,
+      url: fullPath(route),
+      config: { rawBody: route.rawBody === true },
+      onRequest: (request, _reply, done) => {
+        try {
+          pipeline.begin(request);
+          done();
+        } catch (error) {
+          done(error instanceof Error ? error : new Error('a call could not be begun'));
+        }
+      },
+      handler: pipeline.handle,
+    });
+  }
+}
+
+/** An unknown path, or a known one with a method that it does not know: then `Allow` names those that it does. */
+function refuseUnrouted(request: FastifyRequest, reply: FastifyReply, methodsOf: (url: string) => string): Refusal {
+  const allowed = methodsOf(request.url);
+  if (allowed === '') return unknownPath();
+  reply.header('Allow', allowed);
+  return wrongMethod(allowed);
+}
+
+function addPage(app: FastifyInstance, parts: ExchangeParts, page: ServicePage): void {
+  app.get(page.path, async (request, reply) => {
+    if (request.exchange !== undefined) request.exchange.route = page.path;
+    try {
+      const { status, type, body, headers } = await page.show(request);
+      return reply
+        .code(status)
+        .headers({ 'Content-Type': type, ...headers })
+        .send(body);
+    } catch (error) {
+      return reply.send(refuse(parts, request, reply, error));
+    }
+  });
+}
+
+/** Finds which methods a path knows, joined for `Allow`; an empty text when it knows none. */
+export function methodFinder(
+  routes: readonly { readonly path: string; readonly method: string }[],
+): (url: string) => string {
+  const known = routes.map(({ path, method }) => ({ method, parts: path.split('/') }));
+  return (url) => {
+    const end = url.search(/[?#]/);
+    const parts = (end < 0 ? url : url.slice(0, end)).split('/', 20);
+    const fitting = known.filter(
+      (route) =>
+        route.parts.length === parts.length &&
+        route.parts.every((part, at) => (part.startsWith(':') ? parts[at] !== '' : part === parts[at])),
+    );
+    const methods = new Set(fitting.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])));
+    return [...methods].sort().join(', ');
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * What is no part of the API: health, the OpenAPI document, and the pages that explain errors.
+ *
+ * Invariant: none of it takes a credential, is limited, or says anything about a merchant.
+ */
+
+import type { FastifyRequest } from 'fastify';
+import { isLanguage, type Language } from '../messages/messages.ts';
+import { negotiate } from '../messages/negotiate.ts';
+import { DOCS_STYLE } from './docs-style.ts';
+import { unknownPath } from './envelope.ts';
+import { DOCS_CSP, errorCodeOf, renderErrorIndex, renderErrorPage } from './error-page.ts';
+import { openApiDocument } from './openapi.ts';
+import type { Route } from './route.ts';
+import { toYaml } from './yaml.ts';
+
+/** Whether this process can serve, and which of its parts can. */
+export interface Readiness {
+  readonly ok: boolean;
+  readonly checks: { readonly [name: string]: boolean };
+}
+
+export interface ServicePage {
+  readonly path: string;
+  show(request: FastifyRequest): PageAnswer | Promise<PageAnswer>;
+}
+
+interface PageAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+  readonly headers?: { readonly [name: string]: string };
+}
+
+export interface PageParts {
+  readonly routes: readonly Route[];
+  readonly publicUrl: string;
+  ready(): Promise<Readiness>;
+}
+
+const JSON_DOCUMENT = 'application/json; charset=utf-8';
+
+export function servicePages(parts: PageParts): ServicePage[] {
+  return [...healthPages(parts), ...apiPages(parts), ...docsPages()];
+}
+
+/** `/health`: this process lives. `/health/ready`: it can serve; a load balancer asks this one. */
+function healthPages(parts: PageParts): ServicePage[] {
+  const alive = (): PageAnswer => ({ status: 200, type: JSON_DOCUMENT, body: '{"status":"ok"}' });
+  return [
+    { path: '/health', show: alive },
+    { path: '/api/v1/health', show: alive },
+    {
+      path: '/health/ready',
+      async show() {
+        const { ok, checks } = await parts.ready().catch((): Readiness => ({ ok: false, checks: {} }));
+        const body = JSON.stringify({ status: ok ? 'ready' : 'not_ready', checks });
+        return {
+          status: ok ? 200 : 503,
+          type: JSON_DOCUMENT,
+          body,
+          ...(ok ? {} : { headers: { 'Retry-After': '1' } }),
+        };
+      },
+    },
+  ];
+}
+
+/** Made at the first reading: a start waits for no document. */
+function apiPages(parts: PageParts): ServicePage[] {
+  let made: { json: string; yaml: string } | undefined;
+  const documents = (): { json: string; yaml: string } => {
+    if (made === undefined) {
+      const document = openApiDocument(parts.routes, parts.publicUrl);
+      made = { json: JSON.stringify(document, null, 2), yaml: toYaml(document) };
+    }
+    return made;
+  };
+  return [
+    { path: '/openapi.json', show: () => ({ status: 200, type: JSON_DOCUMENT, body: documents().json }) },
+    {
+      path: '/openapi.yaml',
+      show: () => ({ status: 200, type: 'application/yaml; charset=utf-8', body: documents().yaml }),
+    },
+  ];
+}
+
+function docsPages(): ServicePage[] {
+  const page = (body: string): PageAnswer => ({
+    status: 200,
+    type: 'text/html; charset=utf-8',
+    body,
+    headers: { 'Content-Security-Policy': DOCS_CSP },
+  });
+  return [
+    { path: '/docs/errors', show: (request) => page(renderErrorIndex(languageOfPage(request))) },
+    {
+      path: '/docs/errors/:code',
+      show(request) {
+        const code = errorCodeOf((request.params as { readonly code: string }).code);
+        if (code === undefined) throw unknownPath();
+        return page(renderErrorPage(code, languageOfPage(request)));
+      },
+    },
+    {
+      path: '/docs/style.css',
+      show: () => ({
+        status: 200,
+        type: 'text/css; charset=utf-8',
+        body: DOCS_STYLE,
+        headers: { 'Cache-Control': 'public, max-age=3600' },
+      }),
+    },
+  ];
+}
+
+/** `?lang=` where a reader chose, else what the browser asks for. */
+function languageOfPage(request: FastifyRequest): Language {
+  const { lang } = request.query as { readonly lang?: unknown };
+  return isLanguage(lang) ? lang : negotiate(request.headers['accept-language']);
+}

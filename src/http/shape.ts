@@ -1,0 +1,190 @@
+/**
+ * Checks what came in against a route's schema, and says every bad field at once (contract §2).
+ *
+ * Invariant: the compiled schema alone decides; the walk that explains only runs on what it refused. Unknown fields
+ * are ignored, and null in an optional field counts as absent.
+ */
+
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { Check } from 'typebox/value';
+import { type DetailCode, Refusal, type RefusalCode, type RefusalDetail, type Words } from '../domain/refusal.ts';
+import { type JsonObject, joinPath } from './json-body.ts';
+
+export interface Shape {
+  /** Returns when the value fits. @throws Refusal with every bad field. */
+  require(value: unknown): void;
+}
+
+/** The parts of JSON Schema that our schemas use. */
+interface Node extends TSchema {
+  readonly type?: string;
+  readonly properties?: { readonly [name: string]: Node };
+  readonly required?: readonly string[];
+  readonly items?: Node;
+  readonly anyOf?: readonly Node[];
+  readonly const?: string | number | boolean;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+
+export function createShape(schema: TSchema): Shape {
+  const compiled = Compile(schema);
+  return {
+    require(value) {
+      if (compiled.Check(value)) return;
+      const found: RefusalDetail[] = [];
+      explain(schema, value, '', found);
+      throw refuseShape(found.length > 0 ? found : [{ field: 'body', code: 'INVALID_FORMAT' }]);
+    },
+  };
+}
+
+/** Removes nulls where the schema has an optional field that is not nullable. Works in place. */
+export function dropNulls(schema: TSchema, value: unknown): void {
+  const { properties, required, items } = schema as Node;
+  if (Array.isArray(value)) {
+    if (items !== undefined) for (const item of value) dropNulls(items, item);
+    return;
+  }
+  if (typeof value !== 'object' || value === null || properties === undefined) return;
+  const object = value as JsonObject;
+  for (const [name, property] of Object.entries(properties)) {
+    if (object[name] !== null) dropNulls(property, object[name]);
+    else if (!(required ?? []).includes(name) && !Check(property, null)) delete object[name];
+  }
+}
+
+/** Enough for a client to repair its call; a hostile body is not worth more. */
+const DETAILS_AT_MOST = 100;
+
+interface Fault {
+  readonly code: DetailCode;
+  readonly words?: Words;
+}
+
+/** Appends what is wrong with a value, in the schema's field order. */
+function explain(schema: Node, value: unknown, path: string, found: RefusalDetail[]): void {
+  if (found.length >= DETAILS_AT_MOST || Check(schema, value)) return;
+  const node = onlyChoice(schema);
+  const fault = faultOf(node, value);
+  if (fault !== undefined) found.push(detailOf(path === '' ? 'body' : path, fault));
+  else if (Array.isArray(value)) explainItems(node, value, path, found);
+  else explainFields(node, value, path, found);
+}
+
+/** Of a nullable schema the part that is not null: the rest says nothing. */
+function onlyChoice(schema: Node): Node {
+  const choices = schema.anyOf?.filter((choice) => choice.type !== 'null') ?? [];
+  return choices.length === 1 ? (choices[0] ?? schema) : schema;
+}
+
+/** What is wrong with a value itself; undefined when it is something within it. */
+function faultOf(schema: Node, value: unknown): Fault | undefined {
+  const { type, minimum, maximum } = schema;
+  const options = (schema.anyOf ?? [schema]).flatMap((choice) => choice.const ?? []);
+  if (options.length > 0) return { code: 'NOT_AN_OPTION', words: { options: options.join(', ') } };
+  if (type !== undefined && !hasType(type, value)) return { code: 'WRONG_TYPE', words: { type } };
+  if (typeof value === 'string') return textFault(schema, value);
+  if (Array.isArray(value)) return lengthFault(value.length, schema.minItems, schema.maxItems);
+  if (typeof value === 'number' && (minimum !== undefined || maximum !== undefined)) {
+    return { code: 'OUT_OF_RANGE', words: { minimum: minimum ?? '−∞', maximum: maximum ?? '∞' } };
+  }
+  const within = type === 'object' && typeof value === 'object' && value !== null;
+  return within ? undefined : { code: 'INVALID_FORMAT' };
+}
+
+function textFault(schema: Node, value: string): Fault {
+  return lengthFault(value.length, schema.minLength, schema.maxLength) ?? { code: 'INVALID_FORMAT' };
+}
+
+function lengthFault(length: number, minimum: number | undefined, maximum: number | undefined): Fault | undefined {
+  if (minimum !== undefined && length < minimum) return { code: 'TOO_SHORT', words: { minimum } };
+  return maximum !== undefined && length > maximum ? { code: 'TOO_LONG', words: { maximum } } : undefined;
+}
+
+function explainItems(schema: Node, items: readonly unknown[], path: string, found: RefusalDetail[]): void {
+  if (schema.items === undefined) return;
+  for (let i = 0; i < items.length && found.length < DETAILS_AT_MOST; i += 1) {
+    explain(schema.items, items[i], `${path}[${i}]`, found);
+  }
+}
+
+function explainFields(schema: Node, value: JsonObject, path: string, found: RefusalDetail[]): void {
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const field = path === '' ? name : joinPath(path, name);
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    const isRequired = (schema.required ?? []).includes(name);
+    const isMissing = given === undefined || (given === null && !Check(property, null));
+    if (!isMissing || (given === null && !isRequired)) explain(property, given, field, found);
+    else if (isRequired) found.push({ field, code: 'REQUIRED' });
+  }
+}
+
+function hasType(type: string, value: unknown): boolean {
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (type === 'null') return value === null;
+  return typeof value === (type === 'integer' ? 'number' : type) && (type !== 'integer' || Number.isInteger(value));
+}
+
+/** Fields whose bad form has a code or a sentence of its own, by the last name of their path. */
+const FIELDS: { readonly [name: string]: { readonly code: RefusalCode; readonly detail?: DetailCode } } = {
+  amount: { code: 1101, detail: 'INVALID_AMOUNT' },
+  currency: { code: 1102, detail: 'INVALID_CURRENCY' },
+  transactional_currency: { code: 1102, detail: 'INVALID_CURRENCY' },
+  payment_method: { code: 1103 },
+  receipt_mode: { code: 1103 },
+  cardnet_payment_method: { code: 1103 },
+  mastercard_payment_method: { code: 1103 },
+  email: { code: 1105, detail: 'INVALID_EMAIL' },
+  phone_number: { code: 1110, detail: 'INVALID_PHONE_NUMBER' },
+  mobile_money_phone_number: { code: 1110, detail: 'INVALID_PHONE_NUMBER' },
+  notify_url: { code: 1110, detail: 'INVALID_URL' },
+  success_redirect_url: { code: 1110, detail: 'INVALID_URL' },
+  fail_redirect_url: { code: 1110, detail: 'INVALID_URL' },
+};
+
+function ruleOf(field: string) {
+  const name = field.slice(field.lastIndexOf('.') + 1);
+  return Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
+}
+
+function detailOf(field: string, fault: Fault): RefusalDetail {
+  const named = ruleOf(field)?.detail;
+  return named === undefined ? { field, ...fault } : { field, code: named };
+}
+
+/** What is missing comes first; the first detail names the refusal (contract §2). */
+export function refuseShape(found: readonly RefusalDetail[]): Refusal {
+  const missing = found.filter(({ code }) => code === 'REQUIRED');
+  const details = [...missing, ...found.filter(({ code }) => code !== 'REQUIRED')];
+  const [first] = details;
+  if (first === undefined || first.code === 'REQUIRED') return new Refusal(1109, { details });
+  if (first.field === 'beneficiaries' && first.code === 'TOO_LONG') return new Refusal(1207, { details });
+  return new Refusal(ruleOf(first.field)?.code ?? 1110, { details });
+}
+
+/** A control character in an identifier: nothing that we ever made, and nothing that a database takes. */
+const CONTROL = /\p{Cc}|\p{Surrogate}/u;
+
+/**
+ * Checks path parameters. One that is too short is 1110; whatever else is wrong with an identifier, it names nothing
+ * that exists, and is answered as every unknown one is: 1204.
+ */
+export function createParamsShape(schema: TSchema): Shape {
+  const compiled = Compile(schema);
+  return {
+    require(params) {
+      const found: RefusalDetail[] = [];
+      if (!compiled.Check(params)) explain(schema, params, '', found);
+      else if (!Object.values(params as JsonObject).some((text) => CONTROL.test(String(text)))) return;
+      const short = found.filter(({ code }) => code === 'TOO_SHORT');
+      throw short.length > 0 ? refuseShape(short) : new Refusal(1204);
+    },
+  };
+}

@@ -1,0 +1,181 @@
+/**
+ * What only a real connection shows: framing, headers given twice, a client that goes, a server that stops.
+ */
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type SmallWorld, smallWorld } from './testing/small-world.ts';
+
+const world: SmallWorld = smallWorld({ rateLimitScale: 0 });
+const BODY = JSON.stringify({ amount: '12.50', currency: 'usd', payment_method: 'wallet' });
+
+beforeAll(async () => {
+  await world.app.listen({ port: 0, host: '127.0.0.1' });
+});
+afterAll(async () => {
+  await world.app.close();
+  // Nothing that a client can do to a connection is an error of ours.
+  expect(world.log.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+});
+
+function open(of: SmallWorld): Socket {
+  return connect((of.app.server.address() as AddressInfo).port, '127.0.0.1');
+}
+
+/** Sends bytes, says that no more come, and reads until the server closes. */
+async function exchange(bytes: string | Buffer): Promise<string> {
+  const socket = open(world);
+  socket.on('error', () => socket.destroy());
+  let answer = '';
+  socket.on('data', (chunk) => {
+    answer += chunk.toString('latin1');
+  });
+  socket.end(bytes);
+  if (!socket.closed) await once(socket, 'close');
+  return answer;
+}
+
+const statuses = (answer: string): number[] =>
+  [...answer.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+const errorCode = (answer: string): string | undefined => /"error_code":"(\d{4})"/.exec(answer)?.[1];
+
+const request = (lines: readonly string[], body = BODY): string =>
+  [
+    'POST /api/v1/orders HTTP/1.1',
+    'Host: x',
+    `Authorization: ${world.merchantAuth}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    ...lines,
+    '',
+    body,
+  ].join('\r\n');
+
+describe('headers given twice', () => {
+  it('are not chosen from', async () => {
+    expect(statuses(await exchange(request([])))).toEqual([201]);
+    const twoCredentials = await exchange(request(['authorization: Bearer other']));
+    expect([statuses(twoCredentials), errorCode(twoCredentials)]).toEqual([[401], '1002']);
+    const twoKeys = await exchange(request(['Idempotency-Key: a', 'idempotency-key: a']));
+    expect([statuses(twoKeys), errorCode(twoKeys)]).toEqual([[400], '1110']);
+    expect(twoKeys).toContain('"field":"Idempotency-Key"');
+    const fingerprint = `X-Device-Fingerprint: ${'a'.repeat(64)}`;
+    const twoDevices = await exchange(request([fingerprint, fingerprint]));
+    expect(twoDevices).toContain('DUPLICATE_HEADER');
+  });
+});
+
+describe('what is not HTTP', () => {
+  const head = `POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: ${world.merchantAuth}\r\nContent-Type: application/json\r\nIdempotency-Key: framing\r\n`;
+
+  it.each([
+    ['two lengths', `${head}Content-Length: 5\r\nContent-Length: 6\r\n\r\n{"a":1}`],
+    ['a length and chunks', `${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ['a coding after chunked', `${head}Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`],
+    ['an unknown coding', `${head}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`],
+    ['a signed length', `${head}Content-Length: +5\r\n\r\n{"a":1}`],
+    ['a bad chunk size', `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
+    ['a blank before the colon', `${head}X-A : 1\r\n\r\n`],
+    ['a folded header', `${head}X-A: 1\r\n 2\r\n\r\n`],
+    ['a NUL in a header', `${head}X-A: \0\r\n\r\n`],
+    ['no host', 'GET /health HTTP/1.1\r\n\r\n'],
+    ['nothing of the kind', 'hello\r\n\r\n'],
+    ['TLS', '\u0016\u0003\u0001\u0002'],
+  ])('%s: 400, and the connection is closed', async (_name, bytes) => {
+    const before = world.rows.runs;
+    const answer = await exchange(`${bytes}GET /health HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(statuses(answer)).toEqual([400]);
+    expect(errorCode(answer) ?? 'none').toMatch(/^1403$|^none$/);
+    expect(world.rows.runs).toBe(before);
+  });
+
+  it('headers that are too large: 431', async () => {
+    const answer = await exchange(`GET /health HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`);
+    expect([statuses(answer), errorCode(answer)]).toEqual([[431], '1403']);
+    expect(answer).toMatch(/X-Request-Id: req_/);
+  });
+
+  it('a body that breaks off has no effect', async () => {
+    const before = world.rows.runs;
+    const socket = open(world);
+    socket.write(request(['Idempotency-Key: breaks-off']).slice(0, -10));
+    await once(socket, 'connect');
+    socket.destroy();
+    await once(socket, 'close');
+    expect(statuses(await exchange(request(['Idempotency-Key: goes-on'])))).toEqual([201]);
+    expect(world.rows.runs).toBe(before + 1);
+  });
+
+  it('bytes that were turned over: never a 5xx, and the server lives', async () => {
+    const good = Buffer.from(request(['Idempotency-Key: k', 'Connection: close']));
+    const flips = fc.array(fc.record({ at: fc.nat(good.length - 1), bit: fc.nat(7) }), { minLength: 1, maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(flips, async (changes) => {
+        const bytes = Buffer.from(good);
+        for (const { at, bit } of changes) bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
+        for (const status of statuses(await exchange(bytes))) expect(status).toBeLessThan(500);
+      }),
+      { numRuns: 300 },
+    );
+    expect(statuses(await exchange('GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'))).toEqual([200]);
+  });
+});
+
+describe('a body that is too large', () => {
+  it.each([
+    ['by its length', `Content-Length: 300000\r\n\r\n${'x'.repeat(300_000)}`],
+    ['in chunks', `Transfer-Encoding: chunked\r\n\r\n${`ffff\r\n${'x'.repeat(0xffff)}\r\n`.repeat(5)}0\r\n\r\n`],
+  ])('%s: 413, whoever sends it', async (_name, rest) => {
+    const answer = await exchange(
+      `POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${rest}`,
+    );
+    expect([statuses(answer), errorCode(answer)]).toEqual([[413], '1403']);
+  });
+});
+
+describe('methods', () => {
+  it.each(['PROPFIND', 'TRACE', 'QUERY', 'MKCOL'])('%s on a known path is refused in the envelope', async (method) => {
+    const answer = await exchange(`${method} /api/v1/orders HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    expect(statuses(answer)).toEqual([405]);
+    expect(errorCode(answer)).toBe('1403');
+  });
+});
+
+describe('a server that stops', () => {
+  it('finishes what is under way, and turns away what comes on open connections', async () => {
+    let release: (() => void) | undefined;
+    const held = new Promise<void>((done) => {
+      release = done;
+    });
+    let reached: (() => void) | undefined;
+    const working = new Promise<void>((done) => {
+      reached = done;
+    });
+    const ready = async () => {
+      reached?.();
+      await held;
+      return { ok: true, checks: {} };
+    };
+    const stopping = smallWorld({ ready });
+    await stopping.app.listen({ port: 0, host: '127.0.0.1' });
+    const [busy, idle] = [open(stopping), open(stopping)];
+    busy.write('GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n');
+    // The second connection has a request half sent: it is no idle one that may be closed at once.
+    idle.write('GET /health HTTP/1.1\r\nHost: x\r\n');
+    await working;
+    const closed = stopping.app.close();
+    idle.write('\r\n');
+    const [refused] = (await once(idle, 'data')) as [Buffer];
+    expect(refused.toString()).toMatch(/^HTTP\/1\.1 503 /);
+    expect(refused.toString()).toMatch(/connection: close/i);
+    expect(refused.toString()).toMatch(/retry-after: \d/i);
+    expect(errorCode(refused.toString())).toBe('1402');
+    release?.();
+    const [finished] = (await once(busy, 'data')) as [Buffer];
+    expect(finished.toString()).toMatch(/^HTTP\/1\.1 200 /);
+    busy.destroy();
+    idle.destroy();
+    await closed;
+  });
+});

@@ -1,0 +1,243 @@
+/**
+ * French, the default language. The reader is addressed as vous.
+ */
+
+import type { Sentences } from './sentences.ts';
+
+export const fr = {
+  refusal: {
+    1001: ['L’identifiant d’accès n’est pas valable.', 'Vérifiez la clé et le secret, ou créez une nouvelle session.'],
+    1002: [
+      'La requête ne porte aucun identifiant d’accès utilisable.',
+      'Envoyez un seul en-tête Authorization : Bearer, un espace, puis l’identifiant.',
+    ],
+    1003: ['Cet identifiant d’accès ne permet pas cet appel.', 'Utilisez celui auquel l’appel est destiné.'],
+    1004: ['Ce compte marchand est suspendu.', 'Adressez-vous à l’opérateur de la passerelle.'],
+    1005: [
+      'La session ou l’identifiant d’accès a expiré.',
+      'Créez une nouvelle session, ou demandez un nouvel identifiant.',
+    ],
+    1101: [
+      'Le montant ne convient pas : il est mal écrit, ou ce n’est pas celui de cette session.',
+      'Envoyez le montant tel qu’il a été fixé, ou créez une nouvelle session.',
+    ],
+    1102: [
+      'Cette devise n’est pas acceptée ici, ou ce n’est pas celle de cette session.',
+      'Créez une nouvelle session dans une devise qui vous est ouverte.',
+    ],
+    1103: [
+      'Ce moyen de paiement ne peut pas servir ici, ou la référence client n’est pas celle de la session.',
+      'Corrigez le champ indiqué dans les détails.',
+    ],
+    1104: [
+      'Le numéro de téléphone n’est pas valable.',
+      'Écrivez-le sous forme internationale, par exemple +243 810 000 042.',
+    ],
+    1105: ['L’adresse électronique n’est pas valable.', 'Corrigez-la et envoyez-la de nouveau.'],
+    1106: ['Le numéro de carte n’est pas valable.', 'Vérifiez les chiffres de la carte et saisissez-les de nouveau.'],
+    1107: [
+      'La date d’expiration de la carte est mal écrite ou dépassée.',
+      'Vérifiez la date, ou utilisez une autre carte.',
+    ],
+    1108: [
+      'Le code de sécurité de la carte n’est pas valable.',
+      'Saisissez les 3 ou 4 chiffres imprimés sur la carte.',
+    ],
+    1109: ['Un champ obligatoire manque.', 'Ajoutez les champs indiqués dans les détails.'],
+    1110: ['Un champ n’a pas la bonne forme.', 'Corrigez les champs indiqués dans les détails.'],
+    1201: ['Le solde ne suffit pas pour ce paiement.', 'Rechargez le compte, ou payez autrement.'],
+    1202: ['Le montant est hors des limites de ce paiement.', 'Choisissez un montant dans les limites.'],
+    1203: [
+      'Cette Idempotency-Key a déjà servi pour une autre requête.',
+      'Répétez la première requête sans rien y changer, ou prenez une nouvelle clé.',
+    ],
+    1204: [
+      'Aucune transaction de ce nom n’a été trouvée.',
+      'Vérifiez l’identifiant, et utilisez une session du marchand qui l’a créée.',
+    ],
+    1205: [
+      'Le paiement est dans l’état {state}, qui ne permet pas cette étape.',
+      'Lisez son état avant de poursuivre.',
+    ],
+    1207: ['Un envoi compte au plus 100 bénéficiaires.', 'Répartissez-les en plusieurs lots.'],
+    1301: ['Trop de requêtes.', 'Attendez le temps indiqué par Retry-After, puis réessayez.'],
+    1302: ['Le PIN ou le code n’a pas pu être vérifié.', 'Vérifiez-le et saisissez-le de nouveau.'],
+    1303: [
+      'Trop d’essais erronés : la vérification est bloquée pour le moment.',
+      'Attendez le temps indiqué par Retry-After, puis réessayez.',
+    ],
+    1304: [
+      'La signature ne correspond pas.',
+      'Vérifiez que les deux côtés utilisent le même secret et que leurs horloges s’accordent.',
+    ],
+    1305: [
+      'Cette session appartient à un autre appareil.',
+      'Poursuivez sur l’appareil qui l’a commencée, ou créez une nouvelle session.',
+    ],
+    1401: [
+      'Une erreur est survenue de notre côté.',
+      'Réessayez avec la même Idempotency-Key ; si cela persiste, indiquez le request_id.',
+    ],
+    1402: [
+      'Le service ne peut pas traiter la requête en ce moment.',
+      'Attendez le temps indiqué par Retry-After, puis réessayez.',
+    ],
+    1403: ['Cet appel n’existe pas.', 'Vérifiez le chemin, la méthode, le type de contenu et la taille du corps.'],
+    1404: ['L’opérateur ou le réseau n’a pas pris la demande ; aucun argent n’a bougé.', 'Réessayez un peu plus tard.'],
+    1502: ['Le paiement a été refusé.', 'Ne le répétez pas : proposez au client un autre moyen de payer.'],
+  },
+  detail: {
+    REQUIRED: '{field} manque. Envoyez-le.',
+    WRONG_TYPE: '{field} n’est pas du bon type. Envoyez-le sous le type {type}.',
+    TOO_LONG: '{field} est trop long. Envoyez au plus {maximum}.',
+    TOO_SHORT: '{field} est trop court. Envoyez au moins {minimum}.',
+    NOT_AN_OPTION: '{field} n’est pas une valeur possible. Choisissez parmi : {options}.',
+    OUT_OF_RANGE: '{field} doit être compris entre {minimum} et {maximum}.',
+    INVALID_FORMAT: '{field} n’a pas la bonne forme. Consultez la documentation de ce champ.',
+    INVALID_AMOUNT:
+      '{field} n’est pas un montant valable. Écrivez un nombre décimal supérieur à zéro, entre guillemets, par exemple “12.50”, sans plus de décimales que n’en a la devise.',
+    INVALID_CURRENCY:
+      '{field} n’est pas une devise acceptée. Écrivez ses trois lettres en minuscules, par exemple usd ou cdf.',
+    CURRENCY_NOT_ALLOWED: 'Cette devise n’est pas ouverte à ce marchand. Choisissez parmi : {currencies}.',
+    BINDING_DRIFT:
+      '{field} diffère de ce qui a été fixé à la création de la session. Ne l’envoyez pas, ou créez une nouvelle session.',
+    INVALID_PHONE_NUMBER:
+      '{field} n’est pas un numéro de téléphone valable. Écrivez-le sous forme internationale, par exemple +243 810 000 042.',
+    INVALID_EMAIL: '{field} n’est pas une adresse électronique valable. Corrigez-la et envoyez-la de nouveau.',
+    INVALID_URL:
+      '{field} n’est pas une adresse que nous pouvons appeler. Envoyez une adresse http ou https publique, sans mot de passe.',
+    URL_NOT_ALLOWED: '{field} nomme un hôte que ce marchand n’a pas autorisé. Hôtes autorisés : {options}.',
+    INVALID_TEXT: '{field} contient des caractères qui ne forment pas un texte valable. Retirez-les.',
+    INVALID_JSON: 'Le corps n’est pas du JSON valable. Envoyez un objet JSON.',
+    DUPLICATE_KEY: '{field} figure deux fois dans le corps. Envoyez-le une seule fois.',
+    TOO_DEEP: '{field} est trop imbriqué. Envoyez un corps plus plat.',
+    CARD_DATA:
+      '{field} ressemble à une donnée de carte, qui ne doit jamais être envoyée ici. Utilisez le formulaire de carte hébergé.',
+    DUPLICATE_HEADER: 'L’en-tête {field} a été envoyé plus d’une fois. Envoyez-le une seule fois.',
+    INVALID_IDEMPOTENCY_KEY: 'Idempotency-Key doit compter de 1 à 255 caractères ASCII visibles.',
+    INVALID_DEVICE_FINGERPRINT: 'X-Device-Fingerprint doit compter exactement 64 caractères hexadécimaux.',
+    UNKNOWN_PAYMENT_METHOD: '{field} ne désigne aucun moyen de paiement de ce marchand. Choisissez parmi : {options}.',
+    METHOD_NOT_AVAILABLE: 'Le moyen de paiement {method} n’est pas disponible ici. Choisissez parmi : {options}.',
+    METHOD_MISMATCH: '{field} n’est pas le moyen avec lequel ce paiement a été commencé. Choisissez parmi : {options}.',
+    NO_CARRIER: 'Aucun opérateur de mobile money ne dessert ce numéro dans cette devise. Conviendraient : {countries}.',
+    CARRIER_CURRENCY: '{carrier} n’accepte pas cette devise. Devises acceptées : {currencies}.',
+    DIRECT_CAPTURE: 'DIRECT_CAPTURE n’est pas encore disponible. Utilisez HOSTED_SESSION.',
+    SESSION_CONSUMED: 'Cette session a déjà servi à un paiement. Créez-en une nouvelle.',
+    SESSION_EXPIRED: 'Cette session a expiré. Créez-en une nouvelle.',
+    WRONG_CREDENTIAL_KIND:
+      'Cet appel demande l’autre sorte d’identifiant : celui du marchand pour ses propres appels, un jeton de session pour les paiements.',
+    ADDRESS_NOT_ALLOWED:
+      'Cet identifiant d’accès ne peut pas servir depuis votre adresse. Appelez depuis une adresse autorisée.',
+    SCOPE_MISSING: 'Les sessions de ce marchand doivent dire à quoi elles servent. Envoyez scope : collect ou payout.',
+    WRONG_SCOPE: 'Cette session n’a pas été créée pour cela. Créez-en une avec le scope {scope}.',
+    INVALID_PIN:
+      'Le PIN n’est pas le bon. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
+    INVALID_OTP:
+      'Le code n’est pas le bon. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
+    OTP_EXPIRED: 'Le code a expiré. Demandez-en un nouveau.',
+    UNKNOWN_WALLET: '{field} n’est pas un compte que nous connaissons. Vérifiez le numéro.',
+    WALLET_CURRENCY: 'Ce compte est en {currency}, et non dans la devise du paiement. Payez avec un autre compte.',
+    IDEMPOTENCY_BODY:
+      'Cette Idempotency-Key a servi avec un autre corps. Répétez le premier corps, ou prenez une nouvelle clé.',
+    IN_PROGRESS: 'La première requête est encore en cours. Renvoyez-la dans un instant.',
+    STATE: 'Le paiement est dans l’état {state}, qui ne permet pas cette étape. Lisez son état avant de poursuivre.',
+    AMOUNT_BELOW_MINIMUM: 'Le montant est trop petit. Le minimum est de {minimum} {currency}.',
+    AMOUNT_ABOVE_MAXIMUM: 'Le montant est trop grand. Le maximum est de {maximum} {currency}.',
+    UNKNOWN_PATH: 'Rien ne se trouve à ce chemin. Comparez-le à la documentation.',
+    WRONG_METHOD: 'Ce chemin ne prend pas cette méthode HTTP. Il prend : {options}.',
+    BODY_TOO_LARGE: 'Le corps est trop grand. Envoyez au plus 256 Kio.',
+    NOT_JSON: 'Le corps n’est pas du JSON. Envoyez-le avec Content-Type: application/json.',
+    CARRIER_DOWN: '{carrier} n’est pas joignable en ce moment ; aucun argent n’a bougé. Réessayez un peu plus tard.',
+    RESENDS_USED:
+      'Le code a été envoyé autant de fois que permis. Saisissez le dernier reçu, ou commencez un nouveau paiement.',
+  },
+  status: {
+    pending: 'Le paiement est commencé. Choisissez comment payer et confirmez.',
+    processing: 'Le paiement est en cours. Patientez ; il n’est pas nécessaire de payer de nouveau.',
+    pending_otp_verification: 'Saisissez le code à six chiffres que nous avons envoyé à votre téléphone.',
+    pending_mobile_money_verification: 'Confirmez la demande sur votre téléphone, avec votre PIN.',
+    pendingBankProofUpload: 'Faites le virement, puis déposez-en la preuve.',
+    approved: 'Le paiement est accepté. Merci.',
+    declined: 'Le paiement a été refusé. Veuillez payer autrement.',
+    failed: 'Le paiement a échoué. Vous pouvez réessayer avec un nouveau paiement.',
+    cancelled: 'Le paiement a été annulé. Rien n’a été débité.',
+    expired: 'Le délai pour payer est écoulé. Vous pouvez commencer un nouveau paiement.',
+    refunded: 'Le paiement a été remboursé.',
+  },
+  reason: {
+    insufficient_funds: 'Le solde du compte ne suffisait pas.',
+    customer_rejected: 'Le client a rejeté la demande sur son téléphone.',
+    wrong_pin: 'Un PIN erroné a été saisi trop de fois.',
+    prompt_expired: 'La demande sur le téléphone est restée sans réponse.',
+    limit_reached: 'La limite du compte est atteinte.',
+    payer_unknown: 'Ce numéro n’a pas de compte mobile money.',
+    not_allowed: 'L’opérateur ne permet pas ce paiement depuis ce compte.',
+    carrier_failed: 'L’opérateur n’a pas pu exécuter le paiement.',
+    not_sent: 'La demande n’est jamais parvenue à l’opérateur ; aucun argent n’a bougé.',
+    session_expired: 'La session a pris fin avant que le paiement ne soit confirmé.',
+    sibling_paid: 'Un autre paiement de la même session a été payé.',
+    carrier_timeout: 'L’opérateur n’a pas répondu à temps ; nous l’interrogeons de nouveau.',
+    declined: 'L’établissement du payeur a refusé le paiement.',
+  },
+  progress: {
+    pending: 'Le paiement est commencé. Indiquez le numéro de téléphone qui paie.',
+    processing: 'Le paiement est en route. Confirmez-le sur votre téléphone si on vous le demande.',
+    completed: 'Le paiement est reçu. Merci.',
+    failed: 'Le paiement n’a pas abouti. Vous pouvez réessayer avec un nouveau paiement.',
+    cancelled: 'Le paiement a été annulé. Rien n’a été débité.',
+    waiting: '{carrier} vous demande de confirmer. Saisissez votre PIN sur votre téléphone.',
+    carrier_silent: '{carrier} n’a pas encore répondu. Nous insistons ; ne payez pas une seconde fois.',
+  },
+  method: {
+    wallet: 'Portefeuille',
+    mobile_money: 'Mobile money',
+    card: 'Carte',
+    flash: 'Flash',
+    bank_transfer: 'Virement bancaire',
+    google_pay: 'Google Pay',
+    apple_pay: 'Apple Pay',
+  },
+  done: {
+    session_created: 'La session est prête. Conservez son jeton : il n’est montré qu’une fois.',
+    collect_created: 'Le paiement est commencé. Confirmez-le pour poursuivre.',
+    otp_sent:
+      'Nous avons envoyé un code à six chiffres au {sent_to}. Il est valable {minutes, plural, one {# minute} other {# minutes}}.',
+    otp_verified: 'Le code est bon et le paiement est accepté. Merci.',
+    status_read: 'Voici le paiement tel qu’il est maintenant.',
+  },
+  sms: {
+    code: '{code} est votre code pour payer {amount} {currency} à {merchant}. Il expire dans {minutes, plural, one {# minute} other {# minutes}}. Ne le donnez à personne.',
+  },
+  page: {
+    index_title: 'Erreurs',
+    index_intro:
+      'Chaque erreur est un objet JSON de la même forme. error_code ne change jamais avec la langue ; message s’adresse aux personnes.',
+    title: 'Erreur {code} : {name}',
+    cause: 'Ce qui s’est passé',
+    remedy: 'Que faire',
+    http_status: 'Statut HTTP',
+    retry: 'Réessayer ?',
+    retry_yes:
+      'Oui : le même appel peut réussir plus tard sans changement. Attendez au moins le temps indiqué par retry_after.',
+    retry_no: 'Non : le même appel sera de nouveau refusé tant que rien n’y aura changé, ni dans le compte.',
+    retry_sometimes:
+      'Seulement si retryable vaut true dans la réponse : la première requête est alors encore en cours.',
+    summary: 'Classe dans le SDK',
+    example: 'Exemple',
+    example_intro: 'La réponse a cette forme. Les identifiants et les heures sont des exemples.',
+    code: 'Code',
+    name: 'Nom',
+    all_errors: 'Toutes les erreurs',
+    details_title: 'Détails',
+    details_intro:
+      'Quand des champs sont en cause, details les énumère tous à la fois. Le code de chacun dit ce qui n’allait pas.',
+    language: 'Langue',
+    skip: 'Aller au texte',
+    group_10: 'Identifiants d’accès',
+    group_11: 'Ce qui a été envoyé',
+    group_12: 'Argent et états',
+    group_13: 'Limites et preuves',
+    group_14: 'Service et réseaux',
+    group_15: 'Résultat du traitement',
+  },
+} as const satisfies Sentences;

@@ -1,0 +1,144 @@
+/**
+ * What every language has to say: the shape of a language's file, and the keys by which sentences are asked for.
+ *
+ * Invariant: the keys follow the domain's codes, so a new refusal, detail, status or reason does not compile until
+ * all six languages have a sentence for it.
+ */
+
+import type { mobileMoneyStatus } from '../domain/payment.ts';
+import type { Reason } from '../domain/reason.ts';
+import type { PaymentMethod, PaymentStatus } from '../domain/records.ts';
+import type { DetailCode, RefusalCode } from '../domain/refusal.ts';
+
+/** The mobile money vocabulary of the specification, and the two moments in which a person waits for a carrier. */
+export type Progress = ReturnType<typeof mobileMoneyStatus> | 'waiting' | 'carrier_silent';
+
+/** Sentences that are answered when a step has been done. */
+export type Done = 'session_created' | 'collect_created' | 'otp_sent' | 'otp_verified' | 'status_read';
+
+/** Words of the error pages. */
+export type PageWord =
+  | 'index_title'
+  | 'index_intro'
+  | 'title'
+  | 'cause'
+  | 'remedy'
+  | 'http_status'
+  | 'retry'
+  | 'retry_yes'
+  | 'retry_no'
+  | 'retry_sometimes'
+  | 'summary'
+  | 'example'
+  | 'example_intro'
+  | 'code'
+  | 'name'
+  | 'all_errors'
+  | 'details_title'
+  | 'details_intro'
+  | 'language'
+  | 'skip'
+  | 'group_10'
+  | 'group_11'
+  | 'group_12'
+  | 'group_13'
+  | 'group_14'
+  | 'group_15';
+
+/** One language. ICU message syntax; quotation marks and apostrophes are the typographic ones. */
+export interface Sentences {
+  /** For each refusal: what happened, and what to do next. An answer's `message` is the two together. */
+  readonly refusal: { readonly [code in RefusalCode]: readonly [cause: string, remedy: string] };
+  readonly detail: { readonly [code in DetailCode]: string };
+  /** An answer's `message`, by the payment's status. */
+  readonly status: { readonly [status in PaymentStatus]: string };
+  readonly reason: { readonly [reason in Reason]: string };
+  readonly progress: { readonly [progress in Progress]: string };
+  /** What a method is called on a button. */
+  readonly method: { readonly [method in PaymentMethod]: string };
+  readonly done: { readonly [done in Done]: string };
+  readonly sms: { readonly code: string };
+  readonly page: { readonly [word in PageWord]: string };
+}
+
+/** How a sentence is asked for: its group, a dot and its code, for example `detail.REQUIRED`. */
+export type MessageKey =
+  | `${'refusal' | 'cause' | 'remedy'}.${RefusalCode}`
+  | `detail.${DetailCode}`
+  | `status.${PaymentStatus}`
+  | `reason.${Reason}`
+  | `progress.${Progress}`
+  | `method.${PaymentMethod}`
+  | `done.${Done}`
+  | 'sms.code'
+  | `page.${PageWord}`;
+
+/**
+ * The words that a detail's sentence names. `field` is the detail's own field; whoever renders the detail adds it.
+ *
+ * Lists (`options`, `currencies`, `countries`) are already joined. `left` is a number: sentences choose the plural by it.
+ */
+export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
+  REQUIRED: ['field'],
+  WRONG_TYPE: ['field', 'type'],
+  TOO_LONG: ['field', 'maximum'],
+  TOO_SHORT: ['field', 'minimum'],
+  NOT_AN_OPTION: ['field', 'options'],
+  OUT_OF_RANGE: ['field', 'maximum', 'minimum'],
+  INVALID_FORMAT: ['field'],
+  INVALID_AMOUNT: ['field'],
+  INVALID_CURRENCY: ['field'],
+  CURRENCY_NOT_ALLOWED: ['currencies'],
+  BINDING_DRIFT: ['field'],
+  INVALID_PHONE_NUMBER: ['field'],
+  INVALID_EMAIL: ['field'],
+  INVALID_URL: ['field'],
+  URL_NOT_ALLOWED: ['field', 'options'],
+  INVALID_TEXT: ['field'],
+  INVALID_JSON: [],
+  DUPLICATE_KEY: ['field'],
+  TOO_DEEP: ['field'],
+  CARD_DATA: ['field'],
+  DUPLICATE_HEADER: ['field'],
+  INVALID_IDEMPOTENCY_KEY: [],
+  INVALID_DEVICE_FINGERPRINT: [],
+  UNKNOWN_PAYMENT_METHOD: ['field', 'options'],
+  METHOD_NOT_AVAILABLE: ['method', 'options'],
+  METHOD_MISMATCH: ['field', 'options'],
+  NO_CARRIER: ['countries'],
+  CARRIER_CURRENCY: ['carrier', 'currencies'],
+  DIRECT_CAPTURE: [],
+  SESSION_CONSUMED: [],
+  SESSION_EXPIRED: [],
+  WRONG_CREDENTIAL_KIND: [],
+  ADDRESS_NOT_ALLOWED: [],
+  SCOPE_MISSING: [],
+  WRONG_SCOPE: ['scope'],
+  INVALID_PIN: ['left'],
+  INVALID_OTP: ['left'],
+  OTP_EXPIRED: [],
+  UNKNOWN_WALLET: ['field'],
+  WALLET_CURRENCY: ['currency'],
+  IDEMPOTENCY_BODY: [],
+  IN_PROGRESS: [],
+  STATE: ['state'],
+  AMOUNT_BELOW_MINIMUM: ['currency', 'minimum'],
+  AMOUNT_ABOVE_MAXIMUM: ['currency', 'maximum'],
+  UNKNOWN_PATH: [],
+  WRONG_METHOD: ['options'],
+  BODY_TOO_LARGE: [],
+  NOT_JSON: [],
+  CARRIER_DOWN: ['carrier'],
+  RESENDS_USED: [],
+};
+
+/** The words of every other sentence that has any. `minutes` is a number. */
+export const OTHER_WORDS: { readonly [key in MessageKey]?: readonly string[] } = {
+  'refusal.1205': ['state'],
+  'cause.1205': ['state'],
+  'progress.waiting': ['carrier'],
+  'progress.carrier_silent': ['carrier'],
+  'done.otp_sent': ['minutes', 'sent_to'],
+  'sms.code': ['amount', 'code', 'currency', 'merchant', 'minutes'],
+  'page.title': ['code', 'name'],
+};

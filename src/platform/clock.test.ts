@@ -1,0 +1,98 @@
+/** The hand-moved clock keeps the order of time; the machine's runs and cancels tasks. */
+import { expect, test } from 'vitest';
+import { manualClock, systemClock } from './clock.ts';
+
+test('a hand-moved clock runs tasks in the order of their times, each at its own time', async () => {
+  const clock = manualClock(1000);
+  const ran: [string, number][] = [];
+  const note = (name: string) => () => void ran.push([name, clock.now()]);
+  clock.after(30, note('late'));
+  clock.after(10, note('early'));
+  clock.after(10, note('early, given second'));
+  clock.after(31, note('not yet'));
+  await clock.advance(30);
+  expect(ran).toEqual([
+    ['early', 1010],
+    ['early, given second', 1010],
+    ['late', 1030],
+  ]);
+  expect(clock.now()).toBe(1030);
+  expect(clock.pending()).toBe(1);
+});
+
+test('promises settle between two tasks, and what they start in time runs too', async () => {
+  const clock = manualClock(0);
+  const ran: string[] = [];
+  clock.after(10, () => {
+    void Promise.resolve()
+      .then(() => Promise.resolve())
+      .then(() => {
+        ran.push(`continued at ${clock.now()}`);
+        clock.after(5, () => void ran.push(`followed at ${clock.now()}`));
+      });
+  });
+  clock.after(20, () => void ran.push('last'));
+  await clock.advance(20);
+  expect(ran).toEqual(['continued at 10', 'followed at 15', 'last']);
+});
+
+test('a cancelled task never runs, also when another task of the same time cancels it', async () => {
+  const clock = manualClock(0);
+  let ran = 0;
+  let cancel = (): void => undefined;
+  clock.after(10, () => cancel());
+  cancel = clock.after(10, () => {
+    ran += 1;
+  });
+  await clock.advance(100);
+  expect(ran).toBe(0);
+  expect(clock.pending()).toBe(0);
+});
+
+test('two who move the clock at once move it one after the other', async () => {
+  const clock = manualClock(0);
+  const times: number[] = [];
+  clock.after(5, () => void times.push(clock.now()));
+  clock.after(15, () => void times.push(clock.now()));
+  await Promise.all([clock.advance(10), clock.advance(10)]);
+  expect(times).toEqual([5, 15]);
+  expect(clock.now()).toBe(20);
+});
+
+test('time never moves backward, and a task that throws does not jam the clock', async () => {
+  const clock = manualClock(0);
+  await expect(clock.advance(-1)).rejects.toThrow('forward');
+  await expect(clock.advance(Number.NaN)).rejects.toThrow('forward');
+  clock.after(1, () => {
+    throw new Error('of the task');
+  });
+  await expect(clock.advance(2)).rejects.toThrow('of the task');
+  await clock.advance(1);
+  expect(clock.now()).toBe(2);
+});
+
+test('the machine clock shows the time and runs a task, but not one that was cancelled', async () => {
+  const clock = systemClock();
+  expect(Math.abs(clock.now() - Date.now())).toBeLessThan(60_000);
+  const ran: string[] = [];
+  await new Promise<void>((resolve) => {
+    const cancel = clock.after(0, () => void ran.push('cancelled'));
+    cancel();
+    clock.after(1, () => {
+      ran.push('kept');
+      resolve();
+    });
+  });
+  expect(ran).toEqual(['kept']);
+});
+
+test('a task further away than a timer can hold does not run at once', async () => {
+  const clock = systemClock();
+  let ran = false;
+  const cancel = clock.after(60 * 86_400_000, () => {
+    ran = true;
+  });
+  await new Promise<void>((resolve) => clock.after(5, resolve));
+  cancel();
+  expect(ran).toBe(false);
+});

@@ -1,0 +1,173 @@
+/**
+ * Where the embedded database's files lie, and how they come to be.
+ *
+ * Invariant: a cluster (data, password and port together) appears under its final name whole or not at all, so that
+ * any number of processes may open the same data folder at the same moment and all find the same one.
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { makePassable, NOBODY, reachableBy, type ServerUser, SYSTEM_DIR } from './embedded-database-binaries.ts';
+
+/** A cluster on disk. */
+export type Cluster = {
+  /** Folder with `data/`, `password`, `port` and `server.log`. */
+  dir: string;
+  data: string;
+  logFile: string;
+  /** Owner of the files, when it is not the user of this process. */
+  user: ServerUser;
+  password: string;
+};
+
+/** The database's one role; it owns everything. */
+export const ROLE = 'mbongo';
+
+/** What this service keeps in its data folder, drafts of such files included. */
+const OWN_FILES = /^(master\.key|postgres|probe\.|test$)/;
+
+/**
+ * The user that runs a new server: never root, which PostgreSQL refuses.
+ */
+export function newServerUser(): ServerUser {
+  return process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : undefined;
+}
+
+/**
+ * Finds the cluster of a data folder; undefined when there is none yet.
+ *
+ * @throws Error when the cluster belongs to another user.
+ */
+export function findCluster(dataDir: string): Cluster | undefined {
+  const pointer = join(dataDir, 'postgres.path');
+  const dir = existsSync(pointer) ? readFileSync(pointer, 'utf8').trim() : join(dataDir, 'postgres');
+  if (!existsSync(dir)) {
+    if (dir === join(dataDir, 'postgres')) return undefined;
+    throw new Error(`${pointer} names ${dir}, which is gone: restore it, or remove ${pointer} to begin with no data`);
+  }
+  const { uid, gid } = statSync(dir);
+  const me = process.getuid?.() ?? uid;
+  if (me !== uid && me !== 0) {
+    throw new Error(`the database in ${dir} belongs to user ${uid}: run as that user, or set DATA_DIR or DATABASE_URL`);
+  }
+  const password = readFileSync(join(dir, 'password'), 'utf8').trim();
+  const user = me === uid ? undefined : { uid, gid };
+  return { dir, data: join(dir, 'data'), logFile: join(dir, 'server.log'), user, password };
+}
+
+/**
+ * Makes the cluster of a data folder with `binaries`' initdb; when another process was quicker, its cluster is the one.
+ */
+export async function createCluster(dataDir: string, binaries: string): Promise<Cluster> {
+  const user = newServerUser();
+  const unique = randomBytes(6).toString('hex');
+  const elsewhere = !reachesInto(dataDir, user);
+  if (elsewhere) makePassable(SYSTEM_DIR);
+  const draft = elsewhere ? join(SYSTEM_DIR, `cluster-${unique}`) : join(dataDir, `postgres.${unique}`);
+  try {
+    mkdirSync(draft, { mode: 0o700 });
+    writeFileSync(join(draft, 'password'), `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
+    giveTo(user, draft, join(draft, 'password'));
+    await runInitdb(binaries, draft, user);
+    publish(dataDir, draft, elsewhere);
+  } catch (cause) {
+    rmSync(draft, { recursive: true, force: true });
+    if (findCluster(dataDir) === undefined) throw cause;
+  }
+  const cluster = findCluster(dataDir);
+  if (cluster === undefined) throw new Error(`the database in ${dataDir} vanished while it was made`);
+  return cluster;
+}
+
+/**
+ * Makes the data folder. For root, one that holds nothing but our own files is opened for passing through, since each
+ * file in it is closed by itself; a folder with anything else in it, a home for example, stays as it is.
+ */
+export function prepareDataDir(dataDir: string): string {
+  makePassable(dataDir);
+  const real = realpathSync(dataDir);
+  const isOurs = process.getuid?.() === 0 && readdirSync(real).every((name) => OWN_FILES.test(name));
+  if (isOurs) chmodSync(real, statSync(real).mode | 0o111);
+  return real;
+}
+
+/** The port that the server of this cluster used last, so that clients find it again after a crash. */
+export function readPort(cluster: Cluster): number | undefined {
+  const file = join(cluster.dir, 'port');
+  return existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined;
+}
+
+export function writePort(cluster: Cluster, port: number): void {
+  const file = join(cluster.dir, 'port');
+  writeFileSync(file, `${port}\n`, { mode: 0o600 });
+  giveTo(cluster.user, file);
+}
+
+function reachesInto(dataDir: string, user: ServerUser): boolean {
+  if (user === undefined) return true;
+  // A probe that everyone may read shows whether every folder above it can be passed.
+  const probe = join(dataDir, `probe.${randomBytes(6).toString('hex')}`);
+  writeFileSync(probe, '');
+  chmodSync(probe, 0o644);
+  try {
+    return reachableBy(probe, user);
+  } finally {
+    rmSync(probe);
+  }
+}
+
+function giveTo(user: ServerUser, ...paths: string[]): void {
+  if (user === undefined) return;
+  for (const path of paths) chownSync(path, user.uid, user.gid);
+}
+
+/** A rename onto a folder that is not empty fails, and so does a link onto a name that exists: the first one wins. */
+function publish(dataDir: string, draft: string, elsewhere: boolean): void {
+  if (!elsewhere) {
+    renameSync(draft, join(dataDir, 'postgres'));
+    return;
+  }
+  const note = join(dataDir, `postgres.path.${randomBytes(6).toString('hex')}`);
+  writeFileSync(note, `${draft}\n`, { mode: 0o600 });
+  try {
+    linkSync(note, join(dataDir, 'postgres.path'));
+  } finally {
+    rmSync(note);
+  }
+}
+
+async function runInitdb(binaries: string, draft: string, user: ServerUser): Promise<void> {
+  const options = ['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--no-instructions'];
+  const where = [`--pgdata=${join(draft, 'data')}`, `--username=${ROLE}`, `--pwfile=${join(draft, 'password')}`];
+  try {
+    await promisify(execFile)(join(binaries, 'bin', 'initdb'), [...options, ...where], {
+      cwd: '/',
+      env: serverEnvironment(),
+      ...user,
+    });
+  } catch (cause) {
+    const said = typeof cause === 'object' && cause !== null && 'stderr' in cause ? String(cause.stderr).trim() : '';
+    const last = said.split('\n').at(-1) || String(cause);
+    throw new Error(`PostgreSQL's initdb failed (${last}): set DATABASE_URL to use another server`, { cause });
+  }
+}
+
+/** What the server inherits: nothing of ours but the search path, so that no PG… or LD_… setting leaks in. */
+export function serverEnvironment(): { PATH: string; LC_ALL: string; TZ: string } {
+  return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+}

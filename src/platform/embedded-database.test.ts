@@ -1,0 +1,271 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type EmbeddedDatabase, openEmbeddedDatabase } from './embedded-database.ts';
+import { NOBODY, reachableBy } from './embedded-database-binaries.ts';
+import { findCluster } from './embedded-database-cluster.ts';
+import { findServer, isServerOf } from './embedded-database-server.ts';
+
+const OPENER = fileURLToPath(new URL('../../test/support/database-opener.ts', import.meta.url));
+const isRoot = process.getuid?.() === 0;
+const nobodyReadsProject = reachableBy(OPENER, { uid: NOBODY, gid: NOBODY });
+const log = { info: () => undefined, warn: () => undefined };
+const limit = 60_000;
+
+let dataDir: string;
+let children: ChildProcess[];
+beforeEach(() => {
+  dataDir = realpathSync(mkdtempSync(join(tmpdir(), 'mbongo-database-')));
+  children = [];
+});
+afterEach(async () => {
+  for (const child of children) await kill(child);
+  const cluster = findCluster(dataDir);
+  const left = cluster && findServer(cluster);
+  if (cluster && left) await killServer(left.pid);
+  if (cluster) rmSync(cluster.dir, { recursive: true, force: true });
+  rmSync(dataDir, { recursive: true, force: true });
+}, limit);
+
+test(
+  'what was written is there after closing and opening again, and closing leaves no server',
+  async () => {
+    const first = await open();
+    await query(first.url, 'create table kept as select 7 as n');
+    await first.close();
+    expect(findServer(clusterOf(dataDir))).toBeUndefined();
+    const second = await open();
+    expect(await query(second.url, 'select n from kept')).toEqual([{ n: 7 }]);
+    await second.close();
+  },
+  limit,
+);
+
+test(
+  'it runs with durable commits, in UTF-8 and the C locale, and logs no values',
+  async () => {
+    const database = await open();
+    expect(
+      await query(
+        database.url,
+        `select current_setting('fsync') f, current_setting('synchronous_commit') s, current_setting('max_wal_size') w,
+        current_setting('password_encryption') p, encoding = 6 as utf8, datcollate c
+        from pg_database where datname = current_database()`,
+      ),
+    ).toEqual([{ f: 'on', s: 'on', w: '512MB', p: 'scram-sha-256', utf8: true, c: 'C' }]);
+    await expect(query(database.url, `select 'canary-4711'::int`)).rejects.toThrow();
+    await database.close();
+    expect(readFileSync(clusterOf(dataDir).logFile, 'utf8')).not.toContain('canary-4711');
+  },
+  limit,
+);
+
+test(
+  'of processes that open at the same moment one starts the server and all share it',
+  async () => {
+    const opened = await Promise.all([opener(dataDir), opener(dataDir), opener(dataDir)]);
+    expect(opened.map(({ started }) => started).sort()).toEqual([false, false, true]);
+    expect(new Set(opened.map(({ url }) => url)).size).toBe(1);
+  },
+  limit,
+);
+
+test(
+  'the last of several that leave stops the server, no earlier one does',
+  async () => {
+    const [first, second] = [await open(), await open()];
+    expect([first.started, second.started]).toEqual([true, false]);
+    await first.close();
+    expect(await query(second.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    await second.close();
+    expect(findServer(clusterOf(dataDir))).toBeUndefined();
+  },
+  limit,
+);
+
+test(
+  'a server whose starter was killed is adopted',
+  async () => {
+    const first = await opener(dataDir);
+    await kill(first.child);
+    const second = await open();
+    expect(second).toMatchObject({ started: false, url: first.url });
+    expect(await query(second.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    await second.close();
+  },
+  limit,
+);
+
+test(
+  'after everything was killed the committed rows are recovered',
+  async () => {
+    const first = await opener(dataDir);
+    await query(first.url, 'create table kept as select 7 as n');
+    const server = findServer(clusterOf(dataDir));
+    await kill(first.child);
+    await killServer(server?.pid);
+    const second = await open();
+    expect(second.started).toBe(true);
+    expect(await query(second.url, 'select n from kept')).toEqual([{ n: 7 }]);
+    await second.close();
+  },
+  limit,
+);
+
+test(
+  'a stale lock file whose pid lives again as another program does not keep the server from starting',
+  async () => {
+    const first = await opener(dataDir);
+    const cluster = clusterOf(dataDir);
+    const server = findServer(cluster);
+    await kill(first.child);
+    await killServer(server?.pid);
+    const bystander = spawn('tail', ['-f', '/dev/null'], { stdio: 'ignore', ...cluster.user });
+    children.push(bystander);
+    const file = join(cluster.data, 'postmaster.pid');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^\d+/, String(bystander.pid)));
+    const second = await open();
+    expect(await query(second.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    await second.close();
+    expect(bystander.exitCode ?? bystander.signalCode).toBeNull();
+  },
+  limit,
+);
+
+test(
+  'a server that dies while it is open comes back under the same address',
+  async () => {
+    const database = await open();
+    await query(database.url, 'create table kept as select 7 as n');
+    await killServer(findServer(clusterOf(dataDir))?.pid);
+    await vi.waitFor(async () => expect(await query(database.url, 'select n from kept')).toEqual([{ n: 7 }]), limit);
+    await database.close();
+    expect(findServer(clusterOf(dataDir))).toBeUndefined();
+  },
+  limit,
+);
+
+test.runIf(isRoot)(
+  'under a folder closed to others root keeps the files where the server can reach them',
+  async () => {
+    const closed = join(dataDir, 'home');
+    mkdirSync(closed, { mode: 0o700 });
+    const inside = join(closed, 'project', '.data');
+    const database = await open(inside);
+    const cluster = clusterOf(inside);
+    try {
+      expect(await query(database.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+      expect(cluster.dir.startsWith(closed)).toBe(false);
+      await database.close();
+      const again = await open(inside);
+      expect(clusterOf(inside).dir).toBe(cluster.dir);
+      await again.close();
+    } finally {
+      rmSync(cluster.dir, { recursive: true, force: true });
+    }
+  },
+  limit,
+);
+
+test.runIf(isRoot && nobodyReadsProject)(
+  'an unprivileged user runs it as itself',
+  async () => {
+    chownSync(dataDir, NOBODY, NOBODY);
+    chmodSync(dataDir, 0o700);
+    const first = await opener(dataDir, NOBODY);
+    expect(first.started).toBe(true);
+    expect(await query(first.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    first.child.stdin?.end();
+    await once(first.child, 'exit');
+    expect(findServer(clusterOf(dataDir))).toBeUndefined();
+  },
+  limit,
+);
+
+test.runIf(isRoot && nobodyReadsProject)(
+  'files of another user are refused with a way out',
+  async () => {
+    await (await open()).close();
+    chmodSync(dataDir, 0o755);
+    const stranger = spawnOpener(dataDir, NOBODY - 1);
+    let said = '';
+    stranger.stderr?.on('data', (text) => {
+      said += String(text);
+    });
+    await once(stranger, 'close');
+    expect(said).toMatch(/belongs to user 65534: run as that user, or set DATA_DIR or DATABASE_URL/);
+  },
+  limit,
+);
+
+function open(dir = dataDir): Promise<EmbeddedDatabase> {
+  return openEmbeddedDatabase({ dataDir: dir, log });
+}
+
+function clusterOf(dir: string): NonNullable<ReturnType<typeof findCluster>> {
+  const cluster = findCluster(dir);
+  if (cluster === undefined) throw new Error(`no cluster in ${dir}`);
+  return cluster;
+}
+
+function spawnOpener(dir: string, uid?: number): ChildProcess {
+  const user = uid === undefined ? {} : { uid, gid: uid };
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), OPENER, dir], {
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'pipe'],
+    ...user,
+  });
+  children.push(child);
+  return child;
+}
+
+async function opener(dir: string, uid?: number): Promise<{ child: ChildProcess; url: string; started: boolean }> {
+  const child = spawnOpener(dir, uid);
+  let said = '';
+  child.stderr?.on('data', (text) => {
+    said += String(text);
+  });
+  if (child.stdout === null) throw new Error('the opener has no output');
+  for await (const line of createInterface({ input: child.stdout })) return { child, ...JSON.parse(line) };
+  throw new Error(`the opener ended: ${said}`);
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+async function killServer(pid: number | undefined): Promise<void> {
+  if (pid === undefined) throw new Error('no server to kill');
+  const cluster = clusterOf(dataDir);
+  process.kill(pid, 'SIGKILL');
+  await vi.waitUntil(() => !isServerOf(pid, cluster), limit);
+}
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}

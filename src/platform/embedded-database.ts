@@ -1,0 +1,210 @@
+/**
+ * The PostgreSQL that runs when no DATABASE_URL is given: real, multi-process, from npm.
+ *
+ * Invariant: everyone who opens the same data folder, at the same moment or after any kill -9, gets the one server of
+ * that folder; whoever comes first starts it, and the last one out stops it.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { prepareBinaries } from './embedded-database-binaries.ts';
+import {
+  type Cluster,
+  createCluster,
+  findCluster,
+  newServerUser,
+  prepareDataDir,
+  ROLE,
+  readPort,
+  writePort,
+} from './embedded-database-cluster.ts';
+import {
+  findServer,
+  isServerOf,
+  type LiveServer,
+  type StartedServer,
+  startServer,
+  stopServer,
+} from './embedded-database-server.ts';
+
+/** What the launcher tells of itself; a pino logger fits. */
+export type EmbeddedDatabaseLog = { info(message: string): void; warn(message: string): void };
+
+export type EmbeddedDatabase = {
+  /** Connection string with the password in it: never log it. A server that is restarted keeps its port while that is free. */
+  url: string;
+  /** Whether this call started the server; false when it joined a running one. */
+  started: boolean;
+  /** Leaves. Stops the server when nobody else is connected, and waits until it has ended. */
+  close(): Promise<void>;
+};
+
+const DATABASE = 'mbongo';
+const START_LIMIT_MS = 120_000;
+const STOP_LIMIT_MS = 30_000;
+const RETRY_MS = 1_000;
+const ATTEMPTS = 4;
+
+/** Trouble that passes: another opener won, or the backends of a killed server have yet to leave its shared memory. */
+const PASSING = /lock file .* already exists|shared memory|has ended/;
+const PRESENT = 'mbongo presence';
+const LEAVING = 'mbongo leaving';
+
+/** A connection held for as long as the database is open; by itself it does not keep the process alive. */
+type Presence = pg.Client & { ref(): void; unref(): void };
+type Joined = { presence: Presence; cluster: Cluster; port: number; pid: number; started: boolean };
+
+/**
+ * Opens the database of `dataDir`: joins its server or starts it, making the cluster when there is none. While it is
+ * open, a server that dies is started again on the same port.
+ *
+ * @throws Error that says what to do: unsupported system, files of another user, a server that does not start.
+ */
+export async function openEmbeddedDatabase(options: {
+  dataDir: string;
+  log: EmbeddedDatabaseLog;
+}): Promise<EmbeddedDatabase> {
+  const dataDir = prepareDataDir(options.dataDir);
+  let joined = await join(dataDir, options.log);
+  let leaving = false;
+  await createDatabase(joined);
+
+  const watch = (): void => {
+    joined.presence.unref();
+    joined.presence.once('end', () => {
+      if (!leaving) void rejoin();
+    });
+  };
+  const rejoin = async (): Promise<void> => {
+    options.log.warn('the embedded database ended unexpectedly: starting it again');
+    while (!leaving) {
+      try {
+        joined = await join(dataDir, options.log);
+        break;
+      } catch (error) {
+        options.log.warn(`the embedded database did not start again: ${String(error)}`);
+        await pause(RETRY_MS, undefined, { ref: false });
+      }
+    }
+    if (leaving) await leave(joined, options.log);
+    else watch();
+  };
+  watch();
+
+  return {
+    url: urlOf(joined.cluster, joined.port, DATABASE),
+    started: joined.started,
+    async close() {
+      if (leaving) return;
+      leaving = true;
+      await leave(joined, options.log);
+    },
+  };
+}
+
+/** Joins the live server of the folder or starts one, until a connection stands. */
+async function join(dataDir: string, log: EmbeddedDatabaseLog): Promise<Joined> {
+  let cluster = findCluster(dataDir);
+  if (cluster === undefined) {
+    log.info('making the embedded database');
+    cluster = await createCluster(dataDir, prepareBinaries(newServerUser(), dataDir));
+  }
+  const deadline = Date.now() + START_LIMIT_MS;
+  let trouble = 'no answer';
+  for (let attempt = 0; attempt < ATTEMPTS && Date.now() < deadline; ) {
+    const live = findServer(cluster);
+    const server = live ?? (await startServer(cluster, prepareBinaries(cluster.user, dataDir)));
+    const outcome = await connectUntil(cluster, server, deadline);
+    if (typeof outcome !== 'string') {
+      // Openers that raced have each noted the port they tried; the one that serves is the one to remember.
+      if (readPort(cluster) !== outcome.port) writePort(cluster, outcome.port);
+      return { ...outcome, cluster, pid: server.pid, started: live === undefined };
+    }
+    trouble = outcome;
+    if (!PASSING.test(trouble)) attempt += 1;
+    await pause(100);
+  }
+  throw new Error(`the embedded database did not start (${trouble}): see ${cluster.logFile}, or set DATABASE_URL`);
+}
+
+/** Tries to connect until it works or the server has ended; then resolves with the reason. */
+async function connectUntil(
+  cluster: Cluster,
+  server: LiveServer | StartedServer,
+  deadline: number,
+): Promise<{ presence: Presence; port: number } | string> {
+  const { pid } = server;
+  const end = (): string | undefined => {
+    if ('end' in server) return server.end();
+    return isServerOf(pid, cluster) ? undefined : 'the server that was running has ended';
+  };
+  let trouble = 'no answer in time';
+  while (end() === undefined && Date.now() < deadline) {
+    // Only the port in the server's own file counts: the one that we chose may be another program's by now.
+    const live = findServer(cluster);
+    if (live?.port !== undefined && live.pid === pid) {
+      const presence = await tryConnect(cluster, live.port);
+      if (typeof presence !== 'string') return { presence, port: live.port };
+      trouble = presence;
+      if (trouble.includes('password authentication failed')) return trouble;
+    }
+    await pause(20);
+  }
+  return end() ?? trouble;
+}
+
+async function tryConnect(cluster: Cluster, port: number): Promise<Presence | string> {
+  const client = new pg.Client({
+    connectionString: urlOf(cluster, port, 'postgres'),
+    application_name: PRESENT,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  });
+  client.on('error', () => undefined); // The end event follows, and is the one that we act on.
+  try {
+    await client.connect();
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    return error instanceof Error ? error.message : String(error);
+  }
+  return client as Presence;
+}
+
+async function createDatabase({ presence }: Joined): Promise<void> {
+  const known = await presence.query('select 1 from pg_database where datname = $1', [DATABASE]);
+  if (known.rowCount === 1) return;
+  await presence.query(`create database ${DATABASE}`).catch((error: unknown) => {
+    // 42P04 and 23505 say that another opener has just made it.
+    const code = error instanceof pg.DatabaseError ? error.code : undefined;
+    if (code !== '42P04' && code !== '23505') throw error;
+  });
+}
+
+/**
+ * Two that leave together both mark themselves first, so that at least one of them sees nobody else and stops the
+ * server. An opener that joins in the last instant loses its connection, and starts the server again.
+ */
+async function leave({ presence, cluster, pid }: Joined, log: EmbeddedDatabaseLog): Promise<void> {
+  let others: number;
+  presence.ref(); // The process must not end while it waits for these answers.
+  try {
+    await presence.query(`set application_name = '${LEAVING}'`);
+    const counted = await presence.query<{ others: number }>(
+      `select count(*)::int as others from pg_stat_activity
+        where backend_type = 'client backend' and pid <> pg_backend_pid() and application_name <> $1`,
+      [LEAVING],
+    );
+    others = counted.rows[0]?.others ?? 0;
+    if (others === 0) stopServer(pid);
+    await presence.end();
+  } catch {
+    return; // The server is gone: there is nothing left to stop.
+  }
+  if (others > 0) return;
+  const deadline = Date.now() + STOP_LIMIT_MS;
+  while (isServerOf(pid, cluster) && Date.now() < deadline) await pause(20);
+  if (isServerOf(pid, cluster)) log.warn('the embedded database is still shutting down');
+}
+
+function urlOf(cluster: Cluster, port: number, database: string): string {
+  return `postgres://${ROLE}:${cluster.password}@127.0.0.1:${port}/${database}`;
+}

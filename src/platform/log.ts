@@ -1,0 +1,138 @@
+/**
+ * The log: one JSON document a line, with fixed event names and fields that are safe to keep.
+ *
+ * Invariant: callers pass only safe fields (the type allows no objects). Should one err all the same, whatever looks
+ * like a token, a secret or a phone number is masked before the line is written, in error messages and stacks too.
+ */
+import { pino } from 'pino';
+import type { Clock, Log, LogFields } from './platform.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** Where lines go; standard output when absent. */
+  readonly destination?: { write(line: string): void };
+  /** What stamps the lines; the machine's clock when absent. */
+  readonly clock?: Pick<Clock, 'now'>;
+}
+
+/** A log that has to be closed, so that its last lines are not lost. */
+export interface OpenLog extends Log {
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the log. Lines are written in the background, what comes meanwhile leaves together, and what is left is
+ * written when the log is closed or the process ends by itself.
+ */
+export function createLog(options: LogOptions): OpenLog {
+  if (options.destination !== undefined) {
+    return { ...logTo(options.destination, options), close: () => Promise.resolve() };
+  }
+  const output = pino.destination({ dest: 1, sync: false });
+  let closing: Promise<void> | undefined;
+  return {
+    ...logTo(output, options),
+    close() {
+      closing ??= new Promise((resolve) => {
+        // Whoever read our output may be gone, and then no `close` ever comes.
+        setTimeout(resolve, CLOSE_LIMIT_MS).unref();
+        output.once('close', resolve);
+        output.end();
+      });
+      return closing;
+    },
+  };
+}
+
+const CLOSE_LIMIT_MS = 1000;
+
+/** A log for tests: it keeps its lines, exactly as they would have been written. */
+export interface MemoryLog extends Log {
+  readonly lines: readonly string[];
+}
+
+export function memoryLog(clock?: Pick<Clock, 'now'>): MemoryLog {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line.trimEnd()) };
+  return { ...logTo(destination, { level: 'debug', ...(clock && { clock }) }), lines };
+}
+
+function logTo(destination: { write(line: string): void }, options: LogOptions): Log {
+  const now = options.clock?.now ?? Date.now;
+  const logger = pino(
+    {
+      level: options.level,
+      base: null,
+      messageKey: 'event',
+      timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
+  const write =
+    (level: 'debug' | 'info' | 'warn') =>
+    (event: string, fields?: LogFields): void => {
+      if (logger.isLevelEnabled(level)) logger[level](safeFields(fields), safeText(event));
+    };
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error(event, fields, cause) {
+      if (!logger.isLevelEnabled('error')) return;
+      const safe = safeFields(fields);
+      logger.error(cause === undefined ? safe : { ...safe, ...describe(cause) }, safeText(event));
+    },
+  };
+}
+
+/** The keys of a line that are not the caller's: one key must not stand twice in a document. */
+const RESERVED = new Set(['level', 'time', 'event', 'error', 'stack']);
+
+function safeFields(fields: LogFields = {}): Record<string, string | number | boolean | null> {
+  const safe: Record<string, string | number | boolean | null> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    safe[RESERVED.has(name) ? `${name}_` : name] = typeof value === 'string' ? safeText(value) : value;
+  }
+  return safe;
+}
+
+/** An error's name, message and stack, and those of its causes. Never its other properties: a driver puts rows there. */
+function describe(cause: unknown): Record<string, string> {
+  const messages: string[] = [];
+  let stack: string | undefined;
+  for (let error = cause, depth = 0; error !== undefined && depth < 5; depth += 1) {
+    if (!(error instanceof Error)) {
+      messages.push(typeof error === 'string' ? error : `a thrown ${typeof error}`);
+      break;
+    }
+    messages.push(`${error.name}: ${error.message}`);
+    stack ??= error.stack;
+    error = error.cause;
+  }
+  const error = safeText(messages.join(' <- '));
+  return stack === undefined ? { error } : { error, stack: safeText(stack) };
+}
+
+const LONGEST_TEXT = 4096;
+
+/** Anything that could need a mask; almost no field does, and this is one pass over it. */
+const SUSPECT = /sess_|sk_(?:test|live)_|whsec_|bearer|basic|\+\d|\d{9}/i;
+
+const MASKS: readonly (readonly [RegExp, string])[] = [
+  [/\b(sess_|sk_test_|sk_live_|whsec_)[A-Za-z0-9_+/=-]+/g, '$1***'],
+  [/\b(Bearer|Basic)\s+\S+/gi, '$1 ***'],
+  // International phone numbers, also written with blanks, dots, brackets and dashes; the last two digits stay.
+  [/\+\d[\d .()-]{4,}\d(\d)[ .()-]?(\d)/g, '+***$1$2'],
+  // Numbers without the plus sign, and card numbers: runs of digits that are no part of an identifier.
+  [/(?<![A-Za-z0-9_])\d{7,}(\d{2})(?![A-Za-z0-9_])/g, '***$1'],
+];
+
+function safeText(text: string): string {
+  const short = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+  if (!SUSPECT.test(short)) return short;
+  return MASKS.reduce((masked, [pattern, mask]) => masked.replace(pattern, mask), short);
+}

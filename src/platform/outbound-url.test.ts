@@ -1,0 +1,116 @@
+/** A merchant's URL is refused for its scheme, form, credentials, port, name or literal address before it is dialled. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { targetOfMerchant, targetOfUpstream } from './outbound-url.ts';
+
+const production = { allowLoopback: false, requireHttps: true };
+const sandbox = { allowLoopback: true, requireHttps: false };
+const plain = { allowLoopback: false, requireHttps: false };
+
+test.each([
+  ['https://example.com', 'https://example.com', '/'],
+  ['https://example.com./hook?a=1&b=%20', 'https://example.com.', '/hook?a=1&b=%20'],
+  ['HTTPS://EXAMPLE.com:443/Hook', 'https://example.com', '/Hook'],
+  ['https://example.com:8443/@x?y=@', 'https://example.com:8443', '/@x?y=@'],
+  ['https://example.com:10443/', 'https://example.com:10443', '/'],
+  ['https://1.1.1.1/', 'https://1.1.1.1', '/'],
+  ['https://[2606:4700::1111]/', 'https://[2606:4700::1111]', '/'],
+  ['https://bücher.example/', 'https://xn--bcher-kva.example', '/'],
+])('%s may be dialled in production', (url, origin, path) => {
+  expect(targetOfMerchant(url, production)).toEqual({ origin, path });
+});
+
+test.each([
+  ['http://example.com', 'https'],
+  ['ftp://example.com', 'no http'],
+  ['file:///etc/passwd', 'no http'],
+  ['gopher://example.com', 'no http'],
+  ['javascript:alert(1)', 'no http'],
+  ['//example.com', 'no http'],
+  ['https:example.com', 'no http'],
+  ['https:///example.com', 'no http'],
+  ['https:\\\\example.com', 'no http'],
+  ['https://example.com\\@1.1.1.1', 'no http'],
+  ['https://exa\nmple.com', 'no http'],
+  [' https://example.com', 'no http'],
+  ['https://example.com/a b', 'no http'],
+  ['https://example.com/\u0000', 'no http'],
+  ['https://example.com/\u00a0', 'no http'],
+  ['https://example.com:65536', 'no http'],
+  ['https://[fe80::1%25eth0]/', 'no http'],
+  ['https://a%00.example.com', 'no http'],
+  ['', 'no http'],
+  ['https://user@example.com', 'credentials'],
+  ['https://user:pass@example.com', 'credentials'],
+  ['https://@example.com', 'credentials'],
+  ['https://:@example.com', 'credentials'],
+  ['https://example.com/#', 'fragment'],
+  ['https://example.com/#x', 'fragment'],
+  ['https://example.com:22/', 'port'],
+  ['https://example.com:0/', 'port'],
+  ['https://example.com:5432/', 'port'],
+  ['https://example.com:6379/', 'port'],
+  [`https://example.com/${'a'.repeat(2030)}`, 'longer'],
+  ['https://shop', 'name'],
+  ['https://shop./', 'name'],
+  ['https://localhost/', 'name'],
+  ['https://LOCALHOST./', 'name'],
+  ['https://a.localhost/', 'name'],
+  ['https://printer.local/', 'name'],
+  ['https://metadata.google.internal/', 'name'],
+  ['https://metadata.google.internal./', 'name'],
+  ['https://router.home.arpa/', 'name'],
+])('%j may not: %s', (url, why) => {
+  const target = targetOfMerchant(url, production);
+  expect('refused' in target && target.refused).toContain(why);
+});
+
+test.each([
+  'http://127.0.0.1:3000/hook',
+  'http://localhost:3000/hook',
+  'http://shop.localhost/',
+  'http://[::1]:3000/',
+  'http://example.com/',
+])('sandbox mode may dial %s', (url) => expect(targetOfMerchant(url, sandbox)).toHaveProperty('origin'));
+
+test.each([
+  'http://10.0.0.1/',
+  'http://0.0.0.0:8080/',
+  'http://169.254.169.254/',
+  'http://shop/',
+  'http://[fd00::1]/',
+  'http://[::]/',
+])('sandbox mode may not dial %s', (url) => expect(targetOfMerchant(url, sandbox)).toHaveProperty('refused'));
+
+test('no accepted URL has a private literal address, whatever form it was written in', () => {
+  const octets = fc.ipV4Extended();
+  const priv = fc.constantFrom(
+    '127.1',
+    '0177.0.0.1',
+    '017700000001',
+    '0x7f.1',
+    '0x7f000001',
+    '2130706433',
+    '①②⑦.⓪.⓪.①',
+  );
+  fc.assert(
+    fc.property(fc.oneof(octets, priv), (host) => {
+      const target = targetOfMerchant(`http://${host}/`, plain);
+      if ('refused' in target) return;
+      expect(target.origin).not.toMatch(/^http:\/\/(127|10|0|169\.254|192\.168)\./);
+    }),
+  );
+  fc.assert(fc.property(priv, (host) => 'refused' in targetOfMerchant(`http://${host}/`, plain)));
+});
+
+test('no text breaks it', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.webUrl()), (text) => typeof targetOfMerchant(text, sandbox) === 'object'),
+  );
+});
+
+test('an upstream may lie anywhere, over http(s)', () => {
+  expect(targetOfUpstream('http://10.0.0.1:5432/a?b#c')).toEqual({ origin: 'http://10.0.0.1:5432', path: '/a?b' });
+  expect(targetOfUpstream('ftp://x')).toHaveProperty('refused');
+  expect(targetOfUpstream('x')).toHaveProperty('refused');
+});

@@ -1,0 +1,90 @@
+/**
+ * Which URLs a stranger may make us dial: everything that can be said before a name is resolved (contract §6).
+ *
+ * Invariant: a URL that has two readings is refused, and a literal address is judged here, because a socket asks no
+ * resolver for one.
+ */
+import { isIP } from 'node:net';
+import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
+
+/** What a mode of the gateway permits. */
+export interface DialRules {
+  /** Sandbox mode: this machine itself may be dialled, for shops under development. */
+  readonly allowLoopback: boolean;
+  /** Production: `http:` is refused. */
+  readonly requireHttps: boolean;
+}
+
+/** A URL taken apart, or the reason why it is not dialled. */
+export type Target = { readonly origin: string; readonly path: string } | { readonly refused: string };
+
+const LONGEST_URL = 2048;
+
+/** Blanks, control characters and backslashes: parsers disagree about them, and none belongs into a URL. */
+const AMBIGUOUS = /[\s\\\p{Cc}\p{Zs}]/u;
+
+/** Docker, MySQL, PostgreSQL, Redis, Elasticsearch, memcached, MongoDB: they would read a POST as commands. */
+const PORTS_REFUSED = new Set([2375, 3306, 5432, 6379, 9200, 11_211, 27_017]);
+
+const NAMES_REFUSED = ['local', 'internal', 'home.arpa'];
+
+/** Judges the URL of a merchant. */
+export function targetOfMerchant(text: string, rules: DialRules): Target {
+  if (text.length > LONGEST_URL) return refuse(`it is longer than ${LONGEST_URL} characters`);
+  if (AMBIGUOUS.test(text) || !/^https?:\/\/[^/]/i.test(text)) return refuse('it is no http(s) address');
+  const url = parse(text);
+  if (url === undefined) return refuse('it is no http(s) address');
+  if (rules.requireHttps && url.protocol !== 'https:') return refuse('it does not begin with https://');
+  // A bare `@` or `#` leaves no trace in the parsed URL, but another reader may see one.
+  if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text))
+    return refuse('it holds credentials');
+  if (text.includes('#')) return refuse('it has a fragment');
+  if (!isPort(url)) return refuse('its port is not allowed');
+  const host = refusedHost(url.hostname, rules);
+  if (host !== undefined) return refuse(host);
+  return { origin: url.origin, path: url.pathname + url.search };
+}
+
+/** Takes the URL of an upstream apart. It comes from the operator's configuration and may lead anywhere. */
+export function targetOfUpstream(text: string): Target {
+  const url = parse(text);
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return refuse('it is no http(s) address');
+  return { origin: url.origin, path: url.pathname + url.search };
+}
+
+/** Whether an address may be dialled under these rules. */
+export function isAddressAllowed(address: string, rules: DialRules): boolean {
+  return isPublicAddress(address) || (rules.allowLoopback && isLoopbackAddress(address));
+}
+
+/** `localhost` and names below it: always this machine (RFC 6761), whatever a name server says. */
+export function isLocalhost(name: string): boolean {
+  return name === 'localhost' || name.endsWith('.localhost');
+}
+
+function refuse(refused: string): Target {
+  return { refused };
+}
+
+function parse(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isPort(url: URL): boolean {
+  if (url.port === '') return true;
+  const port = Number(url.port);
+  return port === 80 || port === 443 || port === 8443 || (port >= 1024 && !PORTS_REFUSED.has(port));
+}
+
+/** The URL parser has brought every form of an IPv4 address (127.1, 0x7f000001, ①②⑦…) into the usual one by now. */
+function refusedHost(hostname: string, rules: DialRules): string | undefined {
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  if (isIP(host) !== 0) return isAddressAllowed(host, rules) ? undefined : 'its address is not public';
+  if (isLocalhost(host)) return rules.allowLoopback ? undefined : 'its name is not public';
+  const local = !host.includes('.') || NAMES_REFUSED.some((name) => host.endsWith(`.${name}`));
+  return local ? 'its name is not public' : undefined;
+}

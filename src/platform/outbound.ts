@@ -1,0 +1,193 @@
+/**
+ * The one door to the network: small HTTP requests over pooled connections.
+ *
+ * Invariant: `not_sent` is said only of a request of which no byte was written, and never can be; everything else
+ * without a whole answer is `lost`. No request outlives its deadline, follows a redirect or asks a proxy.
+ */
+import { Agent, type Dispatcher } from 'undici';
+import { systemClock } from './clock.ts';
+import { BLOCKED, CONNECT_LIMIT_MS, guardedConnector, nameServers, type Resolve } from './outbound-dial.ts';
+import { createLanes, LANE_WIDTH, type Lanes } from './outbound-lanes.ts';
+import { type DialRules, targetOfMerchant, targetOfUpstream } from './outbound-url.ts';
+import type { Clock, Outbound, OutboundAnswer, OutboundRequest } from './platform.ts';
+
+export interface OutboundOptions extends DialRules {
+  /** What measures the deadlines; the machine's clock when absent. */
+  readonly clock?: Clock;
+  /** How a merchant's host name becomes addresses; the machine's name servers when absent. */
+  readonly resolve?: Resolve;
+}
+
+/** Idle connections are closed after 4 s, or when the receiver asked for less; its wish for more ends at 30 s. */
+const POOLS = {
+  connections: LANE_WIDTH,
+  pipelining: 1,
+  keepAliveTimeout: 4000,
+  keepAliveMaxTimeout: 30_000,
+  // The deadline of a request covers these, with one timer instead of two.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+} as const;
+
+/**
+ * Opens the door. `close` cuts what is still on its way (which becomes `lost`): whoever wants it finished waits first.
+ */
+export function createOutbound(options: OutboundOptions): Outbound {
+  const rules: DialRules = { allowLoopback: options.allowLoopback, requireHttps: options.requireHttps };
+  const clock = options.clock ?? systemClock();
+  const resolve = options.resolve ?? nameServers({ alsoSystem: rules.allowLoopback });
+  // Two sets of pools: a merchant's request must never travel over a connection that was made without the guard.
+  const ways = {
+    merchant: { agent: new Agent({ ...POOLS, connect: guardedConnector(rules, resolve) }), lanes: createLanes() },
+    upstream: {
+      agent: new Agent({ ...POOLS, connect: { timeout: CONNECT_LIMIT_MS, rejectUnauthorized: true } }),
+      lanes: createLanes(),
+    },
+  };
+  let closed = false;
+  return {
+    request(request) {
+      const isMerchant = request.trust === 'merchant';
+      const target = isMerchant ? targetOfMerchant(request.url, rules) : targetOfUpstream(request.url);
+      if ('refused' in target) return Promise.resolve(notSent(`the address is refused: ${target.refused}`));
+      if (closed) return Promise.resolve(notSent('the gateway is stopping'));
+      return new Promise((settle) => exchange({ ...ways[request.trust], clock, ...target, request, settle }));
+    },
+    refuses(url) {
+      const target = targetOfMerchant(url, rules);
+      return 'refused' in target ? target.refused : undefined;
+    },
+    async close() {
+      closed = true;
+      await Promise.all([ways.merchant.agent.destroy(), ways.upstream.agent.destroy()]);
+    },
+  };
+}
+
+interface Exchange {
+  readonly agent: Agent;
+  readonly lanes: Lanes;
+  readonly clock: Clock;
+  readonly origin: string;
+  readonly path: string;
+  readonly request: OutboundRequest;
+  readonly settle: (answer: OutboundAnswer) => void;
+}
+
+/** One request and what becomes of it. The first of answer, failure and deadline settles it. */
+function exchange(parts: Exchange): void {
+  const { agent, lanes, clock, origin, path, request } = parts;
+  let settled = false;
+  let controller: Dispatcher.DispatchController | undefined;
+
+  const settle = (answer: OutboundAnswer): void => {
+    if (settled) return;
+    settled = true;
+    cancelDeadline();
+    parts.settle(answer);
+  };
+  const cancelDeadline = clock.after(request.timeout, () => {
+    leaveQueue();
+    settle(controller === undefined ? notSent('no connection in time') : lost('no answer in time'));
+    controller?.abort(new Error('deadline'));
+  });
+
+  const answer = createAnswerReader(request.answerLimit);
+  const start = (): void => {
+    agent.dispatch(dispatchOptions(origin, path, request), {
+      // Called on a connection that stands, right before the first byte. Aborting here keeps it from being written.
+      onRequestStart(started) {
+        // A second start would be the library sending again after a cut connection: never, it may have been delivered.
+        if (settled || controller !== undefined) started.abort(new Error('not to be sent'));
+        else controller = started;
+      },
+      onResponseStart(_, status, headers) {
+        answer.start(status, headers);
+      },
+      onResponseData(current, chunk) {
+        if (answer.data(chunk)) return;
+        settle(answer.whole());
+        current.abort(new Error('answer limit'));
+      },
+      onResponseEnd() {
+        settle(answer.whole());
+        lanes.leave(origin);
+      },
+      onResponseError(_, error) {
+        const reason = reasonOf(error);
+        settle(controller === undefined ? notSent(reason) : lost(reason));
+        lanes.leave(origin);
+      },
+    });
+  };
+  const leaveQueue = lanes.enter(origin, start);
+}
+
+function dispatchOptions(origin: string, path: string, request: OutboundRequest): Dispatcher.DispatchOptions {
+  return {
+    origin,
+    path,
+    method: request.method,
+    headers: { 'user-agent': 'Mbongo', ...request.headers },
+    body: request.body ?? null,
+  };
+}
+
+interface AnswerReader {
+  start(status: number, headers: { readonly [name: string]: string | string[] | undefined }): void;
+  /** False when the limit is passed: what came is kept up to it, and the rest is not wanted. */
+  data(chunk: Buffer): boolean;
+  whole(): OutboundAnswer;
+}
+
+function createAnswerReader(limit: number): AnswerReader {
+  let status = 0;
+  let headers: { readonly [name: string]: string } = {};
+  const chunks: Buffer[] = [];
+  let size = 0;
+  return {
+    start(newStatus, newHeaders) {
+      // Called for announcements (103 Early Hints) too; the answer comes after them and takes their place.
+      status = newStatus;
+      headers = flat(newHeaders);
+    },
+    data(chunk) {
+      const wanted = chunk.length <= limit - size ? chunk : chunk.subarray(0, limit - size);
+      chunks.push(wanted);
+      size += wanted.length;
+      return wanted.length === chunk.length;
+    },
+    whole: () => ({ kind: 'answered', status, headers, body: Buffer.concat(chunks).toString() }),
+  };
+}
+
+/** Lower-case names; one that came several times as a list with commas. */
+function flat(headers: { readonly [name: string]: string | string[] | undefined }): {
+  readonly [name: string]: string;
+} {
+  const result: { [name: string]: string } = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) result[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return result;
+}
+
+function notSent(reason: string): OutboundAnswer {
+  return { kind: 'not_sent', reason };
+}
+
+function lost(reason: string): OutboundAnswer {
+  return { kind: 'lost', reason };
+}
+
+/** A word for people and logs. Never the error's message: it may name addresses that are nobody's business. */
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === BLOCKED) return 'the address is refused: it is not public';
+  if (code === 'ECONNREFUSED') return 'the connection was refused';
+  if (code === 'ENOTFOUND') return 'the name has no address';
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'no connection in time';
+  if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return 'the connection was cut';
+  return typeof code === 'string' ? `the connection failed: ${code}` : 'the connection failed';
+}

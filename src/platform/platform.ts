@@ -1,0 +1,109 @@
+/**
+ * The doors to the world, as types: time, chance, keys, the outbound network and the log.
+ *
+ * Invariant: the rest of the service reaches the world only through these values, so that the same assembled
+ * gateway runs in production, in the tests and in a simulation.
+ */
+
+export interface Clock {
+  /** Milliseconds since 1970, UTC. */
+  now(): number;
+  /** Runs a task once, that many milliseconds from now. Returns what cancels it. */
+  after(milliseconds: number, task: () => void): () => void;
+}
+
+export interface Random {
+  /** Bytes from a cryptographic source. */
+  bytes(count: number): Uint8Array;
+  /** A whole number from 0 up to, and without, the limit; without bias. */
+  below(limit: number): number;
+}
+
+/** Fields of a log line: only what is safe to keep. Never bodies, headers, URLs with a query, or secrets. */
+export type LogFields = { readonly [field: string]: string | number | boolean | null | undefined };
+
+/** A structured log. `event` is a fixed name such as `attempt_settled`; what varies goes into fields. */
+export interface Log {
+  debug(event: string, fields?: LogFields): void;
+  info(event: string, fields?: LogFields): void;
+  warn(event: string, fields?: LogFields): void;
+  /** An error is logged with its message and stack, and never leaves in an answer. */
+  error(event: string, fields?: LogFields, cause?: unknown): void;
+}
+
+/** What a key is for. Each purpose has a key of its own, derived from the master key. */
+export type KeyPurpose =
+  | 'payment_id'
+  | 'webhook_secret'
+  | 'idempotency_body'
+  | 'idempotency_key'
+  | 'one_time_code'
+  | 'callback_path';
+
+export interface Secrets {
+  /** SHA-256 of a high-entropy secret (merchant secret, session token), base64url. */
+  digest(secret: string): string;
+  /** Compares in a time that does not depend on where the texts differ. */
+  equal(a: string, b: string): boolean;
+  /** Keyed HMAC-SHA-256 over the parts, unambiguous about where each ends; base64url. Stable across restarts. */
+  mac(purpose: KeyPurpose, ...parts: readonly string[]): string;
+  /** HMAC-SHA-256 under someone else's key, base64 with padding: the form of Standard Webhooks' signatures. */
+  hmac(key: Uint8Array, text: string): string;
+  /** Authenticated encryption (AES-256-GCM, random nonce); base64url with the key's id in front. `context` is bound. */
+  seal(purpose: KeyPurpose, text: string, context: string): string;
+  /** The text again, or undefined when it was sealed for something else, altered, or with a key long gone. */
+  open(purpose: KeyPurpose, sealed: string, context: string): string | undefined;
+  /** The opaque payment_id of a transaction: deterministic, `pay_…`, URL-safe. */
+  sealPaymentId(transactionId: string): string;
+  /** The transaction behind a payment_id, or undefined for anything not made by `sealPaymentId`. */
+  openPaymentId(paymentId: string): string | undefined;
+  /** argon2id with a pepper, in a bounded pool. Throws `PinsBusy` when the pool's queue is full. */
+  hashPin(pin: string): Promise<string>;
+  verifyPin(pin: string, hash: string): Promise<boolean>;
+}
+
+export interface OutboundRequest {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly body?: string;
+  /** From connecting to the last byte, milliseconds. */
+  readonly timeout: number;
+  /**
+   * `merchant`: an address that someone else chose; every resolved address is checked when it is dialled (contract §6).
+   * `upstream`: an address from the operator's configuration.
+   */
+  readonly trust: 'merchant' | 'upstream';
+  /** How much of the answer is read; the rest is dropped and the connection closed. */
+  readonly answerLimit: number;
+}
+
+/**
+ * What became of a request. `not_sent`: certainly nothing was delivered (refused, no address, blocked by the guard).
+ * `lost`: it may have been delivered, and its answer is not known.
+ */
+export type OutboundAnswer =
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly headers: { readonly [name: string]: string };
+      readonly body: string;
+    }
+  | { readonly kind: 'not_sent'; readonly reason: string }
+  | { readonly kind: 'lost'; readonly reason: string };
+
+export interface Outbound {
+  /** Never throws, never follows a redirect, never reads proxy settings. */
+  request(request: OutboundRequest): Promise<OutboundAnswer>;
+  /** Whether a URL may be dialled at all: scheme, port, credentials, literal address. The reason when not. */
+  refuses(url: string): string | undefined;
+  close(): Promise<void>;
+}
+
+export interface Platform {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly secrets: Secrets;
+  readonly outbound: Outbound;
+  readonly log: Log;
+}

@@ -1,0 +1,25 @@
+/**
+ * What the worker repeats for payments: inquire about open attempts, end what ran out of time.
+ *
+ * Invariant: any number of processes may run these at once; each piece of work is leased or guarded.
+ */
+
+import { inquireDue } from '../usecases/attempt-inquire.ts';
+import type { Deps } from '../usecases/deps.ts';
+import { reapMemories } from '../usecases/idempotency-reap.ts';
+import { expireDue } from '../usecases/payment-expire.ts';
+
+/** A piece of work that is repeated: its name, how often, and one run of it. Returns how much there was to do. */
+export interface Work {
+  readonly name: string;
+  readonly every: number;
+  run(): Promise<number>;
+}
+
+export function paymentRounds(deps: Deps): Work[] {
+  return [
+    { name: 'inquire', every: 1_000, run: () => inquireDue(deps) },
+    { name: 'expire', every: 1_000, run: () => expireDue(deps) },
+    { name: 'reap', every: 60_000, run: () => reapMemories(deps) },
+  ];
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { manualClock } from '../platform/clock.ts';
+import { memoryLog } from '../platform/log.ts';
+import { repeat } from './round.ts';
+
+/** Work that ends when the test says so. */
+function heldWork() {
+  const ends: (() => void)[] = [];
+  let begun = 0;
+  return {
+    run: () => {
+      begun += 1;
+      return new Promise<void>((resolve) => ends.push(resolve));
+    },
+    begun: () => begun,
+    end: () => ends.shift()?.(),
+  };
+}
+
+describe('a round', () => {
+  it('runs at once, and again after the pause', async () => {
+    const clock = manualClock(0);
+    let runs = 0;
+    const round = repeat('test', 1_000, async () => (runs += 1), { clock, log: memoryLog() });
+    await clock.advance(0);
+    expect(runs).toBe(1);
+    await clock.advance(999);
+    expect(runs).toBe(1);
+    await clock.advance(2_001);
+    expect(runs).toBe(4);
+    await round.stop();
+    await clock.advance(10_000);
+    expect([runs, clock.pending()]).toEqual([4, 0]);
+  });
+
+  it('never overlaps itself, and `now` waits for its own run', async () => {
+    const clock = manualClock(0);
+    const work = heldWork();
+    const round = repeat('test', 10, work.run, { clock, log: memoryLog() });
+    await clock.advance(1_000);
+    expect(work.begun()).toBe(1);
+    let done = false;
+    const now = round.now().then(() => {
+      done = true;
+    });
+    await clock.advance(100);
+    expect([work.begun(), done]).toEqual([1, false]);
+    work.end();
+    await clock.advance(0);
+    expect([work.begun(), done]).toEqual([2, false]);
+    work.end();
+    await now;
+    expect(done).toBe(true);
+    await round.stop();
+  });
+
+  it('logs an error and goes on', async () => {
+    const clock = manualClock(0);
+    const log = memoryLog(clock);
+    let runs = 0;
+    const round = repeat(
+      'test',
+      1_000,
+      async () => {
+        runs += 1;
+        if (runs === 1) throw new Error('the database is away');
+      },
+      { clock, log },
+    );
+    await clock.advance(1_000);
+    await round.stop();
+    expect(runs).toBe(2);
+    expect(log.lines).toHaveLength(1);
+    expect(log.lines[0]).toContain('"event":"round_failed"');
+    expect(log.lines[0]).toContain('the database is away');
+  });
+
+  it('is stopped only when the run under way has ended', async () => {
+    const clock = manualClock(0);
+    const work = heldWork();
+    const round = repeat('test', 10, work.run, { clock, log: memoryLog() });
+    await clock.advance(0);
+    let stopped = false;
+    const stop = round.stop().then(() => {
+      stopped = true;
+    });
+    await clock.advance(100);
+    expect(stopped).toBe(false);
+    work.end();
+    await stop;
+    expect([work.begun(), clock.pending()]).toEqual([1, 0]);
+  });
+});

@@ -1,0 +1,56 @@
+/**
+ * Repeats a piece of work: a run, a pause, the next run.
+ *
+ * Invariant: it never overlaps itself, and no error ends it: an error is logged, and the next run tries again.
+ */
+
+import type { Deps } from '../usecases/deps.ts';
+
+export interface Round {
+  readonly name: string;
+  /** Runs once from now on, after the run that may be under way, and resolves when that has ended. */
+  now(): Promise<void>;
+  /** Runs no more, and resolves when the run under way has ended. */
+  stop(): Promise<void>;
+}
+
+/** Starts repeating at once. `every` is the pause between two runs, in milliseconds. */
+export function repeat(
+  name: string,
+  every: number,
+  run: () => Promise<unknown>,
+  deps: Pick<Deps, 'clock' | 'log'>,
+): Round {
+  let stopped = false;
+  let last: Promise<void> = Promise.resolve();
+  let cancel: () => void = () => undefined;
+
+  const once = async (): Promise<void> => {
+    if (stopped) return;
+    try {
+      await run();
+    } catch (error) {
+      deps.log.error('round_failed', { round: name }, error);
+    }
+  };
+  /** Every run queues behind the one before, so that none overlaps. */
+  const queue = (): Promise<void> => {
+    cancel();
+    last = last.then(once).then(() => {
+      cancel();
+      if (!stopped) cancel = deps.clock.after(every, () => void queue());
+    });
+    return last;
+  };
+
+  void queue();
+  return {
+    name,
+    now: queue,
+    stop() {
+      stopped = true;
+      cancel();
+      return last;
+    },
+  };
+}

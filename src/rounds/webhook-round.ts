@@ -1,0 +1,15 @@
+/**
+ * What the worker repeats for webhooks: deliver what is due, because a try failed or because the process that
+ * committed it has died.
+ *
+ * Invariant: it looks at the database only; whoever posts from memory has leased its events there.
+ */
+
+import type { Deps } from '../usecases/deps.ts';
+import { offerDue } from '../usecases/webhook-claim.ts';
+import type { Courier } from '../usecases/webhook-deliver.ts';
+import type { Work } from './payment-rounds.ts';
+
+export function webhookRounds(deps: Pick<Deps, 'store' | 'clock'>, courier: Courier): Work[] {
+  return [{ name: 'webhooks', every: 1_000, run: () => offerDue(deps, courier) }];
+}

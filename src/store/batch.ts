@@ -1,0 +1,250 @@
+/**
+ * A batch: the changes of many callers, regrouped by shape into the statements of one pipeline.
+ *
+ * Invariant: no two changes of a batch touch the same guarded, claimed or removed row. The second one is left out and
+ * told that it lost, so that the SQL needs no logic for it; so every batch equals some serial order of its changes.
+ */
+
+import type { AccountRef, Change, TableName, Transfer, Update } from '../domain/change.ts';
+import type { LedgerTransfer } from '../domain/records.ts';
+import type { Execution } from './pipeline.ts';
+import {
+  BALANCE_SHAPE,
+  claimShape,
+  DEBIT_SHAPE,
+  type Debit,
+  insertShape,
+  removeShape,
+  type Shape,
+  UPDATE_KEY_FIELDS,
+  updateShape,
+} from './statements.ts';
+import { type Column, columnsOf } from './tables.ts';
+import { asRow, encodeRow, type Row } from './wire.ts';
+
+export interface Batch<E> {
+  readonly executions: readonly Execution[];
+  /** What is sent, in its order. */
+  readonly sent: readonly E[];
+  /** What is not sent: another change of this batch touches the same row. */
+  readonly conflicting: readonly E[];
+  /** Those that a LOST1 error names by the kind and keys it carries. */
+  losers(kind: string, keys: readonly string[]): E[];
+}
+
+/** Every shape this process has met: as many as there are verbs, tables and sets of columns in the rules. */
+const shapes = new Map<string, Shape>();
+
+/** The rows of one shape: `key` sorts them (shard and id), `text` writes them. */
+interface Group {
+  readonly shape: Shape;
+  readonly rows: { readonly key: string; readonly text: () => string }[];
+}
+
+/** A change that waits, and the rows that it must have for itself (`keysOf`). */
+export interface Batchable {
+  readonly change: Change;
+  readonly keys: readonly string[];
+}
+
+/** Makes the batch of these entries. @throws Error when one of them names a column that its table has not. */
+export function makeBatch<E extends Batchable>(entries: readonly E[]): Batch<E> {
+  const owners = new Map<string, E>();
+  const sent: E[] = [];
+  const conflicting: E[] = [];
+  for (const entry of entries) {
+    if (entry.keys.some((key) => owners.has(key))) {
+      conflicting.push(entry);
+      continue;
+    }
+    for (const key of entry.keys) owners.set(key, entry);
+    sent.push(entry);
+  }
+  return {
+    executions: executionsOf(sent.map(({ change }) => change)),
+    sent,
+    conflicting,
+    losers(kind, keys) {
+      const found = keys.map((key) => (kind === 'floor' ? sent[Number(key)] : owners.get(`${kind} ${key}`)));
+      return [...new Set(found.filter((entry) => entry !== undefined))];
+    },
+  };
+}
+
+/**
+ * The rows that a change must have for itself. A claim may follow the removal of an older row of the same key.
+ *
+ * @throws Error when it holds neither a guard nor a claim, or one row twice
+ */
+export function keysOf({ updates = [], claims = [], removals = [] }: Change): readonly string[] {
+  const keys = new Set<string>();
+  for (const { table, shard, id } of updates) keys.add(`${table} ${shard} ${id}`);
+  for (const { table, row } of claims) keys.add(`${table} ${row.shard} ${row.id}`);
+  if (keys.size === 0) throw new Error('a change needs a guard or a claim, so that it can be decided again');
+  if (keys.size < updates.length + claims.length) throw new Error('a change names a row twice');
+  for (const { table, shard, id } of removals) keys.add(`${table} ${shard} ${id}`);
+  return [...keys];
+}
+
+function executionsOf(changes: readonly Change[]): Execution[] {
+  const groups = new Map<Shape, Group>();
+  for (const change of changes) {
+    for (const removal of change.removals ?? []) {
+      add(groups, shapeOf('remove', removal.table), removal.shard, removal.id, removal);
+    }
+    for (const update of change.updates ?? []) addUpdate(groups, update);
+    for (const { table, row } of change.claims ?? []) add(groups, shapeOf('claim', table), row.shard, row.id, row);
+    for (const { table, row } of change.inserts ?? []) add(groups, shapeOf('insert', table), 0, '', row);
+    for (const transfer of change.transfers ?? []) {
+      add(groups, shapeOf('insert', 'ledger_transfer'), 0, '', lineOf(transfer));
+    }
+  }
+  addMovements(groups, changes);
+  return [...groups.values()].sort((a, b) => compare(a.shape.order, b.shape.order)).map(executionOf);
+}
+
+function executionOf({ shape, rows }: Group): Execution {
+  return {
+    statement: shape.statement,
+    values() {
+      rows.sort((a, b) => compare(a.key, b.key));
+      let text = '';
+      for (const row of rows) text += text === '' ? row.text() : `,${row.text()}`;
+      return [`[${text}]`];
+    },
+  };
+}
+
+function add(groups: Map<Shape, Group>, shape: Shape, shard: number, id: string, record: object): void {
+  const row = asRow(record);
+  groupOf(groups, shape).rows.push({ key: sortKey(shard, id), text: () => encodeRow(shape.fields, row) });
+}
+
+function addUpdate(groups: Map<Shape, Group>, update: Update): void {
+  const row = asRow(update.row);
+  const shape = updateShapeOf(update.table, row);
+  const key = asRow(update);
+  groupOf(groups, shape).rows.push({
+    key: sortKey(update.shard, update.id),
+    text: () => {
+      const head = encodeRow(UPDATE_KEY_FIELDS, key);
+      return shape.fields.length === 0 ? head : head.slice(0, -1) + encodeRow(shape.fields, row);
+    },
+  });
+}
+
+/** A ledger line is a record like any other; the transfer names its accounts as values. */
+function lineOf({ shard, id, debit, credit, amount_minor, currency, cause, cause_id, at }: Transfer): LedgerTransfer {
+  return {
+    shard,
+    id,
+    debit_shard: debit.shard,
+    debit_account: debit.id,
+    credit_shard: credit.shard,
+    credit_account: credit.id,
+    amount_minor,
+    currency,
+    cause,
+    cause_id,
+    at,
+  };
+}
+
+/** The number of no change. */
+const LOCKS_ONLY = -1;
+
+interface Movement {
+  readonly shard: number;
+  readonly id: string;
+  readonly currency: string;
+  readonly floored: boolean;
+  balance: bigint;
+}
+
+/**
+ * What the transfers do to the balances. What a change takes on balance from a floored account stands alone, to be
+ * checked change by change; all the rest is summed over the batch, so that an account that all share is written once.
+ */
+function addMovements(groups: Map<Shape, Group>, changes: readonly Change[]): void {
+  const sums = new Map<string, Movement>();
+  for (const [n, { transfers }] of changes.entries()) {
+    if (transfers === undefined) continue;
+    const own = new Map<string, Movement>();
+    for (const { debit, credit, amount_minor: amount, currency } of transfers) {
+      move(own, debit, currency, -amount);
+      move(own, credit, currency, amount);
+    }
+    for (const movement of own.values()) {
+      if (movement.floored && movement.balance < 0n) {
+        const { shard, id, currency, balance } = movement;
+        const debit: Debit = { n, shard, id, currency, amount: -balance };
+        add(groups, DEBIT_SHAPE, shard, id, debit);
+      } else move(sums, movement, movement.currency, movement.balance);
+    }
+  }
+  const debits = groups.has(DEBIT_SHAPE);
+  for (const movement of sums.values()) {
+    const { shard, id, currency } = movement;
+    add(groups, BALANCE_SHAPE, shard, id, movement);
+    const locked: Debit = { n: LOCKS_ONLY, shard, id, currency, amount: 0n };
+    if (debits) add(groups, DEBIT_SHAPE, shard, id, locked);
+  }
+}
+
+function move(
+  movements: Map<string, Movement>,
+  { shard, id, floored }: AccountRef,
+  currency: string,
+  balance: bigint,
+): void {
+  const key = `${shard} ${id} ${currency}`;
+  const known = movements.get(key);
+  if (known === undefined) movements.set(key, { shard, id, currency, floored, balance });
+  else known.balance += balance;
+}
+
+function groupOf(groups: Map<Shape, Group>, shape: Shape): Group {
+  const known = groups.get(shape);
+  if (known !== undefined) return known;
+  const group: Group = { shape, rows: [] };
+  groups.set(shape, group);
+  return group;
+}
+
+function shapeOf(verb: 'remove' | 'claim' | 'insert', table: TableName): Shape {
+  const key = `${verb} ${table}`;
+  const known = shapes.get(key);
+  if (known !== undefined) return known;
+  const make = { remove: removeShape, claim: claimShape, insert: insertShape }[verb];
+  const shape = make(table);
+  shapes.set(key, shape);
+  return shape;
+}
+
+/** Columns count by their place in the catalogue, so that the same set is the same shape in whatever order it came. */
+function updateShapeOf(table: TableName, row: Row): Shape {
+  const columns = columnsOf(table);
+  let number = 0;
+  for (const name in row) {
+    if (row[name] === undefined) continue;
+    const place = columns.findIndex((column) => column.name === name);
+    if (place < 0) throw new Error(`table ${table} has no column ${name}`);
+    number += 2 ** place;
+  }
+  const key = `update ${table} ${number}`;
+  const known = shapes.get(key);
+  if (known !== undefined) return known;
+  const written: readonly Column[] = columns.filter(({ name }) => row[name] !== undefined);
+  const shape = updateShape(table, written, number);
+  shapes.set(key, shape);
+  return shape;
+}
+
+/** Sorts by shard, then id, as the keys of the tables do. Shards have two digits. */
+function sortKey(shard: number, id: string): string {
+  return shard < 10 ? `0${shard} ${id}` : `${shard} ${id}`;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,166 @@
+/**
+ * The group commit: the changes of all callers leave together, in one transaction and one round trip.
+ *
+ * The next batch leaves when the connection is free, with whatever has come meanwhile: no timer, so that an idle
+ * gateway answers at once. Invariant: a change commits whole or not at all, and none can make another one fail; only
+ * a lost connection leaves a doubt, and then every change of the batch is told so.
+ */
+
+import type { Change, Outcome } from '../domain/change.ts';
+import { type Batch, type Batchable, keysOf, makeBatch } from './batch.ts';
+import {
+  CommitUnknown,
+  isCollision,
+  isTrouble,
+  LineLost,
+  type ServerError,
+  StoreBusy,
+  StoreRefused,
+  StoreUnavailable,
+} from './errors.ts';
+import { type Line, Refused } from './line.ts';
+
+/** How many changes may wait. More only wait longer than their callers do. */
+const MOST_WAITING = 20_000;
+const MOST_IN_BATCH = 256;
+/** How often a batch is sent again because of collisions or lost connections. */
+const MOST_RESENDS = 5;
+
+export interface Committer {
+  /**
+   * Commits a change.
+   *
+   * @returns `lost` when something it relied on has moved, a key was taken or a floor was reached: decide again.
+   * @throws CommitUnknown (it may have happened), StoreRefused (a constraint, a value that cannot be stored), StoreBusy,
+   *   StoreUnavailable; an Error when the change holds neither guard nor claim
+   */
+  commit(change: Change): Promise<Outcome>;
+  /** Takes no more changes, and resolves when those that wait are answered. */
+  close(): Promise<void>;
+}
+
+interface Entry extends Batchable {
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export function openCommitter(line: Line): Committer {
+  const waiting: Entry[] = [];
+  let draining: Promise<void> | undefined;
+  let closed = false;
+
+  const drain = async (): Promise<void> => {
+    await nextTurn();
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, MOST_IN_BATCH);
+      const reachable = await settle(line, batch);
+      // Nobody is made to wait for a database that is gone: each may try again, or tell its caller.
+      if (!reachable) for (const { reject } of waiting.splice(0)) reject(new StoreUnavailable());
+      await nextTurn();
+    }
+    draining = undefined;
+  };
+
+  return {
+    commit(change) {
+      return new Promise((resolve, reject) => {
+        const keys = keysOf(change);
+        if (closed) throw new StoreUnavailable('the store is closed');
+        if (waiting.length >= MOST_WAITING) throw new StoreBusy();
+        waiting.push({ change, keys, resolve, reject });
+        draining ??= drain();
+      });
+    },
+    async close() {
+      closed = true;
+      await draining;
+    },
+  };
+}
+
+/** Lets whatever is ready to run do so, and perhaps bring more changes. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Answers every entry. Returns false when the database cannot be reached; never rejects. */
+async function settle(line: Line, entries: readonly Entry[]): Promise<boolean> {
+  let left = entries;
+  let resends = 0;
+  let reachable = true;
+  const late: Entry[] = [];
+  while (left.length > 0) {
+    const { batch, failure } = await attempt(line, left);
+    if (batch !== undefined) {
+      late.push(...batch.conflicting);
+      left = batch.sent;
+    }
+    if (failure === undefined) {
+      for (const { resolve } of left) resolve('won');
+      break;
+    }
+    const losers = batch === undefined ? [] : losersOf(batch, failure);
+    const verdict = losers.length > 0 ? 'lost' : verdictOn(failure);
+    if (verdict === 'lost') {
+      for (const { resolve } of losers) resolve('lost');
+      left = left.filter((entry) => !losers.includes(entry));
+    } else if (verdict === 'again' && resends < MOST_RESENDS) {
+      resends += 1;
+    } else if (verdict === 'everybody' || failure instanceof LineLost || left.length === 1) {
+      for (const { reject } of left) reject(answerFor(failure));
+      reachable = !(failure instanceof StoreUnavailable);
+      break;
+    } else {
+      // One of these is to blame: each half is sent alone, until it stands alone.
+      const middle = left.length >> 1;
+      const first = await settle(line, left.slice(0, middle));
+      reachable = (await settle(line, left.slice(middle))) && first;
+      break;
+    }
+  }
+  // Answered after the batch, so that they are decided again on rows that include its outcome.
+  for (const { resolve } of late) resolve('lost');
+  return reachable;
+}
+
+/** Sends the entries as one batch. Without a failure all that was sent has been committed. */
+async function attempt(line: Line, entries: readonly Entry[]): Promise<{ batch?: Batch<Entry>; failure?: unknown }> {
+  let batch: Batch<Entry> | undefined;
+  try {
+    batch = makeBatch(entries);
+    await line.run(batch.executions);
+    return { batch };
+  } catch (failure) {
+    return batch === undefined ? { failure } : { batch, failure };
+  }
+}
+
+type Verdict = 'again' | 'everybody' | 'somebody';
+
+/** Whose fault a failed batch is, and so whether to send it again, to halve it, or to tell everybody. */
+function verdictOn(failure: unknown): Verdict {
+  // What certainly did not reach the server leaves again on the next connection.
+  if (failure instanceof LineLost) return failure.sent ? 'everybody' : 'again';
+  if (failure instanceof StoreUnavailable) return 'everybody';
+  if (!(failure instanceof Refused)) return 'somebody';
+  if (isCollision(failure.server.code)) return 'again';
+  return isTrouble(failure.server.code) ? 'everybody' : 'somebody';
+}
+
+/** The changes that a LOST1 error names. */
+function losersOf(batch: Batch<Entry>, error: unknown): Entry[] {
+  if (!(error instanceof Refused) || error.server.code !== 'LOST1') return [];
+  const { kind, keys } = lossOf(error.server);
+  return batch.losers(kind, keys);
+}
+
+function lossOf({ message, detail }: ServerError): { kind: string; keys: readonly string[] } {
+  const keys: unknown = JSON.parse(detail ?? '[]');
+  return { kind: message.replace(/^lost /, ''), keys: Array.isArray(keys) ? keys.map(String) : [] };
+}
+
+function answerFor(error: unknown): Error {
+  if (error instanceof LineLost) return new CommitUnknown();
+  if (error instanceof Refused) return new StoreRefused(error.server.code, error.server.constraint);
+  return error instanceof Error ? error : new StoreUnavailable();
+}

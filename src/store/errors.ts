@@ -1,0 +1,100 @@
+/**
+ * How the store fails, in words that hold no values: what a row held never reaches a message or a log.
+ *
+ * Invariant: `CommitUnknown` is the only failure of a commit after which it may have happened; after every other one
+ * nothing was written.
+ */
+
+import pg from 'pg';
+
+/** The connection was lost while the commit was under way: it happened whole, or not at all. Decide again. */
+export class CommitUnknown extends Error {
+  override readonly name = 'CommitUnknown';
+  constructor() {
+    super('the database connection was lost before the commit was answered');
+  }
+}
+
+/** Too many changes or reads wait already. Nothing was written; try later. */
+export class StoreBusy extends Error {
+  override readonly name = 'StoreBusy';
+  constructor() {
+    super('the store has too much to do');
+  }
+}
+
+/** The database cannot be reached, or the store is closed. Nothing was written; try later. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+  constructor(message = 'the database cannot be reached') {
+    super(message);
+  }
+}
+
+/** The database refused a statement. `code` is the SQLSTATE, `constraint` the constraint's name if one was broken. */
+export class StoreRefused extends Error {
+  override readonly name = 'StoreRefused';
+  readonly code: string;
+  readonly constraint: string | undefined;
+  constructor(code: string, constraint: string | undefined) {
+    super(`the database refused: SQLSTATE ${code}${constraint === undefined ? '' : `, constraint ${constraint}`}`);
+    this.code = code;
+    this.constraint = constraint;
+  }
+}
+
+/** The connection broke, or was broken. `sent` says whether the statements may have reached the server. */
+export class LineLost extends Error {
+  override readonly name = 'LineLost';
+  readonly sent: boolean;
+  /** A system or SQLSTATE code, for the log. */
+  readonly code: string | undefined;
+  constructor(sent: boolean, code: string | undefined) {
+    super(`the database connection was lost${code === undefined ? '' : ` (${code})`}`);
+    this.sent = sent;
+    this.code = code;
+  }
+}
+
+/** What the server said of a pipeline, before anything was made of it. */
+export interface ServerError {
+  readonly code: string;
+  readonly message: string;
+  readonly detail: string | undefined;
+  readonly constraint: string | undefined;
+}
+
+/** The server's word if it is one that leaves the connection usable; undefined: the connection is lost. */
+export function serverErrorOf(error: unknown): ServerError | undefined {
+  if (!(error instanceof pg.DatabaseError) || error.code === undefined) return undefined;
+  const { code, message, detail, constraint } = error;
+  return ENDS_THE_CONNECTION.test(code) ? undefined : { code, message, detail, constraint };
+}
+
+/** Class 08, an administrator's or a crash's shutdown, an idle session's end. */
+const ENDS_THE_CONNECTION = /^(08...|57P0[1235]|25P03)$/;
+
+/**
+ * Two transactions got in each other's way, or a proxy has forgotten a prepared statement (the line prepares anew): the
+ * same batch may well pass when it is sent again.
+ */
+export function isCollision(code: string): boolean {
+  return code === '40001' || code === '40P01' || code === FORGOTTEN;
+}
+
+/** The server knows no prepared statement of that name. */
+export const FORGOTTEN = '26000';
+
+/**
+ * The server is in trouble (resources, timeouts, standby, internal): no single change is to blame, and looking for
+ * one by halves would only add load.
+ */
+export function isTrouble(code: string): boolean {
+  return /^(25|53|55|57|58|F0|XX)/.test(code);
+}
+
+/** The code of a system error (`ECONNRESET`) or a server's, if it has one. */
+export function codeOf(error: unknown): string | undefined {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : undefined;
+}

@@ -1,0 +1,96 @@
+/**
+ * Brings a database to this version's schema: plain .sql files, applied in the order of their numbers.
+ *
+ * Invariant: each file is applied once, whole or not at all, by one process at a time; a file that was applied is
+ * never different from the one that lies here.
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+
+/** Any constant does: all of this project's migrators meet on it. */
+const LOCK_KEY = 7_262_646;
+const NAME_PATTERN = /^\d{4}-[a-z0-9-]+\.sql$/;
+
+/** One migration: its file name, its text and the SHA-256 of the text. */
+export type Migration = { name: string; sql: string; checksum: string };
+
+/**
+ * Applies what is missing and answers the names of what it applied, in order. Safe to run from many processes at once,
+ * and through a proxy that pools transactions (the lock lives as long as its transaction). A database that knows newer
+ * migrations than this code is left as it is: during a deployment both versions run.
+ *
+ * @param url connection string of the database; its role must own the schema
+ * @throws Error that names the file when one was edited after it was applied, comes too late, or fails
+ */
+export async function migrate(url: string, migrations: Migration[] = readMigrations()): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url, application_name: 'mbongo migrate' });
+  client.on('error', () => undefined); // The query that was under way reports it.
+  await client.connect();
+  try {
+    const applied: string[] = [];
+    for (const migration of migrations) {
+      if (await applyOnce(client, migration)) applied.push(migration.name);
+    }
+    return applied;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Reads the migrations in order: from the sources, or from the build, which carries a copy. */
+export function readMigrations(dir = fileURLToPath(new URL('./migrations/', import.meta.url))): Migration[] {
+  const names = readdirSync(dir)
+    .filter((name) => name.endsWith('.sql'))
+    .sort();
+  return names.map((name, index) => {
+    if (!NAME_PATTERN.test(name)) throw new Error(`migration ${name} is not named like 0001-some-words.sql`);
+    if (name.slice(0, 4) === names[index - 1]?.slice(0, 4)) throw new Error(`migration ${name} repeats a number`);
+    const sql = readFileSync(`${dir}/${name}`, 'utf8');
+    return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+  });
+}
+
+async function applyOnce(client: pg.Client, { name, sql, checksum }: Migration): Promise<boolean> {
+  await client.query('begin');
+  try {
+    await client.query(`select pg_advisory_xact_lock(${LOCK_KEY})`);
+    await client.query(`create table if not exists schema_migration (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now())`);
+    const known = await client.query<{ name: string; checksum: string }>(
+      'select name, checksum from schema_migration where name >= $1 order by name = $1 desc, name limit 1',
+      [name],
+    );
+    const found = known.rows[0];
+    if (found !== undefined && found.name !== name) {
+      throw new Error(`migration ${name} comes too late: ${found.name} has been applied`);
+    }
+    if (found !== undefined && found.checksum !== checksum) {
+      throw new Error(
+        `migration ${name} was edited after it was applied: restore it, and put the change in a new file`,
+      );
+    }
+    if (found === undefined) {
+      await run(client, name, sql);
+      await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum]);
+    }
+    await client.query('commit');
+    return found === undefined;
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function run(client: pg.Client, name: string, sql: string): Promise<void> {
+  try {
+    await client.query(sql);
+  } catch (cause) {
+    const at =
+      cause instanceof pg.DatabaseError && cause.position !== undefined ? Number.parseInt(cause.position, 10) : 0;
+    const line = sql.slice(0, at).split('\n').length;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`migration ${name} failed${at > 0 ? ` at line ${line}` : ''}: ${reason}`, { cause });
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * The reads by noun: which statement answers which question.
+ *
+ * Invariant: whatever lies on a request's path is a keyed read by an equality on the shard, and so coalesces.
+ */
+
+import type { TableName, Tables } from '../domain/change.ts';
+import { shardOf } from '../domain/ids.ts';
+import type { Merchant, WebhookEvent } from '../domain/records.ts';
+import type { CredentialCallerRow, EventFilter, Nouns, SessionCallerRow } from './nouns.ts';
+import type { Statement } from './pipeline.ts';
+import type { KeyedReader, Readers, ReadShape } from './read.ts';
+import { openRounds } from './round-reads.ts';
+import { columnList, columnsOf, listOf } from './tables.ts';
+import { instantParameter, type Row } from './wire.ts';
+
+/** Rows come back as the record that their columns were made from; the catalogue's types vouch for it. */
+function recordsOf<Record>(rows: readonly Row[]): Record[] {
+  return rows as unknown as Record[];
+}
+
+/** Merchants that `merchant.at` remembers. */
+const MOST_REMEMBERED = 10_000;
+
+export function openNouns(readers: Readers): Nouns {
+  const byId = <T extends TableName>(table: T) => one<Tables[T]>(readers.keyed(keyedShape(table, 'id', 'id')));
+  const byColumn = <T extends TableName>(table: T, key: string, order: string) =>
+    many<Tables[T]>(readers.keyed(keyedShape(table, key, order)));
+  const merchant = byId('merchant');
+  const rounds = openRounds(readers);
+  return {
+    session: { caller: one<SessionCallerRow>(readers.keyed(SESSION_CALLER)) },
+    credential: {
+      caller: one<CredentialCallerRow>(readers.keyed(CREDENTIAL_CALLER)),
+      list: credentialList(byColumn('credential', 'merchant_id', 'id')),
+    },
+    merchant: {
+      get: merchant,
+      at: rememberedMerchant(merchant),
+      list: async () => recordsOf<Merchant>(await readers.query(MERCHANT_LIST, columnsOf('merchant'), [])),
+    },
+    payment: {
+      get: byId('payment'),
+      ofSession: byColumn('payment', 'session_id', 'id'),
+      history: byColumn('payment_history', 'payment_id', 'version'),
+      toExpire: rounds.paymentsToExpire,
+    },
+    attempt: { get: byId('attempt'), claimDue: rounds.claimAttempts },
+    code: { get: byId('one_time_code') },
+    wallet: { get: byId('wallet') },
+    account: { get: byId('account') },
+    accounts: { ofMerchant: many<Tables['account']>(readers.keyed(MERCHANT_ACCOUNTS)) },
+    event: {
+      get: byId('webhook_event'),
+      list: (filter) => listEvents(readers, filter),
+      claimDue: rounds.claimEvents,
+    },
+    webhookAttempts: { ofEvent: byColumn('webhook_attempt', 'event_id', 'number') },
+    webhookSecret: { ofMerchant: byColumn('webhook_secret', 'merchant_id', 'id') },
+    idempotency: { get: byId('idempotency'), reap: rounds.reapIdempotency },
+  };
+}
+
+function one<Record>(read: KeyedReader): (shard: number, key: string) => Promise<Record | undefined> {
+  return async (shard, key) => recordsOf<Record>(await read(shard, key))[0];
+}
+
+function many<Record>(read: KeyedReader): (shard: number, key: string) => Promise<Record[]> {
+  return async (shard, key) => [...recordsOf<Record>(await read(shard, key))];
+}
+
+function keyedShape(table: TableName, key: string, order: string): ReadShape {
+  const columns = columnsOf(table);
+  return {
+    columns,
+    keyAt: columns.findIndex(({ name }) => name === key),
+    statement: {
+      name: `read_${table}_by_${key}`,
+      text: `select ${listOf(columns, 't')} from unnest($1::int2[], $2::text[]) as k(shard, key)
+join ${table} t on t.shard = k.shard and t.${key} = k.key order by t.${order}`,
+    },
+  };
+}
+
+const CREDENTIAL_OF_SESSION = columnList({
+  credential_status: 'text',
+  credential_retires_at: 'timestamptz',
+  credential_expires_at: 'timestamptz',
+  credential_allowed_addresses: 'jsonb',
+});
+const MERCHANT_OF_CALLER = columnList({ merchant_status: 'text', merchant_version: 'int4' });
+
+const SESSION_CALLER: ReadShape = {
+  columns: [...columnsOf('session'), ...CREDENTIAL_OF_SESSION, ...MERCHANT_OF_CALLER],
+  keyAt: 1,
+  statement: {
+    name: 'read_session_caller',
+    text: `select ${listOf(columnsOf('session'), 's')},
+  c.status, c.retires_at, c.expires_at, c.allowed_addresses, m.status, m.version
+from unnest($1::int2[], $2::text[]) as k(shard, key)
+join session s on s.shard = k.shard and s.id = k.key
+join credential c on c.shard = s.shard and c.id = s.credential_id
+join merchant m on m.shard = s.shard and m.id = s.merchant_id`,
+  },
+};
+
+const CREDENTIAL_CALLER: ReadShape = {
+  columns: [...columnsOf('credential'), ...MERCHANT_OF_CALLER],
+  keyAt: 1,
+  statement: {
+    name: 'read_credential_caller',
+    text: `select ${listOf(columnsOf('credential'), 'c')}, m.status, m.version
+from unnest($1::int2[], $2::text[]) as k(shard, key)
+join credential c on c.shard = k.shard and c.id = k.key
+join merchant m on m.shard = c.shard and m.id = c.merchant_id`,
+  },
+};
+
+/** A merchant's accounts begin with its id and a colon; that key stands behind the columns. */
+const MERCHANT_ACCOUNTS: ReadShape = {
+  columns: columnsOf('account'),
+  keyAt: columnsOf('account').length,
+  statement: {
+    name: 'read_merchant_accounts',
+    text: `select ${listOf(columnsOf('account'), 'a')}, k.key
+from unnest($1::int2[], $2::text[]) as k(shard, key)
+join account a on a.shard = k.shard and a.id >= k.key || ':' and a.id < k.key || ';' order by a.id`,
+  },
+};
+
+const MERCHANT_LIST: Statement = {
+  name: 'list_merchants',
+  text: `select ${listOf(columnsOf('merchant'))} from merchant order by id`,
+};
+
+/** A merchant's id carries its shard. What is no id belongs to nobody. */
+function credentialList<Record>(ofMerchant: (shard: number, merchantId: string) => Promise<Record[]>) {
+  return async (merchantId: string): Promise<Record[]> => {
+    const shard = shardIn(merchantId);
+    return shard === undefined ? [] : ofMerchant(shard, merchantId);
+  };
+}
+
+function shardIn(id: string): number | undefined {
+  try {
+    return shardOf(id);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Remembers the newest merchant records that this process has read; the longest known goes first. */
+function rememberedMerchant(get: (shard: number, id: string) => Promise<Merchant | undefined>) {
+  const known = new Map<string, Merchant>();
+  return async (shard: number, id: string, version: number): Promise<Merchant | undefined> => {
+    const remembered = known.get(id);
+    if (remembered !== undefined && remembered.shard === shard && remembered.version >= version) return remembered;
+    const merchant = await get(shard, id);
+    if (merchant === undefined) return undefined;
+    if ((known.get(id)?.version ?? -1) < merchant.version) known.set(id, merchant);
+    const [oldest] = known.keys();
+    if (known.size > MOST_REMEMBERED && oldest !== undefined) known.delete(oldest);
+    return merchant;
+  };
+}
+
+/** Each condition that was asked for; a merchant's id carries its shard, and the index begins with it. */
+async function listEvents(readers: Readers, filter: EventFilter): Promise<WebhookEvent[]> {
+  const columns = columnsOf('webhook_event');
+  const conditions: string[] = [];
+  const values: string[] = [];
+  const where = (condition: string, value: string | undefined, name: string): string => {
+    if (value === undefined) return '';
+    values.push(value);
+    conditions.push(condition.replaceAll('?', `$${values.length}`));
+    return name;
+  };
+  const { merchantId, from, to } = filter;
+  const shard = merchantId === undefined ? undefined : shardIn(merchantId);
+  if (merchantId !== undefined && shard === undefined) return [];
+  const name = [
+    where('shard = ?::smallint', shard?.toString(), 's'),
+    where('merchant_id = ?', merchantId, 'm'),
+    where('status = ?', filter.status, 'a'),
+    where('created_at >= ?::timestamptz', from === undefined ? undefined : instantParameter(from), 'f'),
+    where('created_at < ?::timestamptz', to === undefined ? undefined : instantParameter(to), 't'),
+    where('id > ?', filter.after, 'i'),
+  ].join('');
+  values.push(String(filter.limit));
+  const text = `select ${listOf(columns)} from webhook_event
+${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`} order by id limit $${values.length}::int8`;
+  return recordsOf<WebhookEvent>(await readers.query({ name: `list_events_${name}`, text }, columns, values));
+}

@@ -1,0 +1,111 @@
+/**
+ * What the store can be asked, by noun, and what it answers.
+ *
+ * Invariant: an answer is a record as it was committed, read after the question was asked.
+ */
+
+import type {
+  Account,
+  Attempt,
+  Credential,
+  CredentialStatus,
+  EventStatus,
+  IdempotencyRecord,
+  Merchant,
+  MerchantStatus,
+  OneTimeCode,
+  Payment,
+  PaymentHistory,
+  Session,
+  Wallet,
+  WebhookAttempt,
+  WebhookEvent,
+  WebhookSecret,
+} from '../domain/records.ts';
+
+/** A session with what must be known of who minted it. */
+export type SessionCallerRow = Session & {
+  readonly credential_status: CredentialStatus;
+  readonly credential_retires_at: number | null;
+  readonly credential_expires_at: number | null;
+  readonly credential_allowed_addresses: readonly string[] | null;
+  readonly merchant_status: MerchantStatus;
+  readonly merchant_version: number;
+};
+
+/** A credential with what must be known of its merchant. */
+export type CredentialCallerRow = Credential & {
+  readonly merchant_status: MerchantStatus;
+  readonly merchant_version: number;
+};
+
+/** Which webhook events to list, in the order of their ids; the instants (ms) are of `created_at`. */
+export interface EventFilter {
+  readonly merchantId?: string | undefined;
+  readonly status?: EventStatus | undefined;
+  /** Inclusive. */
+  readonly from?: number | undefined;
+  /** Exclusive. */
+  readonly to?: number | undefined;
+  /** The last event of the page before. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+/** Reads by noun. Times are milliseconds since 1970; a row that is not there is `undefined`. */
+export interface Nouns {
+  readonly session: {
+    /** The session, if its merchant and credential are there too. */
+    caller(shard: number, id: string): Promise<SessionCallerRow | undefined>;
+  };
+  readonly credential: {
+    caller(shard: number, id: string): Promise<CredentialCallerRow | undefined>;
+    list(merchantId: string): Promise<Credential[]>;
+  };
+  readonly merchant: {
+    get(shard: number, id: string): Promise<Merchant | undefined>;
+    /** All merchants, in the order of their ids. */
+    list(): Promise<Merchant[]>;
+    /** The merchant at this version or a newer one, from memory where possible. */
+    at(shard: number, id: string, version: number): Promise<Merchant | undefined>;
+  };
+  readonly payment: {
+    get(shard: number, id: string): Promise<Payment | undefined>;
+    /** In the order of their ids, which is that of their making. */
+    ofSession(shard: number, sessionId: string): Promise<Payment[]>;
+    history(shard: number, id: string): Promise<PaymentHistory[]>;
+    /** Payments that wait for the customer and whose time is over: pending, or waiting for a code. */
+    toExpire(now: number, limit: number): Promise<Payment[]>;
+  };
+  readonly attempt: {
+    get(shard: number, id: string): Promise<Attempt | undefined>;
+    /** Takes open attempts whose inquiry is due, each for one caller until `leaseUntil`; as they are then. */
+    claimDue(now: number, leaseUntil: number, limit: number): Promise<Attempt[]>;
+  };
+  readonly code: {
+    /** A payment's one-time code. */
+    get(shard: number, paymentId: string): Promise<OneTimeCode | undefined>;
+  };
+  readonly wallet: { get(shard: number, number: string): Promise<Wallet | undefined> };
+  readonly account: { get(shard: number, id: string): Promise<Account | undefined> };
+  readonly accounts: {
+    /** A merchant's accounts, in the order of their ids. */
+    ofMerchant(shard: number, merchantId: string): Promise<Account[]>;
+  };
+  readonly event: {
+    get(shard: number, id: string): Promise<WebhookEvent | undefined>;
+    list(filter: EventFilter): Promise<WebhookEvent[]>;
+    /** Takes waiting events that are due, each for one caller until `leaseUntil`; as they are then. */
+    claimDue(now: number, leaseUntil: number, limit: number): Promise<WebhookEvent[]>;
+  };
+  readonly webhookAttempts: { ofEvent(shard: number, eventId: string): Promise<WebhookAttempt[]> };
+  readonly webhookSecret: {
+    /** A merchant's secrets, whatever their status. */
+    ofMerchant(shard: number, merchantId: string): Promise<WebhookSecret[]>;
+  };
+  readonly idempotency: {
+    get(shard: number, id: string): Promise<IdempotencyRecord | undefined>;
+    /** Forgets records made before that instant; returns how many. */
+    reap(before: number, limit: number): Promise<number>;
+  };
+}

@@ -1,0 +1,136 @@
+/**
+ * Several prepared statements, one Sync: one round trip, and one implicit transaction.
+ *
+ * In the extended protocol everything between two Syncs commits whole or not at all, so a batch needs neither BEGIN
+ * nor COMMIT. The driver has no call for that, but it sends any object with `submit`. Invariant: a pipeline settles
+ * exactly once, when the server has answered its Sync, has refused one of its statements, or is gone.
+ */
+
+import type pg from 'pg';
+
+/** A prepared statement: `name` (at most 63 bytes) always means the same text. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** One execution of a prepared statement in a pipeline. */
+export interface Execution {
+  readonly statement: Statement;
+  /** Makes the parameters, called just before they are written: the server works on one while we encode the next. */
+  values(): readonly (string | null)[];
+  /** Takes a row of the result, in PostgreSQL's text format. */
+  onRow?(texts: readonly (string | null)[]): void;
+}
+
+interface DataRow {
+  readonly fields: readonly (string | null)[];
+}
+
+type Done = (error?: unknown) => void;
+
+/** A row that could not be written or read: the fault of one row, which leaves the connection as it was. */
+export class Untranslatable extends Error {
+  override readonly name = 'Untranslatable';
+}
+
+/** Sends the executions on a connection that has prepared their statements. Rejects with what the driver reports. */
+export function runPipeline(client: pg.Client, executions: readonly Execution[], stallMs: number): Promise<void> {
+  return submit(client, stallMs, executions, (connection) => {
+    for (const [index, { statement, values }] of executions.entries()) {
+      const texts = values();
+      connection.stream.cork();
+      connection.bind({ statement: statement.name, values: [...texts] }, true);
+      connection.execute(null, true);
+      if (index === executions.length - 1) connection.sync();
+      connection.stream.uncork();
+    }
+  });
+}
+
+/** Prepares a statement, in a Sync of its own: a refused pipeline would skip the Parse with the rest. */
+export function prepare(client: pg.Client, { name, text }: Statement, stallMs: number): Promise<void> {
+  return submit(client, stallMs, [], (connection) => {
+    connection.parse({ name, text, types: [] }, true);
+    connection.sync();
+  });
+}
+
+function submit(
+  client: pg.Client,
+  stallMs: number,
+  executions: readonly Execution[],
+  write: (connection: pg.Connection) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let connection: pg.Connection | undefined;
+    const done: Done = (error) => {
+      clearTimeout(stall);
+      if (error === undefined) resolve();
+      else reject(error instanceof Error ? error : new Error('the database connection failed'));
+    };
+    // A server that has gone silent would hold its batch for as long as TCP retries.
+    const stall = setTimeout(() => {
+      connection?.stream.destroy();
+      done(new Error('the database does not answer'));
+    }, stallMs);
+    client.query(
+      handlersFor(executions, done, (given) => {
+        connection = given;
+        write(given);
+      }),
+    );
+  });
+}
+
+/** What the driver calls on whatever it has been given to send. */
+interface Handlers extends pg.Submittable {
+  handleRowDescription(): void;
+  handleDataRow(message: DataRow): void;
+  handleCommandComplete(): void;
+  handleEmptyQuery(): void;
+  handleError(error: unknown): void;
+  handleReadyForQuery(): void;
+}
+
+function handlersFor(
+  executions: readonly Execution[],
+  done: Done,
+  write: (connection: pg.Connection) => void,
+): Handlers {
+  let current = 0;
+  let untranslatable: Untranslatable | undefined;
+  return {
+    submit(connection) {
+      try {
+        write(connection);
+      } catch (error) {
+        untranslatable = new Untranslatable(error instanceof Error ? error.message : 'a row cannot be written');
+        // What has been written before must not commit: an unknown statement makes the server roll it back.
+        connection.bind({ statement: 'never_prepared', values: [] }, true);
+        connection.sync();
+      }
+    },
+    handleRowDescription() {},
+    handleDataRow({ fields }) {
+      try {
+        executions[current]?.onRow?.(fields);
+      } catch {
+        // The error's own words would hold the value.
+        untranslatable = new Untranslatable('a row cannot be read');
+      }
+    },
+    handleCommandComplete() {
+      current += 1;
+    },
+    handleEmptyQuery() {
+      current += 1;
+    },
+    handleError(error) {
+      done(untranslatable ?? error);
+    },
+    handleReadyForQuery() {
+      done(untranslatable);
+    },
+  };
+}

@@ -1,0 +1,216 @@
+/**
+ * Coalesced reads: the keys that concurrent callers ask for leave together, as one prepared statement a reader and one
+ * round trip, and callers of the same key share one row.
+ *
+ * Invariant: a read never joins a statement that has already been sent, so whoever reads after a commit was
+ * acknowledged sees it.
+ */
+
+import { SHARDS } from '../domain/ids.ts';
+import { LineLost, StoreBusy, StoreRefused, StoreUnavailable } from './errors.ts';
+import { type Line, Refused } from './line.ts';
+import type { Execution, Statement } from './pipeline.ts';
+import type { Column } from './tables.ts';
+import { decodeRow, encodeArray, isStorable, type Row } from './wire.ts';
+
+/** How many keys or statements may wait. */
+const MOST_WAITING = 50_000;
+/** Keys of one statement: more only make the first callers wait for the last. */
+const MOST_KEYS = 512;
+/** A read is harmless: it is sent again when its connection breaks. */
+const MOST_TRIES = 3;
+
+/** Something to execute, and who waits for it. */
+interface Job extends Execution {
+  settle(error: Error | undefined): void;
+}
+
+/** A reader with callers that wait. */
+interface Source {
+  /** Takes callers' keys into a job that is sent now. */
+  take(): Job;
+  /** Whether any are left for another job. */
+  waits(): boolean;
+}
+
+export interface Readers {
+  /** A reader by (shard, key): all rows of the key, in the statement's order. */
+  keyed(shape: ReadShape): KeyedReader;
+  /** Runs a statement for one caller, in a transaction of its own. */
+  query(statement: Statement, columns: readonly Column[], values: readonly (string | null)[]): Promise<Row[]>;
+  /** Takes no more reads, and resolves when those that wait are answered. */
+  close(): Promise<void>;
+}
+
+export type KeyedReader = (shard: number, key: string) => Promise<readonly Row[]>;
+
+/** A statement over `$1::int2[]` (shards) and `$2::text[]` (keys). It answers these columns, the shard first. */
+export interface ReadShape {
+  readonly statement: Statement;
+  readonly columns: readonly Column[];
+  /** At which place of the answer the key stands; behind the columns when it is no part of the record. */
+  readonly keyAt: number;
+}
+
+/** Reads over these connections: each takes all that waits whenever it is free. */
+export function openReaders(lines: readonly Line[]): Readers {
+  const sources = new Set<Source>();
+  const idle = new Set(lines);
+  const busy = new Set<Promise<void>>();
+  let scheduled = false;
+  let closed = false;
+
+  const enlist = (source: Source): void => {
+    if (closed) throw new StoreUnavailable('the store is closed');
+    sources.add(source);
+    wake();
+  };
+
+  const wake = (): void => {
+    if (scheduled || idle.size === 0 || sources.size === 0) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      send();
+    });
+  };
+
+  const send = (): void => {
+    const [line] = idle;
+    if (line === undefined) return;
+    const jobs: Job[] = [];
+    for (const source of sources) {
+      jobs.push(source.take());
+      if (!source.waits()) sources.delete(source);
+    }
+    if (jobs.length === 0) return;
+    idle.delete(line);
+    const run = answer(line, jobs).then(() => {
+      busy.delete(run);
+      idle.add(line);
+      wake();
+    });
+    busy.add(run);
+    wake();
+  };
+
+  return {
+    keyed: (shape) => keyedReader(shape, enlist),
+    query: (statement, columns, values) =>
+      new Promise((resolve, reject) => {
+        let rows: Row[] = [];
+        const job: Job = {
+          statement,
+          values() {
+            rows = [];
+            return values;
+          },
+          onRow: (texts) => rows.push(decodeRow(columns, texts)),
+          settle: (error) => (error === undefined ? resolve(rows) : reject(error)),
+        };
+        enlist({ take: () => job, waits: () => false });
+      }),
+    async close() {
+      closed = true;
+      while (busy.size > 0 || sources.size > 0) {
+        await Promise.all(busy);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+  };
+}
+
+/** Sends the jobs and answers them; never rejects. */
+async function answer(line: Line, jobs: readonly Job[]): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await line.run(jobs);
+      for (const job of jobs) job.settle(undefined);
+      return;
+    } catch (failure) {
+      if (failure instanceof LineLost && tries < MOST_TRIES) continue;
+      // One reader's statement that fails must not fail the others'.
+      if (!(failure instanceof LineLost || failure instanceof StoreUnavailable) && jobs.length > 1) {
+        for (const job of jobs) await answer(line, [job]);
+        return;
+      }
+      for (const job of jobs) job.settle(answerFor(failure));
+      return;
+    }
+  }
+}
+
+function answerFor(failure: unknown): Error {
+  if (failure instanceof Refused) return new StoreRefused(failure.server.code, failure.server.constraint);
+  if (failure instanceof LineLost) return new StoreUnavailable();
+  return failure instanceof Error ? failure : new StoreUnavailable();
+}
+
+/** A key that callers have asked for. */
+interface Asked {
+  readonly shard: number;
+  readonly key: string;
+  readonly promise: Promise<readonly Row[]>;
+  readonly resolve: (rows: readonly Row[]) => void;
+  readonly reject: (error: Error) => void;
+  rows: Row[];
+}
+
+function keyedReader(shape: ReadShape, enlist: (source: Source) => void): KeyedReader {
+  let waiting = new Map<string, Asked>();
+  const source: Source = {
+    take() {
+      const taken = waiting;
+      waiting = new Map();
+      for (const [id, asked] of taken) {
+        if (taken.size <= MOST_KEYS) break;
+        taken.delete(id);
+        waiting.set(id, asked);
+      }
+      return jobOf(shape, taken);
+    },
+    waits: () => waiting.size > 0,
+  };
+  return async (shard, key) => {
+    // No row can have such a key, and asking for it would fail everybody's statement.
+    if (!(Number.isInteger(shard) && shard >= 0 && shard < SHARDS) || !isStorable(key)) return [];
+    const id = `${shard} ${key}`;
+    const known = waiting.get(id);
+    if (known !== undefined) return known.promise;
+    if (waiting.size >= MOST_WAITING) throw new StoreBusy();
+    enlist(source);
+    const asked = askFor(shard, key);
+    waiting.set(id, asked);
+    return asked.promise;
+  };
+}
+
+function askFor(shard: number, key: string): Asked {
+  let resolve: Asked['resolve'] = () => undefined;
+  let reject: Asked['reject'] = () => undefined;
+  const promise = new Promise<readonly Row[]>((onRows, onError) => {
+    resolve = onRows;
+    reject = onError;
+  });
+  return { shard, key, promise, resolve, reject, rows: [] };
+}
+
+function jobOf({ statement, columns, keyAt }: ReadShape, taken: ReadonlyMap<string, Asked>): Job {
+  const all = [...taken.values()];
+  return {
+    statement,
+    values() {
+      for (const asked of all) asked.rows = [];
+      return [encodeArray(all.map(({ shard }) => shard)), encodeArray(all.map(({ key }) => key))];
+    },
+    onRow(texts) {
+      taken.get(`${texts[0]} ${texts[keyAt]}`)?.rows.push(decodeRow(columns, texts));
+    },
+    settle(error) {
+      for (const asked of all) {
+        if (error === undefined) asked.resolve(asked.rows);
+        else asked.reject(error);
+      }
+    },
+  };
+}

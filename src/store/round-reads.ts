@@ -1,0 +1,96 @@
+/**
+ * What the rounds ask for: rows of all shards that are due.
+ *
+ * Invariant: each shard is asked for by an equality, another one first each time, so that none is always last and they
+ * can be spread over nodes. Rows are pulled one by one: no more are locked than are answered.
+ */
+
+import type { TableName, Tables } from '../domain/change.ts';
+import { SHARDS } from '../domain/ids.ts';
+import type { Attempt, Payment, WebhookEvent } from '../domain/records.ts';
+import type { Statement } from './pipeline.ts';
+import type { Readers } from './read.ts';
+import { columnsOf, listOf } from './tables.ts';
+import { instantParameter } from './wire.ts';
+
+export interface Rounds {
+  paymentsToExpire(now: number, limit: number): Promise<Payment[]>;
+  claimAttempts(now: number, leaseUntil: number, limit: number): Promise<Attempt[]>;
+  claimEvents(now: number, leaseUntil: number, limit: number): Promise<WebhookEvent[]>;
+  reapIdempotency(before: number, limit: number): Promise<number>;
+}
+
+export function openRounds(readers: Readers): Rounds {
+  let turn = 0;
+  const parameters = (at: number, limit: number): string[] => {
+    turn = (turn + 1) % SHARDS;
+    return [instantParameter(at), String(limit), String(turn)];
+  };
+  const rows = async <T extends TableName>(table: T, statement: Statement, values: string[]) =>
+    (await readers.query(statement, columnsOf(table), values)) as unknown as Tables[T][];
+  return {
+    paymentsToExpire: (now, limit) => rows('payment', PAYMENTS_TO_EXPIRE, parameters(now, limit)),
+    claimAttempts: (now, leaseUntil, limit) =>
+      rows('attempt', CLAIM_ATTEMPTS, [...parameters(now, limit), instantParameter(leaseUntil)]),
+    claimEvents: (now, leaseUntil, limit) =>
+      rows('webhook_event', CLAIM_EVENTS, [...parameters(now, limit), instantParameter(leaseUntil)]),
+    reapIdempotency: async (before, limit) => (await readers.query(REAP, [], parameters(before, limit))).length,
+  };
+}
+
+/** `$1` is the instant, `$2` the limit, `$3` the shard to begin with. */
+interface Due {
+  readonly table: TableName;
+  readonly list: string;
+  /** When a row is due, as the table's index has it. */
+  readonly condition: string;
+  /** The instant that decides. */
+  readonly column: string;
+  readonly lock: string;
+}
+
+function selectDue({ table, list, condition, column, lock }: Due): string {
+  return `select ${list} from generate_series($3::int4, $3::int4 + ${SHARDS - 1}) as turn
+cross join lateral (select * from ${table} t
+  where t.shard = (turn % ${SHARDS})::smallint and ${condition}
+  order by t.${column} limit $2::int8 ${lock}) d
+limit $2::int8`;
+}
+
+const PAYMENTS_TO_EXPIRE: Statement = {
+  name: 'payments_to_expire',
+  text: selectDue({
+    table: 'payment',
+    list: listOf(columnsOf('payment'), 'd'),
+    condition: "t.status in ('pending', 'pending_otp_verification') and t.expires_at <= $1::timestamptz",
+    column: 'expires_at',
+    lock: '',
+  }),
+};
+
+const CLAIM_ATTEMPTS = claim('attempt', "t.status in ('intended', 'waiting', 'unknown')", 'next_inquiry_at');
+const CLAIM_EVENTS = claim('webhook_event', "t.status = 'waiting'", 'next_at');
+
+/** A lease raises the version too, so that whoever decided on the row as it was before loses. */
+function claim(table: TableName, status: string, column: string): Statement {
+  const condition = `${status} and t.${column} <= $1::timestamptz`;
+  const due = selectDue({ table, list: 'd.shard, d.id', condition, column, lock: 'for update skip locked' });
+  return {
+    name: `claim_due_${table}`,
+    text: `with due as materialized (${due})
+update ${table} t set ${column} = $4::timestamptz, version = t.version + 1 from due
+where t.shard = due.shard and t.id = due.id returning ${listOf(columnsOf(table), 't')}`,
+  };
+}
+
+const REAP: Statement = {
+  name: 'reap_idempotency',
+  text: `with due as materialized (${selectDue({
+    table: 'idempotency',
+    list: 'd.shard, d.id',
+    condition: 't.created_at < $1::timestamptz',
+    column: 'created_at',
+    lock: 'for update skip locked',
+  })})
+delete from idempotency t using due where t.shard = due.shard and t.id = due.id returning t.shard`,
+};

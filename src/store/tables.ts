@@ -1,0 +1,219 @@
+/**
+ * The catalogue: every table's columns and their PostgreSQL types. All SQL of the store is made from it.
+ *
+ * Invariant: it names exactly the fields of the record types (a missing or an extra one does not compile) and
+ * exactly the columns of the migrations (a test compares it with information_schema).
+ */
+
+import type { TableName, Tables } from '../domain/change.ts';
+
+export type ColumnType = 'int2' | 'int4' | 'int8' | 'text' | 'bool' | 'timestamptz' | 'jsonb';
+
+/** The PostgreSQL types that may hold a field: money is `bigint`, an instant or a count is `number`. */
+type TypeFor<Value> = [Value] extends [bigint]
+  ? 'int8'
+  : [Value] extends [boolean]
+    ? 'bool'
+    : [Value] extends [number]
+      ? 'int2' | 'int4' | 'timestamptz'
+      : [Value] extends [string]
+        ? 'text'
+        : 'jsonb';
+
+/** The columns that keep a record: each of its fields, absent ones and nulls aside. */
+export type ColumnsOf<Record> = { readonly [Field in keyof Record]-?: TypeFor<NonNullable<Record[Field]>> };
+
+type Catalogue = { readonly [Table in TableName]: ColumnsOf<Tables[Table]> };
+
+const versioned = { shard: 'int2', id: 'text', version: 'int4' } as const;
+
+export const TABLES: Catalogue = {
+  merchant: {
+    ...versioned,
+    name: 'text',
+    status: 'text',
+    settings: 'jsonb',
+    created_at: 'timestamptz',
+  },
+  credential: {
+    ...versioned,
+    merchant_id: 'text',
+    secret_hash: 'text',
+    status: 'text',
+    retires_at: 'timestamptz',
+    expires_at: 'timestamptz',
+    allowed_addresses: 'jsonb',
+    created_at: 'timestamptz',
+  },
+  webhook_secret: {
+    ...versioned,
+    merchant_id: 'text',
+    sealed: 'text',
+    status: 'text',
+    retires_at: 'timestamptz',
+    created_at: 'timestamptz',
+  },
+  session: {
+    ...versioned,
+    merchant_id: 'text',
+    credential_id: 'text',
+    token_hash: 'text',
+    status: 'text',
+    amount: 'text',
+    amount_minor: 'int8',
+    currency: 'text',
+    customer_reference: 'text',
+    scope: 'text',
+    device_fingerprint: 'text',
+    payments: 'int4',
+    submitting_payment_id: 'text',
+    issued_at: 'timestamptz',
+    expires_at: 'timestamptz',
+  },
+  payment: {
+    ...versioned,
+    merchant_id: 'text',
+    session_id: 'text',
+    status: 'text',
+    method: 'text',
+    amount: 'text',
+    amount_minor: 'int8',
+    currency: 'text',
+    customer_reference: 'text',
+    fee_minor: 'int8',
+    total_minor: 'int8',
+    fee_covered_by: 'text',
+    delivery_behaviour: 'text',
+    notify_url: 'text',
+    success_redirect_url: 'text',
+    fail_redirect_url: 'text',
+    wallet_number: 'text',
+    msisdn: 'text',
+    carrier: 'text',
+    attempt_id: 'text',
+    provider_reference: 'text',
+    reason: 'text',
+    events: 'int4',
+    language: 'text',
+    created_at: 'timestamptz',
+    submitted_at: 'timestamptz',
+    completed_at: 'timestamptz',
+    expires_at: 'timestamptz',
+  },
+  payment_history: {
+    shard: 'int2',
+    payment_id: 'text',
+    version: 'int4',
+    status: 'text',
+    reason: 'text',
+    at: 'timestamptz',
+  },
+  attempt: {
+    ...versioned,
+    merchant_id: 'text',
+    payment_id: 'text',
+    connector: 'text',
+    status: 'text',
+    reference: 'text',
+    msisdn: 'text',
+    amount_minor: 'int8',
+    currency: 'text',
+    provider_reference: 'text',
+    reason: 'text',
+    inquiries: 'int4',
+    not_found_at: 'timestamptz',
+    next_inquiry_at: 'timestamptz',
+    created_at: 'timestamptz',
+    settled_at: 'timestamptz',
+  },
+  one_time_code: {
+    ...versioned,
+    code_hash: 'text',
+    sent_to: 'text',
+    resends: 'int4',
+    tries: 'jsonb',
+    expires_at: 'timestamptz',
+    created_at: 'timestamptz',
+  },
+  wallet: {
+    ...versioned,
+    kind: 'text',
+    currency: 'text',
+    phone: 'text',
+    pin_hash: 'text',
+    pin_failures: 'int4',
+    locked_until: 'timestamptz',
+    created_at: 'timestamptz',
+  },
+  account: { shard: 'int2', id: 'text', currency: 'text', balance: 'int8', floored: 'bool' },
+  ledger_transfer: {
+    shard: 'int2',
+    id: 'text',
+    debit_shard: 'int2',
+    debit_account: 'text',
+    credit_shard: 'int2',
+    credit_account: 'text',
+    amount_minor: 'int8',
+    currency: 'text',
+    cause: 'text',
+    cause_id: 'text',
+    at: 'timestamptz',
+  },
+  webhook_event: {
+    ...versioned,
+    merchant_id: 'text',
+    transaction_id: 'text',
+    sequence: 'int4',
+    type: 'text',
+    url: 'text',
+    body: 'text',
+    status: 'text',
+    attempts: 'int4',
+    next_at: 'timestamptz',
+    created_at: 'timestamptz',
+    delivered_at: 'timestamptz',
+    last_error: 'text',
+  },
+  webhook_attempt: {
+    shard: 'int2',
+    id: 'text',
+    event_id: 'text',
+    number: 'int4',
+    at: 'timestamptz',
+    status_code: 'int4',
+    duration_ms: 'int4',
+    error: 'text',
+  },
+  idempotency: {
+    shard: 'int2',
+    id: 'text',
+    version: 'int4',
+    request_hash: 'text',
+    status: 'int4',
+    body: 'text',
+    created_at: 'timestamptz',
+  },
+};
+
+/** A column as SQL and wire code want it. */
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+/** A list of columns for SQL made from a column catalogue, in its order. */
+export function columnList(columns: { readonly [name: string]: ColumnType }): readonly Column[] {
+  return Object.entries(columns).map(([name, type]) => ({ name, type }));
+}
+
+const LISTS = new Map(Object.entries(TABLES).map(([table, columns]) => [table, columnList(columns)]));
+
+/** The columns of a table, in the order of its record type. */
+export function columnsOf(table: TableName): readonly Column[] {
+  return LISTS.get(table) ?? [];
+}
+
+/** The columns' names for a select, each behind an alias if there is one. */
+export function listOf(columns: readonly Column[], alias?: string): string {
+  return columns.map(({ name }) => (alias === undefined ? name : `${alias}.${name}`)).join(', ');
+}

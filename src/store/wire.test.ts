@@ -1,0 +1,86 @@
+/** What is written is what is read: encoding by the catalogue's types, decoding from PostgreSQL's text. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { columnList } from './tables.ts';
+import { asRow, decodeRow, encodeArray, encodeRow, fieldsOf, isStorable } from './wire.ts';
+
+const columns = columnList({
+  shard: 'int2',
+  amount_minor: 'int8',
+  name: 'text',
+  floored: 'bool',
+  at: 'timestamptz',
+  settings: 'jsonb',
+});
+const fields = fieldsOf(columns);
+const full = { shard: 7, amount_minor: 5n, name: 'x', floored: true, at: 0, settings: { a: [1, null, 'é'] } };
+
+/** JSON.parse would round it: this keeps a bigint's digits as a text. */
+const digits = (json: string): string | undefined => /"amount_minor":(-?\d+)/.exec(json)?.[1];
+
+test('a row is one JSON object, its fields in the order of the columns', () => {
+  expect(encodeRow(fields, full)).toBe(
+    '{"shard":7,"amount_minor":5,"name":"x","floored":true,"at":"1970-01-01T00:00:00.000Z","settings":{"a":[1,null,"é"]}}',
+  );
+  const nulls = Object.fromEntries(columns.map(({ name }) => [name, null]));
+  expect(JSON.parse(encodeRow(fields, nulls))).toEqual(nulls);
+});
+
+test('money keeps every digit, and texts every character', () => {
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+      fc.string({ unit: 'grapheme' }),
+      (amount_minor, name) => {
+        const json = encodeRow(fields, { ...full, amount_minor, name });
+        expect(digits(json)).toBe(String(amount_minor));
+        expect((JSON.parse(json) as { name: string }).name).toBe(name);
+      },
+    ),
+  );
+});
+
+test('a value of another type than its column is refused, and not named', () => {
+  const wrong = [{ name: 5 }, { amount_minor: 5 }, { shard: 'secret' }, { floored: 'secret' }, { at: 'secret' }];
+  for (const part of wrong) {
+    expect(() => encodeRow(fields, asRow({ ...full, ...part }))).toThrow(/^column \w+ is \w+ and cannot hold a \w+$/);
+  }
+});
+
+test('instants are read in UTC to the millisecond, with or without a fraction', () => {
+  fc.assert(
+    fc.property(fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }), (date) => {
+      const text = date
+        .toISOString()
+        .replace('T', ' ')
+        .replace(/\.?0*Z$/, '+00');
+      const whole = date.getUTCMilliseconds() === 0 ? `${date.toISOString().slice(0, 19).replace('T', ' ')}+00` : text;
+      expect(decodeRow(columnList({ at: 'timestamptz' }), [whole])).toEqual({ at: date.getTime() });
+    }),
+  );
+});
+
+test('an instant in another form is an error, never another time', () => {
+  const read = (text: string) => decodeRow(columnList({ at: 'timestamptz' }), [text]);
+  for (const text of ['2026-11-20 14:32:44+02', 'infinity', '2026/11/20 14:32:44+00', '10000-01-01 00:00:00+00']) {
+    expect(() => read(text)).toThrow(RangeError);
+  }
+});
+
+test('rows are decoded by the types of their columns', () => {
+  const texts = ['7', '9223372036854775807', 'x', 'f', '2026-11-20 12:00:00.12+00', '{"a":[1]}'];
+  expect(decodeRow(columns, texts)).toEqual({
+    shard: 7,
+    amount_minor: 9_223_372_036_854_775_807n,
+    name: 'x',
+    floored: false,
+    at: Date.UTC(2026, 10, 20, 12, 0, 0, 120),
+    settings: { a: [1] },
+  });
+});
+
+test('an array parameter quotes every text', () => {
+  expect(encodeArray([1, 63])).toBe('{1,63}');
+  expect(encodeArray(['a', '', 'NULL', '"\\,{}'])).toBe('{"a","","NULL","\\"\\\\,{}"}');
+  expect(isStorable('a\u0000')).toBe(false);
+});

@@ -1,0 +1,150 @@
+/**
+ * Rows on the wire: written as the JSON text that jsonb_to_recordset reads, read from PostgreSQL's text format.
+ *
+ * Invariant: a row that is written and read again is the same row. Money never becomes a `number`: a bigint is
+ * written as bare digits, which jsonb keeps exactly, and read with BigInt. Instants are milliseconds in UTC; the
+ * connection pins TimeZone and DateStyle, on which their text depends.
+ */
+
+import type { Column, ColumnType } from './tables.ts';
+
+/** A record as this room's generic code sees it. */
+export type Row = { readonly [column: string]: unknown };
+
+/** Hides a record's type from generic code; its columns come from the catalogue, which knows them. */
+export function asRow(record: object): Row {
+  return record as Row;
+}
+
+/** A column with everything of its JSON that can be made beforehand. */
+export interface Field {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** The separator, the quoted name and the colon. */
+  readonly lead: string;
+}
+
+/** Makes a row's encoding plan; `offset` is how many fields stand before these in the same object. */
+export function fieldsOf(columns: readonly Column[], offset = 0): readonly Field[] {
+  return columns.map(({ name, type }, index) => ({
+    name,
+    type,
+    lead: `${index + offset === 0 ? '{' : ','}"${name}":`,
+  }));
+}
+
+/** One row as a JSON object. A value of another type than its column's is an error. */
+export function encodeRow(fields: readonly Field[], row: Row): string {
+  let text = '';
+  for (const field of fields) text += field.lead + encodeValue(field, row[field.name]);
+  return `${text}}`;
+}
+
+function encodeValue({ type, name }: Field, value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  switch (typeof value) {
+    case 'string':
+      if (type === 'text') return JSON.stringify(value);
+      break;
+    case 'bigint':
+      if (type === 'int8') return String(value);
+      break;
+    case 'number':
+      if (type === 'timestamptz') return instantText(value);
+      if (type === 'int2' || type === 'int4') return String(value);
+      break;
+    case 'boolean':
+      if (type === 'bool') return value ? 'true' : 'false';
+      break;
+    default:
+      break;
+  }
+  if (type === 'jsonb') return JSON.stringify(value);
+  throw new TypeError(`column ${name} is ${type} and cannot hold a ${typeof value}`);
+}
+
+let lastInstant = Number.NaN;
+let lastInstantText = '';
+
+/** Rows of one change mostly share one instant, so the last one's text is remembered. */
+function instantText(instant: number): string {
+  if (instant !== lastInstant) {
+    lastInstantText = `"${new Date(instant).toISOString()}"`;
+    lastInstant = instant;
+  }
+  return lastInstantText;
+}
+
+/** An instant as a parameter. */
+export function instantParameter(instant: number): string {
+  return new Date(instant).toISOString();
+}
+
+/** The text of an array parameter (`text[]`, `int2[]`). */
+export function encodeArray(values: readonly (string | number)[]): string {
+  let text = '';
+  for (const value of values) {
+    const element = typeof value === 'number' ? String(value) : `"${value.replace(/[\\"]/g, '\\$&')}"`;
+    text += text === '' ? element : `,${element}`;
+  }
+  return `{${text}}`;
+}
+
+/** Whether a text can be a parameter at all: PostgreSQL's text holds no NUL. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\u0000');
+}
+
+/** A row read in PostgreSQL's text format, its fields in the order of `columns`. */
+export function decodeRow(columns: readonly Column[], texts: readonly (string | null)[]): Row {
+  const row: { [column: string]: unknown } = {};
+  for (let i = 0; i < columns.length; i += 1) {
+    const column = columns[i];
+    if (column !== undefined) row[column.name] = decodeValue(column.type, texts[i] ?? null);
+  }
+  return row;
+}
+
+function decodeValue(type: ColumnType, text: string | null): unknown {
+  if (text === null) return null;
+  switch (type) {
+    case 'text':
+      return text;
+    case 'int2':
+    case 'int4':
+      return Number(text);
+    case 'int8':
+      return BigInt(text);
+    case 'bool':
+      return text === 't';
+    case 'timestamptz':
+      return instantOf(text);
+    case 'jsonb':
+      return JSON.parse(text) as unknown;
+  }
+}
+
+/** Reads `2026-11-20 14:32:44.123+00`. Anything finer than milliseconds, or of another form, is not ours. */
+function instantOf(text: string): number {
+  const plain = text.length >= 22 && text.endsWith('+00') && text.charCodeAt(4) === 45;
+  if (!plain) throw new RangeError('an instant is not written as expected');
+  let millis = 0;
+  for (let i = 20; i < 23; i += 1) millis = millis * 10 + (i < text.length - 3 ? digitAt(text, i) : 0);
+  return Date.UTC(
+    twoDigits(text, 0) * 100 + twoDigits(text, 2),
+    twoDigits(text, 5) - 1,
+    twoDigits(text, 8),
+    twoDigits(text, 11),
+    twoDigits(text, 14),
+    twoDigits(text, 17),
+    millis,
+  );
+}
+
+function twoDigits(text: string, at: number): number {
+  return digitAt(text, at) * 10 + digitAt(text, at + 1);
+}
+
+function digitAt(text: string, at: number): number {
+  return text.charCodeAt(at) - 48;
+}

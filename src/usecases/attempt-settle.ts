@@ -1,0 +1,73 @@
+/**
+ * Writes what an upstream said of an attempt: the one way through for callbacks and the inquiry round.
+ *
+ * Invariant: the word is decided on fresh rows until its change commits; who comes second finds it settled.
+ */
+
+import type { InquiryAnswer } from '../connectors/connector.ts';
+import type { Attempt, Payment } from '../domain/records.ts';
+import { type Settlement, type SettlementContext, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
+import { type Deps, newId } from './deps.ts';
+import { settle } from './perform.ts';
+
+/** What a settlement needs to know. The session matters only while this attempt may still have to consume it. */
+export async function readSettlement(
+  deps: Deps,
+  key: Pick<Attempt, 'shard' | 'id' | 'payment_id'>,
+): Promise<SettlementRows> {
+  const [attempt, payment] = await Promise.all([
+    deps.store.attempt.get(key.shard, key.id),
+    deps.store.payment.get(key.shard, key.payment_id),
+  ]);
+  if (attempt === undefined || payment === undefined) throw new Error(`attempt ${key.id} has lost its rows`);
+  if (attempt.status !== 'intended') return { attempt, payment, session: undefined, sessionPayments: [] };
+  const session = await deps.store.session.caller(payment.shard, payment.session_id);
+  const several = session !== undefined && session.payments > 1;
+  const sessionPayments: Payment[] = several
+    ? await deps.store.payment.ofSession(payment.shard, payment.session_id)
+    : [];
+  return { attempt, payment, session, sessionPayments };
+}
+
+export function settlementContext(
+  deps: Deps,
+  connector: { readonly settleDelay: number },
+  inquiry: boolean,
+): SettlementContext {
+  return {
+    now: deps.clock.now(),
+    settleDelay: connector.settleDelay,
+    newId: (prefix, shard) => newId(deps, prefix, shard),
+    inquiry,
+  };
+}
+
+/** Settles an attempt by an inquiry's answer. Returns the payment as it is then. */
+export async function settleByInquiry(deps: Deps, attempt: Attempt, word: InquiryAnswer): Promise<Payment> {
+  const connector = deps.connectors.collect(attempt.connector);
+  if (connector === undefined) throw new Error(`no connector is called ${attempt.connector}`);
+  const settled = await settle(
+    deps.store,
+    () => readSettlement(deps, attempt),
+    (rows) => {
+      const settlement = settleAttempt(rows, word, settlementContext(deps, connector, true));
+      return settlement.change === undefined
+        ? { answer: settlement }
+        : { change: settlement.change, answer: settlement };
+    },
+  );
+  soundAlarm(deps, settled);
+  return settled.payment;
+}
+
+/** What a person must look at is an error in the log. */
+export function soundAlarm(deps: Pick<Deps, 'log'>, settled: Settlement): void {
+  if (settled.alarm === undefined) return;
+  deps.log.error('attempt_alarm', {
+    alarm: settled.alarm,
+    attempt_id: settled.attempt.id,
+    transaction_id: settled.payment.id,
+    attempt_status: settled.attempt.status,
+    payment_status: settled.payment.status,
+  });
+}

@@ -1,0 +1,21 @@
+/**
+ * Who is calling, once authenticated: a merchant's backend with its credential, or a client with a session token.
+ */
+
+import type { Merchant, Session } from '../domain/records.ts';
+
+export interface MerchantCaller {
+  readonly kind: 'merchant';
+  readonly merchant: Merchant;
+  /** The key id of the credential. */
+  readonly credentialId: string;
+}
+
+export interface SessionCaller {
+  readonly kind: 'session';
+  readonly merchant: Merchant;
+  /** As read when the call was authenticated; a change guards its version. */
+  readonly session: Session;
+  /** The X-Device-Fingerprint that was sent, already checked for form. */
+  readonly fingerprint: string | undefined;
+}

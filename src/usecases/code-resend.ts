@@ -1,0 +1,79 @@
+/**
+ * Sends another one-time code; the one before is dead from then on.
+ *
+ * Invariant: a resend does not give more tries: those already made still count.
+ */
+
+import { CODE_LIFE_MS, CODE_RESENDS, writeCode } from '../domain/one-time-code.ts';
+import { refuseState } from '../domain/payment.ts';
+import type { OneTimeCode, Payment } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { SessionCaller } from './callers.ts';
+import { sendCode } from './code-send.ts';
+import type { Deps } from './deps.ts';
+import { readByPaymentId } from './payment-read.ts';
+import { type Answering, perform, type Reply } from './perform.ts';
+
+export interface CodeResent {
+  readonly payment: Payment;
+  readonly sentTo: string;
+  readonly resends: number;
+  readonly resentAt: number;
+  readonly expiresAt: number;
+}
+
+export async function resendCode(
+  deps: Deps,
+  caller: SessionCaller,
+  paymentId: string,
+  answering: Answering<CodeResent>,
+): Promise<Reply> {
+  const text = writeCode(deps.random.below(1_000_000));
+  let resent: CodeResent | undefined;
+  const reply = await perform(
+    deps.store,
+    answering,
+    () => readRows(deps, caller, paymentId),
+    ({ payment, code }) => {
+      const now = deps.clock.now();
+      const fresh = requireResendable(payment, code, now);
+      const expiresAt = now + CODE_LIFE_MS;
+      const row = {
+        code_hash: deps.secrets.mac('one_time_code', payment.id, text),
+        resends: fresh.resends + 1,
+        expires_at: expiresAt,
+      };
+      resent = { payment, sentTo: fresh.sent_to, resends: row.resends, resentAt: now, expiresAt };
+      const { shard, id, version } = fresh;
+      return { change: { updates: [{ table: 'one_time_code', shard, id, version, row }] }, answer: resent };
+    },
+  );
+  if (resent !== undefined && reply.replayed !== true) {
+    deps.background(sendCode(deps, resent.payment, caller.merchant, resent.sentTo, text));
+  }
+  return reply;
+}
+
+async function readRows(
+  deps: Deps,
+  caller: SessionCaller,
+  paymentId: string,
+): Promise<{ payment: Payment; code: OneTimeCode | undefined }> {
+  const payment = await readByPaymentId(deps, caller, paymentId);
+  return { payment, code: await deps.store.code.get(payment.shard, payment.id) };
+}
+
+function requireResendable(payment: Payment, code: OneTimeCode | undefined, now: number): OneTimeCode {
+  if (code === undefined || payment.status !== 'pending_otp_verification' || payment.expires_at <= now) {
+    throw refuseState(payment);
+  }
+  if (code.resends >= CODE_RESENDS) {
+    throw new Refusal(1301, {
+      transactionId: payment.id,
+      retryAfter: Math.max(1, Math.ceil((payment.expires_at - now) / 1000)),
+      retryable: false,
+      details: [{ field: 'payment_id', code: 'RESENDS_USED', words: { maximum: CODE_RESENDS } }],
+    });
+  }
+  return code;
+}

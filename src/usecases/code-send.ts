@@ -1,0 +1,32 @@
+/**
+ * Sends a one-time code to the customer's phone, after it has been committed.
+ *
+ * Invariant: the code is in no log. Whether the text arrived is not known for certain; the customer asks for another.
+ */
+
+import { CODE_LIFE_MS } from '../domain/one-time-code.ts';
+import type { Merchant, Payment } from '../domain/records.ts';
+import type { Deps } from './deps.ts';
+
+export async function sendCode(
+  deps: Deps,
+  payment: Payment,
+  merchant: Merchant,
+  phone: string,
+  code: string,
+): Promise<void> {
+  const sender = deps.connectors.texts;
+  if (sender === undefined) {
+    deps.log.error('code_not_sent', { transaction_id: payment.id, reason: 'no text sender is configured' });
+    return;
+  }
+  const text = deps.codeText(payment.language, {
+    code,
+    amount: payment.amount,
+    currency: payment.currency.toUpperCase(),
+    merchant: merchant.name,
+    minutes: CODE_LIFE_MS / 60_000,
+  });
+  const outcome = await sender.sendText({ to: phone, text });
+  if (outcome !== 'sent') deps.log.warn('code_not_sent', { transaction_id: payment.id, reason: outcome });
+}

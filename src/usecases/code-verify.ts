@@ -1,0 +1,115 @@
+/**
+ * Verifies a one-time code and pays.
+ *
+ * Invariant: at most five codes are evaluated in five minutes per payment. Every evaluation, the right one too, is a
+ * guarded write on the code's row, so that parallel guesses are decided one after the other.
+ */
+
+import type { Update } from '../domain/change.ts';
+import { CODE_TRIES, recentTries, triesUsedUp } from '../domain/one-time-code.ts';
+import { movePayment, refuseState, StateConflict } from '../domain/payment.ts';
+import type { Account, OneTimeCode, Payment } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { shardOfWallet } from '../domain/wallet.ts';
+import type { SessionCaller } from './callers.ts';
+import type { Deps } from './deps.ts';
+import { readByPaymentId } from './payment-read.ts';
+import { approvedStep } from './payment-submit-wallet.ts';
+import { type Answering, type Decision, perform, type Reply } from './perform.ts';
+
+export interface CodeVerifyCommand {
+  readonly payment_id: string;
+  readonly otp_code: string;
+}
+
+export interface CodeVerified {
+  readonly payment: Payment;
+  /** What was taken from the wallet, and what is left in it, in minor units. */
+  readonly debitMinor: bigint;
+  readonly balanceMinor: bigint;
+  readonly verifiedAt: number;
+}
+
+interface Rows {
+  readonly payment: Payment;
+  readonly code: OneTimeCode | undefined;
+  readonly account: Account | undefined;
+}
+
+export function verifyCode(
+  deps: Deps,
+  caller: SessionCaller,
+  command: CodeVerifyCommand,
+  answering: Answering<CodeVerified>,
+): Promise<Reply> {
+  return perform(
+    deps.store,
+    answering,
+    () => readRows(deps, caller, command.payment_id),
+    (rows) => decide(deps, rows, command.otp_code),
+  );
+}
+
+async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Rows> {
+  const payment = await readByPaymentId(deps, caller, paymentId);
+  const number = payment.wallet_number;
+  const [code, account] = await Promise.all([
+    deps.store.code.get(payment.shard, payment.id),
+    number === null ? undefined : deps.store.account.get(shardOfWallet(number), number),
+  ]);
+  return { payment, code, account };
+}
+
+function decide(deps: Deps, rows: Rows, given: string): Decision<CodeVerified> {
+  const { payment, code } = rows;
+  const now = deps.clock.now();
+  // The limit comes before the state: the sixth try answers 1301, right or wrong (contract §8).
+  const wait = code === undefined ? undefined : triesUsedUp(code, now);
+  if (wait !== undefined)
+    throw new Refusal(1301, { transactionId: payment.id, retryAfter: wait, words: { seconds: wait } });
+  if (code === undefined || payment.status !== 'pending_otp_verification' || payment.expires_at <= now) {
+    throw refuseState(payment);
+  }
+  const tries = [...recentTries(code, now), now];
+  const counted: Update = {
+    table: 'one_time_code',
+    shard: code.shard,
+    id: code.id,
+    version: code.version,
+    row: { tries },
+  };
+  const wrong = verdictOf(deps, code, payment, given, now, CODE_TRIES - tries.length);
+  if (wrong !== undefined) return { change: { updates: [counted] }, refusal: wrong };
+  if ((rows.account?.balance ?? 0n) < payment.total_minor) {
+    return { change: { updates: [counted] }, refusal: new Refusal(1201, { transactionId: payment.id }) };
+  }
+  const moved = movePayment(payment, 'code_confirmed', null, now);
+  if (moved === undefined) throw new StateConflict(payment, 'code_confirmed');
+  const approved = approvedStep(deps, moved, payment.wallet_number ?? '', now);
+  return {
+    change: { ...approved.change, updates: [counted, ...(approved.change.updates ?? [])] },
+    answer: {
+      payment: approved.payment,
+      debitMinor: payment.total_minor,
+      balanceMinor: (rows.account?.balance ?? 0n) - payment.total_minor,
+      verifiedAt: now,
+    },
+  };
+}
+
+function verdictOf(
+  deps: Deps,
+  code: OneTimeCode,
+  payment: Payment,
+  given: string,
+  now: number,
+  left: number,
+): Refusal | undefined {
+  const right = deps.secrets.equal(code.code_hash, deps.secrets.mac('one_time_code', payment.id, given));
+  if (right && code.expires_at > now) return undefined;
+  const expired = right || code.expires_at <= now;
+  return new Refusal(1302, {
+    transactionId: payment.id,
+    details: [{ field: 'otp_code', code: expired ? 'OTP_EXPIRED' : 'INVALID_OTP', words: { left } }],
+  });
+}

@@ -1,0 +1,27 @@
+/**
+ * Issues a further credential, so that a merchant's systems can have one each.
+ */
+
+import { makeCredential } from './credential-make.ts';
+import { commitOnce, type OperatorDeps, requireMerchant } from './operator.ts';
+
+/** Shown this once. */
+export interface CredentialIssued {
+  readonly merchant_id: string;
+  readonly key_id: string;
+  readonly secret: string;
+}
+
+/** `addresses`: the caller addresses or networks it may be used from; null for any. */
+export async function issueCredential(
+  deps: OperatorDeps,
+  merchantId: string,
+  addresses: readonly string[] | null,
+): Promise<CredentialIssued> {
+  const merchant = await requireMerchant(deps, merchantId);
+  const { credential, secret } = makeCredential(deps, merchant.shard, merchant.id, addresses);
+  const change = { claims: [{ table: 'credential' as const, row: credential }] };
+  if ((await commitOnce(deps, merchant.shard, credential.id, change)) === 'lost')
+    throw new Error('a fresh id was taken');
+  return { merchant_id: merchant.id, key_id: credential.id, secret };
+}

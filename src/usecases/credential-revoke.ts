@@ -1,0 +1,25 @@
+/**
+ * Revokes a credential at once: neither it nor any session minted with it is accepted from then on.
+ */
+
+import type { Credential } from '../domain/records.ts';
+import { requireCredential } from './credential-rotate.ts';
+import type { OperatorDeps } from './operator.ts';
+import { settle } from './perform.ts';
+
+/** @throws OperatorError when there is no such credential. Revoking it again changes nothing. */
+export function revokeCredential(deps: OperatorDeps, keyId: string): Promise<Credential> {
+  return settle(
+    deps.store,
+    () => requireCredential(deps, keyId),
+    (credential) => {
+      if (credential.status === 'REVOKED') return { answer: credential };
+      const { shard, id, version } = credential;
+      const row = { status: 'REVOKED', retires_at: null } as const;
+      return {
+        change: { updates: [{ table: 'credential', shard, id, version, row }] },
+        answer: { ...credential, ...row, version: version + 1 },
+      };
+    },
+  );
+}

@@ -1,0 +1,60 @@
+/**
+ * Replaces a credential: the new one counts at once, the old one until its grace is over.
+ *
+ * Invariant: both change in one commit; a credential is rotated once, however many ask at the same time.
+ */
+
+import { shardOf } from '../domain/ids.ts';
+import type { Credential } from '../domain/records.ts';
+import type { CredentialIssued } from './credential-issue.ts';
+import { makeCredential } from './credential-make.ts';
+import { type OperatorDeps, OperatorError, requireGrace, requireId } from './operator.ts';
+import { settle } from './perform.ts';
+
+/** Shown this once. */
+export interface CredentialRotated extends CredentialIssued {
+  readonly old_key_id: string;
+  /** Until when the old one is accepted; null when it no longer is. */
+  readonly old_retires_at: number | null;
+}
+
+/** `graceMs` of 0 revokes the old one at once. @throws OperatorError when it is not ALLOWED any more. */
+export async function rotateCredential(deps: OperatorDeps, keyId: string, graceMs: number): Promise<CredentialRotated> {
+  requireGrace(graceMs);
+  const old = await requireCredential(deps, keyId);
+  const { credential, secret } = makeCredential(deps, old.shard, old.merchant_id, old.allowed_addresses);
+  const retires_at = graceMs === 0 ? null : deps.clock.now() + graceMs;
+  const answer = {
+    merchant_id: old.merchant_id,
+    key_id: credential.id,
+    secret,
+    old_key_id: old.id,
+    old_retires_at: retires_at,
+  };
+  return settle(
+    deps.store,
+    () => Promise.all([requireCredential(deps, keyId), requireCredential(deps, credential.id).catch(() => undefined)]),
+    ([current, made]) => {
+      // Ours stands already: its commit won, and only the answer was lost.
+      if (made !== undefined) return { answer };
+      if (current.status !== 'ALLOWED') throw new OperatorError(`credential ${keyId} is ${current.status} already`);
+      const { shard, id, version } = current;
+      const row = { status: retires_at === null ? 'REVOKED' : 'RETIRING', retires_at } as const;
+      return {
+        change: {
+          updates: [{ table: 'credential', shard, id, version, row }],
+          claims: [{ table: 'credential', row: credential }],
+        },
+        answer,
+      };
+    },
+  );
+}
+
+/** The credential with that key id. */
+export async function requireCredential(deps: Pick<OperatorDeps, 'store'>, keyId: string): Promise<Credential> {
+  requireId('key', keyId, 'key');
+  const found = await deps.store.credential.caller(shardOf(keyId), keyId);
+  if (found === undefined) throw new OperatorError(`there is no credential ${keyId}: see \`mbongo credential list\``);
+  return found;
+}

@@ -1,0 +1,63 @@
+/**
+ * What every verb is handed: the store, the doors to the world and the upstreams.
+ *
+ * Invariant: a use case gets time, ids and chance from here only, so that it can be run in any world.
+ */
+
+import type { CollectConnector, TextSender } from '../connectors/connector.ts';
+import type { Currency } from '../domain/currency.ts';
+import { makeId, type Prefix } from '../domain/ids.ts';
+import type { Words } from '../domain/refusal.ts';
+import type { Clock, Log, Outbound, Random, Secrets } from '../platform/platform.ts';
+import type { Store } from '../store/store.ts';
+
+/** Which carrier serves a number in a currency, or what would work instead. */
+export type CarrierRoute =
+  | { readonly kind: 'route'; readonly connector: string; readonly carrier: string }
+  | { readonly kind: 'wrong_currency'; readonly carrier: string; readonly currencies: readonly Currency[] }
+  | { readonly kind: 'no_carrier'; readonly works: readonly { readonly carrier: string; readonly country: string }[] };
+
+/** The upstreams that this gateway is connected to. */
+export interface Connectors {
+  collect(name: string): CollectConnector | undefined;
+  routeFor(msisdn: string, currency: Currency): CarrierRoute;
+  /** The door for texts to customers; undefined where none is configured. */
+  readonly texts: TextSender | undefined;
+}
+
+/** The sentence of the text, in the customer's language; `assemble` hands in the words of `messages/`. */
+export type CodeText = (language: string, words: Words) => string;
+
+export interface Deps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly secrets: Secrets;
+  readonly outbound: Outbound;
+  readonly log: Log;
+  readonly connectors: Connectors;
+  readonly mode: 'sandbox' | 'production';
+  /** The gateway's own address, without a trailing slash. */
+  readonly publicUrl: string;
+  /** The sentence of a one-time code's text, in the customer's language. */
+  readonly codeText: CodeText;
+  /** Submits of this process that hold a session while their upstream answers, by session id. */
+  readonly underWay: Map<string, Promise<unknown>>;
+  /** Keeps track of work that nobody waits for, so that a graceful stop can. */
+  readonly background: (work: Promise<unknown>) => void;
+}
+
+/** A fresh identifier of that kind, in that shard. */
+export function newId(deps: Pick<Deps, 'clock' | 'random'>, prefix: Prefix, shard: number): string {
+  return makeId(prefix, deps.clock.now(), deps.random.bytes(16), shard);
+}
+
+/** A read that gives the rows already at hand the first time, and fresh ones from then on. */
+export function atHandFirst<R>(rows: R, read: () => Promise<R>): () => Promise<R> {
+  let first = true;
+  return () => {
+    if (!first) return read();
+    first = false;
+    return Promise.resolve(rows);
+  };
+}

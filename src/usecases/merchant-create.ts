@@ -1,0 +1,83 @@
+/**
+ * Makes a merchant: with a credential, a webhook secret and, in sandbox mode, money to try payouts with (contract §5).
+ *
+ * Invariant: all of it commits at once; the secrets are in nobody's hands but the caller's.
+ */
+
+import type { Transfer } from '../domain/change.ts';
+import { CURRENCIES } from '../domain/currency.ts';
+import { SHARDS } from '../domain/ids.ts';
+import { floatAccount, merchantAccount } from '../domain/ledger.ts';
+import { parseAmount } from '../domain/money.ts';
+import type { Merchant } from '../domain/records.ts';
+import { makeCredential, makeWebhookSecret } from './credential-make.ts';
+import { newId } from './deps.ts';
+import { commitOnce, type OperatorDeps, OperatorError } from './operator.ts';
+
+export interface MerchantCreateCommand {
+  readonly name: string;
+  /** True: no money to begin with. In production there is never any. */
+  readonly noFloat: boolean;
+}
+
+/** Shown this once. */
+export interface MerchantCreated {
+  readonly merchant: Merchant;
+  readonly key_id: string;
+  readonly secret: string;
+  readonly webhook_secret: string;
+}
+
+/** What a sandbox merchant starts with, in each currency's major unit. */
+const FLOAT = '10000000';
+const NAME_MOST = 100;
+
+/** @throws OperatorError when the name is empty, too long or holds control characters. */
+export async function createMerchant(deps: OperatorDeps, command: MerchantCreateCommand): Promise<MerchantCreated> {
+  const name = requireName(command.name);
+  const shard = deps.random.below(SHARDS);
+  const merchant: Merchant = {
+    shard,
+    id: newId(deps, 'mch', shard),
+    version: 1,
+    name,
+    status: 'ALLOWED',
+    settings: {},
+    created_at: deps.clock.now(),
+  };
+  const { credential, secret } = makeCredential(deps, shard, merchant.id);
+  const webhook = makeWebhookSecret(deps, shard, merchant.id);
+  const outcome = await commitOnce(deps, shard, merchant.id, {
+    claims: [
+      { table: 'merchant', row: merchant },
+      { table: 'credential', row: credential },
+      { table: 'webhook_secret', row: webhook.row },
+    ],
+    transfers: command.noFloat || deps.mode === 'production' ? [] : floatTransfers(deps, merchant),
+  });
+  if (outcome === 'lost') throw new Error('fresh ids were taken');
+  return { merchant, key_id: credential.id, secret, webhook_secret: webhook.secret };
+}
+
+function floatTransfers(deps: OperatorDeps, merchant: Merchant): Transfer[] {
+  return CURRENCIES.map((currency) => ({
+    shard: merchant.shard,
+    id: newId(deps, 'trf', merchant.shard),
+    debit: floatAccount(merchant.shard, currency),
+    credit: merchantAccount(merchant.id, 'available', currency),
+    amount_minor: parseAmount(FLOAT, currency)?.minor ?? 0n,
+    currency,
+    cause: 'float',
+    cause_id: merchant.id,
+    at: merchant.created_at,
+  }));
+}
+
+/** A name that people read, on pages and in texts: one line without control characters. */
+export function requireName(text: string): string {
+  const name = text.trim().normalize('NFC');
+  if (name === '' || name.length > NAME_MOST || /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) {
+    throw new OperatorError(`a merchant's name is one line of 1 to ${NAME_MOST} characters`);
+  }
+  return name;
+}

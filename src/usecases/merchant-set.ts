@@ -1,0 +1,108 @@
+/**
+ * Changes a merchant's settings: what is named changes, the rest stays.
+ *
+ * Invariant: whatever is stored is usable as it is: rules on amounts are whole minor units, the smallest is not above
+ * the largest, hosts are plain names.
+ */
+
+import type { Currency } from '../domain/currency.ts';
+import type { Merchant, MerchantSettings } from '../domain/records.ts';
+import { type OperatorDeps, OperatorError, requireMerchant } from './operator.ts';
+import { settle } from './perform.ts';
+
+/** What changes. `null` puts a setting back to its default. Amounts are minor units. */
+export interface MerchantSettingsChange {
+  readonly currencies?: readonly Currency[] | null;
+  readonly scope_required?: boolean;
+  readonly url_hosts?: readonly string[] | null;
+  /** By currency; an end that is undefined is open; `null` removes the currency's limits. */
+  readonly limits?: ReadonlyMap<Currency, { readonly min?: bigint; readonly max?: bigint } | null>;
+  /** From which amount a wallet payment asks for a one-time code; `null`: the default. */
+  readonly code_thresholds?: ReadonlyMap<Currency, bigint | null>;
+  /** Requests by limit name; `null`: the default. */
+  readonly rate_limits?: ReadonlyMap<string, number | null>;
+}
+
+/** @throws OperatorError when there is no such merchant, or a value is not usable. */
+export async function setMerchant(
+  deps: OperatorDeps,
+  merchantId: string,
+  wanted: MerchantSettingsChange,
+): Promise<Merchant> {
+  requireUsable(wanted);
+  return changeSettings(deps, merchantId, (settings) => ({
+    ...settings,
+    ...replaced('currencies', wanted.currencies),
+    ...replaced('scope_required', wanted.scope_required),
+    ...replaced('url_hosts', wanted.url_hosts?.map((host) => host.toLowerCase()) ?? wanted.url_hosts),
+    ...merged('limits', settings.limits, wanted.limits, (limit) => ({
+      ...(limit.min === undefined ? {} : { min: limit.min.toString() }),
+      ...(limit.max === undefined ? {} : { max: limit.max.toString() }),
+    })),
+    ...merged('code_thresholds', settings.code_thresholds, wanted.code_thresholds, (minor) => minor.toString()),
+    ...merged('rate_limits', settings.rate_limits, wanted.rate_limits, (count) => count),
+  }));
+}
+
+/** Writes what `change` makes of a merchant's settings, on fresh rows until it holds. */
+export function changeSettings(
+  deps: OperatorDeps,
+  merchantId: string,
+  change: (settings: MerchantSettings) => { readonly [name: string]: unknown },
+): Promise<Merchant> {
+  return settle(
+    deps.store,
+    () => requireMerchant(deps, merchantId),
+    (merchant) => {
+      const settings = withoutNulls(change(merchant.settings));
+      const { shard, id, version } = merchant;
+      return {
+        change: { updates: [{ table: 'merchant', shard, id, version, row: { settings } }] },
+        answer: { ...merchant, settings, version: version + 1 },
+      };
+    },
+  );
+}
+
+function requireUsable(wanted: MerchantSettingsChange): void {
+  if (wanted.currencies?.length === 0) throw new OperatorError('a merchant needs at least one currency');
+  for (const [currency, limit] of wanted.limits ?? []) {
+    if (limit?.min !== undefined && limit.max !== undefined && limit.min > limit.max) {
+      throw new OperatorError(`the smallest amount in ${currency} is above the largest`);
+    }
+  }
+  for (const host of wanted.url_hosts ?? []) {
+    if (!URL.canParse(`https://${host}/`) || new URL(`https://${host}/`).hostname !== host.toLowerCase()) {
+      throw new OperatorError(`${JSON.stringify(host)} is no host name: write it like shop.example`);
+    }
+  }
+  for (const [name, count] of wanted.rate_limits ?? []) {
+    if (count !== null && (!Number.isSafeInteger(count) || count < 1)) {
+      throw new OperatorError(`the limit ${JSON.stringify(name)} must be a whole number from 1 up`);
+    }
+  }
+}
+
+function replaced(name: keyof MerchantSettings, value: unknown): { readonly [name: string]: unknown } {
+  return value === undefined ? {} : { [name]: value };
+}
+
+function merged<V, W>(
+  name: keyof MerchantSettings,
+  before: { readonly [key: string]: W } | undefined,
+  wanted: ReadonlyMap<string, V | null> | undefined,
+  write: (value: V) => W,
+): { readonly [name: string]: unknown } {
+  if (wanted === undefined) return {};
+  const after: { [key: string]: W } = { ...before };
+  for (const [key, value] of wanted) {
+    if (value === null) delete after[key];
+    else after[key] = write(value);
+  }
+  return { [name]: after };
+}
+
+/** A setting that is null is at its default, and is not stored. */
+function withoutNulls(settings: { readonly [name: string]: unknown }): MerchantSettings {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null && value !== undefined));
+}

@@ -1,0 +1,140 @@
+/**
+ * Starts a payment on a session: checks it against the binding, computes the fee, and writes it as `pending`.
+ *
+ * Invariant: amount, currency and customer reference are the session's; what the body repeats of them must be equal
+ * to the byte (specification, rule 1). The session counts its payments, so that whoever consumes it knows of all.
+ */
+
+import { feeColumns } from '../domain/fee.ts';
+import { requireAvailable, requireWithinLimits } from '../domain/method.ts';
+import type { DeliveryBehaviour, FeeCoveredBy, Merchant, Payment, PaymentMethod, Session } from '../domain/records.ts';
+import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
+import { deviceColumns, requireOpen, updateSession } from '../domain/session.ts';
+import type { SessionCaller } from './callers.ts';
+import { atHandFirst, type Deps, newId } from './deps.ts';
+import { type Answering, perform, type Reply } from './perform.ts';
+
+/** What a collect asks for, once its form is right. PINs are checked for form by `http` and do not come this far. */
+export interface PaymentCollectCommand {
+  readonly method: PaymentMethod | 'none';
+  readonly fee_covered_by: FeeCoveredBy;
+  readonly delivery_behaviour: DeliveryBehaviour;
+  readonly notify_url: string | undefined;
+  readonly success_redirect_url: string | undefined;
+  readonly fail_redirect_url: string | undefined;
+  /** What the body repeats of the binding, for clients of before. */
+  readonly amount: string | undefined;
+  readonly currency: string | undefined;
+  readonly customer_reference: string | undefined;
+  readonly language: string;
+}
+
+export function collectPayment(
+  deps: Deps,
+  caller: SessionCaller,
+  command: PaymentCollectCommand,
+  answering: Answering<Payment>,
+): Promise<Reply> {
+  const id = newId(deps, 'txn', caller.session.shard);
+  const { shard } = caller.session;
+  const read = atHandFirst<Session | undefined>(caller.session, () =>
+    deps.store.session.caller(shard, caller.session.id),
+  );
+  return perform(deps.store, answering, read, (session) => {
+    if (session === undefined) throw new Refusal(1001);
+    const now = deps.clock.now();
+    requireCollectable(deps, session, caller.merchant, command, now);
+    const payment = newPayment(id, session, caller.merchant, command, now);
+    const update = updateSession(session, {
+      payments: session.payments + 1,
+      ...deviceColumns(session, caller.fingerprint),
+    });
+    return { change: { updates: [update], inserts: [{ table: 'payment', row: payment }] }, answer: payment };
+  });
+}
+
+function requireCollectable(
+  deps: Deps,
+  session: Session,
+  merchant: Merchant,
+  command: PaymentCollectCommand,
+  now: number,
+): void {
+  requireBinding(session, command);
+  requireUrls(deps, merchant, command);
+  if (command.method !== 'none') requireAvailable(command.method, 'payment_method');
+  requireOpen(session, now);
+  if (session.scope === 'payout') throw refuseField(1003, 'Authorization', 'WRONG_SCOPE', { scope: 'collect' });
+  requireWithinLimits(merchant, session.amount_minor, session.currency);
+}
+
+/** Byte for byte: minted `12.50`, `12.5` is drift (contract §1). */
+function requireBinding(session: Session, command: PaymentCollectCommand): void {
+  const drift: readonly [string | undefined, string, string, 1101 | 1102 | 1103][] = [
+    [command.amount, session.amount, 'amount', 1101],
+    [command.currency, session.currency, 'currency', 1102],
+    [command.customer_reference, session.customer_reference, 'customer_reference', 1103],
+  ];
+  const wrong = drift.filter(([given, bound]) => given !== undefined && given !== bound);
+  const [first] = wrong;
+  if (first === undefined) return;
+  const details = wrong.map(([, , field]): RefusalDetail => ({ field, code: 'BINDING_DRIFT' }));
+  throw new Refusal(first[3], { details });
+}
+
+function requireUrls(deps: Deps, merchant: Merchant, command: PaymentCollectCommand): void {
+  const hosts = merchant.settings.url_hosts ?? [];
+  const details: RefusalDetail[] = [];
+  for (const field of ['notify_url', 'success_redirect_url', 'fail_redirect_url'] as const) {
+    const url = command[field];
+    if (url === undefined) continue;
+    // Only a browser opens a redirect URL: it may carry a fragment.
+    const dialled = field === 'notify_url' ? url : (url.split('#')[0] ?? url);
+    if (deps.outbound.refuses(dialled) !== undefined) details.push({ field, code: 'INVALID_URL' });
+    else if (hosts.length > 0 && !hosts.includes(new URL(url).hostname)) {
+      details.push({ field, code: 'URL_NOT_ALLOWED', words: { options: hosts.join(', ') } });
+    }
+  }
+  if (details.length > 0) throw new Refusal(1110, { details });
+}
+
+function newPayment(
+  id: string,
+  session: Session,
+  merchant: Merchant,
+  command: PaymentCollectCommand,
+  now: number,
+): Payment {
+  const fee = feeColumns(merchant, command.method, session, command.fee_covered_by);
+  return {
+    shard: session.shard,
+    id,
+    version: 1,
+    merchant_id: session.merchant_id,
+    session_id: session.id,
+    status: 'pending',
+    method: command.method,
+    amount: session.amount,
+    amount_minor: session.amount_minor,
+    currency: session.currency,
+    customer_reference: session.customer_reference,
+    ...fee,
+    fee_covered_by: command.fee_covered_by,
+    delivery_behaviour: command.delivery_behaviour,
+    notify_url: command.notify_url ?? null,
+    success_redirect_url: command.success_redirect_url ?? null,
+    fail_redirect_url: command.fail_redirect_url ?? null,
+    wallet_number: null,
+    msisdn: null,
+    carrier: null,
+    attempt_id: null,
+    provider_reference: null,
+    reason: null,
+    events: 0,
+    language: command.language,
+    created_at: now,
+    submitted_at: null,
+    completed_at: null,
+    expires_at: session.expires_at,
+  };
+}

@@ -1,0 +1,48 @@
+/**
+ * Reads payments: any live session of a merchant reads any of that merchant's (contract §3).
+ *
+ * Invariant: another merchant's payment, a tampered id and an unknown one answer alike (1204).
+ */
+
+import { isId, shardOf } from '../domain/ids.ts';
+import type { Payment, PaymentHistory } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { SessionCaller } from './callers.ts';
+import type { Deps } from './deps.ts';
+
+/** The payment behind an opaque payment_id. */
+export function readByPaymentId(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Payment> {
+  const id = deps.secrets.openPaymentId(paymentId);
+  if (id === undefined) throw new Refusal(1204);
+  return readOwn(deps, caller, id);
+}
+
+/** The payment with that transaction_id. */
+export function readByTransactionId(deps: Deps, caller: SessionCaller, transactionId: string): Promise<Payment> {
+  if (!isId('txn', transactionId)) throw new Refusal(1204);
+  return readOwn(deps, caller, transactionId);
+}
+
+async function readOwn(deps: Deps, caller: SessionCaller, id: string): Promise<Payment> {
+  // A merchant's payments live in the merchant's shard: an id that says otherwise is not one of them.
+  if (shardOf(id) !== caller.merchant.shard) throw new Refusal(1204);
+  const payment = await deps.store.payment.get(caller.merchant.shard, id);
+  if (payment === undefined || payment.merchant_id !== caller.merchant.id) throw new Refusal(1204);
+  return payment;
+}
+
+export interface PaymentDetail {
+  readonly payment: Payment;
+  /** Oldest first; the first line is the collect itself. */
+  readonly timeline: readonly Pick<PaymentHistory, 'status' | 'reason' | 'at'>[];
+}
+
+/** A payment with its timeline, by transaction_id or payment_id. */
+export async function readDetail(deps: Deps, caller: SessionCaller, id: string): Promise<PaymentDetail> {
+  const payment = id.startsWith('pay_')
+    ? await readByPaymentId(deps, caller, id)
+    : await readByTransactionId(deps, caller, id);
+  const history = await deps.store.payment.history(payment.shard, payment.id);
+  const collected = { status: 'pending', reason: null, at: payment.created_at } as const;
+  return { payment, timeline: [collected, ...history] };
+}

@@ -1,0 +1,255 @@
+/**
+ * Pays from a wallet or flash account: the PIN is verified, and either the money moves at once or a one-time code is
+ * asked first.
+ *
+ * Invariant: a wrong PIN is counted before it is answered. The approving change guards the wallet's version, so that
+ * no right PIN slips in behind a lock; the debit is floored, so that no balance goes below zero.
+ */
+
+import type { Change, Insert, Update } from '../domain/change.ts';
+import { paymentTransfers, walletAccount } from '../domain/ledger.ts';
+import { CODE_LIFE_MS, CODE_THRESHOLDS, writeCode } from '../domain/one-time-code.ts';
+import { movePayment, StateConflict } from '../domain/payment.ts';
+import type { Account, Merchant, Payment, Session, Wallet } from '../domain/records.ts';
+import { Refusal, refuseField } from '../domain/refusal.ts';
+import { deviceColumns, updateSession } from '../domain/session.ts';
+import { endSiblings } from '../domain/settlement.ts';
+import {
+  methodColumns,
+  type PaymentSubmitCommand,
+  requireMine,
+  requireSubmittable,
+  type Submitted,
+} from '../domain/submission.ts';
+import { afterWrongPin, isWalletNumber, lockedFor, PIN_TRIES, shardOfWallet } from '../domain/wallet.ts';
+import { collectEvent } from '../domain/webhook.ts';
+import type { SessionCaller } from './callers.ts';
+import { sendCode } from './code-send.ts';
+import { type Deps, newId } from './deps.ts';
+import { type Answering, type Decision, perform, type Reply } from './perform.ts';
+
+interface Rows {
+  readonly session: Session | undefined;
+  readonly payment: Payment | undefined;
+  readonly wallet: Wallet | undefined;
+  readonly account: Account | undefined;
+  readonly siblings: readonly Payment[];
+}
+
+export async function submitFromWallet(
+  deps: Deps,
+  caller: SessionCaller,
+  command: PaymentSubmitCommand,
+  payment: Payment,
+  method: 'wallet' | 'flash',
+  answering: Answering<Submitted>,
+): Promise<Reply> {
+  const number = requireField(command.wallet_number, 'ewallet_number');
+  const pin = requireField(command.wallet_pin, 'ewallet_pin');
+  const code = writeCode(deps.random.below(1_000_000));
+  let asked: Payment | undefined;
+  const first = await readRows(deps, caller, payment.id, number);
+  const verdict = await judgePin(deps, first, pin, method, caller.session, payment);
+  const reply = await perform(
+    deps.store,
+    answering,
+    () => readRows(deps, caller, payment.id, number),
+    (rows) => {
+      const decision = decide(deps, caller, rows, method, verdict, code);
+      asked = decision.answer?.payment.status === 'pending_otp_verification' ? decision.answer.payment : undefined;
+      return decision;
+    },
+  );
+  if (asked !== undefined && first.wallet !== undefined) {
+    deps.background(sendCode(deps, asked, caller.merchant, first.wallet.phone, code));
+  }
+  return reply;
+}
+
+function requireField(value: string | undefined, field: string): string {
+  if (value === undefined) throw refuseField(1109, field, 'REQUIRED');
+  return value;
+}
+
+async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, number: string): Promise<Rows> {
+  const { shard, id } = caller.session;
+  const known = isWalletNumber(number);
+  const [session, payment, wallet, account] = await Promise.all([
+    deps.store.session.caller(shard, id),
+    deps.store.payment.get(shard, paymentId),
+    known ? deps.store.wallet.get(shardOfWallet(number), number) : undefined,
+    known ? deps.store.account.get(shardOfWallet(number), number) : undefined,
+  ]);
+  const alone = session === undefined || session.payments < 2;
+  const siblings = alone ? [] : await deps.store.payment.ofSession(shard, id);
+  return { session, payment, wallet, account, siblings };
+}
+
+/** Whether the PIN was right, of which hash: valid only while the wallet still has that hash. */
+interface PinVerdict {
+  readonly right: boolean;
+  readonly hash: string | undefined;
+}
+
+/**
+ * Verifies the PIN, once; nothing is spent on it when the payment cannot be paid, or the wallet is locked.
+ * An unknown number takes as long, and answers alike.
+ */
+async function judgePin(
+  deps: Deps,
+  rows: Rows,
+  pin: string,
+  method: 'wallet' | 'flash',
+  session: Session,
+  payment: Payment,
+): Promise<PinVerdict> {
+  const now = deps.clock.now();
+  requireSubmittable(rows.session ?? session, rows.payment ?? payment, now);
+  const wallet = rows.wallet?.kind === method ? rows.wallet : undefined;
+  if (wallet === undefined) {
+    await deps.secrets.hashPin(pin);
+    return { right: false, hash: undefined };
+  }
+  if (lockedFor(wallet, now) !== undefined) return { right: false, hash: wallet.pin_hash };
+  return { right: await deps.secrets.verifyPin(pin, wallet.pin_hash), hash: wallet.pin_hash };
+}
+
+function decide(
+  deps: Deps,
+  caller: SessionCaller,
+  rows: Rows,
+  method: 'wallet' | 'flash',
+  verdict: PinVerdict,
+  code: string,
+): Decision<Submitted> {
+  const now = deps.clock.now();
+  const { session } = rows;
+  if (session === undefined) throw new Refusal(1001);
+  const payment = requireMine(rows.payment, session);
+  requireSubmittable(session, payment, now);
+  const wallet = rows.wallet?.kind === method ? rows.wallet : undefined;
+  if (wallet === undefined) throw wrongPin(PIN_TRIES - 1, payment);
+  const locked = lockedFor(wallet, now);
+  if (locked !== undefined) throw lockedWallet(locked, payment);
+  if (!verdict.right || verdict.hash !== wallet.pin_hash) return countWrongPin(wallet, payment, now);
+  if (wallet.currency !== payment.currency) {
+    throw refuseField(1102, 'ewallet_number', 'WALLET_CURRENCY', { currency: wallet.currency });
+  }
+  const columns = { ...methodColumns(payment, caller.merchant, method), wallet_number: wallet.id, submitted_at: now };
+  const ready: Payment = { ...payment, ...columns };
+  if ((rows.account?.balance ?? 0n) < ready.total_minor) throw new Refusal(1201, { transactionId: payment.id });
+  const common: Update[] = [
+    updateSession(session, {
+      status: 'CONSUMED',
+      submitting_payment_id: payment.id,
+      ...deviceColumns(session, caller.fingerprint),
+    }),
+    {
+      table: 'wallet',
+      shard: wallet.shard,
+      id: wallet.id,
+      version: wallet.version,
+      row: { pin_failures: 0, locked_until: null },
+    },
+  ];
+  const ended = endSiblings(payment, rows.siblings, now, (prefix, shard) => newId(deps, prefix, shard));
+  const change = asksForCode(caller.merchant, payment)
+    ? askCode(deps, ready, columns, wallet, code, now)
+    : approve(deps, ready, columns, now);
+  return {
+    change: {
+      ...change.change,
+      updates: [...common, ...ended.updates, ...(change.change.updates ?? [])],
+      inserts: [...ended.inserts, ...(change.change.inserts ?? [])],
+    },
+    answer: { payment: change.payment },
+  };
+}
+
+function countWrongPin(wallet: Wallet, payment: Payment, now: number): Decision<Submitted> {
+  const { row, left } = afterWrongPin(wallet, now);
+  const update: Update = { table: 'wallet', shard: wallet.shard, id: wallet.id, version: wallet.version, row };
+  return { change: { updates: [update] }, refusal: wrongPin(left, payment) };
+}
+
+function wrongPin(left: number, payment: Payment): Refusal {
+  return new Refusal(1302, {
+    transactionId: payment.id,
+    details: [{ field: 'ewallet_pin', code: 'INVALID_PIN', words: { left } }],
+  });
+}
+
+function lockedWallet(seconds: number, payment: Payment): Refusal {
+  return new Refusal(1303, { transactionId: payment.id, retryAfter: seconds, words: { seconds } });
+}
+
+/** Whether the amount reaches the merchant's threshold for the currency (contract §4). */
+function asksForCode(merchant: Merchant, payment: Payment): boolean {
+  const set = merchant.settings.code_thresholds?.[payment.currency];
+  const threshold = set === undefined ? CODE_THRESHOLDS[payment.currency] : BigInt(set);
+  return threshold !== undefined && payment.amount_minor >= threshold;
+}
+
+interface Step {
+  readonly change: Change;
+  readonly payment: Payment;
+}
+
+type Columns = Parameters<typeof movePayment>[4];
+
+function approve(deps: Deps, payment: Payment, columns: Columns, now: number): Step {
+  const moved = movePayment(payment, 'account_debited', null, now, columns);
+  if (moved === undefined) throw new StateConflict(payment, 'account_debited');
+  return approvedStep(deps, moved, payment.wallet_number ?? '', now);
+}
+
+/** What an approved wallet payment writes: its money, fee, timeline and event. */
+export function approvedStep(
+  deps: Pick<Deps, 'clock' | 'random'>,
+  moved: NonNullable<ReturnType<typeof movePayment>>,
+  walletNumber: string,
+  now: number,
+): Step {
+  const { payment } = moved;
+  const ids = [newId(deps, 'trf', payment.shard), newId(deps, 'trf', payment.shard)] as const;
+  const event: Insert = {
+    table: 'webhook_event',
+    row: collectEvent(payment, newId(deps, 'evt', payment.shard), now),
+  };
+  return {
+    change: {
+      updates: [moved.update],
+      inserts: [moved.history, event],
+      transfers: paymentTransfers(payment, walletAccount(walletNumber), ids, now),
+    },
+    payment,
+  };
+}
+
+function askCode(deps: Deps, payment: Payment, columns: Columns, wallet: Wallet, code: string, now: number): Step {
+  const moved = movePayment(payment, 'code_asked', null, now, columns);
+  if (moved === undefined) throw new StateConflict(payment, 'code_asked');
+  return {
+    change: {
+      updates: [moved.update],
+      inserts: [moved.history],
+      claims: [
+        {
+          table: 'one_time_code',
+          row: {
+            shard: payment.shard,
+            id: payment.id,
+            version: 1,
+            code_hash: deps.secrets.mac('one_time_code', payment.id, code),
+            sent_to: wallet.phone,
+            resends: 0,
+            tries: [],
+            expires_at: now + CODE_LIFE_MS,
+            created_at: now,
+          },
+        },
+      ],
+    },
+    payment: moved.payment,
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * Decide, then commit: the loop that every verb goes through.
+ *
+ * Read what is, decide what to write, commit it; when what was relied on has moved meanwhile, read and decide again.
+ * Invariant: nothing is answered before it is committed, and the remembered answer commits with its effect.
+ */
+
+import type { Change, Outcome } from '../domain/change.ts';
+import { Refusal } from '../domain/refusal.ts';
+
+/** An answer as bytes: what is sent, and what a replay sends again. */
+export interface Reply {
+  readonly status: number;
+  readonly body: string;
+  readonly replayed?: boolean;
+}
+
+/** The writes of a memory: a claim, or a guarded update of what the last `stored` found; so that one run wins. */
+export type Memory = Pick<Change, 'claims' | 'updates'>;
+
+/** The memory of one Idempotency-Key (contract §7). */
+export interface Receipt {
+  /** The first run's answer, if there was one. Throws refusal 1203 when the key was used with another body. */
+  stored(): Promise<Reply | undefined>;
+  /** Whether the last `stored` found a first run that has begun, and whose answer was never written. */
+  begun(): boolean;
+  /** What a change must hold so that this run is known to have begun, before an upstream is called. */
+  begin(): Memory;
+  /** What a change must hold so that this answer is remembered with it. */
+  remember(reply: Reply): Memory;
+}
+
+/** How an answer becomes bytes, and where it is remembered. `http` hands this in; a round has none. */
+export interface Answering<A> {
+  readonly receipt: Receipt | undefined;
+  render(answer: A): Reply;
+  renderRefusal(refusal: Refusal): Reply;
+}
+
+/** What a rule decided: what to write, and what to answer or refuse once it is written. */
+export interface Decision<A> {
+  readonly change?: Change;
+  readonly answer?: A;
+  /** Thrown after the change has been committed: for example a wrong PIN, once it is counted. */
+  readonly refusal?: Refusal;
+}
+
+interface Committing {
+  commit(change: Change): Promise<Outcome>;
+}
+
+/** Refusals decided on state are remembered; those about the request itself are not (contract §7). */
+const REMEMBERED = new Set([402, 404, 409]);
+
+/** Losing this often means that something is wrong with the rule, not with the neighbours. */
+const MOST_ROUNDS = 200;
+
+/**
+ * Runs a rule until its change is committed, and returns the bytes to send.
+ *
+ * `read` is called once a round; `decide` is pure. A refusal that `decide` throws changes nothing but the memory of
+ * the Idempotency-Key.
+ */
+export async function perform<R, A>(
+  store: Committing,
+  answering: Answering<A>,
+  read: () => Promise<R>,
+  decide: (rows: R) => Decision<A>,
+): Promise<Reply> {
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    // What was asked for may not be there: that is refused only when no answer is remembered under the key.
+    const [rows, stored] = await Promise.all([settled(read), answering.receipt?.stored()]);
+    if (stored !== undefined) return { ...stored, replayed: true };
+    const decision = weigh(() => decide(rows()));
+    const reply = replyOf(decision, answering);
+    const change = withMemory(decision, reply, answering.receipt);
+    if (change !== undefined && (await store.commit(change)) === 'lost') continue;
+    if (decision.refusal !== undefined) throw decision.refusal;
+    return reply;
+  }
+  throw new Error('a change lost against its neighbours too often');
+}
+
+/** Throws a refusal that was decided before a change could be; remembered with its key, where such a one is. */
+export async function refuse(store: Committing, answering: Answering<never>, refusal: Refusal): Promise<Reply> {
+  return perform<undefined, never>(
+    store,
+    answering,
+    () => Promise.resolve(undefined),
+    () => ({ refusal }),
+  );
+}
+
+/** The same loop where nobody waits for bytes: rounds and callbacks. Returns what was decided. */
+export async function settle<R, A>(
+  store: Committing,
+  read: () => Promise<R>,
+  decide: (rows: R) => { readonly change?: Change; readonly answer: A },
+): Promise<A> {
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const decision = decide(await read());
+    if (decision.change === undefined || (await store.commit(decision.change)) === 'won') return decision.answer;
+  }
+  throw new Error('a change lost against its neighbours too often');
+}
+
+/** What a read found, or the refusal it ended in, thrown when it is looked at. */
+async function settled<R>(read: () => Promise<R>): Promise<() => R> {
+  try {
+    const rows = await read();
+    return () => rows;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return () => {
+      throw error;
+    };
+  }
+}
+
+function weigh<A>(decide: () => Decision<A>): Decision<A> {
+  try {
+    return decide();
+  } catch (error) {
+    if (error instanceof Refusal) return { refusal: error };
+    throw error;
+  }
+}
+
+function replyOf<A>(decision: Decision<A>, answering: Answering<A>): Reply {
+  if (decision.refusal !== undefined) return answering.renderRefusal(decision.refusal);
+  if (decision.answer === undefined) throw new Error('a decision needs an answer or a refusal');
+  return answering.render(decision.answer);
+}
+
+function withMemory<A>(decision: Decision<A>, reply: Reply, receipt: Receipt | undefined): Change | undefined {
+  const { refusal } = decision;
+  const remembered = refusal === undefined || (REMEMBERED.has(refusal.http) && !refusal.retryable);
+  if (receipt === undefined || !remembered) return decision.change;
+  return joined(decision.change ?? {}, receipt.remember(reply));
+}
+
+/** A change that holds a memory too. */
+export function joined(change: Change, memory: Memory): Change {
+  return {
+    ...change,
+    claims: [...(change.claims ?? []), ...(memory.claims ?? [])],
+    updates: [...(change.updates ?? []), ...(memory.updates ?? [])],
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * Puts money into a customer's wallet or flash account: an operator's cash-in.
+ *
+ * Invariant: it is credited once, and the ledger names the command that did it.
+ */
+
+import { floatAccount, walletAccount } from '../domain/ledger.ts';
+import type { Wallet } from '../domain/records.ts';
+import { isWalletNumber, shardOfWallet } from '../domain/wallet.ts';
+import { newId } from './deps.ts';
+import { commitOnce, type OperatorDeps, OperatorError, requireAmount } from './operator.ts';
+
+export interface WalletCredited {
+  readonly wallet: Wallet;
+  /** Minor units, after the credit. */
+  readonly balance: bigint;
+}
+
+/** `amount` is decimal text in the wallet's currency. @throws OperatorError for an unknown wallet or a bad amount. */
+export async function creditWallet(deps: OperatorDeps, number: string, amount: string): Promise<WalletCredited> {
+  const wallet = isWalletNumber(number) ? await deps.store.wallet.get(shardOfWallet(number), number) : undefined;
+  if (wallet === undefined) throw new OperatorError('there is no such wallet');
+  const { shard, currency } = wallet;
+  const transfer = {
+    shard,
+    id: newId(deps, 'trf', shard),
+    debit: floatAccount(shard, currency),
+    credit: walletAccount(number),
+    amount_minor: requireAmount(amount, currency),
+    currency,
+    cause: 'wallet_credit',
+    cause_id: number,
+    at: deps.clock.now(),
+  };
+  if ((await commitOnce(deps, shard, transfer.id, { transfers: [transfer] })) === 'lost') {
+    throw new Error('a credit cannot lose');
+  }
+  const account = await deps.store.account.get(shard, number);
+  return { wallet, balance: account?.balance ?? 0n };
+}

@@ -1,0 +1,84 @@
+/**
+ * Opens a customer's wallet or flash account, with a PIN and perhaps a first balance.
+ *
+ * Invariant: of the PIN only a slow, peppered hash is kept; a number is opened once.
+ */
+
+import type { Transfer } from '../domain/change.ts';
+import type { Currency } from '../domain/currency.ts';
+import { SHARDS } from '../domain/ids.ts';
+import { floatAccount, walletAccount } from '../domain/ledger.ts';
+import type { Wallet, WalletKind } from '../domain/records.ts';
+import { isWalletNumber, makeWalletNumber, PIN_FORM, shardOfWallet } from '../domain/wallet.ts';
+import { newId } from './deps.ts';
+import { commitOnce, type OperatorDeps, OperatorError } from './operator.ts';
+
+export interface WalletOpenCommand {
+  /** Undefined: a free one is chosen. */
+  readonly number: string | undefined;
+  readonly pin: string;
+  readonly currency: Currency;
+  /** Minor units, from 0 up. */
+  readonly balance: bigint;
+  /** E.164; one-time codes go there. */
+  readonly phone: string;
+  readonly kind: WalletKind;
+}
+
+export interface WalletOpened {
+  readonly wallet: Wallet;
+  readonly balance: bigint;
+}
+
+const E164 = /^\+[1-9][0-9]{6,14}$/;
+/** Two numbers of a thousand million that meet, again and again: then something else is wrong. */
+const NUMBERS_TRIED = 10;
+
+/** @throws OperatorError when a field is not usable, or the number is taken. */
+export async function openWallet(deps: OperatorDeps, command: WalletOpenCommand): Promise<WalletOpened> {
+  const { number, pin, phone, currency, kind, balance } = command;
+  if (!PIN_FORM.test(pin)) throw new OperatorError('a PIN has four to eight digits');
+  if (!E164.test(phone)) throw new OperatorError('the phone number must be international, like +243810000042');
+  if (number !== undefined && !isWalletNumber(number)) {
+    throw new OperatorError('that is no wallet number: leave it to the gateway with `auto`');
+  }
+  const pin_hash = await deps.secrets.hashPin(pin);
+  for (let tries = 0; tries < NUMBERS_TRIED; tries += 1) {
+    const id = number ?? makeWalletNumber(deps.random.below(SHARDS), deps.random.below(1_000_000_000));
+    const wallet: Wallet = {
+      shard: shardOfWallet(id),
+      id,
+      version: 1,
+      kind,
+      currency,
+      phone,
+      pin_hash,
+      pin_failures: 0,
+      locked_until: null,
+      created_at: deps.clock.now(),
+    };
+    if (await commitWallet(deps, wallet, balance)) return { wallet, balance };
+    if (number !== undefined) throw new OperatorError(`wallet ${number} is open already`);
+  }
+  throw new Error('no free wallet number was found');
+}
+
+async function commitWallet(deps: OperatorDeps, wallet: Wallet, balance: bigint): Promise<boolean> {
+  const transferId = newId(deps, 'trf', wallet.shard);
+  const transfer: Transfer = {
+    shard: wallet.shard,
+    id: transferId,
+    debit: floatAccount(wallet.shard, wallet.currency),
+    credit: walletAccount(wallet.id),
+    amount_minor: balance,
+    currency: wallet.currency,
+    cause: 'wallet_open',
+    cause_id: wallet.id,
+    at: wallet.created_at,
+  };
+  const change = {
+    claims: [{ table: 'wallet' as const, row: wallet }],
+    transfers: balance > 0n ? [transfer] : [],
+  };
+  return (await commitOnce(deps, wallet.shard, transferId, change)) === 'won';
+}

@@ -1,0 +1,135 @@
+/**
+ * The courier: posts webhook events, and writes down what came of every try.
+ *
+ * Invariant: an event is posted only while this process holds its lease, and counts as delivered only once that is
+ * committed; whoever dies in between leaves it to the round, and the receiver gets the same event again under the same
+ * id. A receiver that hangs delays nobody else.
+ */
+
+import type { WebhookEvent } from '../domain/records.ts';
+import { afterTry, DELIVERY_TIMEOUT_MS, type Try } from '../domain/webhook.ts';
+import type { OutboundAnswer } from '../platform/platform.ts';
+import { type Deps, newId } from './deps.ts';
+import { createLanes, type LaneLimits } from './webhook-lanes.ts';
+import { createSigner, type Signer } from './webhook-sign.ts';
+
+export type CourierDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'secrets' | 'outbound' | 'log'>;
+
+export interface Courier {
+  /**
+   * Takes on an event that has just been committed, or that the round has claimed. Answers false when there is no room
+   * for it, or nothing to post: then it is left to the round.
+   */
+  offer(event: WebhookEvent): boolean;
+  /** Resolves when nothing waits and nothing is under way. */
+  idle(): Promise<void>;
+  /** Stops: what waits is left to the round of another process, what is under way is finished. */
+  close(): Promise<void>;
+}
+
+const LIMITS: LaneLimits = { atReceiver: 32, inAll: 1_024, waitingAtReceiver: 2_000, waitingInAll: 20_000 };
+/** Nothing in an answer's body matters. */
+const ANSWER_LIMIT = 1_024;
+const CHANCE = 1_000_000;
+
+export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): Courier {
+  const sign = createSigner(deps);
+  let closed = false;
+  let recording = 0;
+  let waiters: (() => void)[] = [];
+
+  const isIdle = (): boolean => recording === 0 && lanes.isEmpty();
+  const tellIdle = (): void => {
+    if (!isIdle()) return;
+    const resolved = waiters;
+    waiters = [];
+    for (const resolve of resolved) resolve();
+  };
+  /** Posts once. The receiver's share is free as soon as it has answered: writing that down is not its business. */
+  const post = async (event: WebhookEvent): Promise<boolean> => {
+    // Too little of the lease is left for a whole try: the round will claim it anew.
+    if (closed || deps.clock.now() + DELIVERY_TIMEOUT_MS > event.next_at) return true;
+    try {
+      const result = await tryOnce(deps, sign, event);
+      void writeDown(event, result);
+      return result.status !== undefined;
+    } catch (error) {
+      deps.log.error('webhook_not_posted', { event_id: event.id, merchant_id: event.merchant_id }, error);
+      return true;
+    }
+  };
+  const writeDown = async (event: WebhookEvent, result: Try): Promise<void> => {
+    recording += 1;
+    try {
+      await record(deps, event, result);
+    } catch (error) {
+      // What came of it is not known to anybody else: its lease runs out, and it is tried again.
+      deps.log.error('webhook_not_recorded', { event_id: event.id, merchant_id: event.merchant_id }, error);
+    }
+    recording -= 1;
+    tellIdle();
+  };
+  const lanes = createLanes(limits, post, tellIdle);
+  const idle = (): Promise<void> => (isIdle() ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve)));
+
+  return {
+    offer(event) {
+      if (closed || event.status !== 'waiting' || event.url === null) return false;
+      return lanes.add(event.merchant_id, originOf(event.url), event);
+    },
+    idle,
+    close() {
+      closed = true;
+      lanes.clear();
+      return idle();
+    },
+  };
+}
+
+/** Commits what came of a try. */
+async function record(deps: CourierDeps, event: WebhookEvent, result: Try): Promise<void> {
+  const jitter = deps.random.below(CHANCE) / CHANCE;
+  const { update, history } = afterTry(event, result, jitter, (prefix, shard) => newId(deps, prefix, shard));
+  const outcome = await deps.store.commit({ updates: [update], inserts: [history] });
+  const fields = {
+    event_id: event.id,
+    merchant_id: event.merchant_id,
+    transaction_id: event.transaction_id,
+    attempt: event.attempts + 1,
+    status: result.status,
+    reason: result.error,
+    ms: result.durationMs,
+  };
+  // A lost guard: another process has written its own try, or an operator has asked for a replay.
+  if (outcome === 'lost') deps.log.info('webhook_tried_elsewhere', fields);
+  else if (result.status !== undefined && result.status < 300) deps.log.debug('webhook_delivered', fields);
+  else deps.log.info('webhook_failed', fields);
+}
+
+async function tryOnce(deps: CourierDeps, sign: Signer, event: WebhookEvent): Promise<Try> {
+  const headers = await sign(event);
+  const at = deps.clock.now();
+  if (headers === undefined || event.url === null) {
+    return { at, durationMs: 0, status: undefined, retryAfter: undefined, error: 'no_signing_secret' };
+  }
+  const answer = await deps.outbound.request({
+    method: 'POST',
+    url: event.url,
+    headers,
+    body: event.body,
+    timeout: DELIVERY_TIMEOUT_MS,
+    trust: 'merchant',
+    answerLimit: ANSWER_LIMIT,
+  });
+  return { at, durationMs: Math.max(0, deps.clock.now() - at), ...outcomeOf(answer) };
+}
+
+function outcomeOf(answer: OutboundAnswer): Pick<Try, 'status' | 'retryAfter' | 'error'> {
+  if (answer.kind !== 'answered') return { status: undefined, retryAfter: undefined, error: answer.reason };
+  return { status: answer.status, retryAfter: answer.headers['retry-after'], error: undefined };
+}
+
+/** Whom a URL reaches. A text that is no URL is a receiver of its own, which the outbound door refuses. */
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : url;
+}

@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createLanes, type LaneLimits } from './webhook-lanes.ts';
+
+const LIMITS: LaneLimits = { atReceiver: 32, inAll: 256, waitingAtReceiver: 100, waitingInAll: 1_000 };
+
+/** Lanes whose posts end when the test says so. */
+function openLanes(limits: LaneLimits = LIMITS) {
+  const started: string[] = [];
+  const ends = new Map<string, (answered: boolean) => void>();
+  let emptied = 0;
+  const lanes = createLanes<string>(
+    limits,
+    (event) => {
+      started.push(event);
+      return new Promise((resolve) => ends.set(event, resolve));
+    },
+    () => {
+      emptied += 1;
+    },
+  );
+  const end = async (event: string, answered = true): Promise<void> => {
+    ends.get(event)?.(answered);
+    ends.delete(event);
+    await Promise.resolve();
+    await Promise.resolve();
+  };
+  return { lanes, started, running: () => [...ends.keys()], end, emptied: () => emptied };
+}
+
+function fill(
+  lanes: { add(merchant: string, receiver: string, event: string): boolean },
+  merchant: string,
+  receiver: string,
+  count: number,
+): number {
+  let taken = 0;
+  for (let i = 0; i < count; i += 1) if (lanes.add(merchant, receiver, `${merchant}/${receiver}/${i}`)) taken += 1;
+  return taken;
+}
+
+describe('lanes', () => {
+  it('start one merchant’s events for one receiver in order, and most of its width at once', async () => {
+    const world = openLanes();
+    fill(world.lanes, 'm', 'r', 60);
+    expect(world.started).toHaveLength(26);
+    for (let i = 0; i < 60; i += 1) await world.end(`m/r/${i}`);
+    expect(world.started).toEqual(Array.from({ length: 60 }, (_, i) => `m/r/${i}`));
+    expect([world.lanes.isEmpty(), world.emptied()]).toEqual([true, 1]);
+  });
+
+  it('leave room at a receiver that one merchant’s hanging posts fill', () => {
+    const world = openLanes();
+    fill(world.lanes, 'busy', 'shared', 100);
+    fill(world.lanes, 'other', 'shared', 1);
+    expect(world.started.at(-1)).toBe('other/shared/0');
+  });
+
+  it('leave room in all, however many receivers a merchant hangs', () => {
+    const world = openLanes();
+    for (let i = 0; i < 500; i += 1) fill(world.lanes, 'hostile', `dead${i}`, 1);
+    expect(world.running().length).toBeLessThan(LIMITS.inAll / 4);
+    fill(world.lanes, 'newcomer', 'alive', 1);
+    expect(world.started.at(-1)).toBe('newcomer/alive/0');
+  });
+
+  it('leave room for a newcomer when a hundred merchants’ receivers do not answer', async () => {
+    const world = openLanes({ ...LIMITS, waitingInAll: 100_000 });
+    for (let i = 0; i < 100; i += 1) fill(world.lanes, `m${i}`, `dead${i}`, 50);
+    for (let wave = 0; wave < 6; wave += 1) for (const event of world.running()) await world.end(event, false);
+    expect(world.running()).toHaveLength(100);
+    fill(world.lanes, 'newcomer', 'alive', 1);
+    expect(world.started.at(-1)).toBe('newcomer/alive/0');
+  });
+
+  it('leave room in the queues for a newcomer, and say so when there is none', () => {
+    const world = openLanes();
+    let taken = 0;
+    for (let i = 0; i < 40; i += 1) taken += fill(world.lanes, 'hostile', `dead${i}`, 100);
+    expect(taken).toBeLessThan(4_000);
+    expect(fill(world.lanes, 'newcomer', 'alive', 60)).toBe(60);
+  });
+
+  it('post to a silent receiver less and less, and more again when it answers', async () => {
+    const world = openLanes();
+    fill(world.lanes, 'm', 'r', 100);
+    const widths = [];
+    for (let wave = 0; wave < 3; wave += 1) {
+      for (const event of world.running()) await world.end(event, false);
+      widths.push(world.running().length);
+    }
+    for (let wave = 0; wave < 4; wave += 1) {
+      for (const event of world.running()) await world.end(event, true);
+      widths.push(world.running().length);
+    }
+    expect(widths).toEqual([1, 1, 1, 2, 7, 26, 26]);
+  });
+
+  it('forget what waits when they are cleared, and finish what runs', async () => {
+    const world = openLanes();
+    fill(world.lanes, 'm', 'r', 40);
+    world.lanes.clear();
+    for (const event of world.running()) await world.end(event);
+    expect(world.started).toHaveLength(26);
+    expect(world.lanes.isEmpty()).toBe(true);
+  });
+
+  it('start everything that they took on exactly once, within every limit, whatever ends when', async () => {
+    const limits: LaneLimits = { atReceiver: 4, inAll: 12, waitingAtReceiver: 6, waitingInAll: 30 };
+    const step = fc.record({ merchant: fc.nat(5), receiver: fc.nat(4), ends: fc.nat(100), adds: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 200 }), async (steps) => {
+        const world = openLanes(limits);
+        const taken: string[] = [];
+        for (const [i, { merchant, receiver, ends, adds }] of steps.entries()) {
+          const running = world.running();
+          if (adds || running.length === 0) {
+            const event = `m${merchant} r${receiver} ${i}`;
+            if (world.lanes.add(`m${merchant}`, `r${receiver}`, event)) taken.push(event);
+          } else await world.end(running[ends % running.length] ?? '', ends % 3 > 0);
+          const now = world.running();
+          expect(now.length).toBeLessThanOrEqual(limits.inAll);
+          for (let r = 0; r <= 4; r += 1) {
+            expect(now.filter((event) => event.includes(` r${r} `)).length).toBeLessThanOrEqual(limits.atReceiver);
+          }
+        }
+        while (world.running().length > 0) for (const event of world.running()) await world.end(event);
+        expect(world.started.toSorted()).toEqual(taken.toSorted());
+        expect(world.lanes.isEmpty()).toBe(true);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

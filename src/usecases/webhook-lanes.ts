@@ -1,0 +1,196 @@
+/**
+ * Who is posted to next: a queue for every merchant at every receiver, and shares of what may be under way at once.
+ *
+ * Invariant: nobody can take the last of anything. A merchant may hold a multiple of what is still free (the dynamic
+ * thresholds of Choudhury and Hahne), at a receiver and in all, and a receiver that does not answer is posted to less
+ * and less, so that however many receivers hang, a newcomer finds room. One merchant's events for one receiver start in
+ * the order in which they came.
+ */
+
+export interface LaneLimits {
+  /** Posts under way at one receiver, over all merchants. */
+  readonly atReceiver: number;
+  /** Posts under way in all. */
+  readonly inAll: number;
+  /** Events of one merchant that wait for one receiver. */
+  readonly waitingAtReceiver: number;
+  /** Events that wait in all. */
+  readonly waitingInAll: number;
+}
+
+export interface Lanes<E> {
+  /** Takes an event on, or answers false: there is no room for it. */
+  add(merchantId: string, receiver: string, event: E): boolean;
+  /** Whether nothing waits and nothing is under way. */
+  isEmpty(): boolean;
+  /** Forgets what waits. */
+  clear(): void;
+}
+
+/** How many times what is free at a receiver one merchant may hold there: alone, 26 of 32. */
+const RECEIVER_FACTOR = 4;
+/** The part of what is free in all that one merchant may hold: alone, a fifth. */
+const MERCHANT_FACTOR = 1 / 4;
+/** How many queues are looked at when a post has ended. The next one's end looks at the next ones. */
+const LOOKS = 8;
+
+/** What counts towards a limit: a merchant, a receiver, or everything. */
+interface Share<E> {
+  inFlight: number;
+  waiting: number;
+  /** How many may be under way at a receiver: halved by every post that it leaves unanswered, doubled by an answer. */
+  width: number;
+  /** The lanes of this share in which something waits, the longest not looked at first. */
+  readonly lanes: Set<Lane<E>>;
+}
+
+/** One merchant at one receiver. */
+interface Lane<E> {
+  readonly merchantId: string;
+  readonly receiverId: string;
+  readonly merchant: Share<E>;
+  readonly receiver: Share<E>;
+  readonly queue: E[];
+  inFlight: number;
+}
+
+/**
+ * Makes the queues. `start` posts one event; its promise never rejects, and tells whether the receiver answered.
+ * `emptied` is called whenever the last one is done with.
+ */
+export function createLanes<E>(
+  limits: LaneLimits,
+  start: (event: E) => Promise<boolean>,
+  emptied: () => void,
+): Lanes<E> {
+  const all: Share<E> = emptyShare(limits.inAll);
+  const merchants = new Map<string, Share<E>>();
+  const receivers = new Map<string, Share<E>>();
+  const lanes = new Map<string, Lane<E>>();
+
+  const laneOf = (merchantId: string, receiverId: string): Lane<E> => {
+    const key = `${merchantId} ${receiverId}`;
+    const known = lanes.get(key);
+    if (known !== undefined) return known;
+    const merchant = shareOf(merchants, merchantId, limits.inAll);
+    const lane = {
+      merchantId,
+      receiverId,
+      merchant,
+      receiver: shareOf(receivers, receiverId, limits.atReceiver),
+      queue: [],
+      inFlight: 0,
+    };
+    lanes.set(key, lane);
+    return lane;
+  };
+
+  const hasRoom = (lane: Lane<E>): boolean =>
+    all.waiting < limits.waitingInAll &&
+    lane.queue.length < limits.waitingAtReceiver &&
+    lane.merchant.waiting < Math.max(1, limits.waitingInAll - all.waiting);
+
+  const mayStart = (lane: Lane<E>): boolean =>
+    all.inFlight < limits.inAll &&
+    lane.receiver.inFlight < lane.receiver.width &&
+    lane.inFlight < Math.max(1, RECEIVER_FACTOR * (lane.receiver.width - lane.receiver.inFlight)) &&
+    lane.merchant.inFlight < Math.max(1, MERCHANT_FACTOR * (limits.inAll - all.inFlight));
+
+  const sharesOf = (lane: Lane<E>): readonly Share<E>[] => [all, lane.merchant, lane.receiver];
+
+  const wait = (lane: Lane<E>, event: E): void => {
+    lane.queue.push(event);
+    for (const share of sharesOf(lane)) {
+      share.waiting += 1;
+      share.lanes.add(lane);
+    }
+  };
+
+  const run = (lane: Lane<E>): void => {
+    while (lane.queue.length > 0 && mayStart(lane)) {
+      const event = lane.queue.shift();
+      if (event === undefined) return;
+      lane.inFlight += 1;
+      for (const share of sharesOf(lane)) {
+        share.waiting -= 1;
+        share.inFlight += 1;
+        if (lane.queue.length === 0) share.lanes.delete(lane);
+      }
+      void start(event).then((answered) => end(lane, answered));
+    }
+  };
+
+  const end = (lane: Lane<E>, answered: boolean): void => {
+    const { receiver } = lane;
+    receiver.width = answered
+      ? Math.min(limits.atReceiver, receiver.width * 2)
+      : Math.max(1, Math.floor(receiver.width / 2));
+    lane.inFlight -= 1;
+    for (const share of sharesOf(lane)) share.inFlight -= 1;
+    forget(lane);
+    run(lane);
+    // Its end made room at its receiver, for its merchant, and a little for everybody.
+    for (const share of sharesOf(lane)) look(share, all.inFlight === 0 ? Number.POSITIVE_INFINITY : LOOKS);
+    if (all.inFlight === 0 && all.waiting === 0) emptied();
+  };
+
+  /** Looks at some of a share's queues, in turn. */
+  const look = (share: Share<E>, most: number): void => {
+    const some: Lane<E>[] = [];
+    for (const lane of share.lanes) {
+      if (some.length >= most) break;
+      some.push(lane);
+    }
+    for (const lane of some) {
+      share.lanes.delete(lane);
+      share.lanes.add(lane);
+      run(lane);
+    }
+  };
+
+  const forget = (lane: Lane<E>): void => {
+    if (lane.inFlight === 0 && lane.queue.length === 0) lanes.delete(`${lane.merchantId} ${lane.receiverId}`);
+    if (isUnused(lane.merchant)) merchants.delete(lane.merchantId);
+    if (isUnused(lane.receiver)) receivers.delete(lane.receiverId);
+  };
+
+  return {
+    add(merchantId, receiverId, event) {
+      const lane = laneOf(merchantId, receiverId);
+      if (!hasRoom(lane)) {
+        forget(lane);
+        return false;
+      }
+      wait(lane, event);
+      run(lane);
+      return true;
+    },
+    isEmpty: () => all.inFlight === 0 && all.waiting === 0,
+    clear() {
+      for (const lane of all.lanes) {
+        const left = lane.queue.splice(0).length;
+        for (const share of sharesOf(lane)) {
+          share.waiting -= left;
+          share.lanes.delete(lane);
+        }
+        forget(lane);
+      }
+    },
+  };
+}
+
+function emptyShare<E>(width: number): Share<E> {
+  return { inFlight: 0, waiting: 0, width, lanes: new Set() };
+}
+
+function shareOf<E>(shares: Map<string, Share<E>>, id: string, width: number): Share<E> {
+  const known = shares.get(id);
+  if (known !== undefined) return known;
+  const share = emptyShare<E>(width);
+  shares.set(id, share);
+  return share;
+}
+
+function isUnused<E>(share: Share<E>): boolean {
+  return share.inFlight === 0 && share.waiting === 0;
+}

@@ -1,0 +1,74 @@
+/**
+ * Sends webhook events again: one, or those of a time range (contract §6).
+ *
+ * Invariant: the same id, sequence and bytes go out; only the signature's time is new. An event that is under way when
+ * it is replayed may arrive twice.
+ */
+
+import { isId, shardOf } from '../domain/ids.ts';
+import type { EventStatus, WebhookEvent } from '../domain/records.ts';
+import { afterReplay } from '../domain/webhook.ts';
+import { type OperatorDeps, OperatorError } from './operator.ts';
+import { settle } from './perform.ts';
+
+type ReplayDeps = Pick<OperatorDeps, 'store' | 'clock'>;
+
+export interface EventRange {
+  readonly merchantId: string | undefined;
+  /** Milliseconds; events made from here on, inclusive. */
+  readonly from: number;
+  /** Milliseconds; events made before this. */
+  readonly to: number;
+  /** Undefined: every event that has a target. */
+  readonly status: EventStatus | undefined;
+}
+
+const PAGE = 500;
+
+/**
+ * Makes one event due now. `merchantId` of undefined is the operator, who may replay anybody's.
+ *
+ * @throws OperatorError when there is no such event of that merchant, or it has no target.
+ */
+export async function replayEvent(
+  deps: ReplayDeps,
+  merchantId: string | undefined,
+  eventId: string,
+): Promise<WebhookEvent> {
+  if (!isId('evt', eventId)) throw new OperatorError('that is no event id: it looks like evt_ and 26 characters');
+  return settle(
+    deps.store,
+    () => deps.store.event.get(shardOf(eventId), eventId),
+    (event) => {
+      if (event === undefined || (merchantId !== undefined && event.merchant_id !== merchantId)) {
+        throw new OperatorError(`there is no event ${eventId}: see \`mbongo webhook list\``);
+      }
+      const now = deps.clock.now();
+      const update = afterReplay(event, now);
+      if (update === undefined) throw new OperatorError(`event ${eventId} was made without a notify_url`);
+      const answer: WebhookEvent = { ...event, status: 'waiting', next_at: now, delivered_at: null };
+      return { change: { updates: [update] }, answer };
+    },
+  );
+}
+
+/** Makes every event of the range due now. Returns how many there were. */
+export async function replayRange(deps: ReplayDeps, range: EventRange): Promise<number> {
+  const { merchantId, from, to, status } = range;
+  let replayed = 0;
+  for (let after: string | undefined; ; ) {
+    const events = await deps.store.event.list({
+      ...(merchantId === undefined ? {} : { merchantId }),
+      ...(status === undefined ? {} : { status }),
+      ...(after === undefined ? {} : { after }),
+      from,
+      to,
+      limit: PAGE,
+    });
+    const sendable = events.filter((event) => event.status !== 'no_target');
+    await Promise.all(sendable.map((event) => replayEvent(deps, merchantId, event.id)));
+    replayed += sendable.length;
+    after = events.at(-1)?.id;
+    if (events.length < PAGE || after === undefined) return replayed;
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Replaces a merchant's webhook secret: events are signed with both until the old one's grace is over (contract §6).
+ *
+ * Invariant: at every moment at least one secret signs; the guarded old secrets make racing rotations one after the
+ * other.
+ */
+
+import type { Claim, Update } from '../domain/change.ts';
+import { makeWebhookSecret } from './credential-make.ts';
+import { type OperatorDeps, requireGrace, requireMerchant } from './operator.ts';
+import { settle } from './perform.ts';
+
+/** Shown this once. */
+export interface WebhookSecretRotated {
+  readonly merchant_id: string;
+  readonly webhook_secret: string;
+  /** Until when the old one signs too; null when it no longer does. */
+  readonly old_retires_at: number | null;
+}
+
+/** `graceMs` of 0 takes the old secret away at once. */
+export async function rotateWebhookSecret(
+  deps: OperatorDeps,
+  merchantId: string,
+  graceMs: number,
+): Promise<WebhookSecretRotated> {
+  requireGrace(graceMs);
+  const merchant = await requireMerchant(deps, merchantId);
+  const { row, secret } = makeWebhookSecret(deps, merchant.shard, merchant.id);
+  const retires_at = graceMs === 0 ? null : deps.clock.now() + graceMs;
+  const answer = { merchant_id: merchant.id, webhook_secret: secret, old_retires_at: retires_at };
+  return settle(
+    deps.store,
+    () => deps.store.webhookSecret.ofMerchant(merchant.shard, merchant.id),
+    (secrets) => {
+      // Ours stands already: its commit won, and only the answer was lost.
+      if (secrets.some((other) => other.id === row.id)) return { answer };
+      const retired = { status: retires_at === null ? 'REVOKED' : 'RETIRING', retires_at } as const;
+      const updates = secrets
+        .filter((old) => old.status === 'ALLOWED' || (old.status === 'RETIRING' && retires_at === null))
+        .map(({ shard, id, version }): Update => ({ table: 'webhook_secret', shard, id, version, row: retired }));
+      const claims: Claim[] = [{ table: 'webhook_secret', row }];
+      return { change: { updates, claims }, answer };
+    },
+  );
+}

@@ -1,0 +1,91 @@
+/**
+ * Signs webhooks as Standard Webhooks asks (contract §6).
+ *
+ * Invariant: every try is signed anew, with every secret that counts at that moment, so that a merchant can change its
+ * secret without missing an event. A rotation counts within a second, here and in every other process.
+ */
+
+import type { WebhookEvent, WebhookSecret } from '../domain/records.ts';
+import { signsAt } from '../domain/webhook.ts';
+import type { Deps } from './deps.ts';
+
+type SignerDeps = Pick<Deps, 'store' | 'clock' | 'secrets'>;
+
+/** Makes the headers of one try; undefined when the merchant has no secret that opens. */
+export type Signer = (event: WebhookEvent) => Promise<{ readonly [name: string]: string } | undefined>;
+
+const PREFIX = 'whsec_';
+const USER_AGENT = 'Mbongo/0.1';
+const SECRETS_FRESH_MS = 1_000;
+/** Merchants, and opened keys, that are remembered; what is forgotten is read again. */
+const MOST_REMEMBERED = 4_096;
+
+interface Read {
+  readonly at: number;
+  readonly secrets: Promise<readonly WebhookSecret[]>;
+}
+
+export function createSigner(deps: SignerDeps): Signer {
+  const reads = new Map<string, Read>();
+  const keys = new Map<string, Uint8Array>();
+
+  const secretsOf = (event: WebhookEvent, now: number): Promise<readonly WebhookSecret[]> => {
+    const known = reads.get(event.merchant_id);
+    if (known !== undefined && now - known.at < SECRETS_FRESH_MS && now >= known.at) return known.secrets;
+    const secrets = deps.store.webhookSecret.ofMerchant(event.shard, event.merchant_id);
+    remember(reads, event.merchant_id, { at: now, secrets });
+    // A failed read must not be believed for a second.
+    secrets.catch(() => reads.delete(event.merchant_id));
+    return secrets;
+  };
+
+  const keyOf = (secret: WebhookSecret): Uint8Array | undefined => {
+    const known = keys.get(secret.sealed);
+    if (known !== undefined) return known;
+    const key = openWebhookKey(deps, secret);
+    if (key !== undefined) remember(keys, secret.sealed, key);
+    return key;
+  };
+
+  return async (event) => {
+    const now = deps.clock.now();
+    const seconds = String(Math.floor(now / 1_000));
+    const signed = `${event.id}.${seconds}.${event.body}`;
+    const signatures: string[] = [];
+    for (const secret of await secretsOf(event, now)) {
+      const key = signsAt(secret, now) ? keyOf(secret) : undefined;
+      if (key !== undefined) signatures.push(`v1,${deps.secrets.hmac(key, signed)}`);
+    }
+    if (signatures.length === 0) return undefined;
+    return {
+      'content-type': 'application/json',
+      'user-agent': USER_AGENT,
+      'webhook-id': event.id,
+      'webhook-timestamp': seconds,
+      'webhook-signature': signatures.join(' '),
+      'webhook-event': event.type,
+      'webhook-sequence': String(event.sequence),
+    };
+  };
+}
+
+/** A webhook secret sealed for its row: it opens under no other id. */
+export function sealWebhookSecret(deps: Pick<Deps, 'secrets'>, id: string, secret: string): string {
+  return deps.secrets.seal('webhook_secret', secret, id);
+}
+
+function openWebhookKey(deps: Pick<Deps, 'secrets'>, secret: WebhookSecret): Uint8Array | undefined {
+  const text = deps.secrets.open('webhook_secret', secret.sealed, secret.id);
+  return text?.startsWith(PREFIX) === true ? Buffer.from(text.slice(PREFIX.length), 'base64') : undefined;
+}
+
+/** Forgets the oldest when there are too many: a Map keeps the order in which its keys came. */
+function remember<K, V>(map: Map<K, V>, key: K, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= MOST_REMEMBERED) return;
+  for (const oldest of map.keys()) {
+    map.delete(oldest);
+    break;
+  }
+}

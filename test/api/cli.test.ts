@@ -1,0 +1,216 @@
+/**
+ * The command line against a fresh database: every command with `--json` prints exactly one JSON document.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommandLine } from '../../src/commands/command-line.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { TEST_MASTER_KEY } from '../support/operator-world.ts';
+
+type Result = { status: number; out: string; err: string };
+
+let database: TestDatabase;
+let dataDir: string;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  dataDir = await mkdtemp(join(tmpdir(), 'mbongo-cli-'));
+});
+
+afterEach(async () => {
+  await database.drop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Runs a command line in this process, against this test's database. */
+async function run(words: string, over: { [name: string]: string } = {}): Promise<Result> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const env = { DATABASE_URL: database.url, DATA_DIR: dataDir, MASTER_KEY: TEST_MASTER_KEY, ...over };
+  const argv = words.split(' ');
+  const status = await runCommandLine(
+    argv,
+    { env, write: (text) => out.push(text), writeError: (text) => err.push(text) },
+    '0.1.0',
+  );
+  return { status, out: out.join(''), err: err.join('') };
+}
+
+type Document = { [name: string]: unknown };
+
+/** The one JSON document that a command prints. */
+async function json(words: string): Promise<Document> {
+  const { status, out, err } = await run(`${words} --json`);
+  expect([status, err]).toEqual([0, '']);
+  expect(out.endsWith('\n')).toBe(true);
+  expect(out.trimEnd()).not.toContain('\n');
+  return JSON.parse(out) as Document;
+}
+
+async function makeMerchant(): Promise<{ id: string; key: string }> {
+  const made = await json('merchant create --name Boutique');
+  return { id: String(made.merchant_id), key: String(made.key_id) };
+}
+
+describe('mbongo', () => {
+  it('creates, lists, suspends, allows and sets up merchants', async () => {
+    const made = await json('merchant create --name Boutique');
+    expect(Object.keys(made)).toEqual(['merchant_id', 'key_id', 'secret', 'webhook_secret']);
+    const merchant = `--merchant ${String(made.merchant_id)}`;
+    expect(await json(`merchant suspend ${merchant}`)).toMatchObject({ status: 'SUSPENDED' });
+    expect(await json(`merchant allow ${merchant}`)).toMatchObject({ status: 'ALLOWED' });
+    const set = await json(
+      `merchant set ${merchant} --limit usd:1-5000 --code-threshold usd:20 --currencies usd,cdf --scope-required on ` +
+        '--url-hosts shop.example --rate-limit payments:500',
+    );
+    expect(set.settings).toEqual({
+      limits: { usd: { min: '1.00', max: '5000.00' } },
+      code_thresholds: { usd: '20.00' },
+      currencies: ['usd', 'cdf'],
+      scope_required: true,
+      url_hosts: ['shop.example'],
+      rate_limits: { payments: 500 },
+    });
+    expect(await json('merchant list')).toMatchObject({
+      merchants: [{ merchant_id: made.merchant_id, name: 'Boutique' }],
+    });
+  });
+
+  it('issues, rotates, revokes and lists credentials, and lists no secret', async () => {
+    const merchant = await makeMerchant();
+    const issued = await json(`credential issue --merchant ${merchant.id} --addresses 10.0.0.0/8`);
+    const rotated = await json(`credential rotate --key ${merchant.key} --grace 1h`);
+    expect(rotated).toMatchObject({ old_key_id: merchant.key, merchant_id: merchant.id });
+    expect(Date.parse(String(rotated.old_retires_at)) - Date.now()).toBeGreaterThan(3_500_000);
+    expect(await json(`credential revoke --key ${String(issued.key_id)}`)).toMatchObject({ status: 'REVOKED' });
+    const { out } = await run(`credential list --merchant ${merchant.id} --json`);
+    const { credentials } = JSON.parse(out) as { credentials: Document[] };
+    expect(credentials.map(({ status }) => status).toSorted()).toEqual(['ALLOWED', 'RETIRING', 'REVOKED']);
+    for (const secret of [issued.secret, rotated.secret]) expect(out).not.toContain(String(secret));
+  });
+
+  it('opens and credits wallets and flash accounts', async () => {
+    const opened = await json(
+      'wallet open --number auto --pin 1234 --currency usd --balance 100.00 --phone +243810000042',
+    );
+    expect(opened).toEqual({
+      wallet_number: expect.stringMatching(/^5707\d{12}$/),
+      currency: 'usd',
+      balance: '100.00',
+    });
+    const credited = await json(`wallet credit --number ${String(opened.wallet_number)} --amount 0.50`);
+    expect(credited).toEqual({ ...opened, balance: '100.50' });
+    const flash = await json('wallet open --pin 123456 --currency xof --phone +2250700000000 --kind flash');
+    expect(flash).toMatchObject({ currency: 'xof', balance: '0' });
+  });
+
+  it('credits and shows balances', async () => {
+    const { id } = await makeMerchant();
+    const poor = String((await json('merchant create --name Poor --no-float')).merchant_id);
+    const credited = await json(`balance credit --merchant ${poor} --currency usd --amount 100.00`);
+    expect(credited).toEqual({ merchant_id: poor, currency: 'usd', available: '100.00' });
+    expect(await json(`balance show --merchant ${poor}`)).toEqual({
+      merchant_id: poor,
+      balances: [{ currency: 'usd', available: '100.00', reserved: '0.00', held: '0.00' }],
+    });
+    const { balances } = (await json(`balance show --merchant ${id}`)) as { balances: Document[] };
+    expect(balances.find(({ currency }) => currency === 'ugx')).toMatchObject({ available: '10000000' });
+  });
+
+  it('sets and lists fees', async () => {
+    const { id } = await makeMerchant();
+    await json(`fee set --merchant ${id} --method wallet --currency usd --rate 2.5 --fixed 0.10 --min 0.50 --max 10`);
+    await json(`fee set --merchant ${id} --currency xof --rate 1`);
+    expect(await json(`fee list --merchant ${id}`)).toEqual({
+      merchant_id: id,
+      fees: [
+        { method: 'wallet', currency: 'usd', rate: '2.5', fixed: '0.10', min: '0.50', max: '10.00' },
+        { method: 'all', currency: 'xof', rate: '1', fixed: '0', min: null, max: null },
+      ],
+    });
+  });
+
+  it('lists and replays webhooks, and rotates their secret', async () => {
+    const { id } = await makeMerchant();
+    expect(await json('webhook list')).toEqual({ events: [] });
+    expect(await json(`webhook replay --merchant ${id} --from 2026-01-01`)).toEqual({ replayed: 0 });
+    const rotated = await json(`webhook secret rotate --merchant ${id} --grace 0`);
+    expect(rotated).toMatchObject({ merchant_id: id, old_retires_at: null });
+    expect(rotated.webhook_secret).toMatch(/^whsec_/);
+  });
+
+  it('migrates, and checks what the gateway needs', async () => {
+    expect(await json('migrate')).toEqual({ applied: [] });
+    const { out, status } = await run('doctor --json', { PORT: '0' });
+    const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: { name: string; ok: boolean }[] };
+    expect(status).toBe(ok ? 0 : 1);
+    const found = Object.fromEntries(checks.map((check) => [check.name, check.ok]));
+    expect(found).toMatchObject({ 'Node.js': true, configuration: true, database: true, clock: true, port: true });
+  });
+
+  it('speaks to people without --json', async () => {
+    const { out, status } = await run('merchant create --name Boutique');
+    expect(status).toBe(0);
+    expect(out).toMatch(/^merchant {8}mch_\w+ {2}Boutique\ncredential {6}key_\w+:sk_test_/);
+    expect((await run('merchant list')).out).toMatch(/^merchant +status +name\nmch_\w+ +ALLOWED +Boutique\n$/);
+  });
+
+  it.each([
+    ['balance credit --merchant mch_x --currency usd --amount 1.00', 1, 'no merchant id'],
+    ['wallet open --pin 12 --currency usd --phone +243810000042', 1, 'four to eight digits'],
+    ['wallet open --pin 1234 --currency usd --phone 0810000042', 1, 'no phone number'],
+    ['wallet open --pin 1234 --currency gbp --phone +243810000042', 1, 'no currency'],
+    ['webhook replay', 1, 'say which'],
+    ['merchant create', 2, '--name'],
+    ['listen', 2, 'unknown command'],
+    ['wallet open --pin 1234 --currency usd --phone +243810000042 --kind gold', 2, 'gold'],
+  ])('%s ends with %i and one line that says why', async (words, status, reason) => {
+    const plain = await run(words);
+    expect(plain).toMatchObject({ status, out: '' });
+    expect(plain.err).toMatch(/^mbongo: [^\n]+\n$/);
+    expect(plain.err).toContain(reason);
+    const machine = await run(`${words} --json`);
+    expect(machine).toMatchObject({ status, out: '' });
+    expect(JSON.parse(machine.err)).toEqual({ error: true, message: expect.stringContaining(reason) });
+  });
+
+  it('asks for a verb where only a noun is given', async () => {
+    expect(await run('merchant')).toEqual({ status: 2, out: '', err: 'mbongo: say what to do: see `mbongo --help`\n' });
+  });
+
+  it('says in one line what is wrong with the configuration, or that the database is away', async () => {
+    const bad = await run('merchant list', { PORT: 'abc' });
+    expect([bad.status, bad.err]).toEqual([1, expect.stringMatching(/^mbongo: PORT [^\n]+\n$/)]);
+    const away = await run('merchant list', { DATABASE_URL: 'postgresql://nobody:hunter2@127.0.0.1:9/none' });
+    expect(away.status).toBe(1);
+    expect(away.err).toMatch(/^mbongo: [^\n]+\n$/);
+    expect(away.err).not.toContain('hunter2');
+  });
+});
+
+describe('mbongo, as a program on an embedded database of its own', () => {
+  it('starts the database, does its work and leaves nothing running', async () => {
+    const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+    const words = ['merchant', 'create', '--name', 'Chez Amani', '--json'];
+    const child = spawn(process.execPath, ['--import', 'tsx', main, ...words], {
+      env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
+    const status = await new Promise((resolve) => child.once('close', resolve));
+    expect([status, Buffer.concat(err).toString()]).toEqual([0, '']);
+    expect(Object.keys(JSON.parse(Buffer.concat(out).toString()) as object)).toEqual([
+      'merchant_id',
+      'key_id',
+      'secret',
+      'webhook_secret',
+    ]);
+  });
+});

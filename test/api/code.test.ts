@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+let number = 100;
+
+beforeAll(async () => {
+  world = await openWorld();
+  merchant = await world.merchant();
+});
+afterAll(() => world.close());
+
+interface Asked {
+  readonly token: string;
+  readonly payment_id: string;
+  readonly transaction_id: string;
+  readonly wallet: string;
+  readonly phone: string;
+}
+
+/** A payment that waits for its one-time code. */
+async function askCode(): Promise<Asked> {
+  number += 1;
+  const phone = `+243810000${number}`;
+  const wallet = await world.wallet({ balance: 500_00n, phone });
+  const { token } = await mint(world, merchant, { amount: '150.00' });
+  const made = await world.call('POST', '/payments/collect', { bearer: token, body: collectBody(world, 'none') });
+  const submitted = await world.call('POST', '/payments/submit', {
+    bearer: token,
+    body: {
+      payment_id: made.json.payment_id,
+      payment_method_id: 'wallet',
+      ewallet_number: wallet.number,
+      ewallet_pin: wallet.pin,
+    },
+  });
+  expect(submitted.json, submitted.text).toMatchObject({ success: true, status: 'pending_otp_verification' });
+  return {
+    token,
+    payment_id: made.json.payment_id,
+    transaction_id: made.json.transaction_id,
+    wallet: wallet.number,
+    phone,
+  };
+}
+
+interface PhoneState {
+  readonly messages: readonly { readonly code: string | null }[];
+}
+
+/** The newest code on the phone (it lists the newest first), once as many have arrived as are waited for. */
+async function codeOn(phone: string, count = 1): Promise<string> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const state = (await (await fetch(`${world.sandboxUrl}/phone/${phone}/state`)).json()) as PhoneState;
+    const codes = state.messages.map((message) => message.code).filter((code) => code !== null);
+    if (codes.length >= count) return codes[0] ?? '';
+  }
+  throw new Error('no code arrived');
+}
+
+function verify(asked: Asked, otp_code: string, headers: Record<string, string> = {}): Promise<Answer> {
+  return world.call('POST', '/payments/verify-otp', {
+    bearer: asked.token,
+    body: { payment_id: asked.payment_id, otp_code },
+    headers,
+  });
+}
+
+const wrongOf = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+
+test('the code on the phone pays; the answer tells what was taken and what is left', async () => {
+  const asked = await askCode();
+  const paid = await verify(asked, await codeOn(asked.phone));
+  expect(paid.json, paid.text).toMatchObject({
+    status: 'approved',
+    debit_amount: '150.00',
+    wallet_balance: '350.00',
+    total_amount: '150.00',
+  });
+  const hook = await world.receiver.about(asked.transaction_id);
+  expect(hook.body.status).toBe('approved');
+});
+
+test('three hundred parallel guesses: exactly five are evaluated, and the right one after them is refused too', async () => {
+  const asked = await askCode();
+  const code = await codeOn(asked.phone);
+  const guesses = await Promise.all(Array.from({ length: 300 }, () => verify(asked, wrongOf(code))));
+  expect(guesses.filter((guess) => guess.json.error_code === '1302')).toHaveLength(5);
+  expect(guesses.filter((guess) => guess.json.error_code === '1301')).toHaveLength(295);
+  const right = await verify(asked, code);
+  expect(right.status).toBe(429);
+  expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(0);
+  await world.clock.advance(5 * 60_000);
+  expect((await verify(asked, code)).json).toMatchObject({ status: 'approved' });
+});
+
+test('a wrong code says how many tries are left', async () => {
+  const asked = await askCode();
+  const wrong = await verify(asked, wrongOf(await codeOn(asked.phone)));
+  expect(wrong.json).toMatchObject({ error_code: '1302', details: [{ field: 'otp_code', code: 'INVALID_OTP' }] });
+  expect(wrong.json.details[0].message).toContain('4');
+});
+
+test('after ten minutes the code is dead; a resent one pays, a fourth resend is refused', async () => {
+  const asked = await askCode();
+  const first = await codeOn(asked.phone);
+  await world.clock.advance(10 * 60_000 + 1);
+  expect((await verify(asked, first)).json).toMatchObject({ error_code: '1302', details: [{ code: 'OTP_EXPIRED' }] });
+  const resend = () =>
+    world.call('POST', '/payments/resend-otp', { bearer: asked.token, body: { payment_id: asked.payment_id } });
+  for (const count of [1, 2, 3]) {
+    const resent = await resend();
+    expect(resent.json, resent.text).toMatchObject({ resend_count: count, max_resends: 3 });
+    expect(resent.json.otp_sent_to).not.toContain(asked.phone.slice(4, -2));
+    await codeOn(asked.phone, count + 1);
+  }
+  expect((await resend()).json).toMatchObject({ error_code: '1301' });
+  expect((await verify(asked, await codeOn(asked.phone, 4))).json).toMatchObject({ status: 'approved' });
+});
+
+test('a verify that is repeated with its key answers the same bytes', async () => {
+  const asked = await askCode();
+  const code = await codeOn(asked.phone);
+  const headers = { 'idempotency-key': 'verify-1' };
+  const [first, again] = [await verify(asked, code, headers), await verify(asked, code, headers)];
+  expect(first.json).toMatchObject({ status: 'approved' });
+  expect(again.text).toBe(first.text);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+});
+
+test('a payment that nobody verifies expires with its session; no money has moved', async () => {
+  const asked = await askCode();
+  await world.pass(31 * 60_000);
+  expect((await world.receiver.about(asked.transaction_id)).body.status).toBe('expired');
+  expect(await world.gateway.store.audit()).toEqual([]);
+});

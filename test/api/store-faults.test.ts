@@ -1,0 +1,231 @@
+/**
+ * The store on a connection that breaks: what was acknowledged stays, what is in doubt is told so, nothing happens twice.
+ */
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Change, Outcome } from '../../src/domain/change.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { anAnswer, aTransfer, moving } from './store-records.ts';
+
+/** A wire between the store and the database that a test can cut, or make swallow what the database answers. */
+interface Wire {
+  readonly url: string;
+  swallow: boolean;
+  refuse: boolean;
+  cut(): void;
+  /** Resolves at the next bytes that the database answers. */
+  answered(): Promise<void>;
+  close(): Promise<void>;
+}
+
+let database: TestDatabase;
+let client: pg.Client;
+let wire: Wire;
+const stores: Store[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+
+beforeEach(async () => {
+  await client.query('truncate account, ledger_transfer, idempotency');
+  wire = await openWire(database.url);
+});
+
+afterEach(async () => {
+  wire.swallow = false;
+  wire.refuse = false;
+  wire.cut();
+  for (const store of stores.splice(0)) await store.close();
+  await wire.close();
+});
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+async function openWire(target: string): Promise<Wire> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  let notify: () => void = () => undefined;
+  const server: Server = createServer((near) => {
+    if (found.refuse) {
+      near.destroy();
+      return;
+    }
+    const far = connect(Number(port === '' ? 5432 : port), hostname);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        near.destroy();
+        far.destroy();
+      });
+    }
+    near.on('data', (bytes) => far.write(bytes));
+    far.on('data', (bytes) => {
+      notify();
+      if (!found.swallow) near.write(bytes);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const url = new URL(target);
+  url.host = `127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+  const found: Wire = {
+    url: url.href,
+    swallow: false,
+    refuse: false,
+    cut() {
+      for (const socket of sockets) socket.destroy();
+    },
+    answered: () =>
+      new Promise((resolve) => {
+        notify = resolve;
+      }),
+    async close() {
+      found.cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return found;
+}
+
+async function open(url: string): Promise<Store> {
+  const store = await openStore({ url });
+  stores.push(store);
+  return store;
+}
+
+const claim = (id: string): Change => ({ claims: [{ table: 'idempotency', row: anAnswer(id) }] });
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : 'no error');
+
+test('connections killed under load: no acknowledged change is lost, and none is applied twice', async () => {
+  const store = await open(database.url);
+  const CHANGES = 3_000;
+  const KILL_EVERY = 400;
+  let acknowledged = 0;
+  let unknown = 0;
+  const kills: Promise<unknown>[] = [];
+  const once = async (n: number): Promise<Outcome> => {
+    for (;;) {
+      try {
+        return await store.commit(moving(`c${n}`, aTransfer(`t${n}`, 'float', 'wallet', 1n)));
+      } catch (error) {
+        if (nameOf(error) !== 'CommitUnknown') throw error;
+        unknown += 1;
+      }
+    }
+  };
+  let next = 0;
+  const outcomes: Outcome[] = [];
+  const caller = async (): Promise<void> => {
+    while (next < CHANGES) {
+      const n = next;
+      next += 1;
+      outcomes.push(await once(n));
+      acknowledged += 1;
+      if (acknowledged % KILL_EVERY === 0) {
+        kills.push(
+          client.query(`select pg_terminate_backend(pid) from pg_stat_activity
+            where application_name in ('mbongo commit', 'mbongo read') and datname = current_database()`),
+        );
+      }
+      expect((await store.idempotency.get(0, `c${n}`))?.id).toBe(`c${n}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 48 }, caller));
+  await Promise.all(kills);
+  expect(kills.length).toBe(Math.floor(CHANGES / KILL_EVERY));
+  // A change of its own key can only lose against itself: then its doubtful commit had happened.
+  expect(outcomes.filter((outcome) => outcome === 'lost').length).toBeLessThanOrEqual(unknown);
+  expect((await store.account.get(0, 'wallet'))?.balance).toBe(BigInt(CHANGES));
+  const lines = await client.query<{ n: string }>('select count(*) as n from ledger_transfer');
+  expect(lines.rows[0]?.n).toBe(String(CHANGES));
+  expect(await store.audit()).toEqual([]);
+});
+
+test('a commit whose answer is lost is unknown; decided again, it is found to have happened', async () => {
+  const store = await open(wire.url);
+  await store.commit(claim('warm'));
+  wire.swallow = true;
+  const answered = wire.answered();
+  const doubtful = store.commit(claim('doubtful')).catch(nameOf);
+  await answered;
+  wire.cut();
+  expect(await doubtful).toBe('CommitUnknown');
+  wire.swallow = false;
+  expect(await store.commit(claim('doubtful'))).toBe('lost');
+  expect((await store.idempotency.get(0, 'doubtful'))?.id).toBe('doubtful');
+});
+
+test('what certainly did not reach the database is sent again, and nobody hears of it', async () => {
+  const store = await open(wire.url);
+  await store.commit(claim('before'));
+  wire.cut();
+  // The connection is known to be lost when its end has arrived; a read on the same wire comes back after that.
+  await store.ping();
+  await store.ping();
+  expect(await Promise.all([1, 2, 3].map((n) => store.commit(claim(`after ${n}`))))).toEqual(['won', 'won', 'won']);
+});
+
+test('a database that is away: reads and commits fail soon, and the store heals when it is back', async () => {
+  const errors: Error[] = [];
+  const store = await openStore({ url: wire.url, onError: (error) => errors.push(error) });
+  stores.push(store);
+  wire.refuse = true;
+  wire.cut();
+  const failed = await Promise.all([
+    store.idempotency.get(0, 'x').catch(nameOf),
+    store.ping().catch(nameOf),
+    ...Array.from({ length: 600 }, (_, n) => store.commit(claim(`k${n}`)).catch(nameOf)),
+  ]);
+  for (const name of failed) expect(['StoreUnavailable', 'CommitUnknown']).toContain(name);
+  wire.refuse = false;
+  expect(await store.commit(claim('back'))).toBe('won');
+  expect((await store.idempotency.get(0, 'back'))?.id).toBe('back');
+  expect(errors.length).toBeGreaterThan(0);
+  for (const error of errors) expect(error.message).not.toContain(new URL(wire.url).host);
+});
+
+test('what waits is bounded; everybody is answered', async () => {
+  const store = await open(wire.url);
+  await store.commit(claim('warm'));
+  wire.swallow = true;
+  const answered = wire.answered();
+  const first = store.commit(claim('first')).catch(nameOf);
+  await answered;
+  const rest = Promise.all(Array.from({ length: 20_005 }, (_, n) => store.commit(claim(`n${n}`)).catch(nameOf)));
+  wire.swallow = false;
+  wire.cut();
+  expect(await first).toBe('CommitUnknown');
+  const outcomes = await rest;
+  expect(outcomes.filter((outcome) => outcome === 'StoreBusy').length).toBe(5);
+  expect(outcomes.filter((outcome) => outcome === 'won').length).toBe(20_000);
+});
+
+test('closing answers what was asked, and takes no more', async () => {
+  const store = await openStore({ url: database.url });
+  const commits = Promise.all(Array.from({ length: 600 }, (_, n) => store.commit(claim(`c${n}`))));
+  const read = store.idempotency.get(0, 'c0');
+  await store.close();
+  expect(new Set(await commits)).toEqual(new Set(['won']));
+  await read;
+  expect(await store.commit(claim('late')).catch(nameOf)).toBe('StoreUnavailable');
+  expect(await store.idempotency.get(0, 'late').catch(nameOf)).toBe('StoreUnavailable');
+});
+
+test('a database that cannot be reached is said so at once', async () => {
+  await wire.close();
+  expect(await openStore({ url: wire.url }).catch(nameOf)).toBe('StoreUnavailable');
+  wire = await openWire(database.url);
+});

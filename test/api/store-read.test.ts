@@ -1,0 +1,132 @@
+/** Coalesced reads: everybody gets the rows of their own key, whatever the others ask for. */
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Account, Credential } from '../../src/domain/records.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { aMerchant, anAnswer, aPayment, aSession, aTransfer, moving, NOON, numbered } from './store-records.ts';
+
+let database: TestDatabase;
+let store: Store;
+
+const HOSTILE = ['', 'NULL', 'null', '{}', '"', '\\', '\\"', "'", ',', 'a,b', ' a', 'é', '\u{1f600}', '\n', '$1', '%'];
+
+const credential: Credential = {
+  shard: 0,
+  id: numbered('key', 1),
+  version: 1,
+  merchant_id: numbered('mch', 1),
+  secret_hash: 'h',
+  status: 'RETIRING',
+  retires_at: NOON + 1,
+  expires_at: null,
+  allowed_addresses: ['10.0.0.0/8'],
+  created_at: NOON,
+};
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  store = await openStore({ url: database.url });
+  const inserts = HOSTILE.map((id) => ({ table: 'idempotency' as const, row: anAnswer(id) }));
+  const claims = [
+    { table: 'merchant' as const, row: aMerchant(1) },
+    { table: 'credential' as const, row: credential },
+    { table: 'session' as const, row: aSession(1) },
+  ];
+  expect(await store.commit({ claims, inserts })).toBe('won');
+});
+
+afterAll(async () => {
+  await store.close();
+  await database.drop();
+});
+
+test('hostile keys are keys like others', async () => {
+  const rows = await Promise.all(HOSTILE.map((id) => store.idempotency.get(0, id)));
+  expect(rows.map((row) => row?.id)).toEqual(HOSTILE);
+});
+
+test('keys that no row can have disturb nobody', async () => {
+  const [nul, half, far, odd, good] = await Promise.all([
+    store.idempotency.get(0, 'a\u0000'),
+    store.idempotency.get(0, '\ud800'),
+    store.idempotency.get(99_999, 'a'),
+    store.idempotency.get(0.5, 'a'),
+    store.idempotency.get(0, 'NULL'),
+  ]);
+  expect([nul, half, far, odd]).toEqual([undefined, undefined, undefined, undefined]);
+  expect(good?.id).toBe('NULL');
+});
+
+test('two thousand callers of a thousand keys, in several nouns, each get their own', async () => {
+  const payments = Array.from({ length: 1_000 }, (_, n) => aPayment(n, n % 64));
+  const claims = [{ table: 'idempotency' as const, row: anAnswer('many') }];
+  await store.commit({ claims, inserts: payments.map((row) => ({ table: 'payment', row })) });
+  const asked = [...payments, ...payments].map(async ({ shard, id }, n) => {
+    const [payment, stranger, session] = await Promise.all([
+      store.payment.get(shard, id),
+      store.payment.get((shard + 1) % 64, id),
+      n % 10 === 0 ? store.session.caller(0, numbered('ses', 1)) : undefined,
+    ]);
+    expect(payment?.id).toBe(id);
+    expect(stranger).toBeUndefined();
+    if (n % 10 === 0) expect(session?.id).toBe(numbered('ses', 1));
+  });
+  await Promise.all(asked);
+  expect((await store.payment.ofSession(5, numbered('ses', 1))).map(({ id }) => id)).toEqual(
+    payments.filter(({ shard }) => shard === 5).map(({ id }) => id),
+  );
+});
+
+test('a caller comes with what must be known of it', async () => {
+  expect(await store.session.caller(0, numbered('ses', 1))).toEqual({
+    ...aSession(1),
+    credential_status: 'RETIRING',
+    credential_retires_at: NOON + 1,
+    credential_expires_at: null,
+    credential_allowed_addresses: ['10.0.0.0/8'],
+    merchant_status: 'ALLOWED',
+    merchant_version: 1,
+  });
+  expect(await store.credential.caller(0, credential.id)).toEqual({
+    ...credential,
+    merchant_status: 'ALLOWED',
+    merchant_version: 1,
+  });
+  expect(await store.credential.list(numbered('mch', 0))).toEqual([]);
+});
+
+test('a merchant’s accounts are those that begin with its id', async () => {
+  const id = numbered('mch', 1);
+  const own = ['available', 'held'].map((what) => `${id}:${what}:usd`);
+  await store.commit(moving('m', ...own.map((to, n) => aTransfer(`m${n}`, 'float:usd', to, 3n))));
+  await store.commit(moving('o', aTransfer('o', 'float:usd', `${id}0:available:usd`, 3n)));
+  const accounts = own.map((name): Account => ({ shard: 0, id: name, currency: 'usd', balance: 3n, floored: true }));
+  expect(await store.accounts.ofMerchant(0, id)).toEqual(accounts);
+});
+
+test('a merchant is remembered until a newer version is asked for', async () => {
+  const { id } = aMerchant(1);
+  expect(await store.merchant.at(0, id, 1)).toEqual(aMerchant(1));
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(`update merchant set name = 'silently' where id = $1`, [id]);
+  await client.end();
+  expect((await store.merchant.at(0, id, 1))?.name).toBe(aMerchant(1).name);
+  const update = { table: 'merchant' as const, shard: 0, id, version: 1, row: { name: 'new' } };
+  expect(await store.commit({ updates: [update] })).toBe('won');
+  expect(await store.merchant.at(0, id, 2)).toMatchObject({ name: 'new', version: 2 });
+  expect(await store.merchant.at(0, id, 1)).toMatchObject({ name: 'new', version: 2 });
+});
+
+test('payments whose time is over are found, and no others', async () => {
+  const due = { ...aPayment(5_001, 9), expires_at: NOON - 1 };
+  const waits = { ...aPayment(5_002, 10), expires_at: NOON, status: 'pending_otp_verification' as const };
+  const paid = { ...aPayment(5_003, 9), expires_at: NOON - 1, status: 'approved' as const, completed_at: NOON };
+  const claims = [due, waits, paid].map((row) => ({ table: 'payment' as const, row }));
+  await store.commit({ claims });
+  const found = await store.payment.toExpire(NOON, 10);
+  expect(found.map(({ id }) => id).sort()).toEqual([due.id, waits.id]);
+  expect(await store.payment.toExpire(NOON, 1)).toHaveLength(1);
+  expect(await store.payment.toExpire(NOON - 1, 10)).toEqual([due]);
+});

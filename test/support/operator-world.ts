@@ -1,0 +1,51 @@
+/**
+ * What use cases stand on, for tests: a fresh database, a clock that the test moves, real secrets and a real network
+ * that reaches this machine only.
+ */
+import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
+import { type ManualClock, manualClock } from '../../src/platform/clock.ts';
+import { type MemoryLog, memoryLog } from '../../src/platform/log.ts';
+import { createOutbound } from '../../src/platform/outbound.ts';
+import { systemRandom } from '../../src/platform/random.ts';
+import { openSecrets } from '../../src/platform/secrets.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import type { OperatorDeps } from '../../src/usecases/operator.ts';
+import type { CourierDeps } from '../../src/usecases/webhook-deliver.ts';
+import { createTestDatabase } from './database.ts';
+
+export const TEST_MASTER_KEY = Buffer.alloc(32, 1).toString('base64');
+
+export type OperatorWorld = {
+  databaseUrl: string;
+  store: Store;
+  clock: ManualClock;
+  log: MemoryLog;
+  deps: OperatorDeps & CourierDeps;
+  close(): Promise<void>;
+};
+
+export async function openOperatorWorld(mode: 'sandbox' | 'production' = 'sandbox'): Promise<OperatorWorld> {
+  const database = await createTestDatabase();
+  const store = await openStore({ url: database.url });
+  const clock = manualClock(Date.now());
+  const log = memoryLog(clock);
+  const random = systemRandom();
+  const secrets = openSecrets({
+    masterKeys: [TEST_MASTER_KEY],
+    random,
+    transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
+  });
+  const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
+  return {
+    databaseUrl: database.url,
+    store,
+    clock,
+    log,
+    deps: { store, clock, random, secrets, outbound, log, mode },
+    async close() {
+      await outbound.close();
+      await store.close();
+      await database.drop();
+    },
+  };
+}

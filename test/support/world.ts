@@ -1,0 +1,254 @@
+/**
+ * A whole world for tests: a fresh database, the sandbox networks, a webhook receiver and the gateway, over real HTTP
+ * in one process, with one clock that the test moves.
+ *
+ * Invariant: nothing here stands in for our own code; what is pretended is the outside, by its own wire formats.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createSandbox, type Sandbox } from '../../sandbox/app.ts';
+import { assembleGateway, type Gateway } from '../../src/assemble.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Currency } from '../../src/domain/currency.ts';
+import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
+import type { WalletKind } from '../../src/domain/records.ts';
+import { type ManualClock, manualClock } from '../../src/platform/clock.ts';
+import { type MemoryLog, memoryLog } from '../../src/platform/log.ts';
+import { createOutbound } from '../../src/platform/outbound.ts';
+import { systemRandom } from '../../src/platform/random.ts';
+import { openSecrets } from '../../src/platform/secrets.ts';
+import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { openWallet } from '../../src/usecases/wallet-open.ts';
+import { createTestDatabase } from './database.ts';
+
+export const NOON = Date.UTC(2026, 10, 20, 12, 0, 0);
+
+/** What the gateway answered; `json` is undefined where the body is not JSON. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: ReturnType<typeof JSON.parse>;
+}
+
+export interface Hook {
+  readonly headers: IncomingHttpHeaders;
+  readonly raw: string;
+  readonly body: { readonly transaction_id: string; readonly status: string };
+}
+
+/** A merchant's webhook receiver: keeps what it was sent, and tells who waits for it. */
+export interface Receiver {
+  readonly url: string;
+  readonly hooks: Hook[];
+  /** The first webhook, of now or later, about that transaction. */
+  about(transactionId: string): Promise<Hook>;
+  close(): Promise<void>;
+}
+
+export interface WorldOptions {
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface World {
+  readonly clock: ManualClock;
+  readonly log: MemoryLog;
+  readonly gateway: Gateway;
+  readonly sandbox: Sandbox;
+  readonly sandboxUrl: string;
+  readonly databaseUrl: string;
+  readonly url: string;
+  readonly receiver: Receiver;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  merchant(name?: string): Promise<MerchantCreated>;
+  /** Moves the clock, then runs every round once more, to its end. */
+  pass(milliseconds: number): Promise<void>;
+  wallet(options?: Partial<WalletOptions>): Promise<{ number: string; pin: string; phone: string }>;
+  close(): Promise<void>;
+}
+
+export interface CallOptions {
+  readonly bearer?: string;
+  readonly body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  readonly raw?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface WalletOptions {
+  readonly balance: bigint;
+  readonly currency: Currency;
+  readonly kind: WalletKind;
+  readonly pin: string;
+  readonly phone: string;
+}
+
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const clock = manualClock(NOON);
+  const log = memoryLog(clock);
+  const database = await createTestDatabase();
+  const sandbox = await createSandbox({ seed: 'test', now: clock.now, schedule: clock.after });
+  const sandboxUrl = await sandbox.app.listen({ port: 0, host: '127.0.0.1' });
+  const receiver = await openReceiver();
+  const port = await freePort();
+  const config = readConfig({
+    SANDBOX_PORT: new URL(sandboxUrl).port,
+    PORT: String(port),
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    DATABASE_URL: database.url,
+    ...options.env,
+  });
+  const random = systemRandom();
+  const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
+  const platform = {
+    clock,
+    random,
+    log,
+    outbound,
+    secrets: openSecrets({
+      masterKeys: [Buffer.alloc(32, 7).toString('base64')],
+      random,
+      transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
+    }),
+  };
+  const gateway = await assembleGateway(config, platform, { databaseUrl: database.url, role: 'all' });
+  const url = await gateway.listen();
+  const merchant = (name = 'Boutique Kivu') => createMerchant(gateway.deps, { name, noFloat: true });
+  return {
+    clock,
+    log,
+    gateway,
+    sandbox,
+    sandboxUrl,
+    databaseUrl: database.url,
+    url,
+    receiver,
+    merchant,
+    call: (method, path, more = {}) => call(url, method, path, more),
+    pass: async (milliseconds) => {
+      await clock.advance(milliseconds);
+      await Promise.all(gateway.rounds.map((round) => round.now()));
+    },
+    wallet: async (more = {}) => {
+      const wanted = {
+        balance: 50_00n,
+        currency: 'usd' as const,
+        kind: 'wallet' as const,
+        pin: '1234',
+        phone: '+243810000042',
+        ...more,
+      };
+      const { wallet } = await openWallet(gateway.deps, { number: undefined, ...wanted });
+      return { number: wallet.id, pin: wanted.pin, phone: wanted.phone };
+    },
+    close: async () => {
+      await gateway.stop();
+      await outbound.close();
+      await sandbox.app.close();
+      await receiver.close();
+      await database.drop();
+    },
+  };
+}
+
+async function call(url: string, method: string, path: string, options: CallOptions): Promise<Answer> {
+  const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+  const response = await fetch(
+    path.startsWith('/api') || path.startsWith('/health') ? url + path : `${url}/api/v1${path}`,
+    {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(options.bearer === undefined ? {} : { authorization: `Bearer ${options.bearer}` }),
+        'accept-language': 'en',
+        ...options.headers,
+      },
+      ...(body === undefined ? {} : { body }),
+    },
+  );
+  const text = await response.text();
+  const json: unknown = text.startsWith('{') ? JSON.parse(text) : undefined;
+  return { status: response.status, headers: response.headers, text, json };
+}
+
+export async function openReceiver(answer = 200): Promise<Receiver> {
+  const hooks: Hook[] = [];
+  const waiters = new Set<() => void>();
+  const server = createServer((request, response) => {
+    let raw = '';
+    request.setEncoding('utf8');
+    request.on('data', (chunk: string) => {
+      raw += chunk;
+    });
+    request.on('end', () => {
+      hooks.push({ headers: request.headers, raw, body: JSON.parse(raw) });
+      response.writeHead(answer).end();
+      for (const wake of waiters) wake();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const about = async (transactionId: string): Promise<Hook> => {
+    for (;;) {
+      const found = hooks.find((hook) => hook.body.transaction_id === transactionId);
+      if (found !== undefined) return found;
+      await new Promise<void>((wake) => {
+        const once = (): void => {
+          waiters.delete(once);
+          wake();
+        };
+        waiters.add(once);
+      });
+    }
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    hooks,
+    about,
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** A session of that merchant, as a merchant's backend mints it. */
+export async function mint(
+  world: World,
+  merchant: MerchantCreated,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<{ token: string; reference: string; session_id: string }> {
+  const reference = `order-${randomUUID()}`;
+  const minted = await world.call('POST', '/internal/sessions/create', {
+    bearer: `${merchant.key_id}:${merchant.secret}`,
+    body: { amount: '12.50', currency: 'usd', customer_reference: reference, ...more },
+  });
+  if (minted.status !== 201) throw new Error(`mint answered ${minted.status} ${minted.text}`);
+  return { token: minted.json.session_token, reference, session_id: minted.json.session_id };
+}
+
+/** A collect body with everything that every method needs. */
+export function collectBody(world: World, method: string, more: Readonly<Record<string, unknown>> = {}) {
+  return {
+    payment_method: method,
+    user_info: 'full',
+    payment_method_info: 'full',
+    fee_covered_by: 'buyer',
+    delivery_behaviour: 'direct_delivery',
+    notify_url: world.receiver.url,
+    ...more,
+  };
+}

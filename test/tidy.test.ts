@@ -1,0 +1,222 @@
+/**
+ * Keeps the house tidy: who may import whom, which words may not stand where, and what leads nowhere.
+ *
+ * Invariant: what ARCHITECTURE.md says about the rooms holds for every import there is.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  findCycles,
+  type Import,
+  listFiles,
+  reachableFrom,
+  readSources,
+  readText,
+  type Source,
+} from './support/sources.ts';
+
+/** What a room may import: other rooms, rooms of which only types, packages by name, and whether any package or `node:`. */
+type Rule = { rooms: string[]; types?: string[]; packages?: string[] | 'any' };
+
+const RULES: Record<string, Rule> = {
+  domain: { rooms: [] },
+  platform: { rooms: [], packages: 'any' },
+  messages: { rooms: ['domain'], packages: ['intl-messageformat'] },
+  store: { rooms: ['domain'], packages: ['pg'] },
+  // References and signatures are derived by hashing, which is a pure function.
+  'connectors/*': { rooms: ['domain', 'connectors/connector.ts'], types: ['platform'], packages: ['node:crypto'] },
+  'connectors/connector.ts': { rooms: ['domain'], types: ['platform'] },
+  'connectors/registry.ts': { rooms: ['domain', 'connectors'], types: ['platform'] },
+  'connectors/routes.ts': { rooms: ['domain', 'connectors/connector.ts'] },
+  usecases: { rooms: ['domain', 'store', 'connectors/connector.ts'], types: ['platform'] },
+  rounds: { rooms: ['usecases', 'domain'] },
+  http: { rooms: ['usecases', 'domain', 'messages'], types: ['platform'], packages: 'any' },
+  checkout: { rooms: ['usecases', 'domain', 'messages'], types: ['platform'], packages: 'any' },
+  'config.ts': { rooms: ['domain', 'platform'], packages: 'any' },
+};
+
+/** The files that join the parts, and so may import every room: the command line and the assembly. */
+const JOINTS = /^src\/(main\.ts|assemble\.ts|commands\/)/;
+
+/** What builds, checks and starts the service does so from outside. */
+const FIRST_STEPS = /^scripts\/(build|check|start|supervisor|test)\.ts$/;
+
+/** Single files that need something more, each with its reason. */
+const EXCEPTIONS: Record<string, string[]> = {
+  // Migrations are files: they are read from the disk and known by their hash.
+  'src/store/migrate.ts': ['node:crypto', 'node:fs', 'node:url'],
+  // Which carrier serves which prefix is a table that lies beside the registry.
+  'src/connectors/registry.ts': ['node:fs'],
+};
+
+/** What runs: everything else must be reached from here, or be for tests. */
+const ENTRIES = [
+  /^src\/main\.ts$/,
+  /^sandbox\/main\.ts$/,
+  /^sandbox\/browser\/[^/]+\.ts$/,
+  /^bench\/(main|load|naive)\.ts$/,
+  /^scripts\/[^/]+\.ts$/,
+];
+const FOR_TESTS = [
+  /\.test\.ts$/,
+  /^test\//,
+  /^vitest\.config\.ts$/,
+  /^src\/connectors\/(conformance|scripted-upstream)\.ts$/,
+  /\/testing\//,
+];
+
+const LARGE_LINES = 400;
+
+/** Words that may not stand in code, and in which files they may all the same. */
+const FORBIDDEN: { pattern: RegExp; why: string; allowed?: RegExp }[] = [
+  { pattern: /\bparseFloat\b/, why: 'amounts are integers in minor units' },
+  { pattern: /:\s*any\b|\bas any\b|<any>/, why: 'say what it is' },
+  {
+    pattern: /\bDate\.now\(|\bnew Date\(\)/,
+    why: 'the time comes from the platform',
+    allowed: /^src\/(platform\/|main\.ts|config\.ts)/,
+  },
+  {
+    pattern: /\bMath\.random\b/,
+    why: 'chance comes from the platform',
+    allowed: /^src\/(platform\/|main\.ts|config\.ts)/,
+  },
+  { pattern: /\brandom(Bytes|UUID|Int)\b/, why: 'chance comes from the platform', allowed: /^src\/platform\// },
+  {
+    pattern: /\bprocess\.env\b/,
+    why: 'the environment is read by config.ts',
+    allowed: /^src\/(platform\/|main\.ts|config\.ts)/,
+  },
+];
+
+/** Words that may not stand anywhere, comments included. */
+const FORBIDDEN_ANYWHERE =
+  /@ts-(ignore|expect-error|nocheck)|\bTODO\b|\bFIXME\b|[Nn]ot (yet )?implemented|(biome|eslint|oxlint)-(ignore|disable)|\b(test|it|describe)\.(skip|only|todo)\(/;
+
+const sources = readSources();
+const byPath = new Map(sources.map((source) => [source.path, source]));
+const isForTests = (path: string): boolean => FOR_TESTS.some((pattern) => pattern.test(path));
+
+test('every import is one that its room may make', () => {
+  const wrong = sources.flatMap((source) =>
+    source.imports.flatMap((imported) => {
+      const fault = faultOf(source, imported);
+      return fault === undefined ? [] : [`${source.path} imports ${imported.specifier}: ${fault}`];
+    }),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('imports make no ring', () => {
+  expect(findCycles(byPath)).toEqual([]);
+});
+
+test('imports name files of the project with their ending, and nothing is passed on or exported by default', () => {
+  const wrong = sources.flatMap(({ path, code, imports }) => [
+    ...imports
+      .filter((found) => found.path !== undefined && !existsSync(found.path))
+      .map((found) => `${path}: ${found.specifier}`),
+    ...imports
+      .filter(({ specifier }) => /^(#|~|@\/)/.test(specifier))
+      .map(({ specifier }) => `${path}: alias ${specifier}`),
+    ...(/^export\s[^;'"]*\bfrom\s+'/m.test(code) ? [`${path}: passes on what another file exports`] : []),
+    ...(/^export default\b/m.test(code) && !isForTests(path) ? [`${path}: default export`] : []),
+  ]);
+  expect(wrong).toEqual([]);
+});
+
+test('no forbidden word stands in the code', () => {
+  const wrong = sources.flatMap(({ path, code, text }) => {
+    if (path === 'test/tidy.test.ts') return [];
+    const anywhere = FORBIDDEN_ANYWHERE.exec(text)?.[0];
+    const found = anywhere === undefined ? [] : [`${path}: ${anywhere}`];
+    const governed = path.startsWith('src/') && !isForTests(path);
+    for (const { pattern, why, allowed } of FORBIDDEN) {
+      const word = pattern.exec(code)?.[0];
+      if (word === undefined || (allowed !== undefined && (!governed || allowed.test(path)))) continue;
+      found.push(`${path}: ${word} (${why})`);
+    }
+    return found;
+  });
+  expect(wrong).toEqual([]);
+});
+
+test('every file is reached from something that runs', () => {
+  const running = reachableFrom(
+    sources.map(({ path }) => path).filter((path) => ENTRIES.some((entry) => entry.test(path))),
+    byPath,
+  );
+  expect(sources.map(({ path }) => path).filter((path) => !running.has(path) && !isForTests(path))).toEqual([]);
+  const tests = sources
+    .map(({ path }) => path)
+    .filter((path) => path.endsWith('.test.ts') || path === 'vitest.config.ts');
+  const tested = reachableFrom(tests, byPath);
+  const startedByPath = sources.flatMap(({ text }) =>
+    [...text.matchAll(/test\/support\/[a-z-]+\.ts/g)].map(([path]) => path),
+  );
+  const unused = sources.map(({ path }) => path).filter((path) => isForTests(path) && !tested.has(path));
+  expect(unused.filter((path) => !startedByPath.includes(path))).toEqual([]);
+});
+
+test('every relative link in the documents leads somewhere', () => {
+  const dead = listFiles('.md').flatMap((path) => {
+    const prose = readText(path).replace(/```[\s\S]*?```/g, '');
+    const links = [...prose.matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g)].map(([, link]) => link ?? '');
+    const relative = links.map((link) => decodeURIComponent(link.replace(/[#?].*$/, ''))).filter((link) => link !== '');
+    return relative
+      .filter((link) => !/^[a-z][a-z0-9+.-]*:/i.test(link))
+      .filter((link) => !existsSync(link.startsWith('/') ? link.slice(1) : normalize(join(dirname(path), link))))
+      .map((link) => `${path}: ${link}`);
+  });
+  expect(dead).toEqual([]);
+});
+
+test('large files are listed, for a person to judge', ({ annotate }) => {
+  const large = sources
+    .map(({ path, text }) => ({ path, lines: text.split('\n').length }))
+    .filter(({ lines }) => lines > LARGE_LINES);
+  for (const { path, lines } of large) void annotate(`${path} has ${lines} lines: does it hold two ideas?`);
+  expect(sources.length).toBeGreaterThan(0);
+});
+
+/** What is wrong with an import, if anything. Tests may import what they test, wherever it lies. */
+function faultOf({ path }: Source, imported: Import): string | undefined {
+  const target = imported.path;
+  const toService = target?.startsWith('src/') === true;
+  if (path.startsWith('sandbox/'))
+    return toService ? 'the sandbox must not share a misreading with the service' : undefined;
+  if (FIRST_STEPS.test(path)) return toService ? 'it must run when the service does not compile' : undefined;
+  if (!path.startsWith('src/') || isForTests(path) || JOINTS.test(path)) return undefined;
+  const room = roomOf(path);
+  const rule = RULES[room];
+  if (rule === undefined) return `no rule for ${room}`;
+  if (target === undefined) {
+    const allowed = rule.packages === 'any' || rule.packages?.includes(imported.specifier);
+    return allowed || EXCEPTIONS[path]?.includes(imported.specifier)
+      ? undefined
+      : `${room} may not import this package`;
+  }
+  if (!toService) return 'the service imports nothing from outside src/';
+  if (belongs(target, folderOf(path))) return undefined;
+  if (rule.rooms.some((name) => belongs(target, name))) return undefined;
+  if (imported.typeOnly && rule.types?.some((name) => belongs(target, name))) return undefined;
+  return `${room} may not import ${roomOf(target)}`;
+}
+
+/** The room whose rule a file follows: a connector's files follow one rule, whatever their folder is called. */
+function roomOf(path: string): string {
+  const [first = '', second = ''] = path.slice('src/'.length).split('/');
+  if (first !== 'connectors') return first;
+  return second.endsWith('.ts') ? `connectors/${second}` : 'connectors/*';
+}
+
+/** The folder within which a file may import freely. */
+function folderOf(path: string): string {
+  const [first = '', second = ''] = path.slice('src/'.length).split('/');
+  return first === 'connectors' ? `${first}/${second}` : first;
+}
+
+function belongs(target: string, place: string): boolean {
+  return target === `src/${place}` || target.startsWith(`src/${place}/`);
+}

@@ -1,0 +1,51 @@
+/**
+ * The four kinds of test, one kind after the other. Every kind may ask for a database; the server is shared.
+ */
+import { defineConfig } from 'vitest/config';
+
+const slow = { testTimeout: 60_000, hookTimeout: 60_000 };
+
+/** Tests beside their code that start and kill real servers: too slow for every check. */
+const KILLING = ['src/platform/embedded-database*.test.ts'];
+
+export default defineConfig({
+  test: {
+    globalSetup: ['./test/support/database.ts'],
+    passWithNoTests: true,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['{src,sandbox,scripts,bench}/**/*.test.ts', 'test/*.test.ts', 'test/support/**/*.test.ts'],
+          exclude: KILLING,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'api', include: ['test/api/**/*.test.ts'], sequence: { groupOrder: 1 }, ...slow },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'faults',
+          include: ['test/faults/**/*.test.ts', ...KILLING],
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
+          ...slow,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          fileParallelism: false,
+          sequence: { groupOrder: 3 },
+          ...slow,
+        },
+      },
+    ],
+  },
+});
