@@ -19,6 +19,7 @@ import { type Round, repeat } from './rounds/round.ts';
 import { webhookRounds } from './rounds/webhook-round.ts';
 import { openStore, type Store } from './store/store.ts';
 import type { Deps } from './usecases/deps.ts';
+import { bindDevice } from './usecases/device-bind.ts';
 import { type Courier, createCourier } from './usecases/webhook-deliver.ts';
 
 export type Role = 'all' | 'api' | 'worker';
@@ -82,6 +83,7 @@ export async function assembleGateway(
   const app = createServer({
     ...platform,
     routes,
+    mode: config.mode,
     publicUrl: config.publicUrl,
     rateLimitScale: config.rateLimitScale,
     trustProxy: config.trustProxy,
@@ -91,6 +93,7 @@ export async function assembleGateway(
       merchantAt: store.merchant.at,
       idempotencyGet: store.idempotency.get,
     },
+    bindDevice: (session, fingerprint) => bindDevice(deps, session, fingerprint),
     ready: async () => {
       const database = await store.ping().then(
         () => true,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, readConfig } from './config.ts';
+import { ConfigError, readConfig, warningsOf } from './config.ts';
 import type { Environment } from './platform/environment.ts';
 
 const KEY = Buffer.alloc(32, 9).toString('base64');
@@ -142,7 +142,11 @@ describe('a bad value is named in one line with an example', () => {
       'CARRIER_ROUTES names a file that cannot be read: "/no/such/file.json"',
     ],
     ['missing key', { ...production, MASTER_KEY: undefined }, 'MASTER_KEY is missing: production needs one'],
-    ['missing URL', { ...production, PUBLIC_URL: undefined }, 'PUBLIC_URL is missing: production needs'],
+    [
+      'database',
+      { DATABASE_URL: 'mysql://127.0.0.1/x' },
+      'DATABASE_URL cannot be used: it must begin with postgresql:// and hold no blanks',
+    ],
     [
       'plain URL',
       { ...production, PUBLIC_URL: 'http://pay.example.com' },
@@ -203,6 +207,27 @@ describe('a bad value is named in one line with an example', () => {
     for (const name of ['MASTER_KEY', 'DATABASE_URL', 'PUBLIC_URL', 'SMS_URL']) expect(problem).toContain(name);
     expect(problem).not.toContain('hunter');
   });
+});
+
+test('production starts with its key alone, is told where it listens, and is warned', () => {
+  const config = readConfig({ GATEWAY_MODE: 'production', MASTER_KEY: KEY });
+  expect(config.publicUrl).toBe('http://127.0.0.1:8080');
+  expect(warningsOf(config).map(({ about, detail }) => [about, detail.split(' ')[0]])).toEqual([
+    ['public_url', 'PUBLIC_URL'],
+    ['texts', 'SMS_URL'],
+    ['carriers', 'no'],
+  ]);
+  const whole = { ...production, ...mtn, SMS_URL: 'https://sms.example.com', SMS_TOKEN: 't' };
+  for (const environment of [whole, {}]) expect(warningsOf(readConfig(environment))).toEqual([]);
+});
+
+test.each([
+  ['192.0.2.7', 'http://192.0.2.7:8080'],
+  ['0.0.0.0', 'http://127.0.0.1:8080'],
+  ['::', 'http://127.0.0.1:8080'],
+  ['2001:db8::7', 'http://[2001:db8::7]:8080'],
+])('without PUBLIC_URL, HOST=%s is reached at %s', (HOST, url) => {
+  expect(readConfig({ HOST }).publicUrl).toBe(url);
 });
 
 test('production without upstreams has none', () => {

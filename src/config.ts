@@ -49,7 +49,7 @@ export interface Config {
   readonly port: number;
   /** `SANDBOX_PORT`: where the sandbox networks listen. */
   readonly sandboxPort: number;
-  /** `PUBLIC_URL`: how the world reaches this gateway, without a slash at the end. */
+  /** `PUBLIC_URL`: how the world reaches this gateway, without a slash at the end; absent: where it listens. */
   readonly publicUrl: string;
   /** `MASTER_KEY`: base64, 32 bytes each, the active one first. Empty only in sandbox mode: one is made (master-key.ts). */
   readonly masterKeys: readonly string[];
@@ -69,10 +69,18 @@ export interface Config {
   readonly sms?: SmsConfig;
 }
 
+/** Something to look at, that does not stop the start. The detail is one line and shows no secret. */
+export interface Warning {
+  readonly about: 'public_url' | 'texts' | 'carriers';
+  readonly detail: string;
+}
+
 /** The environment cannot be used. The message is one line, names the variables and shows no secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
+
+const PUBLIC_URL_EXAMPLE = 'https://pay.example.com';
 
 /** Known to everybody who reads this: production refuses each of them. */
 const SANDBOX = {
@@ -93,6 +101,7 @@ export function readConfig(environment: Environment, defaults: Environment = {})
   const env = readEnvironment(withDefaults(environment, defaults));
   const mode = env.word<GatewayMode>('GATEWAY_MODE', ['sandbox', 'production'], 'sandbox');
   const port = env.whole('PORT', { from: 0, to: 65_535 }, 8080);
+  const host = env.text('HOST') ?? '127.0.0.1';
   const sandboxPort = env.whole('SANDBOX_PORT', { from: 1, to: 65_535 }, 8090);
   if (mode === 'sandbox' && port === sandboxPort) {
     env.problem(
@@ -104,10 +113,10 @@ export function readConfig(environment: Environment, defaults: Environment = {})
     mode,
     ...present('databaseUrl', readDatabaseUrl(env)),
     dataDir: resolve(env.text('DATA_DIR') ?? '.data'),
-    host: env.text('HOST') ?? '127.0.0.1',
+    host,
     port,
     sandboxPort,
-    publicUrl: readPublicUrl(env, mode, port),
+    publicUrl: readPublicUrl(env, mode) ?? listenUrl(host, port),
     masterKeys: readMasterKeys(env, mode),
     ...present('cardnetCallbackSecret', readCredential(env, 'CARDNET_CALLBACK_SECRET', mode)),
     logLevel: env.word<LogLevel>('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
@@ -133,20 +142,41 @@ function readDatabaseUrl(env: EnvironmentReader): string | undefined {
   // Not parsed: PostgreSQL's form names several hosts for a failover, and `URL` does not read those.
   if (value === undefined || /^postgres(ql)?:\/\/\S+$/.test(value)) return value;
   const example = 'postgresql://mbongo:PASSWORD@127.0.0.1:5432/mbongo';
-  env.problem('DATABASE_URL', `must begin with postgresql:// and hold no blanks, for example DATABASE_URL=${example}`);
+  const rule = 'it must begin with postgresql:// and hold no blanks';
+  env.problem('DATABASE_URL', `cannot be used: ${rule}, for example DATABASE_URL=${example}`);
   return undefined;
 }
 
-function readPublicUrl(env: EnvironmentReader, mode: GatewayMode, port: number): string {
-  const example = 'https://pay.example.com';
-  const url = env.url('PUBLIC_URL', { example, https: mode === 'production' });
-  if (url === undefined && mode === 'production') {
-    env.problem(
-      'PUBLIC_URL',
-      `is missing: production needs the address it is reached by, for example PUBLIC_URL=${example}`,
-    );
+function readPublicUrl(env: EnvironmentReader, mode: GatewayMode): string | undefined {
+  return env.url('PUBLIC_URL', { example: PUBLIC_URL_EXAMPLE, https: mode === 'production' });
+}
+
+/** Where we listen, as an address that can be called: of every address it takes this machine's own. */
+function listenUrl(host: string, port: number): string {
+  const every = host === '0.0.0.0' || host === '::';
+  return `http://${every ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** What works, and yet is hardly what is wanted: one line each, for the start and for `doctor`. */
+export function warningsOf({ mode, publicUrl, mtnMomo, sms }: Config): readonly Warning[] {
+  const warnings: Warning[] = [];
+  // Production takes nothing but https for a PUBLIC_URL that is set.
+  if (mode === 'production' && publicUrl.startsWith('http:')) {
+    const example = `for example PUBLIC_URL=${PUBLIC_URL_EXAMPLE}`;
+    const detail = `PUBLIC_URL is not set: callers and upstreams are told ${publicUrl}, which the world cannot reach, ${example}`;
+    warnings.push({ about: 'public_url', detail });
   }
-  return url ?? `http://127.0.0.1:${port}`;
+  if (sms === undefined) {
+    const detail =
+      'SMS_URL is not set: no one-time code can be sent, so that wallet payments above the threshold cannot be paid';
+    warnings.push({ about: 'texts', detail });
+  }
+  if (mtnMomo === undefined) {
+    const detail =
+      'no carrier is configured: mobile money is unavailable, set for example MTN_MOMO_BASE_URL and its others';
+    warnings.push({ about: 'carriers', detail });
+  }
+  return warnings;
 }
 
 function readMasterKeys(env: EnvironmentReader, mode: GatewayMode): readonly string[] {

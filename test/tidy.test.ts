@@ -153,7 +153,7 @@ test('every file is reached from something that runs', () => {
     .filter((path) => path.endsWith('.test.ts') || path === 'vitest.config.ts');
   const tested = reachableFrom(tests, byPath);
   const startedByPath = sources.flatMap(({ text }) =>
-    [...text.matchAll(/test\/support\/[a-z-]+\.ts/g)].map(([path]) => path),
+    [...text.matchAll(/((?:test\/support|sandbox\/testing)\/[a-z-]+)\.[tj]s/g)].map(([, path]) => `${path}.ts`),
   );
   const unused = sources.map(({ path }) => path).filter((path) => isForTests(path) && !tested.has(path));
   expect(unused.filter((path) => !startedByPath.includes(path))).toEqual([]);

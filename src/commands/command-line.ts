@@ -177,14 +177,15 @@ function addMoneyCommands(program: Command, addVerb: AddVerb): void {
   );
   const fee = program.command('fee').description('what merchants pay');
   const loadFee = () => import('./fee.ts');
-  addVerb(fee, 'set', 'set a fee; a rate of 0 alone takes it away', async () => (await loadFee()).feeSet)
+  addVerb(fee, 'set', 'set a fee, also one of 0; or take it away', async () => (await loadFee()).feeSet)
     .requiredOption('--merchant <id>', 'whose')
     .option('--method <method>', 'for which method (default: every method without a fee of its own)')
     .requiredOption('--currency <code>', 'in which currency')
-    .requiredOption('--rate <percent>', 'per cent of the amount: 2.5')
-    .option('--fixed <amount>', 'added to it', '0')
+    .option('--rate <percent>', 'per cent of the amount: 2.5')
+    .option('--fixed <amount>', 'added to it (default: 0)')
     .option('--min <amount>', 'at least')
-    .option('--max <amount>', 'at most');
+    .option('--max <amount>', 'at most')
+    .option('--remove', 'take it away: the one for every method, if there is one, applies');
   addVerb(fee, 'list', 'list fees', async () => (await loadFee()).feeList).requiredOption('--merchant <id>', 'whose');
 }
 

@@ -6,13 +6,17 @@
  */
 
 import { createServer } from 'node:net';
-import { readConfig } from '../config.ts';
+import { type Config, readConfig, type Warning, warningsOf } from '../config.ts';
+import { systemClock } from '../platform/clock.ts';
+import { createLog } from '../platform/log.ts';
 import { messageOf, type Output, printOutput, type Surroundings } from './output.ts';
 import { openWorld } from './world.ts';
 
 interface Check {
   readonly name: string;
   readonly ok: boolean;
+  /** True: it works, and yet should be looked at. The check is `ok`. */
+  readonly warning?: true;
   readonly detail: string;
 }
 
@@ -27,6 +31,9 @@ export async function doctor(around: Surroundings, json: boolean): Promise<numbe
   });
   if (config !== undefined) {
     await checkDatabase(around, checks);
+    checks.push(checkWarning(config, 'public_url', 'public URL', config.publicUrl));
+    checks.push(checkWarning(config, 'texts', 'texts', `one-time codes leave by ${hostOf(config.sms?.url)}`));
+    await checkCarriers(config, checks);
     await look('port', checks, async () => [true, await portDetail(config.host, config.port, 'PORT', '/health')]);
     if (config.mode === 'sandbox') {
       await look('sandbox port', checks, async () => [
@@ -65,7 +72,7 @@ function checkNode(): Check {
 async function checkDatabase(around: Surroundings, checks: Check[]): Promise<void> {
   const world = await look('database', checks, async () => [
     await openWorld(around, 'errors'),
-    'reachable, its schema is up to date, and the master key opens',
+    'reachable, its schema is up to date, and it belongs to this mode and master key',
   ]);
   if (world === undefined) return;
   try {
@@ -85,6 +92,35 @@ async function checkDatabase(around: Surroundings, checks: Check[]): Promise<voi
   } finally {
     await world.close();
   }
+}
+
+/** What the configuration warns of, or else what is well. */
+function checkWarning(config: Config, about: Warning['about'], name: string, well: string): Check {
+  const found = warningsOf(config).find((warning) => warning.about === about);
+  return found === undefined
+    ? { name, ok: true, detail: well }
+    : { name, ok: true, warning: true, detail: found.detail };
+}
+
+/** The routes of numbers are read as the start reads them: a file that is wrong stops it. */
+async function checkCarriers(config: Config, checks: Check[]): Promise<void> {
+  const routed = await look('carriers', checks, async () => {
+    const { openConnectors } = await import('../connectors/registry.ts');
+    const { createOutbound } = await import('../platform/outbound.ts');
+    const outbound = createOutbound({ allowLoopback: false, requireHttps: true });
+    try {
+      const log = createLog({ level: 'silent' });
+      const { names } = openConnectors(config, { outbound, clock: systemClock(), log });
+      return [names, names.join(', ')];
+    } finally {
+      await outbound.close();
+    }
+  });
+  if (routed?.length === 0) checks.splice(-1, 1, checkWarning(config, 'carriers', 'carriers', 'none'));
+}
+
+function hostOf(url: string | undefined): string {
+  return url === undefined ? 'nowhere' : new URL(url).host;
 }
 
 /** Whether a port is free, or a gateway or sandbox answers there already. */
@@ -110,7 +146,12 @@ function isFree(host: string, port: number): Promise<boolean> {
   });
 }
 
+function wordOf({ ok, warning }: Check): string {
+  if (!ok) return 'WRONG';
+  return warning === true ? 'warn ' : 'ok   ';
+}
+
 function outputOf(checks: readonly Check[], ok: boolean): Output {
-  const lines = checks.map((check) => `${check.ok ? 'ok   ' : 'WRONG'}  ${check.name.padEnd(13)}  ${check.detail}`);
+  const lines = checks.map((check) => `${wordOf(check)}  ${check.name.padEnd(13)}  ${check.detail}`);
   return { document: { ok, checks }, lines };
 }

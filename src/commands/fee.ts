@@ -5,7 +5,7 @@
 import { formatMinor } from '../domain/money.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { FeeRule, Merchant, PaymentMethod } from '../domain/records.ts';
-import { setFee } from '../usecases/fee-set.ts';
+import { removeFee, setFee } from '../usecases/fee-set.ts';
 import {
   OperatorError,
   requireAmount,
@@ -20,22 +20,30 @@ export interface FeeSetOptions {
   readonly merchant: string;
   readonly method?: string;
   readonly currency: string;
-  readonly rate: string;
-  readonly fixed: string;
+  readonly rate?: string;
+  readonly fixed?: string;
   readonly min?: string;
   readonly max?: string;
+  readonly remove?: true;
 }
 
 export async function feeSet({ deps }: Tools, options: FeeSetOptions): Promise<Output> {
   const currency = requireCurrency(options.currency);
+  const method = options.method === undefined ? undefined : requireMethod(options.method);
+  const place = { merchantId: options.merchant, method, currency };
+  const { rate, fixed, min, max, remove } = options;
+  if (remove === true) {
+    const said = [rate, fixed, min, max].some((part) => part !== undefined);
+    if (said) throw new OperatorError('--remove takes the whole fee away: say no rate or amount with it');
+    return outputOf(await removeFee(deps, place));
+  }
+  if (rate === undefined) throw new OperatorError('say the --rate in per cent, like 2.5, or --remove');
   const merchant = await setFee(deps, {
-    merchantId: options.merchant,
-    method: options.method === undefined ? undefined : requireMethod(options.method),
-    currency,
-    rate: options.rate,
-    fixed: requireAmountOrZero(options.fixed, currency, 'fixed part'),
-    min: options.min === undefined ? undefined : requireAmountOrZero(options.min, currency, 'minimum'),
-    max: options.max === undefined ? undefined : requireAmount(options.max, currency, 'maximum'),
+    ...place,
+    rate,
+    fixed: fixed === undefined ? 0n : requireAmountOrZero(fixed, currency, 'fixed part'),
+    min: min === undefined ? undefined : requireAmountOrZero(min, currency, 'minimum'),
+    max: max === undefined ? undefined : requireAmount(max, currency, 'maximum'),
   });
   return outputOf(merchant);
 }

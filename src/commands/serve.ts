@@ -5,6 +5,7 @@
  * flight within ten seconds and ends with 0. When whoever started it dies, it stops too.
  */
 
+import { warningsOf } from '../config.ts';
 import type { Outbound } from '../platform/platform.ts';
 import { type Demo, demoNotes, openDemo } from './demo.ts';
 import { printError, type Surroundings } from './output.ts';
@@ -49,6 +50,7 @@ async function runGateway(
     import('../assemble.ts'),
   ]);
   const sandbox = config.mode === 'sandbox';
+  for (const { about, detail } of warningsOf(config)) log.warn('configuration', { about, detail });
   const outbound = createOutbound({ allowLoopback: sandbox, requireHttps: !sandbox });
   const platform = { clock, random, secrets, outbound, log };
   const gateway = await assembleGateway(config, platform, { databaseUrl: world.databaseUrl, role });

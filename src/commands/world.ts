@@ -2,7 +2,7 @@
  * Opens what every command stands on: the configuration, the database, the doors to the world.
  *
  * Invariant: the database is at this version's schema when it is handed out, whether the gateway is running or nothing
- * is; what was opened here is closed here.
+ * is, and belongs to this mode and master key; what was opened here is closed here.
  */
 
 import { type Config, readConfig } from '../config.ts';
@@ -13,6 +13,8 @@ import { loadMasterKeys } from '../platform/master-key.ts';
 import type { Clock, Log, Random, Secrets } from '../platform/platform.ts';
 import { systemRandom } from '../platform/random.ts';
 import { openSecrets } from '../platform/secrets.ts';
+import type { OperatorDeps } from '../usecases/operator.ts';
+import { usingDatabaseUrl } from './database-url.ts';
 import type { Surroundings } from './output.ts';
 
 /** The doors that a command needs; `serve` adds the outbound network. */
@@ -34,7 +36,8 @@ export async function openWorld(around: Surroundings, logTo: 'output' | 'errors'
   const database = await openDatabase(config, log);
   try {
     const { migrate } = await import('../store/migrate.ts');
-    for (const name of await migrate(database.url)) log.info('migration_applied', { name });
+    const applied = await usingDatabaseUrl(config.databaseUrl !== undefined, () => migrate(database.url));
+    for (const name of applied) log.info('migration_applied', { name });
     const random = systemRandom();
     const masterKeys = await loadMasterKeys({
       configured: config.masterKeys,
@@ -44,15 +47,31 @@ export async function openWorld(around: Surroundings, logTo: 'output' | 'errors'
     });
     const transactionIds = { bytesOf: bytesOfId, idOf: (bytes: Uint8Array) => idOfBytes('txn', bytes) };
     const secrets = openSecrets({ masterKeys, random, transactionIds });
+    const clock = systemClock();
+    await claim(database.url, { clock, secrets, mode: config.mode });
     const close = async (): Promise<void> => {
       await database.close();
       await log.close();
     };
-    return { config, databaseUrl: database.url, clock: systemClock(), random, secrets, log, close };
+    return { config, databaseUrl: database.url, clock, random, secrets, log, close };
   } catch (error) {
     await database.close();
     await log.close();
     throw error;
+  }
+}
+
+/** Before anything else looks at the database: with another key or in another mode it is not ours. */
+async function claim(url: string, deps: Pick<OperatorDeps, 'clock' | 'secrets' | 'mode'>): Promise<void> {
+  const [{ openStore }, { claimDatabase }] = await Promise.all([
+    import('../store/store.ts'),
+    import('../usecases/database-claim.ts'),
+  ]);
+  const store = await openStore({ url });
+  try {
+    await claimDatabase({ ...deps, store });
+  } finally {
+    await store.close();
   }
 }
 

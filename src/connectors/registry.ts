@@ -40,7 +40,8 @@ export interface Connectors {
   readonly names: readonly string[];
   /** Where a number (E.164) leads in a currency, or what would work instead. */
   routeFor(msisdn: string, currency: Currency): Routing;
-  readonly texts: TextSender;
+  /** The door for texts to customers; undefined where none is configured. */
+  readonly texts: TextSender | undefined;
 }
 
 /**
@@ -58,7 +59,7 @@ export function openConnectors(config: ConnectorsConfig, doors: Doors): Connecto
     collect: (name) => byName.get(name),
     names: [...byName.keys()],
     routeFor: (msisdn, currency) => routeFor(routes, msisdn, currency),
-    texts: config.sms === undefined ? noTexts(doors) : createSmsHttp(config.sms, doors),
+    texts: config.sms === undefined ? undefined : createSmsHttp(config.sms, doors),
   };
 }
 
@@ -91,14 +92,4 @@ function contentOf({ carrierRoutes, mode }: ConnectorsConfig): unknown {
     const why = cause instanceof SyntaxError ? 'is not JSON' : 'cannot be read';
     throw new Error(`${carrierRoutes}: the file of routes ${why}`, { cause });
   }
-}
-
-/** Without a configured door no text leaves, and each that should have is told of in the log. */
-function noTexts({ log }: Doors): TextSender {
-  return {
-    sendText: async () => {
-      log.error('text_not_sent', { reason: 'no SMS_URL is configured' });
-      return 'not_sent';
-    },
-  };
 }

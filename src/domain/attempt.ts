@@ -33,9 +33,23 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
       refused: 'declined',
       never_arrived: 'not_sent',
     },
+    // Closed, and asked about again all the same: what comes late then never touches the payment.
     approved: { accepted: 'approved', silent: 'approved', confirmed: 'approved' },
-    declined: { accepted: 'declined', silent: 'declined', refused: 'declined' },
-    not_sent: { silent: 'not_sent', not_sent: 'not_sent', never_arrived: 'not_sent' },
+    declined: {
+      accepted: 'declined',
+      silent: 'declined',
+      confirmed: 'approved',
+      refused: 'declined',
+      never_arrived: 'declined',
+    },
+    not_sent: {
+      accepted: 'waiting',
+      silent: 'not_sent',
+      confirmed: 'approved',
+      refused: 'not_sent',
+      not_sent: 'not_sent',
+      never_arrived: 'not_sent',
+    },
   },
 };
 
@@ -45,6 +59,19 @@ export function isOpen(status: AttemptStatus): boolean {
 
 /** Milliseconds to the next inquiries; the last one repeats (upstreams §12.2). */
 const INQUIRY_DELAYS = [5_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 900_000] as const;
+
+/**
+ * When a closed attempt is asked about again: a quarter of an hour and a day after it was closed, then never. Upstreams
+ * have been seen to pay what they had refused, and the callback that would tell of it comes once or not at all.
+ */
+const AFTERTHOUGHTS = [15 * 60_000, 24 * 60 * 60_000] as const;
+
+/** The next time a closed attempt is asked about; null: it has been asked often enough, or has paid. */
+export function nextAfterthoughtAt(status: AttemptStatus, settledAt: number, now: number): number | null {
+  if (status === 'approved') return null;
+  const next = AFTERTHOUGHTS.find((delay) => settledAt + delay > now);
+  return next === undefined ? null : settledAt + next;
+}
 
 /** When an attempt that has been inquired about this often is due again. */
 export function nextInquiryAt(inquiries: number, now: number): number {

@@ -17,6 +17,7 @@ import type {
   Payment,
   PaymentHistory,
   Session,
+  Setting,
   Versioned,
   Wallet,
   WebhookAttempt,
@@ -40,6 +41,7 @@ export interface Tables {
   webhook_event: WebhookEvent;
   webhook_attempt: WebhookAttempt;
   idempotency: IdempotencyRecord;
+  setting: Setting;
 }
 
 export type TableName = keyof Tables;

@@ -181,7 +181,11 @@ export interface Attempt extends Versioned {
   /** What the upstream knows it by: derived from the id, so that it is never sent under another. */
   readonly reference: string;
   readonly msisdn: string;
+  /** The carrier's name as customers know it. */
+  readonly carrier: string;
+  /** What the upstream is asked for: the payment's total by this method, its fee included. */
   readonly amount_minor: bigint;
+  readonly fee_minor: bigint;
   readonly currency: Currency;
   readonly provider_reference: string | null;
   readonly reason: string | null;
@@ -189,7 +193,8 @@ export interface Attempt extends Versioned {
   readonly inquiries: number;
   /** When the upstream first said that it does not know the reference. */
   readonly not_found_at: number | null;
-  readonly next_inquiry_at: number;
+  /** When it is asked again; null: never, for the upstream has said yes. */
+  readonly next_inquiry_at: number | null;
   readonly created_at: number;
   readonly settled_at: number | null;
 }
@@ -271,6 +276,11 @@ export interface WebhookAttempt extends Keyed {
   readonly status_code: number | null;
   readonly duration_ms: number;
   readonly error: string | null;
+}
+
+/** What a database remembers about itself; `id` is its name. All of them lie in shard 0. */
+export interface Setting extends Versioned {
+  readonly value: string;
 }
 
 /** A remembered answer. `id` is a keyed hash of scope, route and Idempotency-Key. */

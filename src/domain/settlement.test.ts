@@ -54,7 +54,9 @@ const attempt: Attempt = {
   status: 'intended',
   reference: 'ref',
   msisdn: '+243810000042',
+  carrier: 'Vodacom M-Pesa',
   amount_minor: 1025n,
+  fee_minor: 25n,
   currency: 'usd',
   provider_reference: null,
   reason: null,
@@ -135,6 +137,7 @@ function hear(world: World, word: Word, now: number, inquiry = true): Settlement
   let made = 0;
   const settled = settleAttempt(rowsOf(world), word, {
     now,
+    askedAt: now,
     settleDelay: SETTLE_DELAY,
     inquiry,
     newId: (prefix, shard) => {
@@ -213,6 +216,52 @@ describe('an upstream says', () => {
     expect(late.alarm).toBe('late_success');
     expect(world.payment.status).toBe('expired');
     expect([world.toMerchant, world.toSuspense]).toEqual([0n, 1025n]);
+  });
+});
+
+describe('afterwards', () => {
+  const notSent: Word = { kind: 'not_sent', reason: 'refused' };
+  const paid: Word = { kind: 'approved', providerReference: 'p9' };
+
+  test('money for an order that was not taken goes to suspense, once, with the reference to give it back by', () => {
+    const world = newWorld();
+    hear(world, notSent, 10, false);
+    const late = hear(world, paid, 20);
+    hear(world, paid, 30);
+    expect(late.alarm).toBe('late_success');
+    expect(world.attempt).toMatchObject({ status: 'approved', provider_reference: 'p9', next_inquiry_at: null });
+    expect(world.payment.status).toBe('pending');
+    expect([world.toMerchant, world.toSuspense]).toEqual([0n, 1025n]);
+  });
+
+  test('an order that was taken after all is asked about until it ends', () => {
+    const world = newWorld();
+    hear(world, notSent, 10, false);
+    const late = hear(world, { kind: 'waiting', providerReference: null }, 20);
+    expect(late.alarm).toBe('late_acceptance');
+    expect(world.attempt).toMatchObject({ status: 'waiting', settled_at: null });
+    hear(world, { kind: 'declined', reason: 'prompt_expired', providerReference: null }, 30);
+    expect(world.attempt.status).toBe('declined');
+    expect([world.payment.status, world.toSuspense]).toEqual(['pending', 0n]);
+  });
+
+  test('a closed attempt is asked about after a quarter of an hour and after a day, and then never', () => {
+    const world = newWorld();
+    hear(world, notSent, 10, false);
+    expect(world.attempt.next_inquiry_at).toBe(10 + 15 * 60_000);
+    hear(world, { kind: 'not_found' }, 10 + 15 * 60_000);
+    expect(world.attempt.next_inquiry_at).toBe(10 + 24 * 60 * 60_000);
+    hear(world, { kind: 'unknown', reason: 'timeout' }, 10 + 24 * 60 * 60_000);
+    expect(world.attempt).toMatchObject({ status: 'not_sent', next_inquiry_at: null });
+  });
+
+  test('an inquiry without an answer says nothing of a call that may never have been made', () => {
+    const world = newWorld();
+    hear(world, { kind: 'unknown', reason: 'http_500' }, 10);
+    expect(world.attempt.status).toBe('intended');
+    expect(world.session.status).toBe('ACTIVE');
+    hear(world, notSent, 20, false);
+    expect(world.payment).toMatchObject({ status: 'pending', method: payment.method });
   });
 });
 

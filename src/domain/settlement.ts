@@ -6,14 +6,14 @@
  * An approved payment's money, fee and event commit with its status.
  */
 
-import { ATTEMPT, type AttemptFact, isOpen, nextInquiryAt } from './attempt.ts';
+import { ATTEMPT, type AttemptFact, isOpen, nextAfterthoughtAt, nextInquiryAt } from './attempt.ts';
 import type { Change, Insert, Transfer, Update } from './change.ts';
 import type { Prefix } from './ids.ts';
 import { paymentTransfers, suspenseAccount, transitAccount } from './ledger.ts';
 import { step } from './machine.ts';
 import { factOfDecline, movePayment, type PaymentColumns, type PaymentFact, StateConflict } from './payment.ts';
 import type { DeclineReason, Reason } from './reason.ts';
-import type { Attempt, Payment, Session } from './records.ts';
+import type { Attempt, AttemptStatus, Payment, Session } from './records.ts';
 import { siblingsOf, updateSession } from './session.ts';
 import { collectEvent } from './webhook.ts';
 
@@ -35,6 +35,8 @@ export interface SettlementRows {
 
 export interface SettlementContext {
   readonly now: number;
+  /** When the upstream was asked: an answer says how things stood then, however late it is heard. */
+  readonly askedAt: number;
   /** Milliseconds after which a second `not_found` proves that nothing was taken. */
   readonly settleDelay: number;
   readonly newId: (prefix: Prefix, shard: number) => string;
@@ -43,7 +45,7 @@ export interface SettlementContext {
 }
 
 /** Something that a person must look at; logged as an error, and counted. */
-export type Alarm = 'late_success' | 'contradiction';
+export type Alarm = 'late_success' | 'late_acceptance' | 'contradiction';
 
 export interface Settlement {
   readonly change?: Change;
@@ -70,14 +72,16 @@ export function settleAttempt(rows: SettlementRows, word: Word, context: Settlem
 }
 
 function weighWord(rows: SettlementRows, word: Word, context: SettlementContext): Settlement {
-  const { attempt } = rows;
-  if (word.kind === 'not_found' && isOpen(attempt.status)) return notFound(rows, context);
+  const { attempt, payment } = rows;
+  // Closed, or no longer the payment's: whatever is said of it now is no news of the payment.
+  if (!isOpen(attempt.status) || payment.attempt_id !== attempt.id) return afterword(rows, word, context);
+  if (word.kind === 'not_found') return notFound(rows, context);
+  // That an inquiry stays unanswered says nothing about a call that may not even have been made.
+  if (context.inquiry && word.kind === 'unknown') return stillOpen(rows, context);
   const meaning = meaningOf(word);
   const next = step(ATTEMPT, attempt.status, meaning.attempt);
-  if (next.kind === 'conflict') return contradiction(rows, meaning.attempt, context);
-  if (next.kind === 'repeated') {
-    return isOpen(attempt.status) && context.inquiry ? stillOpen(rows, context) : { payment: rows.payment, attempt };
-  }
+  if (next.kind === 'conflict') return { payment, attempt, alarm: 'contradiction' };
+  if (next.kind === 'repeated') return context.inquiry ? stillOpen(rows, context) : { payment, attempt };
   return move(rows, meaning, word, context);
 }
 
@@ -103,22 +107,14 @@ function move(rows: SettlementRows, meaning: Meaning, word: Word, context: Settl
   const { now } = context;
   const next = step(ATTEMPT, attempt.status, meaning.attempt);
   if (next.kind !== 'moved') return { payment, attempt };
-  const reference = 'providerReference' in word ? word.providerReference : null;
-  const settled = !isOpen(next.to);
-  const attemptRow = {
-    status: next.to,
-    reason: meaning.reason,
-    provider_reference: reference ?? attempt.provider_reference,
-    settled_at: settled ? now : null,
-    not_found_at: null,
-    inquiries: attempt.inquiries + (context.inquiry ? 1 : 0),
-    next_inquiry_at: nextInquiryAt(attempt.inquiries + (context.inquiry ? 1 : 0), now),
-  };
-  const columns: PaymentColumns = {
-    ...(reference === null ? {} : { provider_reference: reference }),
-    ...(meaning.payment === 'attempt_not_sent' ? { attempt_id: null, submitted_at: null } : {}),
-  };
-  const moved = movePayment(payment, meaning.payment, meaning.reason, now, columns);
+  const attemptRow = attemptColumns(attempt, next.to, meaning.reason, referenceIn(word), context);
+  const moved = movePayment(
+    payment,
+    meaning.payment,
+    meaning.reason,
+    now,
+    paymentColumns(meaning, attemptRow, attempt),
+  );
   const updates: Update[] = [updateAttempt(attempt, attemptRow)];
   const inserts: Insert[] = [];
   const transfers: Transfer[] = [];
@@ -133,9 +129,55 @@ function move(rows: SettlementRows, meaning: Meaning, word: Word, context: Settl
     transfers.push(...paymentTransfers(after, source, transferIds(payment.shard, context), now));
   }
   const session = sessionAfter(rows, meaning, context);
-  updates.push(...session.updates);
-  inserts.push(...session.inserts);
-  return { change: { updates, inserts, transfers }, payment: after, attempt: { ...attempt, ...attemptRow } };
+  return {
+    change: { updates: updates.concat(session.updates), inserts: inserts.concat(session.inserts), transfers },
+    payment: after,
+    attempt: { ...attempt, ...attemptRow },
+  };
+}
+
+function referenceIn(word: Word): string | null {
+  return 'providerReference' in word ? word.providerReference : null;
+}
+
+function attemptColumns(
+  attempt: Attempt,
+  status: AttemptStatus,
+  reason: Reason | 'late_success' | null,
+  reference: string | null,
+  context: SettlementContext,
+) {
+  const { now } = context;
+  const inquiries = attempt.inquiries + (context.inquiry ? 1 : 0);
+  return {
+    status,
+    reason,
+    provider_reference: reference ?? attempt.provider_reference,
+    settled_at: isOpen(status) ? null : now,
+    not_found_at: null,
+    inquiries,
+    next_inquiry_at: isOpen(status) ? nextInquiryAt(inquiries, now) : nextAfterthoughtAt(status, now, now),
+  };
+}
+
+/**
+ * What a payment takes over from its attempt: the method and its fee, once the upstream may have the order. Where
+ * nothing was taken, the payment is as it was collected, and any method may be tried.
+ */
+function paymentColumns(
+  meaning: Meaning,
+  row: { readonly provider_reference: string | null },
+  attempt: Attempt,
+): PaymentColumns {
+  if (meaning.payment === 'attempt_not_sent') return { attempt_id: null, submitted_at: null };
+  return {
+    method: 'mobile_money',
+    fee_minor: attempt.fee_minor,
+    total_minor: attempt.amount_minor,
+    msisdn: attempt.msisdn,
+    carrier: attempt.carrier,
+    provider_reference: row.provider_reference,
+  };
 }
 
 /** Consumes the session that this payment holds, and ends its siblings; or gives it back when nothing was taken. */
@@ -178,10 +220,10 @@ export function endSiblings(
 /** The upstream does not know the reference: proof of nothing until it says so twice, its settle delay apart. */
 function notFound(rows: SettlementRows, context: SettlementContext): Settlement {
   const { attempt, session, payment } = rows;
-  const { now } = context;
+  const { askedAt } = context;
   if (attempt.status === 'waiting') return { ...stillOpen(rows, context), alarm: 'contradiction' };
-  if (attempt.not_found_at === null || now - attempt.not_found_at < context.settleDelay) {
-    return stillOpen(rows, context, { not_found_at: attempt.not_found_at ?? now });
+  if (attempt.not_found_at === null || askedAt - attempt.not_found_at < context.settleDelay) {
+    return stillOpen(rows, context, { not_found_at: attempt.not_found_at ?? askedAt });
   }
   // Where the submit never answered, the payment goes back to the customer; where it did, the customer was told it runs.
   const unanswered = session?.status === 'ACTIVE' && session.submitting_payment_id === payment.id;
@@ -199,33 +241,61 @@ function stillOpen(rows: SettlementRows, context: SettlementContext, row: Partia
 }
 
 /**
- * The upstream contradicts what it said before. Money that arrives after the merchant was told "no" goes to suspense,
- * once, for an operator to give back; anything else is only an alarm.
+ * The upstream speaks of an attempt that is closed, or that its payment has given up. The merchant keeps what it was
+ * told. Money that came late goes to suspense, once, for an operator to give back; an order that was taken late is
+ * asked about until it ends.
  */
-function contradiction(rows: SettlementRows, fact: AttemptFact, context: SettlementContext): Settlement {
+function afterword(rows: SettlementRows, word: Word, context: SettlementContext): Settlement {
   const { attempt, payment } = rows;
-  if (fact !== 'confirmed' || isOpen(attempt.status)) return { payment, attempt, alarm: 'contradiction' };
-  const row = { status: 'approved', reason: 'late_success', settled_at: context.now } as const;
+  if (word.kind === 'approved' && attempt.status !== 'approved') return lateSuccess(rows, word, context);
+  if (word.kind === 'waiting' && attempt.status === 'not_sent') {
+    const row = attemptColumns(attempt, 'waiting', null, word.providerReference, context);
+    return afterwordOf(rows, row, 'late_acceptance');
+  }
+  if (isOpen(attempt.status)) {
+    // Given up by its payment, and open again: only the attempt itself can still end.
+    if (word.kind === 'declined') {
+      return afterwordOf(rows, attemptColumns(attempt, 'declined', word.reason, word.providerReference, context));
+    }
+    return context.inquiry ? stillOpen(rows, context) : { payment, attempt };
+  }
+  if (!context.inquiry || attempt.next_inquiry_at === null) {
+    const silent = word.kind !== 'declined' || attempt.status !== 'approved';
+    return silent ? { payment, attempt } : { payment, attempt, alarm: 'contradiction' };
+  }
+  const next_inquiry_at = nextAfterthoughtAt(attempt.status, attempt.settled_at ?? context.now, context.now);
+  return afterwordOf(rows, { inquiries: attempt.inquiries + 1, next_inquiry_at });
+}
+
+function lateSuccess(rows: SettlementRows, word: Word, context: SettlementContext): Settlement {
+  const { attempt, payment } = rows;
+  const row = attemptColumns(attempt, 'approved', 'late_success', referenceIn(word), context);
   const transfer: Transfer = {
-    shard: payment.shard,
-    id: context.newId('trf', payment.shard),
-    debit: transitAccount(payment.shard, attempt.connector, payment.currency),
-    credit: suspenseAccount(payment.shard, payment.currency),
-    amount_minor: payment.total_minor,
-    currency: payment.currency,
+    shard: attempt.shard,
+    id: context.newId('trf', attempt.shard),
+    debit: transitAccount(attempt.shard, attempt.connector, attempt.currency),
+    credit: suspenseAccount(attempt.shard, attempt.currency),
+    amount_minor: attempt.amount_minor,
+    currency: attempt.currency,
     cause: 'late_success',
     cause_id: payment.id,
     at: context.now,
   };
+  const settled = afterwordOf(rows, row, 'late_success');
+  return { ...settled, change: { ...settled.change, transfers: [transfer] } };
+}
+
+function afterwordOf(rows: SettlementRows, row: Partial<Attempt>, alarm?: Alarm): Settlement {
+  const { attempt, payment } = rows;
   return {
-    change: { updates: [updateAttempt(attempt, row)], transfers: [transfer] },
+    change: { updates: [updateAttempt(attempt, row)] },
     payment,
     attempt: { ...attempt, ...row },
-    alarm: 'late_success',
+    ...(alarm === undefined ? {} : { alarm }),
   };
 }
 
-function updateAttempt(attempt: Attempt, row: Extract<Update, { table: 'attempt' }>['row']): Update {
+function updateAttempt(attempt: Attempt, row: Partial<Attempt>): Update {
   return { table: 'attempt', shard: attempt.shard, id: attempt.id, version: attempt.version, row };
 }
 

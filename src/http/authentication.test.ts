@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeId } from '../domain/ids.ts';
+import { Refusal } from '../domain/refusal.ts';
 import { makeSessionToken } from '../domain/session-token.ts';
 import { SHARD, type SmallWorld, smallWorld } from './testing/small-world.ts';
 
@@ -86,6 +87,16 @@ describe('the Authorization header', () => {
     for (let attempt = 0; attempt < 20; attempt += 1)
       expect(await mint(world, `${world.merchantAuth}x`)).toBe('401 1001');
     expect(await mint(world, `${world.merchantAuth}x`)).toBe('429 1301');
+    const refused = await world.app.inject({
+      method: 'GET',
+      url: '/api/v1/payments/status/0123456789',
+      headers: { authorization: `${world.sessionAuth.slice(0, -1)}u` },
+      remoteAddress: '192.0.2.1',
+    });
+    expect(refused.headers).toMatchObject({
+      'ratelimit-policy': '"failed_authentications";q=20;w=60',
+      ratelimit: `"failed_authentications";r=0;t=${refused.headers['retry-after']}`,
+    });
     expect(await mint(world, `${world.merchantAuth}x`, '192.0.2.2')).toBe('401 1001');
     expect(await mint(world)).toBe('201');
     await world.clock.advance(2 * 60_000);
@@ -117,6 +128,17 @@ describe('a credential', () => {
     expect(await both()).toEqual(['401 1005', '401 1005']);
     set({ expires_at: now + 1 });
     expect(await both()).toEqual(['201', '200']);
+  });
+
+  it('of the other world is a wrong one', async () => {
+    const production = smallWorld({ mode: 'production' });
+    expect(await mint(production)).toBe('401 1001');
+    const world = smallWorld();
+    const secret = `sk_live_${'l'.repeat(43)}`;
+    world.rows.credential = { ...world.rows.credential, secret_hash: world.secrets.digest(secret) };
+    expect(await mint(world, `Bearer ${world.rows.credential.id}:${secret}`)).toBe('401 1001');
+    production.rows.credential = { ...production.rows.credential, secret_hash: production.secrets.digest(secret) };
+    expect(await mint(production, `Bearer ${production.rows.credential.id}:${secret}`)).toBe('201');
   });
 
   it('of a suspended merchant does not', async () => {
@@ -180,6 +202,21 @@ describe('a device', () => {
     expect(await pay(world, { 'x-device-fingerprint': FINGERPRINT.toUpperCase() })).toBe('201');
     const wrongSecret = { authorization: `${world.sessionAuth.slice(0, -1)}u`, 'x-device-fingerprint': 'short' };
     expect(await call(world, '/payments/pay', wrongSecret)).toBe('401 1001');
+  });
+
+  it('is bound by the first call that shows one: a read, and one that ends in an error too', async () => {
+    const other = { 'x-device-fingerprint': 'b'.repeat(64) };
+    const reading = smallWorld();
+    expect(await read(reading, { 'x-device-fingerprint': FINGERPRINT })).toBe('200');
+    expect(await pay(reading, other)).toBe('403 1305');
+    const failing = smallWorld();
+    failing.rows.trouble = new Refusal(1201);
+    expect(await pay(failing, { 'x-device-fingerprint': FINGERPRINT })).toBe('402 1201');
+    expect(await read(failing, other)).toBe('403 1305');
+    const wrong = smallWorld();
+    const token = `${wrong.sessionAuth.slice(0, -1)}u`;
+    expect(await read(wrong, { authorization: token, 'x-device-fingerprint': FINGERPRINT })).toBe('401 1001');
+    expect(await pay(wrong, other)).toBe('201');
   });
 
   it('that is bound is the only one; reads without one pass', async () => {

@@ -60,6 +60,8 @@ export interface AuthenticationParts {
   readonly lookups: Lookups;
   readonly secrets: Pick<Secrets, 'digest' | 'equal'>;
   readonly clock: Pick<Clock, 'now'>;
+  /** Which kind of secret counts here: `sk_test_` or `sk_live_` (contract §1). */
+  readonly mode: 'sandbox' | 'production';
   /** Wrong credentials by address. */
   readonly failures: SlidingWindow;
 }
@@ -96,7 +98,9 @@ async function merchantCaller(
   row: CredentialRow | undefined,
   call: Circumstances,
 ): Promise<MerchantCaller> {
-  if (!isRight(parts, secret, row?.secret_hash) || row === undefined) throw refuseWrong(parts, call);
+  const right = isRight(parts, secret, row?.secret_hash);
+  // A secret of the other world is no secret here, though both worlds may have been given one database.
+  if (!right || row === undefined || secret.startsWith(OTHER_WORLD[parts.mode])) throw refuseWrong(parts, call);
   requireKind('merchant', call);
   const now = parts.clock.now();
   requireAccepted(row.status, row.retires_at, row.expires_at, now);
@@ -125,6 +129,8 @@ async function sessionCaller(
   const merchant = await merchantOf(parts, row.shard, row.merchant_id, row.merchant_version);
   return { kind: 'session', merchant, session: row, fingerprint: call.fingerprint };
 }
+
+const OTHER_WORLD = { sandbox: 'sk_live_', production: 'sk_test_' } as const;
 
 /** What an unknown credential is compared with, so that it takes as long as a wrong secret. */
 const NO_HASH = 'x'.repeat(43);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { holdsCardNumber, isCardField } from './card-data.ts';
+import { holdsCardNumber, isCardField, isCardName, isExpiryField } from './card-data.ts';
 
 /** Test numbers of the networks, as every processor publishes them. */
 const CARDS = ['4111111111111111', '5123450000000008', '378282246310005', '6011111111111117', '6304000000000000'];
@@ -26,6 +26,10 @@ describe('card numbers', () => {
       '5707000000000000',
       '+243810000042',
       '0024381000004212',
+      // A carrier's number that happens to pass as a card's.
+      '+378282246310005',
+      '+37 8282 2463 10005',
+      'call +37-8282-2463-10005 now',
       `x${CARDS[0]}`,
       `${CARDS[0]}x`,
       `0.${CARDS[0]}`,
@@ -49,19 +53,26 @@ describe('card numbers', () => {
 });
 
 describe('fields of card data', () => {
-  it.each([
-    'card_number',
-    'cardNumber',
-    'CARD-NUMBER',
-    'cvv',
-    'CVC',
-    'expiry',
-    'expiry_month',
-    'exp_year',
-    'security_code',
-  ])('%s is one when it has a value', (name) => {
-    expect([isCardField(name, '1'), isCardField(name, 12), isCardField(name, {})]).toEqual([true, true, true]);
-    expect([isCardField(name, ''), isCardField(name, null)]).toEqual([false, false]);
+  it.each(['card_number', 'cardNumber', 'CARD-NUMBER', 'cvv', 'CVC', 'security_code'])(
+    '%s is one when it has a value',
+    (name) => {
+      expect([isCardField(name, '1'), isCardField(name, 12), isCardField(name, {})]).toEqual([true, true, true]);
+      expect([isCardField(name, ''), isCardField(name, null)]).toEqual([false, false]);
+    },
+  );
+
+  it.each(['expiry', 'expiry_month', 'exp_year', 'Expiration-Date'])('%s is one beside a card only', (name) => {
+    expect([isCardField(name, '1'), isExpiryField(name, '1'), isExpiryField(name, '')]).toEqual([false, true, false]);
+  });
+
+  it('a card is named so; the network is not', () => {
+    expect(['card', 'card_holder', 'cardType', 'PAN', 'pan_last4'].filter((name) => !isCardName(name))).toEqual([]);
+    expect(['cardnet_payment_method', 'panel', 'discard', 'id_card'].filter(isCardName)).toEqual([]);
+  });
+
+  it('a plus does not hide a card number that is too long for a phone', () => {
+    expect(holdsCardNumber(`+${CARDS[0]}`)).toBe(true);
+    expect(holdsCardNumber(`+243810000042, ${CARDS[0]}`)).toBe(true);
   });
 
   it.each(['cardnet_payment_method', 'expires_at', 'note', 'card', 'experience', 'x'.repeat(1_000)])(

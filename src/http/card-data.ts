@@ -25,6 +25,10 @@ const FIELDS = new Set([
   'cvc2',
   'csc',
   'securitycode',
+]);
+
+/** Names that mean a card only beside one: vouchers, documents and offers expire too. */
+const EXPIRY_FIELDS = new Set([
   'expiry',
   'expirydate',
   'expirymonth',
@@ -42,13 +46,28 @@ const LIKELY_FIELD = /^(?:card|cvv|cvc|csc|security|exp)/i;
 
 /** Whether a field of that name, with that value, holds card data. Empty values hold none. */
 export function isCardField(name: string, value: unknown): boolean {
-  if (!LIKELY_FIELD.test(name) || value === null || value === '') return false;
-  return FIELDS.has(
-    name
-      .slice(0, 64)
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]/g, ''),
-  );
+  return LIKELY_FIELD.test(name) && value !== null && value !== '' && FIELDS.has(plainName(name));
+}
+
+/** Whether a field says when something expires: a card, when `isCardName` holds for what it stands beside or within. */
+export function isExpiryField(name: string, value: unknown): boolean {
+  return LIKELY_FIELD.test(name) && value !== null && value !== '' && EXPIRY_FIELDS.has(plainName(name));
+}
+
+/** A card, its number or its holder by any name; our own `cardnet_…` fields speak of the network. */
+export function isCardName(name: string): boolean {
+  if (!CARD_NAME.test(name)) return false;
+  const plain = plainName(name);
+  return !plain.startsWith('cardnet') && !plain.startsWith('cardinal');
+}
+
+const CARD_NAME = /^(?:card|pan$|pan[_-])/i;
+
+function plainName(name: string): string {
+  return name
+    .slice(0, 64)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '');
 }
 
 const SHORTEST = 13;
@@ -70,7 +89,8 @@ function hasCardNumber(text: string): boolean {
   let candidates = 0;
   for (let i = 0; i < text.length; i += 1) {
     const char = text.charCodeAt(i);
-    if (isDigit(char) && !joinsWord(before)) {
+    if (char === PLUS) i = endOfPhone(text, i);
+    else if (isDigit(char) && !joinsWord(before)) {
       for (const digits of candidatesAt(text, i)) {
         candidates += 1;
         if (candidates > CANDIDATES_AT_MOST || cardValidator.number(digits).isValid) return true;
@@ -79,6 +99,23 @@ function hasCardNumber(text: string): boolean {
     before = char;
   }
   return false;
+}
+
+/** E.164 has at most 15 digits; what is longer is no phone number, whatever stands before it. */
+const PHONE_LONGEST = 15;
+
+/** The last place of the phone number whose plus stands there; the place of the plus itself when there is none. */
+function endOfPhone(text: string, plus: number): number {
+  let digits = 0;
+  let end = plus;
+  for (let i = plus + 1; i < text.length && digits <= PHONE_LONGEST; i += 1) {
+    const char = text.charCodeAt(i);
+    if (isDigit(char)) {
+      digits += 1;
+      end = i;
+    } else if ((char !== BLANK && char !== DASH) || end !== i - 1) break;
+  }
+  return digits <= PHONE_LONGEST ? end : plus;
 }
 
 /**
@@ -112,6 +149,7 @@ function checkDigitFits(digits: string): boolean {
   return sum % 10 === 0;
 }
 
+const PLUS = 0x2b;
 const BLANK = 0x20;
 const DASH = 0x2d;
 const POINT = 0x2e;

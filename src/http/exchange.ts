@@ -12,6 +12,7 @@ import type { Clock, Log, Random } from '../platform/platform.ts';
 import type { Reply } from '../usecases/perform.ts';
 import type { Shown } from './authentication.ts';
 import { refusalOf, renderEnvelope, retryAfterOf } from './envelope.ts';
+import { type Guard, guardHeaders } from './limits.ts';
 import type { PipelineHeaders } from './request-headers.ts';
 
 /** What is known of a request while it is worked on. */
@@ -26,6 +27,8 @@ export interface Exchange {
   merchantId: string | undefined;
   transactionId: string | undefined;
   errorCode: number | undefined;
+  /** The exact limit that a refusal 1301 would come from now; the traffic limits name themselves. */
+  guard: Guard | undefined;
   /** A refusal that a use case had rendered to be remembered: it is sent with the same bytes. */
   rendered: { readonly refusal: Refusal; readonly reply: Reply } | undefined;
 }
@@ -64,6 +67,7 @@ export function newExchange(requestId: string, startedAt: number): Exchange {
     merchantId: undefined,
     transactionId: undefined,
     errorCode: undefined,
+    guard: undefined,
     rendered: undefined,
   };
 }
@@ -90,6 +94,9 @@ export function refuse(parts: ExchangeParts, request: FastifyRequest, reply: Fas
   else if (refusal.code === 1402 && error !== refusal) noteBusy(parts, exchange, error);
   const retryAfter = retryAfterOf(refusal);
   if (retryAfter !== null) reply.header('Retry-After', String(retryAfter));
+  if (refusal.code === 1301 && exchange.guard !== undefined) {
+    reply.headers(guardHeaders(exchange.guard, retryAfter ?? exchange.guard.seconds));
+  }
   reply.code(refusal.http).header('Content-Type', JSON_TYPE);
   if (exchange.rendered?.refusal === refusal) return exchange.rendered.reply.body;
   return envelopeFor(parts, request, refusal);

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { IdempotencyRecord } from '../domain/records.ts';
+import { manualClock } from '../platform/clock.ts';
 import type { Memory } from '../usecases/perform.ts';
-import { createReceipt, readIdempotencyKey } from './idempotency.ts';
+import { createReceipt, createTurns, readIdempotencyKey } from './idempotency.ts';
 import { smallWorld } from './testing/small-world.ts';
 
 const SCOPE = { shard: 3, owner: 'mch_1', route: 'POST /orders' };
@@ -17,6 +18,30 @@ describe('an Idempotency-Key', () => {
     for (const wrong of ['', '""', 'a b', 'a\tb', 'é', 'a'.repeat(256)]) {
       expect(() => readIdempotencyKey(wrong)).toThrow(expect.objectContaining({ code: 1110 }));
     }
+  });
+});
+
+describe('a turn', () => {
+  it('is waited for, ten seconds at most; others go on', async () => {
+    const clock = manualClock(0);
+    const turns = createTurns(clock);
+    const end = await turns.take('a');
+    const second = turns.take('a');
+    const tired = turns.take('a').catch((error: unknown) => error);
+    (await turns.take('b'))();
+    end();
+    const endSecond = await second;
+    await clock.advance(9_999);
+    const fresh = turns.take('a');
+    await clock.advance(1);
+    expect(await tired).toMatchObject({
+      code: 1203,
+      retryable: true,
+      more: { retryAfter: 5, details: [{ field: 'Idempotency-Key', code: 'IN_PROGRESS' }] },
+    });
+    endSecond();
+    (await fresh)();
+    (await turns.take('a'))();
   });
 });
 

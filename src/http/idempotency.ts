@@ -7,7 +7,7 @@
 
 import serialize from 'canonicalize';
 import type { IdempotencyRecord } from '../domain/records.ts';
-import { refuseField } from '../domain/refusal.ts';
+import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { Clock, Secrets } from '../platform/platform.ts';
 import type { Memory, Receipt, Reply } from '../usecases/perform.ts';
 import type { Lookups } from './lookups.ts';
@@ -56,15 +56,26 @@ export interface UsedReceipt extends Receipt {
  * and sends the same. Between processes the database decides.
  */
 export interface Turns {
-  /** Waits for the turn, and returns what ends it. */
+  /** Waits for the turn, and returns what ends it. @throws Refusal 1203 `IN_PROGRESS` after ten seconds (contract §2). */
   take(id: string): Promise<() => void>;
 }
 
-export function createTurns(): Turns {
+const PATIENCE_MS = 10_000;
+/** Seconds after which a call that is still under way may be sent again. */
+const COME_AGAIN = 5;
+
+export function createTurns(clock: Pick<Clock, 'after'>): Turns {
   const underWay = new Map<string, Promise<void>>();
+
   return {
     async take(id) {
-      for (let before = underWay.get(id); before !== undefined; before = underWay.get(id)) await before;
+      const patience = underWay.has(id) ? patienceOf(clock) : undefined;
+      // Nothing is awaited between the last look and the entry below: of all who were woken, one gets the turn.
+      for (let before = underWay.get(id); before !== undefined; before = underWay.get(id)) {
+        const tired = await Promise.race([before, patience?.ended]);
+        if (tired === true) throw inProgress();
+      }
+      patience?.cancel();
       let end = (): void => undefined;
       const turn = new Promise<void>((resolve) => {
         end = () => {
@@ -76,6 +87,20 @@ export function createTurns(): Turns {
       return end;
     },
   };
+}
+
+/** Resolves to true when a caller has waited long enough, unless it is cancelled. */
+function patienceOf(clock: Pick<Clock, 'after'>): { readonly ended: Promise<true>; cancel(): void } {
+  let cancel = (): void => undefined;
+  const ended = new Promise<true>((resolve) => {
+    cancel = clock.after(PATIENCE_MS, () => resolve(true));
+  });
+  return { ended, cancel };
+}
+
+function inProgress(): Refusal {
+  const details = [{ field: 'Idempotency-Key', code: 'IN_PROGRESS' }] as const;
+  return new Refusal(1203, { retryable: true, retryAfter: COME_AGAIN, details });
 }
 
 /** The memory of one key. `body` is the parsed JSON: the order of its keys does not matter. */

@@ -7,7 +7,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { type DetailCode, type Refusal, refuseField } from '../domain/refusal.ts';
-import { holdsCardNumber, isCardField } from './card-data.ts';
+import { holdsCardNumber, isCardField, isCardName, isExpiryField } from './card-data.ts';
 
 export type JsonObject = { [name: string]: unknown };
 
@@ -53,12 +53,14 @@ interface Fault {
 }
 
 /** One walk over the whole value. Paths are put together on the way back from a fault, so that none costs nothing. */
-function inspect(value: unknown, depth: number, walk: Walk): Fault | undefined {
+function inspect(value: unknown, depth: number, walk: Walk, ofCard = false): Fault | undefined {
   if (typeof value === 'string') return inspectText(value, walk);
   if (typeof value === 'number') return inspectNumber(value);
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth > DEEPEST) return { code: 'TOO_DEEP', path: '' };
-  return Array.isArray(value) ? inspectArray(value, depth, walk) : inspectObject(value as JsonObject, depth, walk);
+  return Array.isArray(value)
+    ? inspectArray(value, depth, walk)
+    : inspectObject(value as JsonObject, depth, walk, ofCard);
 }
 
 function inspectArray(array: readonly unknown[], depth: number, walk: Walk): Fault | undefined {
@@ -69,17 +71,22 @@ function inspectArray(array: readonly unknown[], depth: number, walk: Walk): Fau
   return undefined;
 }
 
-function inspectObject(object: JsonObject, depth: number, walk: Walk): Fault | undefined {
+function inspectObject(object: JsonObject, depth: number, walk: Walk, ofCard = false): Fault | undefined {
+  let besideCard = ofCard;
+  let expiry: string | undefined;
   for (const key in object) {
     walk.keys += 1;
     const value = object[key];
     const inKey = inspectText(key, walk);
     // A key that is at fault is not named: it may hold what it must not.
     if (inKey !== undefined) return inKey;
-    const fault = isCardField(key, value) ? CARD : inspect(value, depth + 1, walk);
+    const isCard = isCardName(key);
+    besideCard ||= isCard;
+    if (isExpiryField(key, value)) expiry = key;
+    const fault = isCardField(key, value) ? CARD : inspect(value, depth + 1, walk, isCard);
     if (fault !== undefined) return { code: fault.code, path: joinPath(key.slice(0, 64), fault.path) };
   }
-  return undefined;
+  return besideCard && expiry !== undefined ? { code: 'CARD_DATA', path: expiry } : undefined;
 }
 
 const CARD: Fault = { code: 'CARD_DATA', path: '' };

@@ -126,7 +126,24 @@ export function limitHeaders(name: CountedLimit, standing: Standing): { policy: 
   };
 }
 
-/** How often one address may show a wrong credential: 20 a minute, never scaled (contract §8). */
+/** A limit that guards a secret: never scaled, and counted by whoever keeps the secret. */
+export interface Guard {
+  readonly name: string;
+  readonly calls: number;
+  readonly seconds: number;
+}
+
+/** The headers of a refusal by such a limit: nothing is left, and how many seconds until that changes. */
+export function guardHeaders(guard: Guard, retryAfter: number): { 'RateLimit-Policy': string; RateLimit: string } {
+  return {
+    'RateLimit-Policy': `"${guard.name}";q=${guard.calls};w=${guard.seconds}`,
+    RateLimit: `"${guard.name}";r=0;t=${retryAfter}`,
+  };
+}
+
+/** How often one address may show a wrong credential (contract §8). */
+export const FAILED_AUTHENTICATIONS: Guard = { name: 'failed_authentications', calls: 20, seconds: 60 };
+
 export function failedAuthentications(clock: Pick<Clock, 'now'>): SlidingWindow {
-  return slidingWindow(clock, { calls: 20, seconds: 60 });
+  return slidingWindow(clock, FAILED_AUTHENTICATIONS);
 }

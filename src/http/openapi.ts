@@ -228,6 +228,11 @@ function answerHeaders(names: readonly (keyof typeof ANSWER_HEADERS)[]): Json {
   return Object.fromEntries(names.map((name) => [HEADER_NAMES[name], { $ref: `#/components/headers/${name}` }]));
 }
 
+const HEADERS_OF_STATUS: { readonly [status: number]: readonly (keyof typeof ANSWER_HEADERS)[] } = {
+  429: ['RetryAfter', 'RateLimit', 'RateLimitPolicy'],
+  503: ['RetryAfter'],
+};
+
 /** What a route may refuse with, by HTTP status. */
 function failures(route: Route): Json {
   const codes = new Set<RefusalCode>([
@@ -245,7 +250,7 @@ function failures(route: Route): Json {
       String(status),
       {
         description: listed.map((code) => `\`${code}\` ${REFUSALS[code].name}`).join(', '),
-        headers: answerHeaders(status === 429 || status === 503 ? ['RequestId', 'RetryAfter'] : ['RequestId']),
+        headers: answerHeaders(['RequestId', ...(HEADERS_OF_STATUS[status] ?? [])]),
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       },
     ]),

@@ -5,6 +5,7 @@
  * decided by the use case.
  */
 
+import { CODE_LIFE_MS, CODE_RESENDS, CODE_TRIES, CODE_WINDOW_MS } from '../domain/one-time-code.ts';
 import type { Payment } from '../domain/records.ts';
 import type { Submitted } from '../domain/submission.ts';
 import type { CodeResent } from '../usecases/code-resend.ts';
@@ -14,7 +15,7 @@ import type { Deps } from '../usecases/deps.ts';
 import { collectPayment } from '../usecases/payment-collect.ts';
 import { readByPaymentId, readByTransactionId, readDetail } from '../usecases/payment-read.ts';
 import { submitPayment } from '../usecases/payment-submit.ts';
-import { collectCommand, submitCommand } from './payment-commands.ts';
+import { collectCommand, collectFaults, submitCommand, submitFaults } from './payment-commands.ts';
 import {
   presentDetail,
   presentMobileMoney,
@@ -62,6 +63,7 @@ function payingRoutes(deps: Deps): Route[] {
       body: CollectBody,
       answers: { 200: PaymentAnswer },
       refusals: [1003, 1101, 1102, 1103, 1105, 1109, 1110, 1202, 1203, 1305],
+      check: (body, caller) => collectFaults(deps, caller, body),
       run: (call) =>
         collectPayment(
           deps,
@@ -87,6 +89,7 @@ function payingRoutes(deps: Deps): Route[] {
       body: SubmitBody,
       answers: { 200: PaymentAnswer },
       refusals: [1102, 1103, 1109, 1110, 1201, 1202, 1203, 1204, 1205, 1302, 1303, 1305, 1404],
+      check: submitFaults,
       run: (call) =>
         submitPayment(
           deps,
@@ -111,8 +114,9 @@ function codeRoutes(deps: Deps): Route[] {
       summary: 'Verify a one-time code',
       description: 'Five codes are evaluated in five minutes per payment; the sixth answers 1301, right or wrong.',
       credential: 'session',
-      // Its own limit is exact, and kept with the code (contract §8).
-      limit: 'none',
+      limit: 'payments',
+      // Exact, and kept with the code (contract §8).
+      guard: { name: 'codes', calls: CODE_TRIES, seconds: CODE_WINDOW_MS / 1000 },
       allowConsumed: true,
       body: VerifyBody,
       answers: { 200: VerifiedAnswer },
@@ -135,8 +139,9 @@ function codeRoutes(deps: Deps): Route[] {
       summary: 'Send another one-time code',
       description: 'The code before is dead from then on. A payment has three resends; tries already made still count.',
       credential: 'session',
-      // Its own limit is exact, and kept with the code (contract §8).
-      limit: 'none',
+      limit: 'payments',
+      // Exact, and kept with the code: a payment has as many in all.
+      guard: { name: 'resends', calls: CODE_RESENDS, seconds: CODE_LIFE_MS / 1000 },
       allowConsumed: true,
       body: ResendBody,
       answers: { 200: ResentAnswer },

@@ -7,7 +7,9 @@
  */
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
+import type { Clock } from '../platform/platform.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import type { Answering, Reply } from '../usecases/perform.ts';
 import {
@@ -29,15 +31,17 @@ import {
   type UsedReceipt,
 } from './idempotency.ts';
 import type { JsonBody } from './json-body.ts';
-import { type Limits, limitHeaders } from './limits.ts';
+import { FAILED_AUTHENTICATIONS, type Limits, limitHeaders } from './limits.ts';
 import { hasBody, isPlainJson, type PipelineHeaders, readFingerprint, readPipelineHeaders } from './request-headers.ts';
 import { type Call, fullPath, type Rendered, type Route } from './route.ts';
-import { createParamsShape, createShape, dropNulls, type Shape } from './shape.ts';
+import { type BodyShape, createBodyShape, createParamsShape, createShape, dropNulls, type Shape } from './shape.ts';
 
 export interface PipelineParts extends AuthenticationParts, ReceiptParts, ExchangeParts {
   readonly lookups: AuthenticationParts['lookups'];
   readonly secrets: AuthenticationParts['secrets'] & ReceiptParts['secrets'];
-  readonly clock: AuthenticationParts['clock'];
+  readonly clock: Pick<Clock, 'now' | 'after'>;
+  /** Binds a session that shows its first device; the session as it is then. @throws Refusal 1305. */
+  bindDevice(session: Session, fingerprint: string): Promise<Session>;
   readonly limits: Limits;
   readonly addressOf: ReturnType<typeof clientAddressReader>;
 }
@@ -46,7 +50,7 @@ type Caller = MerchantCaller | SessionCaller | undefined;
 
 /** What a route keeps from call to call. */
 interface Kept {
-  readonly body: Shape | undefined;
+  readonly body: BodyShape | undefined;
   readonly params: Shape | undefined;
   readonly query: Shape | undefined;
   readonly turns: Turns;
@@ -61,10 +65,10 @@ export interface Pipeline {
 
 export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
   const kept: Kept = {
-    body: route.body === undefined ? undefined : createShape(route.body),
+    body: route.body === undefined ? undefined : createBodyShape(route.body),
     params: route.params === undefined ? undefined : createParamsShape(route.params),
     query: route.querystring === undefined ? undefined : createShape(route.querystring),
-    turns: createTurns(),
+    turns: createTurns(parts.clock),
   };
   const pattern = fullPath(route);
 
@@ -106,16 +110,21 @@ async function answerCall(
 ): Promise<Reply> {
   const exchange = exchangeOf(request);
   const { headers } = exchange;
-  const caller = await callerOf(parts, route, request);
-  exchange.merchantId = caller?.merchant.id;
-  countCall(parts, route, caller, reply);
+  exchange.guard = FAILED_AUTHENTICATIONS;
+  const known = await callerOf(parts, route, request);
+  exchange.guard = undefined;
+  exchange.merchantId = known?.merchant.id;
+  countCall(parts, route, known, reply);
+  exchange.guard = route.guard;
+  // Of two fingerprints none is chosen, so none may be bound.
   if (headers?.duplicate !== undefined) throw refuseField(1110, headers.duplicate, 'DUPLICATE_HEADER');
+  const caller = await withDevice(parts, known);
   const body = bodyOf(route, request);
   const receipt = receiptOf(parts, route, caller, headers, body);
   const endTurn = receipt === undefined ? undefined : await kept.turns.take(receipt.id);
   try {
     if (!route.allowConsumed && !(await hasBegun(receipt, caller))) requireUnconsumed(caller);
-    requireShapes(kept, request, body);
+    requireShapes(kept, route, request, caller, body);
     return await route.run(callOf(parts, request, caller, body, receipt));
   } catch (error) {
     return await replayInstead(receipt, error);
@@ -144,6 +153,13 @@ async function callerOf(parts: PipelineParts, route: Route, request: FastifyRequ
   const caller = await authenticate(parts, shown, { credential, method, address, fingerprint: form.value });
   if (form.refusal !== undefined) throw form.refusal;
   return caller;
+}
+
+/** The first device that a session shows is bound to it, on whatever call and however that ends (contract §1). */
+async function withDevice(parts: PipelineParts, caller: Caller): Promise<Caller> {
+  if (caller?.kind !== 'session' || caller.fingerprint === undefined) return caller;
+  if (caller.session.device_fingerprint !== null) return caller;
+  return { ...caller, session: await parts.bindDevice(caller.session, caller.fingerprint) };
 }
 
 function fingerprintOf(headers: PipelineHeaders): { value: string | undefined; refusal: Refusal | undefined } {
@@ -175,7 +191,8 @@ function bodyOf(route: Route, request: FastifyRequest): unknown {
   if (route.method === 'GET') return undefined;
   if (route.rawBody === true) return typeof request.body === 'string' ? request.body : '';
   const body = request.body as JsonBody | undefined;
-  if (body === undefined) throw refuseField(1110, 'body', 'INVALID_JSON');
+  // No body at all lacks every field, and the shape says which.
+  if (body === undefined) return {};
   if (body.kind === 'refused') throw body.refusal;
   if (body.nulls && route.body !== undefined) dropNulls(route.body, body.value);
   return body.value;
@@ -195,10 +212,10 @@ function receiptOf(
   return createReceipt(parts, { shard, owner, route: `${route.method} ${route.path}` }, key, body);
 }
 
-function requireShapes(shapes: Kept, request: FastifyRequest, body: unknown): void {
+function requireShapes(shapes: Kept, route: Route, request: FastifyRequest, caller: Caller, body: unknown): void {
   shapes.params?.require(request.params);
   shapes.query?.require(request.query);
-  shapes.body?.require(body);
+  shapes.body?.require(body, route.check && ((readable) => route.check?.(readable, caller) ?? []));
 }
 
 /**

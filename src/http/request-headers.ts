@@ -46,6 +46,16 @@ export function readPipelineHeaders(request: Pick<IncomingMessage, 'rawHeaders'>
   return { authorization, idempotencyKey, fingerprint, twoCredentials, duplicate };
 }
 
+/** HTTP/1.1 demands one Host; of two, a proxy in front may have looked at the other one. */
+export function hasOneHost({ rawHeaders, httpVersion }: Pick<IncomingMessage, 'rawHeaders' | 'httpVersion'>): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+}
+
 const FINGERPRINT_FORM = /^[0-9a-f]{64}$/i;
 
 /** The fingerprint in lower case, undefined when none was sent. @throws Refusal 1110. */

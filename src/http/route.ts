@@ -6,11 +6,11 @@
  */
 
 import type { Static, TSchema, TUnknown } from 'typebox';
-import type { RefusalCode } from '../domain/refusal.ts';
+import type { RefusalCode, RefusalDetail } from '../domain/refusal.ts';
 import type { Language } from '../messages/messages.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import type { Answering, Reply } from '../usecases/perform.ts';
-import type { LimitName } from './limits.ts';
+import type { Guard, LimitName } from './limits.ts';
 
 export type CredentialKind = 'merchant' | 'session' | 'none';
 
@@ -55,6 +55,8 @@ interface RouteFacts {
   readonly summary: string;
   readonly description: string;
   readonly limit: LimitName;
+  /** The limit that the use case itself keeps, exactly, beside the traffic limit. */
+  readonly guard?: Guard;
   /** Answers by HTTP status. */
   readonly answers: { readonly [status: number]: TSchema };
   /** What the route itself may refuse with; what every route may is added by the OpenAPI document. */
@@ -80,6 +82,11 @@ export interface TypedRoute<K extends CredentialKind, B extends TSchema, P exten
   readonly body?: B;
   readonly params?: P;
   readonly querystring?: Q;
+  /**
+   * What the schema cannot say about the body's fields. Gets those that have their shape, and names every one that is
+   * at fault all the same; it is answered together with what the schema found (contract §2).
+   */
+  check?(body: Partial<Static<B>>, caller: CallerOf<K>): readonly RefusalDetail[];
   run(call: Call<CallerOf<K>, Static<B>, Static<P>, Static<Q>>): Promise<Reply>;
 }
 
@@ -89,6 +96,7 @@ export interface Route extends RouteFacts {
   readonly body?: TSchema;
   readonly params?: TSchema;
   readonly querystring?: TSchema;
+  check?(body: unknown, caller: MerchantCaller | SessionCaller | undefined): readonly RefusalDetail[];
   run(call: Call): Promise<Reply>;
 }
 

@@ -159,7 +159,6 @@ describe('the order of checks', () => {
 describe('a body', () => {
   it('is one JSON object, or refused with what is wrong', async () => {
     const world = open();
-    expect(faults(await post(world, ''))).toBe('400 1110 body INVALID_JSON');
     expect(faults(await post(world, '[1]'))).toBe('400 1110 body INVALID_JSON');
     expect(faults(await post(world, '{"lines":[{"amount":"1","amount":"2"}]}'))).toBe(
       '400 1110 lines[0].amount DUPLICATE_KEY',
@@ -170,7 +169,8 @@ describe('a body', () => {
       url: '/api/v1/orders',
       headers: { authorization: world.merchantAuth },
     });
-    expect(faults(empty)).toBe('400 1110 body INVALID_JSON');
+    const missing = '400 1109 amount REQUIRED currency REQUIRED payment_method REQUIRED';
+    expect([faults(empty), faults(await post(world, ''))]).toEqual([missing, missing]);
     expect(world.log.lines.join()).not.toContain('4111');
   });
 
@@ -328,6 +328,14 @@ describe('the service’s own pages', () => {
     const broken = open({ ready: () => Promise.reject(new Error('no database')) });
     const answer = await broken.app.inject('/health/ready');
     expect([answer.statusCode, answer.body]).toEqual([503, '{"status":"not_ready","checks":{}}']);
+  });
+
+  it('say within two seconds that a process whose database is silent cannot serve', async () => {
+    const silent = open({ ready: () => new Promise(() => undefined) });
+    const answer = silent.app.inject('/health/ready');
+    await silent.app.ready();
+    await silent.clock.advance(2_000);
+    expect((await answer).statusCode).toBe(503);
   });
 
   it('explain errors where documentation_url points', async () => {

@@ -6,32 +6,39 @@
  */
 
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Clock, Log, Random, Secrets } from '../platform/platform.ts';
 import { clientAddressReader } from './client-address.ts';
+import { addPreflights, allowPages, isOpenToPages } from './cors.ts';
 import { badFraming, unknownPath, wrongMethod } from './envelope.ts';
 import { type ExchangeParts, logExchange, newExchange, refuse, requestIds } from './exchange.ts';
 import { readJsonBody } from './json-body.ts';
 import { createLimits, failedAuthentications } from './limits.ts';
 import type { Lookups } from './lookups.ts';
 import { createPipeline, type PipelineParts } from './pipeline.ts';
+import { hasOneHost } from './request-headers.ts';
 import { fullPath, type Route } from './route.ts';
 import { type Readiness, type ServicePage, servicePages } from './service-pages.ts';
-import { answerClientError } from './socket-errors.ts';
+import { answerClientError, refuseExpectation } from './socket-errors.ts';
 
 export interface ServerParts {
   readonly routes: readonly Route[];
   readonly lookups: Lookups;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly random: Random;
   readonly secrets: Pick<Secrets, 'digest' | 'equal' | 'mac' | 'seal' | 'open'>;
   readonly log: Log;
+  /** Which secrets count: `sk_test_` or `sk_live_`. */
+  readonly mode: 'sandbox' | 'production';
   /** The gateway's own address, without a slash at the end. */
   readonly publicUrl: string;
   /** Multiplies the traffic limits; 0 switches them off (contract §8). */
   readonly rateLimitScale: number;
   /** Addresses and networks whose X-Forwarded-For counts. */
   readonly trustProxy: readonly string[];
+  /** Binds a session that shows its first device; the session as it is then. @throws Refusal 1305. */
+  bindDevice(session: Session, fingerprint: string): Promise<Session>;
   /** Whether this process can serve: its database answers. */
   ready(): Promise<Readiness>;
 }
@@ -50,7 +57,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
     // Longer than load balancers keep an idle connection, so that they and not we close it.
     keepAliveTimeout: 65_000,
     maxRequestsPerSocket: 0,
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
+    // A request without a Host is refused by us, in the envelope.
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
     // Ours is the answer while closing, and it has a Retry-After.
     return503OnClosing: false,
     // What does not fit into the header limit never comes here; a long id is an unknown one, and not an unknown path.
@@ -87,11 +95,17 @@ export function createServer(parts: ServerParts): FastifyInstance {
   app.decorateRequest('exchange', undefined);
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply);
+    if (request.routeOptions.config.openToPages === true) allowPages(reply);
     if (stopping) {
       reply.header('Connection', 'close');
       return done(new Refusal(1402, { retryAfter: 2 }));
     }
     // Before any body is read: what nobody takes is not waited for.
+    if (!hasOneHost(request.raw)) {
+      // Whatever follows on this connection may have been meant for another host.
+      reply.header('Connection', 'close');
+      return done(badFraming());
+    }
     done(request.is404 ? refuseUnrouted(request, reply, methodsOf) : undefined);
   });
   app.addHook('onSend', (_request, reply, _payload, done) => {
@@ -114,7 +128,11 @@ export function createServer(parts: ServerParts): FastifyInstance {
     const left = error.code === 'ECONNRESET' && !request.raw.complete;
     return fail(request, reply, left ? badFraming() : error);
   });
+  app.server.on('checkExpectation', (_request, response) => {
+    refuseExpectation(parts, nextRequestId(), response);
+  });
   addRoutes(app, parts);
+  addPreflights(app, parts.routes, (request, reply) => fail(request, reply, refuseUnrouted(request, reply, methodsOf)));
   for (const page of pages) addPage(app, parts, page);
   return app;
 }
@@ -123,7 +141,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
 function takeBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
-    done(null, request.routeOptions.config.rawBody === true ? bytes.toString('utf8') : readJsonBody(bytes));
+    if (request.routeOptions.config.rawBody === true) return done(null, bytes.toString('utf8'));
+    done(null, bytes.length === 0 ? undefined : readJsonBody(bytes));
   });
   app.addContentTypeParser<string>('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
 }
@@ -132,6 +151,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The body is handed over as text. */
     rawBody?: boolean;
+    /** Pages of any origin may call. */
+    openToPages?: boolean;
   }
 }
 
@@ -141,6 +162,8 @@ function addRoutes(app: FastifyInstance, parts: ServerParts): void {
     secrets: parts.secrets,
     clock: parts.clock,
     log: parts.log,
+    mode: parts.mode,
+    bindDevice: parts.bindDevice,
     publicUrl: parts.publicUrl,
     limits: createLimits(parts.clock, parts.rateLimitScale),
     failures: failedAuthentications(parts.clock),
@@ -151,7 +174,7 @@ function addRoutes(app: FastifyInstance, parts: ServerParts): void {
     app.route({
       method: route.method,
       url: fullPath(route),
-      config: { rawBody: route.rawBody === true },
+      config: { rawBody: route.rawBody === true, openToPages: isOpenToPages(route) },
       onRequest: (request, _reply, done) => {
         try {
           pipeline.begin(request);

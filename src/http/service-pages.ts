@@ -7,6 +7,7 @@
 import type { FastifyRequest } from 'fastify';
 import { isLanguage, type Language } from '../messages/messages.ts';
 import { negotiate } from '../messages/negotiate.ts';
+import type { Clock } from '../platform/platform.ts';
 import { DOCS_STYLE } from './docs-style.ts';
 import { unknownPath } from './envelope.ts';
 import { DOCS_CSP, errorCodeOf, renderErrorIndex, renderErrorPage } from './error-page.ts';
@@ -35,8 +36,12 @@ interface PageAnswer {
 export interface PageParts {
   readonly routes: readonly Route[];
   readonly publicUrl: string;
+  readonly clock: Pick<Clock, 'after'>;
   ready(): Promise<Readiness>;
 }
+
+/** A load balancer asks every few seconds: whoever cannot say by then that he is ready is not. */
+const READY_WITHIN_MS = 2_000;
 
 const JSON_DOCUMENT = 'application/json; charset=utf-8';
 
@@ -53,7 +58,7 @@ function healthPages(parts: PageParts): ServicePage[] {
     {
       path: '/health/ready',
       async show() {
-        const { ok, checks } = await parts.ready().catch((): Readiness => ({ ok: false, checks: {} }));
+        const { ok, checks } = await readinessInTime(parts);
         const body = JSON.stringify({ status: ok ? 'ready' : 'not_ready', checks });
         return {
           status: ok ? 200 : 503,
@@ -64,6 +69,17 @@ function healthPages(parts: PageParts): ServicePage[] {
       },
     },
   ];
+}
+
+function readinessInTime(parts: PageParts): Promise<Readiness> {
+  return new Promise((resolve) => {
+    const unready: Readiness = { ok: false, checks: {} };
+    const cancel = parts.clock.after(READY_WITHIN_MS, () => resolve(unready));
+    void parts
+      .ready()
+      .then(resolve, () => resolve(unready))
+      .finally(cancel);
+  });
 }
 
 /** Made at the first reading: a start waits for no document. */

@@ -3,7 +3,7 @@
  */
 
 import type { Deps } from '../usecases/deps.ts';
-import { createSession, type SessionCreated } from '../usecases/session-create.ts';
+import { createSession, type SessionCreated, sessionFaults } from '../usecases/session-create.ts';
 import { presentSession } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
 import { SessionAnswer, SessionBody } from './schemas.ts';
@@ -24,6 +24,7 @@ export function sessionRoutes(deps: Deps): Route[] {
       body: SessionBody,
       answers: { 201: SessionAnswer },
       refusals: [1101, 1102, 1109, 1110, 1203],
+      check: (body, caller) => sessionFaults(deps, caller, body),
       run: (call) =>
         createSession(
           deps,

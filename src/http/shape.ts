@@ -16,6 +16,14 @@ export interface Shape {
   require(value: unknown): void;
 }
 
+/** What a route itself finds wrong with those fields of a body that have their shape. */
+export type FieldCheck = (readable: JsonObject) => readonly RefusalDetail[];
+
+export interface BodyShape {
+  /** Returns when the body fits and its route finds no fault. @throws Refusal with every bad field of both. */
+  require(body: unknown, check: FieldCheck | undefined): void;
+}
+
 /** The parts of JSON Schema that our schemas use. */
 interface Node extends TSchema {
   readonly type?: string;
@@ -33,15 +41,53 @@ interface Node extends TSchema {
 }
 
 export function createShape(schema: TSchema): Shape {
-  const compiled = Compile(schema);
+  const find = finder(schema);
   return {
     require(value) {
-      if (compiled.Check(value)) return;
-      const found: RefusalDetail[] = [];
-      explain(schema, value, '', found);
-      throw refuseShape(found.length > 0 ? found : [{ field: 'body', code: 'INVALID_FORMAT' }]);
+      const found = find(value);
+      if (found.length > 0) throw refuseShape(found);
     },
   };
+}
+
+export function createBodyShape(schema: TSchema): BodyShape {
+  const find = finder(schema);
+  const order = Object.keys((schema as Node).properties ?? {});
+  const placeOf = ({ field }: RefusalDetail): number => {
+    const at = order.indexOf(topOf(field));
+    return at < 0 ? order.length : at;
+  };
+  return {
+    require(body, check) {
+      const found = find(body);
+      const faulty = new Set(found.map(({ field }) => topOf(field)));
+      const readable = faulty.size === 0 ? (body as JsonObject) : without(body, faulty);
+      // A field that could not be read looks as if it were missing.
+      const more = check?.(readable).filter(({ field }) => !faulty.has(topOf(field))) ?? [];
+      if (found.length + more.length === 0) return;
+      throw refuseShape([...found, ...more].sort((a, b) => placeOf(a) - placeOf(b)));
+    },
+  };
+}
+
+function finder(schema: TSchema): (value: unknown) => RefusalDetail[] {
+  const compiled = Compile(schema);
+  return (value) => {
+    if (compiled.Check(value)) return [];
+    const found: RefusalDetail[] = [];
+    explain(schema, value, '', found);
+    return found.length > 0 ? found : [{ field: 'body', code: 'INVALID_FORMAT' }];
+  };
+}
+
+/** The fields of a body that have nothing wrong with or within them. */
+function without(body: unknown, faulty: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(body as JsonObject).filter(([name]) => !faulty.has(name)));
+}
+
+/** `beneficiaries` of `beneficiaries[3].amount`. */
+function topOf(field: string): string {
+  return field.split(/[.[]/, 1)[0] ?? field;
 }
 
 /** Removes nulls where the schema has an optional field that is not nullable. Works in place. */
@@ -161,12 +207,16 @@ function detailOf(field: string, fault: Fault): RefusalDetail {
 
 /** What is missing comes first; the first detail names the refusal (contract §2). */
 export function refuseShape(found: readonly RefusalDetail[]): Refusal {
-  const missing = found.filter(({ code }) => code === 'REQUIRED');
-  const details = [...missing, ...found.filter(({ code }) => code !== 'REQUIRED')];
+  const missing = found.filter(isMissing);
+  const details = [...missing, ...found.filter((detail) => !isMissing(detail))];
   const [first] = details;
-  if (first === undefined || first.code === 'REQUIRED') return new Refusal(1109, { details });
+  if (first === undefined || isMissing(first)) return new Refusal(1109, { details });
   if (first.field === 'beneficiaries' && first.code === 'TOO_LONG') return new Refusal(1207, { details });
   return new Refusal(ruleOf(first.field)?.code ?? 1110, { details });
+}
+
+function isMissing({ code }: RefusalDetail): boolean {
+  return code === 'REQUIRED' || code === 'SCOPE_MISSING';
 }
 
 /** A control character in an identifier: nothing that we ever made, and nothing that a database takes. */

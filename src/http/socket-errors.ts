@@ -5,8 +5,9 @@
  * follows on it might be the rest of a smuggled request.
  */
 
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { REFUSALS } from '../domain/refusal.ts';
+import { REFUSALS, type Refusal } from '../domain/refusal.ts';
 import { DEFAULT_LANGUAGE } from '../messages/messages.ts';
 import { badFraming, renderEnvelope } from './envelope.ts';
 import type { ExchangeParts } from './exchange.ts';
@@ -34,28 +35,41 @@ export function answerClientError(
     return;
   }
   const refusal = badFraming(STATUSES[error.code ?? ''] ?? 400);
+  const { headers, body } = answerTo(parts, requestId, refusal);
+  const head = [
+    `HTTP/1.1 ${refusal.http} ${REASONS[refusal.http] ?? REFUSALS[refusal.code].name}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** An `Expect` other than `100-continue`: Node.js hands it over before it becomes a request. */
+export function refuseExpectation(parts: ExchangeParts, requestId: string, response: ServerResponse): void {
+  const refusal = badFraming(417);
+  const { headers, body } = answerTo(parts, requestId, refusal);
+  response.writeHead(refusal.http, headers).end(body);
+}
+
+/** The envelope and its headers; the refusal's line in the log is written too. */
+function answerTo(parts: ExchangeParts, requestId: string, refusal: Refusal) {
   const body = renderEnvelope(refusal, {
     language: DEFAULT_LANGUAGE,
     requestId,
     now: parts.clock.now(),
     publicUrl: parts.publicUrl,
   });
-  const head = [
-    `HTTP/1.1 ${refusal.http} ${REASONS[refusal.http] ?? REFUSALS[refusal.code].name}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestId}`,
-    'Cache-Control: no-store',
-    'X-Content-Type-Options: nosniff',
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  parts.log.info('request', {
-    request_id: requestId,
-    route: 'unknown',
-    status: refusal.http,
-    error_code: refusal.code,
-  });
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'X-Request-Id': requestId,
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    Connection: 'close',
+  };
+  const { http: status, code } = refusal;
+  parts.log.info('request', { request_id: requestId, route: 'unknown', status, error_code: code });
+  return { headers, body };
 }
 
 /** Whether the head of an answer has left on this connection and its end has not: another one would corrupt it. */

@@ -52,6 +52,28 @@ const request = (lines: readonly string[], body = BODY): string =>
     body,
   ].join('\r\n');
 
+describe('what HTTP itself forbids', () => {
+  const head = (lines: readonly string[]) =>
+    ['GET /health HTTP/1.1', 'Connection: close', ...lines, '', ''].join('\r\n');
+
+  it.each([
+    ['no Host', head([]), 400],
+    ['two Hosts', head(['Host: x', 'host: y']), 400],
+    ['an expectation that nobody knows', head(['Host: x', 'Expect: foo']), 417],
+  ])('%s: refused in the envelope, with a request id', async (_name, bytes, status) => {
+    const answer = await exchange(bytes);
+    expect([statuses(answer), errorCode(answer)]).toEqual([[status], '1403']);
+    expect(answer).toMatch(/\r\nx-request-id: req_/i);
+    expect(answer).toMatch(/\r\nconnection: close/i);
+    expect(answer).toContain('"retryable":false');
+  });
+
+  it('a Host is not asked of HTTP/1.0, and 100-continue is kept', async () => {
+    expect(statuses(await exchange('GET /health HTTP/1.0\r\n\r\n'))).toEqual([200]);
+    expect(statuses(await exchange(request(['Expect: 100-continue'])))).toEqual([100, 201]);
+  });
+});
+
 describe('headers given twice', () => {
   it('are not chosen from', async () => {
     expect(statuses(await exchange(request([])))).toEqual([201]);
@@ -63,6 +85,11 @@ describe('headers given twice', () => {
     const fingerprint = `X-Device-Fingerprint: ${'a'.repeat(64)}`;
     const twoDevices = await exchange(request([fingerprint, fingerprint]));
     expect(twoDevices).toContain('DUPLICATE_HEADER');
+    const ofSession = request([fingerprint, fingerprint.replaceAll('a', 'b')])
+      .replace('/orders', '/payments/pay')
+      .replace(world.merchantAuth, world.sessionAuth);
+    expect(await exchange(ofSession)).toContain('DUPLICATE_HEADER');
+    expect(world.rows.session.device_fingerprint).toBeNull();
   });
 });
 

@@ -191,8 +191,9 @@ function rotateLog(cluster: Cluster): void {
   if (size > LOG_LIMIT_BYTES) renameSync(cluster.logFile, `${cluster.logFile}.1`);
 }
 
-/** The line that says why the server ended, out of what it wrote since `start` (bytes). */
+/** The line that says why the server ended, out of what it wrote since `start` (bytes); its folder may be gone by then. */
 function lastLogLine(cluster: Cluster, start: number): string | undefined {
-  const lines = readFileSync(cluster.logFile).subarray(start).toString('utf8').trim().split('\n');
+  const written = Buffer.from(readIfPresent(cluster.logFile)).subarray(start);
+  const lines = written.toString('utf8').trim().split('\n');
   return lines.findLast((line) => line.includes('FATAL') || line.includes('PANIC')) ?? (lines.at(-1) || undefined);
 }

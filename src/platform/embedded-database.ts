@@ -66,12 +66,13 @@ export async function openEmbeddedDatabase(options: {
   const dataDir = prepareDataDir(options.dataDir);
   let joined = await join(dataDir, options.log);
   let leaving = false;
+  let rejoining: Promise<void> | undefined;
   await createDatabase(joined);
 
   const watch = (): void => {
     joined.presence.unref();
     joined.presence.once('end', () => {
-      if (!leaving) void rejoin();
+      if (!leaving) rejoining = rejoin();
     });
   };
   const rejoin = async (): Promise<void> => {
@@ -97,6 +98,8 @@ export async function openEmbeddedDatabase(options: {
       if (leaving) return;
       leaving = true;
       await leave(joined, options.log);
+      // A server that was being started again meanwhile is left as well, or it would be nobody's.
+      await rejoining;
     },
   };
 }

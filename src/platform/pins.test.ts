@@ -32,10 +32,28 @@ test.each([
   expect(await pins.verifyPin('1234', damaged)).toBe(false);
 });
 
-test('two run and 64 wait; one more is refused at once; afterwards there is room again', async () => {
+test('two run and 64 of one owner wait; one more is refused at once; afterwards there is room again', async () => {
   const busy = createPins([pepper]);
-  const accepted = Array.from({ length: 66 }, () => busy.verifyPin('1234', '0a$damaged'));
-  await expect(busy.hashPin('1234')).rejects.toBeInstanceOf(PinsBusy);
+  const accepted = Array.from({ length: 66 }, () => busy.verifyPin('1234', '0a$damaged', 'one'));
+  await expect(busy.hashPin('1234', 'one')).rejects.toBeInstanceOf(PinsBusy);
+  accepted.push(busy.verifyPin('1234', '0a$damaged', 'another'));
   expect(await Promise.all(accepted)).toEqual(accepted.map(() => false));
   expect(await busy.verifyPin('1234', await busy.hashPin('1234'))).toBe(true);
+});
+
+test('owners take turns: who sends one PIN does not wait behind another one’s sixty', async () => {
+  const busy = createPins([pepper]);
+  const done: string[] = [];
+  const send = (turn: string) => busy.verifyPin('1234', '0a$damaged', turn).then(() => done.push(turn));
+  await Promise.all([...Array.from({ length: 60 }, () => send('many')), send('one'), send('other')]);
+  expect(done).toHaveLength(62);
+  expect(done.indexOf('one')).toBeLessThan(8);
+  expect(done.indexOf('other')).toBeLessThan(8);
+});
+
+test('the whole queue has an end too', async () => {
+  const busy = createPins([pepper]);
+  const accepted = Array.from({ length: 258 }, (_, n) => busy.verifyPin('1234', '0a$damaged', `owner ${n % 5}`));
+  await expect(busy.hashPin('1234', 'late')).rejects.toBeInstanceOf(PinsBusy);
+  await Promise.all(accepted);
 });

@@ -1,14 +1,18 @@
 /**
  * PINs: argon2id with a pepper, computed by a bounded pool.
  *
- * Invariant: never more than two hashes are computed at once and never more than 64 wait, so that a burst of PINs
- * cannot take the processor from the rest of the service. A hash is useless without the pepper of its key.
+ * Invariant: never more than two hashes are computed at once and never more than 256 wait, so that a burst of PINs
+ * cannot take the processor from the rest of the service; owners take turns, and none fills the queue alone. A hash is
+ * useless without the pepper of its key.
  */
 import { hash, verify } from '@node-rs/argon2';
 
 /** Each takes about 10 ms of one core; two leave threads for name resolution and files. */
 const AT_ONCE = 2;
-const QUEUE = 64;
+/** About three seconds of waiting for whoever comes last. */
+const QUEUE = 256;
+/** Of one owner: three others still find room beside one that sends as much as it can. */
+const QUEUE_OF_ONE = 64;
 
 /** 19 MiB, two passes, one lane: OWASP's recommendation for argon2id. The algorithm is the library's default. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
@@ -28,28 +32,31 @@ export interface Pepper {
 }
 
 export interface Pins {
-  /** `<key id>$argon2id$…`. Throws `PinsBusy`. */
-  hashPin(pin: string): Promise<string>;
+  /** `<key id>$argon2id$…`. `turn` names the owner in whose turn it is computed. Throws `PinsBusy`. */
+  hashPin(pin: string, turn?: string): Promise<string>;
   /** False for a wrong PIN, a damaged hash, and one whose key is long gone. Throws `PinsBusy`. */
-  verifyPin(pin: string, pinHash: string): Promise<boolean>;
+  verifyPin(pin: string, pinHash: string, turn?: string): Promise<boolean>;
 }
+
+/** The owner of what nobody's merchant asked for: the command line's. */
+const NOBODY = '';
 
 /** The first pepper is used for new hashes; the others verify older ones. */
 export function createPins(peppers: readonly [Pepper, ...Pepper[]]): Pins {
   const inTurn = createTurns();
   const [active] = peppers;
   return {
-    async hashPin(pin) {
-      const text = await inTurn(() => hash(pin, { ...COST, secret: active.secret }));
+    async hashPin(pin, turn = NOBODY) {
+      const text = await inTurn(turn, () => hash(pin, { ...COST, secret: active.secret }));
       return active.keyId + text;
     },
-    async verifyPin(pin, pinHash) {
+    async verifyPin(pin, pinHash, turn = NOBODY) {
       const start = pinHash.indexOf('$');
       if (start < 0) return false;
       const keyId = pinHash.slice(0, start);
       for (const pepper of peppers) {
         if (pepper.keyId !== keyId) continue;
-        if (await inTurn(() => matches(pin, pinHash.slice(start), pepper.secret))) return true;
+        if (await inTurn(turn, () => matches(pin, pinHash.slice(start), pepper.secret))) return true;
       }
       return false;
     },
@@ -65,22 +72,40 @@ async function matches(pin: string, encoded: string, secret: Uint8Array): Promis
   }
 }
 
-/** Runs tasks two at a time, the others in the order they came. */
-function createTurns(): <T>(task: () => Promise<T>) => Promise<T> {
+/** Runs tasks two at a time. Owners take turns, each with its tasks in the order they came. */
+function createTurns(): <T>(turn: string, task: () => Promise<T>) => Promise<T> {
   let running = 0;
-  const waiting: (() => void)[] = [];
-  return async (task) => {
-    if (running < AT_ONCE) {
-      running += 1;
-    } else {
-      if (waiting.length >= QUEUE) throw new PinsBusy();
-      await new Promise<void>((resolve) => waiting.push(resolve));
+  let count = 0;
+  /** Who waits, by owner; the first owner is next. */
+  const waiting = new Map<string, (() => void)[]>();
+
+  const wait = (turn: string): Promise<void> => {
+    const mine = waiting.get(turn) ?? [];
+    if (count >= QUEUE || mine.length >= QUEUE_OF_ONE) throw new PinsBusy();
+    count += 1;
+    waiting.set(turn, mine);
+    return new Promise((resolve) => mine.push(resolve));
+  };
+
+  const takeNext = (): (() => void) | undefined => {
+    for (const [turn, [next, ...others]] of waiting) {
+      // Whoever has had his turn stands behind the others again.
+      waiting.delete(turn);
+      if (others.length > 0) waiting.set(turn, others);
+      count -= 1;
+      return next;
     }
+    return undefined;
+  };
+
+  return async (turn, task) => {
+    if (running < AT_ONCE) running += 1;
+    else await wait(turn);
     try {
       return await task();
     } finally {
       // The place is handed over, not freed and taken again: a newcomer cannot slip in between.
-      const next = waiting.shift();
+      const next = takeNext();
       if (next === undefined) running -= 1;
       else next();
     }

@@ -38,7 +38,8 @@ export type KeyPurpose =
   | 'idempotency_body'
   | 'idempotency_key'
   | 'one_time_code'
-  | 'callback_path';
+  | 'callback_path'
+  | 'master_key_check';
 
 export interface Secrets {
   /** SHA-256 of a high-entropy secret (merchant secret, session token), base64url. */
@@ -57,9 +58,12 @@ export interface Secrets {
   sealPaymentId(transactionId: string): string;
   /** The transaction behind a payment_id, or undefined for anything not made by `sealPaymentId`. */
   openPaymentId(paymentId: string): string | undefined;
-  /** argon2id with a pepper, in a bounded pool. Throws `PinsBusy` when the pool's queue is full. */
-  hashPin(pin: string): Promise<string>;
-  verifyPin(pin: string, hash: string): Promise<boolean>;
+  /**
+   * argon2id with a pepper, in a bounded pool in which owners take turns; `turn` names the owner (a merchant's id).
+   * Throws `PinsBusy` when the pool's queue, or this owner's part of it, is full.
+   */
+  hashPin(pin: string, turn?: string): Promise<string>;
+  verifyPin(pin: string, hash: string, turn?: string): Promise<boolean>;
 }
 
 export interface OutboundRequest {

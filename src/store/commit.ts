@@ -17,6 +17,7 @@ import {
   StoreBusy,
   StoreRefused,
   StoreUnavailable,
+  TOO_SLOW,
 } from './errors.ts';
 import { type Line, Refused } from './line.ts';
 
@@ -25,6 +26,8 @@ const MOST_WAITING = 20_000;
 const MOST_IN_BATCH = 256;
 /** How often a batch is sent again because of collisions or lost connections. */
 const MOST_RESENDS = 5;
+/** And for how long: whoever waited longer is better told to come again. */
+const RESEND_WITHIN_MS = 1_000;
 
 export interface Committer {
   /**
@@ -87,6 +90,7 @@ function nextTurn(): Promise<void> {
 async function settle(line: Line, entries: readonly Entry[]): Promise<boolean> {
   let left = entries;
   let resends = 0;
+  const enough = performance.now() + RESEND_WITHIN_MS;
   let reachable = true;
   const late: Entry[] = [];
   while (left.length > 0) {
@@ -104,7 +108,7 @@ async function settle(line: Line, entries: readonly Entry[]): Promise<boolean> {
     if (verdict === 'lost') {
       for (const { resolve } of losers) resolve('lost');
       left = left.filter((entry) => !losers.includes(entry));
-    } else if (verdict === 'again' && resends < MOST_RESENDS) {
+    } else if (verdict === 'again' && resends < MOST_RESENDS && performance.now() < enough) {
       resends += 1;
     } else if (verdict === 'everybody' || failure instanceof LineLost || left.length === 1) {
       for (const { reject } of left) reject(answerFor(failure));
@@ -160,7 +164,9 @@ function lossOf({ message, detail }: ServerError): { kind: string; keys: readonl
 }
 
 function answerFor(error: unknown): Error {
-  if (error instanceof LineLost) return new CommitUnknown();
+  if (error instanceof LineLost) return error.sent ? new CommitUnknown() : new StoreUnavailable();
+  if (error instanceof Refused && error.server.code === TOO_SLOW)
+    return new StoreUnavailable('the database takes too long');
   if (error instanceof Refused) return new StoreRefused(error.server.code, error.server.constraint);
   return error instanceof Error ? error : new StoreUnavailable();
 }

@@ -82,6 +82,9 @@ export function isCollision(code: string): boolean {
   return code === '40001' || code === '40P01' || code === FORGOTTEN;
 }
 
+/** The server ended a statement because it took longer than the line allows; everything was rolled back. */
+export const TOO_SLOW = '57014';
+
 /** The server knows no prepared statement of that name. */
 export const FORGOTTEN = '26000';
 

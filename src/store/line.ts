@@ -8,7 +8,7 @@
 
 import pg from 'pg';
 import { codeOf, FORGOTTEN, LineLost, type ServerError, StoreUnavailable, serverErrorOf } from './errors.ts';
-import { type Execution, prepare, runPipeline, Untranslatable } from './pipeline.ts';
+import { type Execution, prepare, runPipeline, Silent, Untranslatable } from './pipeline.ts';
 
 export interface LineOptions {
   readonly url: string;
@@ -18,6 +18,8 @@ export interface LineOptions {
   readonly onError: (error: Error) => void;
   /** For one great question: the planner is free, and has ten minutes. */
   readonly patient?: boolean;
+  /** How long a run may take in all, milliseconds; `RUN_LIMIT_MS` when absent. */
+  readonly limitMs?: number;
 }
 
 /** The server has refused one of the statements, and rolled the pipeline back. */
@@ -35,13 +37,14 @@ export interface Line {
    * Runs a pipeline; its statements commit whole or not at all.
    *
    * @throws Refused: rolled back; Untranslatable: rolled back; LineLost: see its `sent`; StoreUnavailable: not sent,
-   *   after trying to connect for about two seconds.
+   *   after trying to connect for about two seconds, or after a glance while the database is known to be away.
    */
   run(executions: readonly Execution[]): Promise<void>;
   close(): Promise<void>;
 }
 
-const PINNED = [
+/** Pinned, so that tables without statistics are read by their indexes from the first row on. */
+export const PLAN_SETTINGS = [
   'enable_seqscan=off',
   'enable_hashjoin=off',
   'enable_mergejoin=off',
@@ -52,12 +55,18 @@ const PINNED = [
 /** How instants are written depends on these two. */
 const FORMATS = ['TimeZone=UTC', 'DateStyle=ISO'];
 
-const CONNECT_TIMEOUT_MS = 5_000;
-/** A statement that takes longer waits for something that will not come; the server ends it. */
-const STATEMENT_LIMIT_MS = 20_000;
+/**
+ * From the first attempt to connect to the last byte of the answer. A healthy database needs milliseconds; who waits
+ * longer sits in a request whose client is about to give up, and should rather be told to come again (1402).
+ */
+const RUN_LIMIT_MS = 4_000;
 const PATIENT_LIMIT_MS = 600_000;
-/** A server that does not even end it in time is gone. */
-const GRACE_MS = 5_000;
+/** The server ends a statement a little earlier than we give up: then it is known to have been rolled back. */
+const SERVER_SHARE = 0.75;
+/** While the database is known to be away, nobody waits longer than that for it to come back. */
+const GLANCE_MS = 250;
+/** A server that does not even say goodbye is left without one. */
+const GOODBYE_MS = 1_000;
 /** A write to a standby. */
 const READ_ONLY = '25006';
 /** Pauses between attempts to connect; after the last one the caller is told. */
@@ -69,9 +78,12 @@ interface Connected {
 }
 
 export function openLine(options: LineOptions): Line {
-  const limitMs = options.patient === true ? PATIENT_LIMIT_MS : STATEMENT_LIMIT_MS;
-  const stallMs = limitMs + GRACE_MS;
+  const limitMs = options.limitMs ?? (options.patient === true ? PATIENT_LIMIT_MS : RUN_LIMIT_MS);
   let connected: Connected | undefined;
+  /** An attempt to connect, which may outlive the run that began it. */
+  let attempt: Promise<Connected> | undefined;
+  /** Known to be away: the last attempt failed, or a connection fell silent. */
+  let away = false;
   let closed = false;
 
   const lose = (connection: Connected, error: unknown, sent: boolean): LineLost => {
@@ -87,20 +99,33 @@ export function openLine(options: LineOptions): Line {
     connection.client.end().catch(() => undefined);
   };
 
-  const connect = async (): Promise<Connected> => {
+  const connect = async (deadline: number): Promise<Connected> => {
+    const until = away ? Math.min(deadline, performance.now() + GLANCE_MS) : deadline;
     let code: string | undefined;
-    for (const pause of [...BACKOFF_MS, undefined]) {
+    for (const pause of [...(away ? [] : BACKOFF_MS), undefined]) {
       if (closed) throw new StoreUnavailable('the store is closed');
       if (connected !== undefined) return connected;
       try {
-        return await connectOnce();
+        return await before(until, attemptToConnect());
       } catch (error) {
         code = codeOf(error);
       }
-      if (pause !== undefined) await new Promise((resolve) => setTimeout(resolve, pause));
+      if (pause === undefined || performance.now() + pause >= until) break;
+      await new Promise((resolve) => setTimeout(resolve, pause));
     }
-    options.onError(new StoreUnavailable(`the database cannot be reached (${code ?? 'no code'})`));
+    // Told once an outage, and not once a caller.
+    if (!away) options.onError(new StoreUnavailable(`the database cannot be reached (${code ?? 'no code'})`));
+    away = true;
     throw new StoreUnavailable();
+  };
+
+  const attemptToConnect = (): Promise<Connected> => {
+    attempt ??= connectOnce().finally(() => {
+      attempt = undefined;
+    });
+    // Whoever began it may have stopped waiting.
+    attempt.catch(() => undefined);
+    return attempt;
   };
 
   const connectOnce = async (): Promise<Connected> => {
@@ -115,13 +140,18 @@ export function openLine(options: LineOptions): Line {
       throw new StoreUnavailable('the store is closed');
     }
     connected = connection;
+    away = false;
     return connection;
   };
 
-  const prepareMissing = async (connection: Connected, executions: readonly Execution[]): Promise<void> => {
+  const prepareMissing = async (
+    connection: Connected,
+    executions: readonly Execution[],
+    deadline: number,
+  ): Promise<void> => {
     for (const { statement } of executions) {
       if (connection.prepared.has(statement.name)) continue;
-      await prepare(connection.client, statement, stallMs);
+      await prepare(connection.client, statement, left(deadline));
       connection.prepared.add(statement.name);
     }
   };
@@ -129,18 +159,23 @@ export function openLine(options: LineOptions): Line {
   return {
     async run(executions) {
       if (executions.length === 0) return;
-      const connection = connected ?? (await connect());
+      const deadline = performance.now() + limitMs;
+      const connection = connected ?? (await connect(deadline));
       let sent = false;
       try {
-        await prepareMissing(connection, executions);
+        await prepareMissing(connection, executions, deadline);
         // What is still connected is given to the socket now; what is not has certainly not been sent.
         if (connected !== connection) throw lose(connection, undefined, false);
         sent = true;
-        await runPipeline(connection.client, executions, stallMs);
+        await runPipeline(connection.client, executions, left(deadline));
       } catch (error) {
         if (error instanceof Untranslatable || error instanceof LineLost) throw error;
         const server = serverErrorOf(error);
-        if (server === undefined) throw lose(connection, error, sent);
+        if (server === undefined) {
+          // It fell silent: whoever comes next only has a glance at it.
+          away ||= error instanceof Silent;
+          throw lose(connection, error, sent);
+        }
         // A proxy has forgotten our statements, or behind the address a standby has taken over: connect anew.
         if (server.code === FORGOTTEN || server.code === READ_ONLY) drop(connection, new Refused(server));
         throw new Refused(server);
@@ -150,18 +185,40 @@ export function openLine(options: LineOptions): Line {
       closed = true;
       const connection = connected;
       connected = undefined;
-      await connection?.client.end();
+      if (connection !== undefined) await sayGoodbye(connection.client);
     },
   };
 }
 
+/** A server that has fallen silent does not answer the goodbye either. */
+async function sayGoodbye(client: pg.Client): Promise<void> {
+  await before(performance.now() + GOODBYE_MS, client.end()).catch(() => client.connection.stream.destroy());
+}
+
+/** Milliseconds until then, at least one. */
+function left(deadline: number): number {
+  return Math.max(1, deadline - performance.now());
+}
+
+/** What a promise gives until then. @throws StoreUnavailable when it takes longer. */
+function before<T>(deadline: number, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new StoreUnavailable()), left(deadline));
+    void promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
 function newClient({ url, name, patient }: LineOptions, limitMs: number): pg.Client {
-  const settings = [...FORMATS, `statement_timeout=${limitMs}`, ...(patient === true ? [] : PINNED)];
+  const settings = [
+    ...FORMATS,
+    `statement_timeout=${Math.ceil(limitMs * SERVER_SHARE)}`,
+    ...(patient === true ? [] : PLAN_SETTINGS),
+  ];
   return new pg.Client({
     connectionString: url,
     application_name: `mbongo ${name}`,
     options: settings.map((setting) => `-c ${setting}`).join(' '),
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: Math.min(limitMs, RUN_LIMIT_MS),
     keepAlive: true,
   });
 }

@@ -57,6 +57,7 @@ export function openNouns(readers: Readers): Nouns {
     },
     webhookAttempts: { ofEvent: byColumn('webhook_attempt', 'event_id', 'number') },
     webhookSecret: { ofMerchant: byColumn('webhook_secret', 'merchant_id', 'id') },
+    setting: { get: byId('setting') },
     idempotency: { get: byId('idempotency'), reap: rounds.reapIdempotency },
   };
 }

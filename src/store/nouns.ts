@@ -17,6 +17,7 @@ import type {
   Payment,
   PaymentHistory,
   Session,
+  Setting,
   Wallet,
   WebhookAttempt,
   WebhookEvent,
@@ -103,6 +104,8 @@ export interface Nouns {
     /** A merchant's secrets, whatever their status. */
     ofMerchant(shard: number, merchantId: string): Promise<WebhookSecret[]>;
   };
+  /** What the database remembers about itself; all in shard 0. */
+  readonly setting: { get(shard: number, id: string): Promise<Setting | undefined> };
   readonly idempotency: {
     get(shard: number, id: string): Promise<IdempotencyRecord | undefined>;
     /** Forgets records made before that instant; returns how many. */

@@ -34,6 +34,14 @@ export class Untranslatable extends Error {
   override readonly name = 'Untranslatable';
 }
 
+/** The server has not answered in time; its connection is destroyed. */
+export class Silent extends Error {
+  override readonly name = 'Silent';
+  constructor() {
+    super('the database does not answer');
+  }
+}
+
 /** Sends the executions on a connection that has prepared their statements. Rejects with what the driver reports. */
 export function runPipeline(client: pg.Client, executions: readonly Execution[], stallMs: number): Promise<void> {
   return submit(client, stallMs, executions, (connection) => {
@@ -72,7 +80,7 @@ function submit(
     // A server that has gone silent would hold its batch for as long as TCP retries.
     const stall = setTimeout(() => {
       connection?.stream.destroy();
-      done(new Error('the database does not answer'));
+      done(new Silent());
     }, stallMs);
     client.query(
       handlersFor(executions, done, (given) => {

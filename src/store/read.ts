@@ -7,7 +7,7 @@
  */
 
 import { SHARDS } from '../domain/ids.ts';
-import { LineLost, StoreBusy, StoreRefused, StoreUnavailable } from './errors.ts';
+import { LineLost, StoreBusy, StoreRefused, StoreUnavailable, TOO_SLOW } from './errors.ts';
 import { type Line, Refused } from './line.ts';
 import type { Execution, Statement } from './pipeline.ts';
 import type { Column } from './tables.ts';
@@ -19,6 +19,8 @@ const MOST_WAITING = 50_000;
 const MOST_KEYS = 512;
 /** A read is harmless: it is sent again when its connection breaks. */
 const MOST_TRIES = 3;
+/** A connection that took longer to break had fallen silent, and its callers have waited enough. */
+const TRY_AGAIN_WITHIN_MS = 1_000;
 
 /** Something to execute, and who waits for it. */
 interface Job extends Execution {
@@ -122,15 +124,16 @@ export function openReaders(lines: readonly Line[]): Readers {
 
 /** Sends the jobs and answers them; never rejects. */
 async function answer(line: Line, jobs: readonly Job[]): Promise<void> {
+  const enough = performance.now() + TRY_AGAIN_WITHIN_MS;
   for (let tries = 1; ; tries += 1) {
     try {
       await line.run(jobs);
       for (const job of jobs) job.settle(undefined);
       return;
     } catch (failure) {
-      if (failure instanceof LineLost && tries < MOST_TRIES) continue;
+      if (failure instanceof LineLost && tries < MOST_TRIES && performance.now() < enough) continue;
       // One reader's statement that fails must not fail the others'.
-      if (!(failure instanceof LineLost || failure instanceof StoreUnavailable) && jobs.length > 1) {
+      if (!isForAll(failure) && jobs.length > 1) {
         for (const job of jobs) await answer(line, [job]);
         return;
       }
@@ -140,7 +143,17 @@ async function answer(line: Line, jobs: readonly Job[]): Promise<void> {
   }
 }
 
+/** Whether the database failed, and not one of the statements: one by one they would only wait longer. */
+function isForAll(failure: unknown): boolean {
+  return failure instanceof LineLost || failure instanceof StoreUnavailable || isTooSlow(failure);
+}
+
+function isTooSlow(failure: unknown): boolean {
+  return failure instanceof Refused && failure.server.code === TOO_SLOW;
+}
+
 function answerFor(failure: unknown): Error {
+  if (isTooSlow(failure)) return new StoreUnavailable('the database takes too long');
   if (failure instanceof Refused) return new StoreRefused(failure.server.code, failure.server.constraint);
   if (failure instanceof LineLost) return new StoreUnavailable();
   return failure instanceof Error ? failure : new StoreUnavailable();

@@ -68,7 +68,7 @@ const PAYMENTS_TO_EXPIRE: Statement = {
   }),
 };
 
-const CLAIM_ATTEMPTS = claim('attempt', "t.status in ('intended', 'waiting', 'unknown')", 'next_inquiry_at');
+const CLAIM_ATTEMPTS = claim('attempt', 't.next_inquiry_at is not null', 'next_inquiry_at');
 const CLAIM_EVENTS = claim('webhook_event', "t.status = 'waiting'", 'next_at');
 
 /** A lease raises the version too, so that whoever decided on the row as it was before loses. */

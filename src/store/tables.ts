@@ -116,7 +116,9 @@ export const TABLES: Catalogue = {
     status: 'text',
     reference: 'text',
     msisdn: 'text',
+    carrier: 'text',
     amount_minor: 'int8',
+    fee_minor: 'int8',
     currency: 'text',
     provider_reference: 'text',
     reason: 'text',
@@ -193,6 +195,7 @@ export const TABLES: Catalogue = {
     body: 'text',
     created_at: 'timestamptz',
   },
+  setting: { ...versioned, value: 'text' },
 };
 
 /** A column as SQL and wire code want it. */

@@ -18,13 +18,14 @@ const AT_ONCE = 32;
 export async function inquireAttempt(deps: Deps, attempt: Attempt): Promise<void> {
   const connector = deps.connectors.collect(attempt.connector);
   if (connector === undefined) throw new Error(`no connector is called ${attempt.connector}`);
+  const askedAt = deps.clock.now();
   const word = await connector.inquire({
     reference: attempt.reference,
     attemptId: attempt.id,
     amountMinor: attempt.amount_minor,
     currency: attempt.currency,
   });
-  const payment = await settleByInquiry(deps, attempt, word);
+  const payment = await settleByInquiry(deps, attempt, word, askedAt);
   deps.log.debug('attempt_inquired', { attempt_id: attempt.id, word: word.kind, payment_status: payment.status });
 }
 
@@ -56,6 +57,6 @@ export async function hintAttempt(deps: Deps, connectorName: string, segment: st
   const attempt = await deps.store.attempt.get(key.shard, key.id);
   if (attempt === undefined || attempt.connector !== connectorName) return false;
   // An approved attempt has nothing to learn; one that ended otherwise is asked about again, in case money came late.
-  if (attempt.status !== 'approved' && attempt.status !== 'not_sent') await inquireAttempt(deps, attempt);
+  if (attempt.status !== 'approved') await inquireAttempt(deps, attempt);
   return true;
 }

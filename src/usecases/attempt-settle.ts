@@ -32,25 +32,31 @@ export async function readSettlement(
 export function settlementContext(
   deps: Deps,
   connector: { readonly settleDelay: number },
-  inquiry: boolean,
+  asked: { readonly at: number; readonly inquiry: boolean },
 ): SettlementContext {
   return {
     now: deps.clock.now(),
+    askedAt: asked.at,
     settleDelay: connector.settleDelay,
     newId: (prefix, shard) => newId(deps, prefix, shard),
-    inquiry,
+    inquiry: asked.inquiry,
   };
 }
 
-/** Settles an attempt by an inquiry's answer. Returns the payment as it is then. */
-export async function settleByInquiry(deps: Deps, attempt: Attempt, word: InquiryAnswer): Promise<Payment> {
+/** Settles an attempt by the answer to an inquiry that began at `askedAt`. Returns the payment as it is then. */
+export async function settleByInquiry(
+  deps: Deps,
+  attempt: Attempt,
+  word: InquiryAnswer,
+  askedAt: number,
+): Promise<Payment> {
   const connector = deps.connectors.collect(attempt.connector);
   if (connector === undefined) throw new Error(`no connector is called ${attempt.connector}`);
   const settled = await settle(
     deps.store,
     () => readSettlement(deps, attempt),
     (rows) => {
-      const settlement = settleAttempt(rows, word, settlementContext(deps, connector, true));
+      const settlement = settleAttempt(rows, word, settlementContext(deps, connector, { at: askedAt, inquiry: true }));
       return settlement.change === undefined
         ? { answer: settlement }
         : { change: settlement.change, answer: settlement };

@@ -7,7 +7,7 @@
 import type { Currency } from '../domain/currency.ts';
 import { floatAccount, merchantAccount } from '../domain/ledger.ts';
 import { newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, requireMerchant } from './operator.ts';
+import { commitOnce, type OperatorDeps, readAfter, requireMerchant } from './operator.ts';
 
 export interface BalanceCredited {
   readonly merchant_id: string;
@@ -39,6 +39,6 @@ export async function creditBalance(
   if ((await commitOnce(deps, shard, transfer.id, { transfers: [transfer] })) === 'lost') {
     throw new Error('a credit cannot lose');
   }
-  const account = await deps.store.account.get(credit.shard, credit.id);
+  const account = await readAfter(deps, () => deps.store.account.get(credit.shard, credit.id));
   return { merchant_id: id, currency, available: account?.balance ?? 0n };
 }

@@ -4,13 +4,12 @@
 
 import type { Credential } from '../domain/records.ts';
 import { requireCredential } from './credential-rotate.ts';
-import type { OperatorDeps } from './operator.ts';
-import { settle } from './perform.ts';
+import { type OperatorDeps, settleKnown } from './operator.ts';
 
 /** @throws OperatorError when there is no such credential. Revoking it again changes nothing. */
 export function revokeCredential(deps: OperatorDeps, keyId: string): Promise<Credential> {
-  return settle(
-    deps.store,
+  return settleKnown(
+    deps,
     () => requireCredential(deps, keyId),
     (credential) => {
       if (credential.status === 'REVOKED') return { answer: credential };
@@ -21,5 +20,6 @@ export function revokeCredential(deps: OperatorDeps, keyId: string): Promise<Cre
         answer: { ...credential, ...row, version: version + 1 },
       };
     },
+    'revoke it again',
   );
 }

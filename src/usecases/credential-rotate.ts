@@ -8,8 +8,7 @@ import { shardOf } from '../domain/ids.ts';
 import type { Credential } from '../domain/records.ts';
 import type { CredentialIssued } from './credential-issue.ts';
 import { makeCredential } from './credential-make.ts';
-import { type OperatorDeps, OperatorError, requireGrace, requireId } from './operator.ts';
-import { settle } from './perform.ts';
+import { type OperatorDeps, OperatorError, requireGrace, requireId, settleKnown } from './operator.ts';
 
 /** Shown this once. */
 export interface CredentialRotated extends CredentialIssued {
@@ -31,10 +30,15 @@ export async function rotateCredential(deps: OperatorDeps, keyId: string, graceM
     old_key_id: old.id,
     old_retires_at: retires_at,
   };
-  return settle(
-    deps.store,
-    () => Promise.all([requireCredential(deps, keyId), requireCredential(deps, credential.id).catch(() => undefined)]),
-    ([current, made]) => {
+  const { caller } = deps.store.credential;
+  return settleKnown(
+    deps,
+    async () => {
+      // In this order: a commit of ours that shows in the old one shows in the new one too.
+      const current = await requireCredential(deps, keyId);
+      return { current, made: await caller(credential.shard, credential.id) };
+    },
+    ({ current, made }) => {
       // Ours stands already: its commit won, and only the answer was lost.
       if (made !== undefined) return { answer };
       if (current.status !== 'ALLOWED') throw new OperatorError(`credential ${keyId} is ${current.status} already`);
@@ -48,6 +52,7 @@ export async function rotateCredential(deps: OperatorDeps, keyId: string, graceM
         answer,
       };
     },
+    `see \`mbongo credential list --merchant ${old.merchant_id}\``,
   );
 }
 

@@ -5,15 +5,19 @@
  */
 
 import type { Currency } from '../domain/currency.ts';
-import type { FeeRule, Merchant, PaymentMethod } from '../domain/records.ts';
+import type { FeeRule, Merchant, MerchantSettings, PaymentMethod } from '../domain/records.ts';
 import { changeSettings } from './merchant-set.ts';
 import { type OperatorDeps, OperatorError } from './operator.ts';
 
-export interface FeeSetCommand {
+/** Which of a merchant's rules. */
+export interface FeePlace {
   readonly merchantId: string;
   /** Undefined: every method without a rule of its own. */
   readonly method: PaymentMethod | undefined;
   readonly currency: Currency;
+}
+
+export interface FeeSetCommand extends FeePlace {
   /** Percent, as decimal text with at most four fraction digits: `2.5`. */
   readonly rate: string;
   /** Minor units. */
@@ -22,22 +26,31 @@ export interface FeeSetCommand {
   readonly max: bigint | undefined;
 }
 
-/** Sets the rule. A rate of 0 without a fixed part and a minimum takes the rule away. */
+/** Sets the rule. One of zero is a rule too: the one for every method does not apply beside it. */
 export async function setFee(deps: OperatorDeps, command: FeeSetCommand): Promise<Merchant> {
   const rule = ruleOf(command);
-  return changeSettings(deps, command.merchantId, (settings) => {
-    const others = (settings.fees ?? []).filter(
-      (other) => other.method !== command.method || other.currency !== command.currency,
-    );
-    return { ...settings, fees: rule === undefined ? others : [...others, rule] };
-  });
+  return changeSettings(deps, command.merchantId, (settings) => ({
+    ...settings,
+    fees: [...rulesBeside(settings, command), rule],
+  }));
 }
 
-function ruleOf(command: FeeSetCommand): FeeRule | undefined {
+/** Takes a rule away; the one for every method, if there is one, applies from then on. */
+export async function removeFee(deps: OperatorDeps, command: FeePlace): Promise<Merchant> {
+  return changeSettings(deps, command.merchantId, (settings) => ({
+    ...settings,
+    fees: rulesBeside(settings, command),
+  }));
+}
+
+function rulesBeside(settings: MerchantSettings, { method, currency }: FeePlace): FeeRule[] {
+  return (settings.fees ?? []).filter((other) => other.method !== method || other.currency !== currency);
+}
+
+function ruleOf(command: FeeSetCommand): FeeRule {
   const { method, currency, fixed, min, max } = command;
   const rate_ppm = readRate(command.rate);
   if (min !== undefined && max !== undefined && min > max) throw new OperatorError('the minimum is above the maximum');
-  if (rate_ppm === 0 && fixed === 0n && (min ?? 0n) === 0n) return undefined;
   return {
     ...(method === undefined ? {} : { method }),
     currency,

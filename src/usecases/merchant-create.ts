@@ -4,7 +4,7 @@
  * Invariant: all of it commits at once; the secrets are in nobody's hands but the caller's.
  */
 
-import type { Transfer } from '../domain/change.ts';
+import type { Change, Transfer } from '../domain/change.ts';
 import { CURRENCIES } from '../domain/currency.ts';
 import { SHARDS } from '../domain/ids.ts';
 import { floatAccount, merchantAccount } from '../domain/ledger.ts';
@@ -47,14 +47,15 @@ export async function createMerchant(deps: OperatorDeps, command: MerchantCreate
   };
   const { credential, secret } = makeCredential(deps, shard, merchant.id);
   const webhook = makeWebhookSecret(deps, shard, merchant.id);
-  const outcome = await commitOnce(deps, shard, merchant.id, {
+  const change: Change = {
     claims: [
       { table: 'merchant', row: merchant },
       { table: 'credential', row: credential },
       { table: 'webhook_secret', row: webhook.row },
     ],
     transfers: command.noFloat || deps.mode === 'production' ? [] : floatTransfers(deps, merchant),
-  });
+  };
+  const outcome = await commitOnce(deps, shard, merchant.id, change, 'see `mbongo merchant list`');
   if (outcome === 'lost') throw new Error('fresh ids were taken');
   return { merchant, key_id: credential.id, secret, webhook_secret: webhook.secret };
 }

@@ -7,8 +7,7 @@
 
 import type { Currency } from '../domain/currency.ts';
 import type { Merchant, MerchantSettings } from '../domain/records.ts';
-import { type OperatorDeps, OperatorError, requireMerchant } from './operator.ts';
-import { settle } from './perform.ts';
+import { type OperatorDeps, OperatorError, requireMerchant, settleKnown } from './operator.ts';
 
 /** What changes. `null` puts a setting back to its default. Amounts are minor units. */
 export interface MerchantSettingsChange {
@@ -50,8 +49,8 @@ export function changeSettings(
   merchantId: string,
   change: (settings: MerchantSettings) => { readonly [name: string]: unknown },
 ): Promise<Merchant> {
-  return settle(
-    deps.store,
+  return settleKnown(
+    deps,
     () => requireMerchant(deps, merchantId),
     (merchant) => {
       const settings = withoutNulls(change(merchant.settings));
@@ -61,6 +60,7 @@ export function changeSettings(
         answer: { ...merchant, settings, version: version + 1 },
       };
     },
+    'see `mbongo merchant list`',
   );
 }
 

@@ -6,13 +6,12 @@
  */
 
 import type { Merchant, MerchantStatus } from '../domain/records.ts';
-import { type OperatorDeps, requireMerchant } from './operator.ts';
-import { settle } from './perform.ts';
+import { type OperatorDeps, requireMerchant, settleKnown } from './operator.ts';
 
 /** @throws OperatorError when there is no such merchant. Setting the status that it has changes nothing. */
 export function setMerchantStatus(deps: OperatorDeps, merchantId: string, status: MerchantStatus): Promise<Merchant> {
-  return settle(
-    deps.store,
+  return settleKnown(
+    deps,
     () => requireMerchant(deps, merchantId),
     (merchant) => {
       if (merchant.status === status) return { answer: merchant };
@@ -22,5 +21,6 @@ export function setMerchantStatus(deps: OperatorDeps, merchantId: string, status
         answer: { ...merchant, status, version: version + 1 },
       };
     },
+    'see `mbongo merchant list`',
   );
 }

@@ -11,6 +11,7 @@ import { isId, type Prefix, shardOf } from '../domain/ids.ts';
 import { formatMinor, parseAmount } from '../domain/money.ts';
 import type { Merchant } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
+import { settle } from './perform.ts';
 
 /** What an operator's command is handed; the command line, the console and `serve` have it alike. */
 export type OperatorDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'secrets' | 'mode'>;
@@ -23,32 +24,77 @@ export class OperatorError extends Error {
   }
 }
 
-const TRIES = 5;
+/** How long to wait before each further try, once an answer was lost: some ten seconds in all, a database's restart. */
+const PAUSES_MS = [200, 500, 1_000, 2_500, 5_500];
+const LOOK_AT_BALANCE = 'look at the balance first';
+
+/**
+ * Runs what ends in a commit. Once a commit's answer was lost, everything that fails after it leaves that doubt
+ * standing: it is tried again, and in the end said to be in doubt. `attempt` must be safe to repeat, and find what an
+ * earlier try of it has committed. A failure before any doubt is thrown as it is: nothing was written.
+ *
+ * @throws OperatorError that says it may have happened, and `look`: what to look at before doing it again.
+ */
+async function untilKnown<A>(
+  deps: Pick<Deps, 'clock'>,
+  attempt: () => Promise<A>,
+  look: string,
+  happened: 'may' | 'has' = 'may',
+): Promise<A> {
+  let inDoubt = happened === 'has';
+  for (const pause of [...PAUSES_MS, undefined]) {
+    try {
+      return await attempt();
+    } catch (error) {
+      inDoubt ||= error instanceof Error && error.name === 'CommitUnknown';
+      if (!inDoubt || error instanceof OperatorError) throw error;
+    }
+    if (pause !== undefined) await new Promise<void>((resolve) => deps.clock.after(pause, resolve));
+  }
+  const certainty = happened === 'has' ? 'it has happened, once' : 'it may have happened';
+  throw new OperatorError(`the database went away before it answered, but ${certainty}: ${look}`);
+}
+
+/** The loop of `settle` for operators, who wait for a lost answer; `look` as for `commitOnce`. */
+export function settleKnown<R, A>(
+  deps: Pick<Deps, 'store' | 'clock'>,
+  read: () => Promise<R>,
+  decide: (rows: R) => { readonly change?: Change; readonly answer: A },
+  look: string,
+): Promise<A> {
+  return untilKnown(deps, () => settle(deps.store, read, decide), look);
+}
+
+/** Reads what a command answers with once it has happened: from then on no failure may read as if it had not. */
+export function readAfter<A>(deps: Pick<Deps, 'clock'>, read: () => Promise<A>, look = LOOK_AT_BALANCE): Promise<A> {
+  return untilKnown(deps, read, look, 'has');
+}
 
 /**
  * Commits a change that has no guard of its own, once. `commandId` names the command and is remembered for a day.
  *
- * Answers `lost` when something that the change relied on has moved, or a floor was reached. Throws `CommitUnknown`
- * when the database stays away.
+ * Answers `lost` when something that the change relied on has moved, or a floor was reached.
+ *
+ * @throws OperatorError that ends in `look` when the database stays away after an answer was lost; a store's own error
+ *   when nothing was written.
  */
 export async function commitOnce(
   deps: Pick<Deps, 'store' | 'clock'>,
   shard: number,
   commandId: string,
   change: Change,
+  look = LOOK_AT_BALANCE,
 ): Promise<'won' | 'lost'> {
   const id = `command:${commandId}`;
   const row = { shard, id, version: 1, request_hash: '', status: 200, body: '', created_at: deps.clock.now() };
   const claim: Claim = { table: 'idempotency', row };
   const whole = { ...change, claims: [claim, ...(change.claims ?? [])] };
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      if ((await deps.store.commit(whole)) === 'won') return 'won';
-      return (await deps.store.idempotency.get(shard, id)) === undefined ? 'lost' : 'won';
-    } catch (error) {
-      if (!(error instanceof Error) || error.name !== 'CommitUnknown' || attempt === TRIES) throw error;
-    }
-  }
+  const attempt = async (): Promise<'won' | 'lost'> => {
+    if ((await deps.store.commit(whole)) === 'won') return 'won';
+    // Lost against an earlier try of ours, if our claim stands.
+    return (await deps.store.idempotency.get(shard, id)) === undefined ? 'lost' : 'won';
+  };
+  return untilKnown(deps, attempt, look);
 }
 
 /** The merchant with that id. */

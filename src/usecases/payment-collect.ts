@@ -25,6 +25,7 @@ export interface PaymentCollectCommand {
   /** What the body repeats of the binding, for clients of before. */
   readonly amount: string | undefined;
   readonly currency: string | undefined;
+  readonly transactional_currency: string | undefined;
   readonly customer_reference: string | undefined;
   readonly language: string;
 }
@@ -53,6 +54,9 @@ export function collectPayment(
   });
 }
 
+/** A customer who changes his mind needs a few; whoever consumes the session has to end them all in one change. */
+const PAYMENTS_PER_SESSION = 50;
+
 function requireCollectable(
   deps: Deps,
   session: Session,
@@ -64,6 +68,10 @@ function requireCollectable(
   requireUrls(deps, merchant, command);
   if (command.method !== 'none') requireAvailable(command.method, 'payment_method');
   requireOpen(session, now);
+  if (session.payments >= PAYMENTS_PER_SESSION) {
+    const seconds = Math.max(1, Math.ceil((session.expires_at - now) / 1000));
+    throw new Refusal(1301, { retryAfter: seconds, retryable: false, words: { seconds } });
+  }
   if (session.scope === 'payout') throw refuseField(1003, 'Authorization', 'WRONG_SCOPE', { scope: 'collect' });
   requireWithinLimits(merchant, session.amount_minor, session.currency);
 }
@@ -73,6 +81,7 @@ function requireBinding(session: Session, command: PaymentCollectCommand): void 
   const drift: readonly [string | undefined, string, string, 1101 | 1102 | 1103][] = [
     [command.amount, session.amount, 'amount', 1101],
     [command.currency, session.currency, 'currency', 1102],
+    [command.transactional_currency, session.currency, 'transactional_currency', 1102],
     [command.customer_reference, session.customer_reference, 'customer_reference', 1103],
   ];
   const wrong = drift.filter(([given, bound]) => given !== undefined && given !== bound);
@@ -83,10 +92,18 @@ function requireBinding(session: Session, command: PaymentCollectCommand): void 
 }
 
 function requireUrls(deps: Deps, merchant: Merchant, command: PaymentCollectCommand): void {
+  const details = urlFaults(deps, merchant, command);
+  if (details.length > 0) throw new Refusal(1110, { details });
+}
+
+type Urls = { readonly [field in 'notify_url' | 'success_redirect_url' | 'fail_redirect_url']?: string | undefined };
+
+/** What is wrong with the addresses that are there (contract §6), in field order. */
+export function urlFaults(deps: Pick<Deps, 'outbound'>, merchant: Merchant, urls: Urls): RefusalDetail[] {
   const hosts = merchant.settings.url_hosts ?? [];
   const details: RefusalDetail[] = [];
   for (const field of ['notify_url', 'success_redirect_url', 'fail_redirect_url'] as const) {
-    const url = command[field];
+    const url = urls[field];
     if (url === undefined) continue;
     // Only a browser opens a redirect URL: it may carry a fragment.
     const dialled = field === 'notify_url' ? url : (url.split('#')[0] ?? url);
@@ -95,7 +112,7 @@ function requireUrls(deps: Deps, merchant: Merchant, command: PaymentCollectComm
       details.push({ field, code: 'URL_NOT_ALLOWED', words: { options: hosts.join(', ') } });
     }
   }
-  if (details.length > 0) throw new Refusal(1110, { details });
+  return details;
 }
 
 function newPayment(

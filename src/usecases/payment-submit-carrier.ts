@@ -5,7 +5,7 @@
  * Whoever dies in the middle leaves an open attempt, which the inquiry round settles.
  */
 
-import type { CollectConnector } from '../connectors/connector.ts';
+import type { Answer, CollectConnector } from '../connectors/connector.ts';
 import type { Change } from '../domain/change.ts';
 import { movePayment, StateConflict } from '../domain/payment.ts';
 import type { Attempt, Payment, Session } from '../domain/records.ts';
@@ -24,7 +24,17 @@ import { readSettlement, settlementContext, soundAlarm } from './attempt-settle.
 import { callbackUrl } from './callback-url.ts';
 import type { SessionCaller } from './callers.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
-import { type Answering, joined, perform, type Receipt, type Reply, refuse, settle } from './perform.ts';
+import {
+  type Answering,
+  joined,
+  perform,
+  persist,
+  type Receipt,
+  type Reply,
+  refusalOf,
+  refuse,
+  settle,
+} from './perform.ts';
 
 /** An intended attempt is left alone for longer than its call can take; then the inquiry round looks after it. */
 const CALL_LIFE_MS = 20_000;
@@ -38,7 +48,8 @@ export async function submitToCarrier(
 ): Promise<Reply> {
   const { msisdn } = command;
   if (msisdn === undefined) throw refuseField(1109, 'mobile_money_phone_number', 'REQUIRED');
-  requireSubmittable(caller.session, payment, deps.clock.now());
+  const closed = refusalOf(() => requireSubmittable(caller.session, payment, deps.clock.now()));
+  if (closed !== undefined) return refuse(deps.store, answering, closed);
   const route = carrierFor(deps, msisdn, payment);
   const attempt = await intend(deps, caller, payment, msisdn, route, answering.receipt).catch((error: unknown) => {
     if (error instanceof Refusal) return error;
@@ -103,15 +114,10 @@ async function intend(
     if (session === undefined) throw new Refusal(1001);
     const payment = requireMine(found, session);
     requireSubmittable(session, payment, now);
-    const columns = {
-      ...methodColumns(payment, caller.merchant, 'mobile_money'),
-      msisdn,
-      carrier: route.carrier,
-      attempt_id: attemptId,
-      submitted_at: now,
-    };
-    const attempt = newAttempt(attemptId, payment, columns.total_minor, msisdn, route, now);
-    const moved = movePayment(payment, 'attempt_intended', null, now, columns);
+    // Method, fee and phone stay with the attempt until the carrier may have the order: nothing has to be taken back.
+    const { total_minor, fee_minor } = methodColumns(payment, caller.merchant, 'mobile_money');
+    const attempt = newAttempt(attemptId, payment, { amount_minor: total_minor, fee_minor }, msisdn, route, now);
+    const moved = movePayment(payment, 'attempt_intended', null, now, { attempt_id: attemptId, submitted_at: now });
     if (moved === undefined) throw new StateConflict(payment, 'attempt_intended');
     const held = updateSession(session, {
       submitting_payment_id: payment.id,
@@ -128,7 +134,7 @@ async function intend(
 function newAttempt(
   id: string,
   payment: Payment,
-  amountMinor: bigint,
+  money: Pick<Attempt, 'amount_minor' | 'fee_minor'>,
   msisdn: string,
   route: Route,
   now: number,
@@ -143,7 +149,8 @@ function newAttempt(
     status: 'intended',
     reference: route.connector.referenceFor(id),
     msisdn,
-    amount_minor: amountMinor,
+    carrier: route.carrier,
+    ...money,
     currency: payment.currency,
     provider_reference: null,
     reason: null,
@@ -164,7 +171,43 @@ async function callAndRecord(
   connector: CollectConnector,
   answering: Answering<Submitted>,
 ): Promise<Reply> {
-  const word = await connector.start({
+  const word = await startInTime(deps, caller, payment, attempt, connector);
+  if (word.kind === 'unknown' || word.kind === 'not_sent') {
+    deps.log.warn('attempt_unsure', { attempt_id: attempt.id, kind: word.kind, reason: word.reason });
+  }
+  const record = (): Promise<Reply> =>
+    perform(
+      deps.store,
+      answering,
+      () => readSettlement(deps, attempt),
+      (rows) => {
+        const asked = { at: attempt.created_at, inquiry: false };
+        const settled = settleAttempt(rows, word, settlementContext(deps, connector, asked));
+        soundAlarm(deps, settled);
+        const change = settled.change === undefined ? {} : { change: settled.change };
+        // Whatever we were told, the carrier may have said otherwise since: what is settled is answered.
+        if (settled.attempt.status === 'not_sent') return { ...change, refusal: carrierDown(attempt) };
+        return { ...change, answer: { payment: settled.payment } };
+      },
+    );
+  return persist(deps, record);
+}
+
+/** After this long nobody may start an attempt any more: whoever slept in between might find it closed and replaced. */
+const START_LIMIT_MS = 5_000;
+
+/** Asks the carrier, unless too much time has passed since the attempt was written. */
+function startInTime(
+  deps: Deps,
+  caller: SessionCaller,
+  payment: Payment,
+  attempt: Attempt,
+  connector: CollectConnector,
+): Promise<Answer> {
+  if (deps.clock.now() > attempt.created_at + START_LIMIT_MS) {
+    return Promise.resolve({ kind: 'not_sent', reason: 'the attempt was written too long ago' });
+  }
+  return connector.start({
     attemptId: attempt.id,
     reference: attempt.reference,
     msisdn: attempt.msisdn,
@@ -174,28 +217,12 @@ async function callAndRecord(
     customerReference: payment.customer_reference,
     callbackUrl: callbackUrl(deps, attempt),
   });
-  if (word.kind === 'unknown' || word.kind === 'not_sent') {
-    deps.log.warn('attempt_unsure', { attempt_id: attempt.id, kind: word.kind, reason: word.reason });
-  }
-  return perform(
-    deps.store,
-    answering,
-    () => readSettlement(deps, attempt),
-    (rows) => {
-      const settled = settleAttempt(rows, word, settlementContext(deps, connector, false));
-      soundAlarm(deps, settled);
-      const change = settled.change === undefined ? {} : { change: settled.change };
-      if (word.kind === 'not_sent') return { ...change, refusal: carrierDown(payment, rows.payment.carrier) };
-      return { ...change, answer: { payment: settled.payment } };
-    },
-  );
 }
 
-function carrierDown(payment: Payment, carrier: string | null): Refusal {
-  const words = { carrier: carrier ?? '' };
+function carrierDown(attempt: Attempt): Refusal {
   return new Refusal(1404, {
-    transactionId: payment.id,
+    transactionId: attempt.payment_id,
     retryAfter: 10,
-    details: [{ field: 'mobile_money_phone_number', code: 'CARRIER_DOWN', words }],
+    details: [{ field: 'mobile_money_phone_number', code: 'CARRIER_DOWN', words: { carrier: attempt.carrier } }],
   });
 }

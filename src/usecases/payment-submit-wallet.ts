@@ -11,7 +11,7 @@ import { paymentTransfers, walletAccount } from '../domain/ledger.ts';
 import { CODE_LIFE_MS, CODE_THRESHOLDS, writeCode } from '../domain/one-time-code.ts';
 import { movePayment, StateConflict } from '../domain/payment.ts';
 import type { Account, Merchant, Payment, Session, Wallet } from '../domain/records.ts';
-import { Refusal, refuseField } from '../domain/refusal.ts';
+import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { deviceColumns, updateSession } from '../domain/session.ts';
 import { endSiblings } from '../domain/settlement.ts';
 import {
@@ -26,7 +26,7 @@ import { collectEvent } from '../domain/webhook.ts';
 import type { SessionCaller } from './callers.ts';
 import { sendCode } from './code-send.ts';
 import { type Deps, newId } from './deps.ts';
-import { type Answering, type Decision, perform, type Reply } from './perform.ts';
+import { type Answering, type Decision, perform, type Reply, refusalOf, refuse } from './perform.ts';
 
 interface Rows {
   readonly session: Session | undefined;
@@ -44,12 +44,15 @@ export async function submitFromWallet(
   method: 'wallet' | 'flash',
   answering: Answering<Submitted>,
 ): Promise<Reply> {
-  const number = requireField(command.wallet_number, 'ewallet_number');
-  const pin = requireField(command.wallet_pin, 'ewallet_pin');
+  const { number, pin } = requireAccount(command, method);
   const code = writeCode(deps.random.below(1_000_000));
   let asked: Payment | undefined;
   const first = await readRows(deps, caller, payment.id, number);
-  const verdict = await judgePin(deps, first, pin, method, caller.session, payment);
+  const closed = refusalOf(() =>
+    requireSubmittable(first.session ?? caller.session, first.payment ?? payment, deps.clock.now()),
+  );
+  if (closed !== undefined) return refuse(deps.store, answering, closed);
+  const verdict = await judgePin(deps, first, pin, method, caller.merchant.id);
   const reply = await perform(
     deps.store,
     answering,
@@ -60,15 +63,21 @@ export async function submitFromWallet(
       return decision;
     },
   );
-  if (asked !== undefined && first.wallet !== undefined) {
+  if (asked !== undefined && first.wallet !== undefined && reply.replayed !== true) {
     deps.background(sendCode(deps, asked, caller.merchant, first.wallet.phone, code));
   }
   return reply;
 }
 
-function requireField(value: string | undefined, field: string): string {
-  if (value === undefined) throw refuseField(1109, field, 'REQUIRED');
-  return value;
+/** Number and PIN. @throws Refusal 1109 that names all that is missing, by the method's own field names. */
+function requireAccount(command: PaymentSubmitCommand, method: 'wallet' | 'flash'): { number: string; pin: string } {
+  const { wallet_number: number, wallet_pin: pin } = command;
+  if (number !== undefined && pin !== undefined) return { number, pin };
+  const prefix = method === 'flash' ? 'flash' : 'ewallet';
+  const details: RefusalDetail[] = [];
+  if (number === undefined) details.push({ field: `${prefix}_number`, code: 'REQUIRED' });
+  if (pin === undefined) details.push({ field: `${prefix}_pin`, code: 'REQUIRED' });
+  throw new Refusal(1109, { details });
 }
 
 async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, number: string): Promise<Rows> {
@@ -85,14 +94,11 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, nu
   return { session, payment, wallet, account, siblings };
 }
 
-/** Whether the PIN was right, of which hash: valid only while the wallet still has that hash. */
-interface PinVerdict {
-  readonly right: boolean;
-  readonly hash: string | undefined;
-}
+/** What came of the PIN; `unverified` when the wallet was locked, so that nothing was spent on it. */
+type PinVerdict = 'right' | 'wrong' | 'unverified';
 
 /**
- * Verifies the PIN, once; nothing is spent on it when the payment cannot be paid, or the wallet is locked.
+ * Verifies the PIN, once; nothing is spent on it when the wallet is locked.
  * An unknown number takes as long, and answers alike.
  */
 async function judgePin(
@@ -100,18 +106,15 @@ async function judgePin(
   rows: Rows,
   pin: string,
   method: 'wallet' | 'flash',
-  session: Session,
-  payment: Payment,
+  turn: string,
 ): Promise<PinVerdict> {
-  const now = deps.clock.now();
-  requireSubmittable(rows.session ?? session, rows.payment ?? payment, now);
   const wallet = rows.wallet?.kind === method ? rows.wallet : undefined;
   if (wallet === undefined) {
-    await deps.secrets.hashPin(pin);
-    return { right: false, hash: undefined };
+    await deps.secrets.hashPin(pin, turn);
+    return 'wrong';
   }
-  if (lockedFor(wallet, now) !== undefined) return { right: false, hash: wallet.pin_hash };
-  return { right: await deps.secrets.verifyPin(pin, wallet.pin_hash), hash: wallet.pin_hash };
+  if (lockedFor(wallet, deps.clock.now()) !== undefined) return 'unverified';
+  return (await deps.secrets.verifyPin(pin, wallet.pin_hash, turn)) ? 'right' : 'wrong';
 }
 
 function decide(
@@ -129,9 +132,10 @@ function decide(
   requireSubmittable(session, payment, now);
   const wallet = rows.wallet?.kind === method ? rows.wallet : undefined;
   if (wallet === undefined) throw wrongPin(PIN_TRIES - 1, payment);
-  const locked = lockedFor(wallet, now);
+  // A lock that ended while we were reading has not been tried yet: nothing is counted.
+  const locked = lockedFor(wallet, now) ?? (verdict === 'unverified' ? 1 : undefined);
   if (locked !== undefined) throw lockedWallet(locked, payment);
-  if (!verdict.right || verdict.hash !== wallet.pin_hash) return countWrongPin(wallet, payment, now);
+  if (verdict === 'wrong') return countWrongPin(wallet, payment, now);
   if (wallet.currency !== payment.currency) {
     throw refuseField(1102, 'ewallet_number', 'WALLET_CURRENCY', { currency: wallet.currency });
   }
@@ -153,9 +157,10 @@ function decide(
     },
   ];
   const ended = endSiblings(payment, rows.siblings, now, (prefix, shard) => newId(deps, prefix, shard));
-  const change = asksForCode(caller.merchant, payment)
-    ? askCode(deps, ready, columns, wallet, code, now)
-    : approve(deps, ready, columns, now);
+  const codeAsked = asksForCode(caller.merchant, payment);
+  // Without a door for texts no code could ever arrive: refused while session and payment are still the customer's.
+  if (codeAsked && deps.connectors.texts === undefined) throw new Refusal(1402, { transactionId: payment.id });
+  const change = codeAsked ? askCode(deps, ready, columns, wallet, code, now) : approve(deps, ready, columns, now);
   return {
     change: {
       ...change.change,

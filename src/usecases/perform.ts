@@ -7,6 +7,7 @@
 
 import type { Change, Outcome } from '../domain/change.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { Clock } from '../platform/platform.ts';
 
 /** An answer as bytes: what is sent, and what a replay sends again. */
 export interface Reply {
@@ -89,6 +90,37 @@ export async function refuse(store: Committing, answering: Answering<never>, ref
     () => Promise.resolve(undefined),
     () => ({ refusal }),
   );
+}
+
+/** The refusal that a check ends in, if it does. */
+export function refusalOf(check: () => void): Refusal | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
+/** The store's ways of saying "not now"; after `CommitUnknown` the change may even have happened. */
+const PASSING = new Set(['CommitUnknown', 'StoreUnavailable', 'StoreBusy']);
+const PAUSES_MS = [50, 200, 500, 1_000, 2_000, 4_000] as const;
+
+/**
+ * Writes down what must not be forgotten, for example what an upstream has said: tried again while the database is
+ * away. The work has to be one that can be done twice: a rule that finds its own change answers from it.
+ */
+export async function persist<T>(deps: { readonly clock: Pick<Clock, 'after'> }, work: () => Promise<T>): Promise<T> {
+  for (const pause of PAUSES_MS) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Error) || !PASSING.has(error.name)) throw error;
+      await new Promise<void>((done) => void deps.clock.after(pause, done));
+    }
+  }
+  return work();
 }
 
 /** The same loop where nobody waits for bytes: rounds and callbacks. Returns what was decided. */

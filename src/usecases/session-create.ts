@@ -7,8 +7,8 @@
 
 import { isCurrency } from '../domain/currency.ts';
 import { parseAmount } from '../domain/money.ts';
-import type { Session, SessionScope } from '../domain/records.ts';
-import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
+import type { Merchant, Session, SessionScope } from '../domain/records.ts';
+import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { TTL_DEFAULT, TTL_MAX, TTL_MIN } from '../domain/session.ts';
 import { makeSessionToken } from '../domain/session-token.ts';
 import type { MerchantCaller } from './callers.ts';
@@ -66,31 +66,56 @@ export function createSession(
   );
 }
 
-/** Every bad field at once; the first in field order names the refusal (contract §2). */
+/** The amount to bind. @throws Refusal for a caller that has not asked `sessionFaults` before. */
 function requireBinding(deps: Deps, caller: MerchantCaller, command: SessionCreateCommand) {
-  const { settings } = caller.merchant;
+  const details = sessionFaults(deps, caller, command);
+  const [first] = details;
+  if (first !== undefined) throw new Refusal(CODE_OF_FIELD[first.field] ?? 1110, { details });
+  const amount = isCurrency(command.currency) ? parseAmount(command.amount, command.currency) : undefined;
+  if (amount === undefined) throw new Error('the binding was checked above');
+  return amount;
+}
+
+/** What is wrong with the fields that are there, in field order. */
+export function sessionFaults(
+  deps: Pick<Deps, 'mode'>,
+  { merchant }: MerchantCaller,
+  fields: Partial<SessionCreateCommand>,
+): RefusalDetail[] {
+  const { settings } = merchant;
   const details: RefusalDetail[] = [];
-  const currency = isCurrency(command.currency) ? command.currency : undefined;
+  const currency = fields.currency !== undefined && isCurrency(fields.currency) ? fields.currency : undefined;
   // The amount's form depends on the currency; where that is unknown, the widest form is checked.
-  const amount = parseAmount(command.amount, currency ?? 'usd');
-  if (amount === undefined) details.push({ field: 'amount', code: 'INVALID_AMOUNT' });
-  if (currency === undefined) details.push({ field: 'currency', code: 'INVALID_CURRENCY' });
-  else if (settings.currencies !== undefined && !settings.currencies.includes(currency)) {
-    const currencies = settings.currencies.join(', ');
-    details.push({ field: 'currency', code: 'CURRENCY_NOT_ALLOWED', words: { currencies } });
+  if (fields.amount !== undefined && parseAmount(fields.amount, currency ?? 'usd') === undefined) {
+    details.push({ field: 'amount', code: 'INVALID_AMOUNT' });
   }
-  const ttl = command.ttl_seconds ?? TTL_DEFAULT;
+  const wrong = currencyFault('currency', fields.currency, merchant);
+  if (wrong !== undefined) details.push(wrong);
+  const ttl = fields.ttl_seconds ?? TTL_DEFAULT;
   const minimum = TTL_MIN[deps.mode];
   if (ttl < minimum || ttl > TTL_MAX) {
     details.push({ field: 'ttl_seconds', code: 'OUT_OF_RANGE', words: { minimum, maximum: TTL_MAX } });
   }
-  const [first] = details;
-  if (first !== undefined) throw new Refusal(CODE_OF_FIELD[first.field] ?? 1110, { details });
-  if (settings.scope_required === true && (command.scope ?? null) === null) {
-    throw refuseField(1109, 'scope', 'SCOPE_MISSING');
+  if (settings.scope_required === true && (fields.scope ?? null) === null) {
+    details.push({ field: 'scope', code: 'SCOPE_MISSING' });
   }
-  if (amount === undefined || currency === undefined) throw new Error('the binding was checked above');
-  return amount;
+  return details;
 }
 
-const CODE_OF_FIELD: { readonly [field: string]: 1101 | 1102 | 1110 } = { amount: 1101, currency: 1102 };
+/** What is wrong with a currency, if one was named: unknown, or not one of the merchant's (1102). */
+export function currencyFault(
+  field: string,
+  currency: string | null | undefined,
+  { settings }: Merchant,
+): RefusalDetail | undefined {
+  if (currency === undefined || currency === null) return undefined;
+  if (!isCurrency(currency)) return { field, code: 'INVALID_CURRENCY' };
+  if (settings.currencies === undefined || settings.currencies.includes(currency)) return undefined;
+  return { field, code: 'CURRENCY_NOT_ALLOWED', words: { currencies: settings.currencies.join(', ') } };
+}
+
+const CODE_OF_FIELD: { readonly [field: string]: 1101 | 1102 | 1109 | 1110 } = {
+  amount: 1101,
+  currency: 1102,
+  scope: 1109,
+};

@@ -8,7 +8,7 @@ import { floatAccount, walletAccount } from '../domain/ledger.ts';
 import type { Wallet } from '../domain/records.ts';
 import { isWalletNumber, shardOfWallet } from '../domain/wallet.ts';
 import { newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, requireAmount } from './operator.ts';
+import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireAmount } from './operator.ts';
 
 export interface WalletCredited {
   readonly wallet: Wallet;
@@ -35,6 +35,6 @@ export async function creditWallet(deps: OperatorDeps, number: string, amount: s
   if ((await commitOnce(deps, shard, transfer.id, { transfers: [transfer] })) === 'lost') {
     throw new Error('a credit cannot lose');
   }
-  const account = await deps.store.account.get(shard, number);
+  const account = await readAfter(deps, () => deps.store.account.get(shard, number));
   return { wallet, balance: account?.balance ?? 0n };
 }

@@ -80,5 +80,6 @@ async function commitWallet(deps: OperatorDeps, wallet: Wallet, balance: bigint)
     claims: [{ table: 'wallet' as const, row: wallet }],
     transfers: balance > 0n ? [transfer] : [],
   };
-  return (await commitOnce(deps, wallet.shard, transferId, change)) === 'won';
+  const look = 'open it again: a number that is open already is refused';
+  return (await commitOnce(deps, wallet.shard, transferId, change, look)) === 'won';
 }

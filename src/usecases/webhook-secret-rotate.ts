@@ -7,8 +7,7 @@
 
 import type { Claim, Update } from '../domain/change.ts';
 import { makeWebhookSecret } from './credential-make.ts';
-import { type OperatorDeps, requireGrace, requireMerchant } from './operator.ts';
-import { settle } from './perform.ts';
+import { type OperatorDeps, requireGrace, requireMerchant, settleKnown } from './operator.ts';
 
 /** Shown this once. */
 export interface WebhookSecretRotated {
@@ -29,8 +28,8 @@ export async function rotateWebhookSecret(
   const { row, secret } = makeWebhookSecret(deps, merchant.shard, merchant.id);
   const retires_at = graceMs === 0 ? null : deps.clock.now() + graceMs;
   const answer = { merchant_id: merchant.id, webhook_secret: secret, old_retires_at: retires_at };
-  return settle(
-    deps.store,
+  return settleKnown(
+    deps,
     () => deps.store.webhookSecret.ofMerchant(merchant.shard, merchant.id),
     (secrets) => {
       // Ours stands already: its commit won, and only the answer was lost.
@@ -42,5 +41,6 @@ export async function rotateWebhookSecret(
       const claims: Claim[] = [{ table: 'webhook_secret', row }];
       return { change: { updates, claims }, answer };
     },
+    'rotate it again, for a secret that you have seen',
   );
 }

@@ -4,19 +4,23 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CURRENCIES } from '../../src/domain/currency.ts';
 import { feeOf, feeRuleFor } from '../../src/domain/fee.ts';
-import { SHARDS, shardOf } from '../../src/domain/ids.ts';
+import { bytesOfId, idOfBytes, SHARDS, shardOf } from '../../src/domain/ids.ts';
 import { merchantAccount } from '../../src/domain/ledger.ts';
+import { openSecrets } from '../../src/platform/secrets.ts';
+import { CommitUnknown, StoreBusy, StoreUnavailable } from '../../src/store/errors.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { issueCredential } from '../../src/usecases/credential-issue.ts';
 import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import { rotateCredential } from '../../src/usecases/credential-rotate.ts';
-import { setFee } from '../../src/usecases/fee-set.ts';
+import { claimDatabase } from '../../src/usecases/database-claim.ts';
+import { removeFee, setFee } from '../../src/usecases/fee-set.ts';
 import { createMerchant } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
-import { commitOnce } from '../../src/usecases/operator.ts';
+import { commitOnce, OperatorError } from '../../src/usecases/operator.ts';
 import { creditWallet } from '../../src/usecases/wallet-credit.ts';
 import { openWallet } from '../../src/usecases/wallet-open.ts';
+import { rotateWebhookSecret } from '../../src/usecases/webhook-secret-rotate.ts';
 import { type OperatorWorld, openOperatorWorld } from '../support/operator-world.ts';
 
 const HOUR = 3_600_000;
@@ -211,19 +215,138 @@ describe('balances and fees', () => {
     const fee = (amount: bigint, method: 'wallet' | 'flash') => feeOf(feeRuleFor(settings.fees, method, 'usd'), amount);
     expect([fee(10_000n, 'wallet'), fee(100n, 'wallet'), fee(900_000n, 'wallet')]).toEqual([310n, 50n, 1_000n]);
     expect(fee(100_000_000n, 'flash')).toBe(110n);
-    const without = await setFee(world.deps, {
-      merchantId: merchant.id,
-      currency: 'usd',
-      method: 'wallet',
-      rate: '0',
-      fixed: 0n,
-      min: undefined,
-      max: undefined,
-    });
-    expect(without.settings.fees).toHaveLength(1);
+    const zero = { fixed: 0n, min: undefined, max: undefined, rate: '0' };
+    const free = await setFee(world.deps, { ...rule, ...zero, method: 'wallet' });
+    const freeRule = feeRuleFor(free.settings.fees, 'wallet', 'usd');
+    expect([freeRule?.method, feeOf(freeRule, 10_000n)]).toEqual(['wallet', 0n]);
+    const without = await removeFee(world.deps, { merchantId: merchant.id, currency: 'usd', method: 'wallet' });
+    expect(without.settings.fees?.map(({ method }) => method)).toEqual([undefined]);
     for (const rate of ['101', '2.50001', '-1', '1e1', '', '2,5']) {
       await expect(setFee(world.deps, { ...rule, method: 'wallet', rate })).rejects.toThrow('no rate');
     }
+  });
+});
+
+/** What a failing database says to one use of the store; `lost` commits first and then loses the answer. */
+type Fault = 'lost' | 'unknown' | 'away' | 'busy' | undefined;
+
+/** The world's deps over a database that fails those uses of it, one after the other, and then works again. */
+function failing(...faults: Fault[]) {
+  const { store } = world;
+  const next = async (run?: () => Promise<unknown>): Promise<void> => {
+    const fault = faults.shift();
+    if (fault === 'lost') await run?.();
+    if (fault === 'lost' || fault === 'unknown') throw new CommitUnknown();
+    if (fault === 'away') throw new StoreUnavailable();
+    if (fault === 'busy') throw new StoreBusy();
+  };
+  const commit: typeof store.commit = async (change) => {
+    await next(() => store.commit(change));
+    return store.commit(change);
+  };
+  const { get } = store.idempotency;
+  const idempotency = {
+    ...store.idempotency,
+    get: async (shard: number, id: string) => {
+      await next();
+      return get(shard, id);
+    },
+  };
+  return { ...world.deps, store: { ...store, commit, idempotency } };
+}
+
+/** Lets a command's pauses pass until it ends. */
+async function ended<A>(running: Promise<A>): Promise<A> {
+  let over = false;
+  const watched = running.finally(() => {
+    over = true;
+  });
+  watched.catch(() => undefined);
+  while (!over) await world.clock.advance(100);
+  return watched;
+}
+
+describe('a command whose answer the database lost', () => {
+  const always = (fault: Fault) => Array.from({ length: 50 }, () => fault);
+
+  it.each<[string, Fault[]]>([
+    ['lost, then away', ['lost', 'away', 'busy', undefined]],
+    ['lost, and away at the look-up', ['lost', undefined, 'away']],
+    ['not carried out, then away', ['unknown', 'away', 'unknown']],
+  ])('has happened once when it says so: %s', async (_, faults) => {
+    const { merchant } = await make();
+    const credited = await ended(creditBalance(failing(...faults), merchant.id, 'usd', 100n));
+    expect(credited.available).toBe(100n);
+    expect(await available(merchant.id, 'usd')).toBe(100n);
+  });
+
+  it('says that it may have happened when the database stays away', async () => {
+    const { merchant } = await make();
+    const credit = ended(creditBalance(failing('lost', ...always('away')), merchant.id, 'usd', 100n));
+    await expect(credit).rejects.toThrow(/may have happened: look at the balance first/);
+    await expect(credit).rejects.toBeInstanceOf(OperatorError);
+    expect(await available(merchant.id, 'usd')).toBe(100n);
+  });
+
+  it('never says of what was acknowledged that it may not have happened', async () => {
+    const { merchant } = await make();
+    const deps = failing();
+    const account = { get: () => Promise.reject(new StoreUnavailable()) };
+    const credit = ended(creditBalance({ ...deps, store: { ...deps.store, account } }, merchant.id, 'usd', 100n));
+    await expect(credit).rejects.toThrow(/it has happened, once: look at the balance first/);
+    expect(await available(merchant.id, 'usd')).toBe(100n);
+  });
+
+  it('says at once that the database is away when nothing can have been written', async () => {
+    const { merchant } = await make();
+    const credit = creditBalance(failing('away'), merchant.id, 'usd', 100n);
+    await expect(credit).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(await available(merchant.id, 'usd')).toBeUndefined();
+  });
+
+  it('still shows the new secret of a rotation, which happened once', async () => {
+    const { merchant, key_id } = await make();
+    const rotated = await ended(rotateCredential(failing('lost', 'away'), key_id, HOUR));
+    const made = await world.store.credential.caller(merchant.shard, rotated.key_id);
+    expect(made?.secret_hash).toBe(world.deps.secrets.digest(rotated.secret));
+    expect(await world.store.credential.list(merchant.id)).toHaveLength(2);
+    const webhook = await ended(rotateWebhookSecret(failing('lost'), merchant.id, HOUR));
+    expect(webhook.webhook_secret).toMatch(/^whsec_/);
+    const secrets = await world.store.webhookSecret.ofMerchant(merchant.shard, merchant.id);
+    expect(secrets.map(({ status }) => status).toSorted()).toEqual(['ALLOWED', 'RETIRING']);
+  });
+});
+
+describe('a database', () => {
+  const ring = (...keys: number[]) =>
+    openSecrets({
+      masterKeys: keys.map((byte) => Buffer.alloc(32, byte).toString('base64')),
+      random: world.deps.random,
+      transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
+    });
+  const claim = (...keys: number[]) => claimDatabase({ ...world.deps, secrets: ring(...keys) });
+
+  it('belongs to the master key that it was first opened with, also when many open it at once', async () => {
+    await Promise.all([claim(1), claim(1), claim(1)]);
+    await claim(1);
+    await expect(claim(2)).rejects.toThrow(/^MASTER_KEY is not the one/);
+    await expect(claim(2)).rejects.toBeInstanceOf(OperatorError);
+  });
+
+  it('is taken over by a newer key of a ring that holds the older one', async () => {
+    await claim(1);
+    await claim(2, 1);
+    await claim(2);
+    await expect(claim(1)).rejects.toThrow('MASTER_KEY');
+    const sealed = await world.store.setting.get(0, 'master_key_check');
+    await claim(2, 1);
+    expect(await world.store.setting.get(0, 'master_key_check')).toEqual(sealed);
+  });
+
+  it('belongs to the mode that it was first opened in', async () => {
+    await claimDatabase(world.deps);
+    const other = claimDatabase({ ...world.deps, mode: 'production' });
+    await expect(other).rejects.toThrow(/^GATEWAY_MODE is production.*sandbox mode: use another database$/);
   });
 });
 

@@ -6,6 +6,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -34,12 +36,26 @@ afterEach(async () => {
 });
 
 function start(...words: string[]): ChildProcess {
+  return startWith({}, 'inherit', ...words);
+}
+
+function startWith(
+  over: { readonly [name: string]: string },
+  output: 'inherit' | 'pipe',
+  ...words: string[]
+): ChildProcess {
+  const given = { DATABASE_URL: database.url, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent', ...over };
   const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'serve', ...words], {
-    env: { PATH: process.env.PATH, DATABASE_URL: database.url, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent' },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: { PATH: process.env.PATH, ...given },
+    stdio: ['ignore', output, output, 'ipc'],
   });
   children.push(child);
   return child;
+}
+
+/** What a stream has said once it is closed. */
+async function said(stream: Readable | null): Promise<string> {
+  return stream === null ? '' : text(stream);
 }
 
 async function ready(child: ChildProcess): Promise<Ready> {
@@ -82,6 +98,31 @@ describe('mbongo serve', () => {
     expect(await mint(again.url ?? '', credential)).toBe(201);
     second.kill('SIGINT');
     expect(await ended(second)).toBe(0);
+  });
+
+  it('starts in production with a master key alone, warns, and its database stays one of production', async () => {
+    const MASTER_KEY = Buffer.alloc(32, 3).toString('base64');
+    const child = startWith({ GATEWAY_MODE: 'production', MASTER_KEY, LOG_LEVEL: 'warn' }, 'pipe');
+    const logged = said(child.stdout);
+    const { url } = await ready(child);
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    child.kill('SIGTERM');
+    expect(await ended(child)).toBe(0);
+    const warned = (await logged).split('\n').filter((line) => line.includes('"configuration"'));
+    expect(warned.map((line) => (JSON.parse(line) as { about: string }).about)).toEqual([
+      'public_url',
+      'texts',
+      'carriers',
+    ]);
+
+    for (const [over, name] of [
+      [{ MASTER_KEY }, 'GATEWAY_MODE'],
+      [{ GATEWAY_MODE: 'production', MASTER_KEY: Buffer.alloc(32, 4).toString('base64') }, 'MASTER_KEY'],
+    ] as const) {
+      const refused = startWith(over, 'pipe');
+      const [errors, status] = await Promise.all([said(refused.stderr), ended(refused)]);
+      expect([status, errors]).toEqual([1, expect.stringMatching(new RegExp(`^mbongo: ${name} is [^\\n]+\\n$`))]);
+    }
   });
 
   it('stops when whoever started it is gone', async () => {

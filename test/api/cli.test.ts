@@ -132,6 +132,14 @@ describe('mbongo', () => {
         { method: 'all', currency: 'xof', rate: '1', fixed: '0', min: null, max: null },
       ],
     });
+    const free = await json(`fee set --merchant ${id} --method wallet --currency usd --rate 0`);
+    expect(free.fees).toContainEqual(expect.objectContaining({ method: 'wallet', rate: '0', fixed: '0.00' }));
+    const removed = await json(`fee set --merchant ${id} --method wallet --currency usd --remove`);
+    expect(removed.fees).toEqual([expect.objectContaining({ method: 'all', currency: 'xof' })]);
+    for (const words of ['', '--remove --rate 1']) {
+      const refused = await run(`fee set --merchant ${id} --currency usd ${words}`.trim());
+      expect([refused.status, refused.err]).toEqual([1, expect.stringContaining('--remove')]);
+    }
   });
 
   it('lists and replays webhooks, and rotates their secret', async () => {
@@ -146,10 +154,37 @@ describe('mbongo', () => {
   it('migrates, and checks what the gateway needs', async () => {
     expect(await json('migrate')).toEqual({ applied: [] });
     const { out, status } = await run('doctor --json', { PORT: '0' });
-    const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: { name: string; ok: boolean }[] };
+    const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: { name: string; ok: boolean; warning?: true }[] };
     expect(status).toBe(ok ? 0 : 1);
     const found = Object.fromEntries(checks.map((check) => [check.name, check.ok]));
+    expect(checks.filter(({ warning }) => warning === true)).toEqual([]);
+    expect(found).toMatchObject({ texts: true, carriers: true, 'public URL': true });
     expect(found).toMatchObject({ 'Node.js': true, configuration: true, database: true, clock: true, port: true });
+  });
+
+  it('starts in production with a master key alone, and doctor warns of what is missing', async () => {
+    const { out, status } = await run('doctor --json', { PORT: '0', GATEWAY_MODE: 'production' });
+    const { ok, checks } = JSON.parse(out) as {
+      ok: boolean;
+      checks: { name: string; warning?: true; detail: string }[];
+    };
+    expect([ok, status]).toEqual([true, 0]);
+    const warned = checks.filter(({ warning }) => warning === true);
+    expect(warned.map(({ name }) => name)).toEqual(['public URL', 'texts', 'carriers']);
+    expect(warned.map(({ detail }) => detail).join()).toContain('wallet payments above the threshold');
+  });
+
+  it.each(['merchant list', 'doctor'])('%s stops at a database of another key or mode', async (words) => {
+    await json('merchant list');
+    const said = async (over: { [name: string]: string }) => {
+      const { status, out, err } = await run(words, over);
+      expect(status).toBe(1);
+      return out + err;
+    };
+    expect(await said({ MASTER_KEY: Buffer.alloc(32, 5).toString('base64') })).toMatch(/MASTER_KEY is not the one/);
+    // A sandbox that has lost its data folder makes itself another key.
+    expect(await said({ MASTER_KEY: '' })).toMatch(/MASTER_KEY is not the one/);
+    expect(await said({ GATEWAY_MODE: 'production' })).toMatch(/GATEWAY_MODE is production[^\n]+use another database/);
   });
 
   it('speaks to people without --json', async () => {
@@ -185,10 +220,27 @@ describe('mbongo', () => {
   it('says in one line what is wrong with the configuration, or that the database is away', async () => {
     const bad = await run('merchant list', { PORT: 'abc' });
     expect([bad.status, bad.err]).toEqual([1, expect.stringMatching(/^mbongo: PORT [^\n]+\n$/)]);
-    const away = await run('merchant list', { DATABASE_URL: 'postgresql://nobody:hunter2@127.0.0.1:9/none' });
-    expect(away.status).toBe(1);
-    expect(away.err).toMatch(/^mbongo: [^\n]+\n$/);
-    expect(away.err).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['postgresql://nobody:hunter2@127.0.0.1:9/none', 'nothing listens there'],
+    ['postgresql://nobody:hunter#2@127.0.0.1:5432/none', 'it is malformed'],
+    ['postgresql://nobody:hunter%ff@127.0.0.1:5432/none', 'its percent-encoding is broken'],
+    ['postgresql://nobody:p@hunter/2@127.0.0.1:5432/none', 'its host is not known'],
+    ['mysql://nobody:hunter2@127.0.0.1/none', 'it must begin with postgresql://'],
+  ])('says of the DATABASE_URL %s that it cannot be used: %s', async (url, reason) => {
+    for (const words of ['merchant list', 'migrate']) {
+      const { status, err } = await run(words, { DATABASE_URL: url });
+      expect([status, err]).toEqual([1, expect.stringMatching(/^mbongo: DATABASE_URL cannot be used: [^\n]+\n$/)]);
+      expect(err).toContain(reason);
+      if (!url.startsWith('mysql')) expect(err).toContain('percent-encoded');
+      expect(err).not.toMatch(/hunter|nobody/);
+    }
+  });
+
+  it('says that a DATABASE_URL names no database of its server', async () => {
+    const { err } = await run('merchant list', { DATABASE_URL: database.url.replace(/\/[^/]*$/, '/mbongo_none') });
+    expect(err).toMatch(/^mbongo: DATABASE_URL cannot be used: the server has no such database; [^\n]+\n$/);
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -9,6 +10,8 @@ let number = 100;
 beforeAll(async () => {
   world = await openWorld();
   merchant = await world.merchant();
+  // The traffic limit is another matter: here hundreds of guesses have to reach the exact one.
+  await setMerchant(world.gateway.deps, merchant.merchant.id, { rate_limits: new Map([['payments', 10_000]]) });
 });
 afterAll(() => world.close());
 
@@ -91,6 +94,8 @@ test('three hundred parallel guesses: exactly five are evaluated, and the right 
   expect(guesses.filter((guess) => guess.json.error_code === '1301')).toHaveLength(295);
   const right = await verify(asked, code);
   expect(right.status).toBe(429);
+  expect(right.headers.get('ratelimit-policy')).toBe('"codes";q=5;w=300');
+  expect(right.headers.get('ratelimit')).toBe(`"codes";r=0;t=${right.headers.get('retry-after')}`);
   expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(0);
   await world.clock.advance(5 * 60_000);
   expect((await verify(asked, code)).json).toMatchObject({ status: 'approved' });

@@ -86,6 +86,7 @@ test('every read answers', async () => {
     store.account.get,
     store.event.get,
     store.idempotency.get,
+    store.setting.get,
   ];
   for (const read of keyed) expect(await read(0, nothing)).toBeUndefined();
   const lists = [

@@ -62,6 +62,7 @@ export interface SmallWorld {
 export interface SmallWorldOptions {
   readonly rateLimitScale?: number;
   readonly trustProxy?: readonly string[];
+  readonly mode?: 'sandbox' | 'production';
   readonly ready?: () => Promise<{ ok: boolean; checks: { [name: string]: boolean } }>;
 }
 
@@ -84,7 +85,12 @@ export function smallWorld(options: SmallWorldOptions = {}): SmallWorld {
     random,
     secrets,
     log,
+    mode: options.mode ?? 'sandbox',
     publicUrl: 'http://127.0.0.1:8080',
+    bindDevice: async (session, fingerprint) => {
+      rows.session = { ...rows.session, device_fingerprint: fingerprint, version: session.version + 1 };
+      return rows.session;
+    },
     rateLimitScale: options.rateLimitScale ?? 1,
     trustProxy: options.trustProxy ?? [],
     ready: options.ready ?? (async () => ({ ok: true, checks: { database: true } })),

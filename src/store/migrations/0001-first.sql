@@ -134,19 +134,23 @@ create table attempt (
   status text not null check (status in ('intended', 'waiting', 'unknown', 'approved', 'declined', 'not_sent')),
   reference text not null,
   msisdn text not null,
+  carrier text not null,
   amount_minor bigint not null check (amount_minor > 0),
+  fee_minor bigint not null check (fee_minor >= 0),
   currency text not null,
   provider_reference text,
   reason text,
   inquiries integer not null,
   not_found_at timestamptz,
-  next_inquiry_at timestamptz not null,
+  next_inquiry_at timestamptz,
   created_at timestamptz not null,
   settled_at timestamptz,
   primary key (shard, id),
-  check ((settled_at is not null) = (status in ('approved', 'declined', 'not_sent')))
+  check ((settled_at is not null) = (status in ('approved', 'declined', 'not_sent'))),
+  -- Whatever is open is asked about until it is settled.
+  check (next_inquiry_at is not null or settled_at is not null)
 ) with (fillfactor = 70);
-create index attempt_to_inquire on attempt (shard, next_inquiry_at) where status in ('intended', 'waiting', 'unknown');
+create index attempt_to_inquire on attempt (shard, next_inquiry_at) where next_inquiry_at is not null;
 
 create table one_time_code (
   shard smallint not null,
@@ -246,3 +250,12 @@ create table idempotency (
   primary key (shard, id)
 );
 create index idempotency_to_reap on idempotency (created_at, shard);
+
+-- What the database remembers about itself, by name: the mode it belongs to, and a value that only its master key opens.
+create table setting (
+  shard smallint not null,
+  id text collate "C" not null,
+  version integer not null,
+  value text not null,
+  primary key (shard, id)
+);

@@ -1,0 +1,59 @@
+/**
+ * What is wrong with DATABASE_URL, in one line.
+ *
+ * Invariant: the address is never shown, nor a part of it: with a password that holds @ or / any part may be the
+ * password's.
+ */
+
+const HINT = 'the characters # % / ? @ in a password must be percent-encoded, for example @ as %40';
+
+/** The system's and the server's codes (SQLSTATE) that mean that the address is wrong, or nobody answers there. */
+const REASONS: { readonly [code: string]: string } = {
+  ERR_INVALID_URL: 'it is malformed',
+  ENOENT: 'a file or socket that it names is not there',
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'the connection was cut',
+  ENOTFOUND: 'its host is not known',
+  EAI_AGAIN: 'its host is not known',
+  ETIMEDOUT: 'nothing answers there',
+  EHOSTUNREACH: 'its host cannot be reached',
+  ENETUNREACH: 'its host cannot be reached',
+  '28P01': 'the server does not take the user name and password',
+  '28000': 'the server does not admit this user from here',
+  '3D000': 'the server has no such database',
+  '53300': 'the server has too many connections',
+  '57P03': 'the server is starting or stopping',
+};
+
+/** Errors of the driver that have no code. */
+const CUT = /^(timeout expired|Connection terminated|Connection ended)/;
+const NO_TLS = /does not support SSL/;
+const NO_PASSWORD = /^SASL: .*password must be/;
+
+/**
+ * Runs the first use of the database. With `configured`, what the address is to blame for becomes one line.
+ *
+ * @throws Error `DATABASE_URL cannot be used: …`; every other error as it is.
+ */
+export async function usingDatabaseUrl<V>(configured: boolean, run: () => Promise<V>): Promise<V> {
+  try {
+    return await run();
+  } catch (error) {
+    const reason = configured ? reasonOf(error) : undefined;
+    // Without its cause: the cause may hold the address.
+    throw reason === undefined ? error : new Error(`DATABASE_URL cannot be used: ${reason}; ${HINT}`);
+  }
+}
+
+function reasonOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const inner: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
+  const code: unknown = 'code' in error ? error.code : undefined;
+  const known = typeof code === 'string' ? REASONS[code] : undefined;
+  if (known !== undefined) return known;
+  if (inner !== undefined) return reasonOf(inner);
+  if (error instanceof URIError) return 'its percent-encoding is broken';
+  if (CUT.test(error.message)) return 'nothing that is PostgreSQL answers there';
+  if (NO_TLS.test(error.message)) return 'the server does not offer TLS';
+  return NO_PASSWORD.test(error.message) ? 'the server asks for a password, and there is none' : undefined;
+}

@@ -1,0 +1,55 @@
+/**
+ * Web pages of any origin may make the calls of a session: clients are web pages too (specification, Authentication).
+ *
+ * Invariant: only what takes a session token is open, never what takes the merchant's credential; and no browser is
+ * ever told to send cookies along, because nothing here reads any.
+ */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fullPath, type Route } from './route.ts';
+
+const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, X-Device-Fingerprint, Accept-Language';
+const ANSWER_HEADERS = 'X-Request-Id, Retry-After, Idempotent-Replayed, RateLimit, RateLimit-Policy';
+/** Seconds for which a browser may remember a preflight; none keeps it longer than a day. */
+const REMEMBERED = '86400';
+
+/** Whether pages of other origins may make this call. */
+export function isOpenToPages(route: Pick<Route, 'credential' | 'path'>): boolean {
+  return route.credential === 'session' && !route.path.startsWith('/internal/');
+}
+
+/** On every answer of such a route, failures included: a page could read neither without it. */
+export function allowPages(reply: FastifyReply): void {
+  reply.headers({ 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': ANSWER_HEADERS });
+}
+
+/**
+ * Answers the preflights of all such routes. An OPTIONS that is no preflight is refused by `refuse`, as every method
+ * that a path does not know.
+ */
+export function addPreflights(
+  app: FastifyInstance,
+  routes: readonly Route[],
+  refuse: (request: FastifyRequest, reply: FastifyReply) => FastifyReply,
+): void {
+  const methods = new Map<string, string[]>();
+  for (const route of routes.filter(isOpenToPages)) {
+    const path = fullPath(route);
+    methods.set(path, [...(methods.get(path) ?? []), route.method]);
+  }
+  for (const [path, known] of methods) {
+    app.options(path, (request, reply) => {
+      if (request.headers['access-control-request-method'] === undefined) return refuse(request, reply);
+      if (request.exchange !== undefined) request.exchange.route = path;
+      allowPages(reply);
+      return reply
+        .code(204)
+        .headers({
+          'Access-Control-Allow-Methods': known.join(', '),
+          'Access-Control-Allow-Headers': REQUEST_HEADERS,
+          'Access-Control-Max-Age': REMEMBERED,
+        })
+        .send();
+    });
+  }
+}

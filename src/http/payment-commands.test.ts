@@ -1,0 +1,96 @@
+/** What is wrong with the fields of the three bodies that have rules beyond their schema: all of it, at once. */
+import { expect, test } from 'vitest';
+import type { RefusalDetail } from '../domain/refusal.ts';
+import { createOutbound } from '../platform/outbound.ts';
+import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
+import { sessionFaults } from '../usecases/session-create.ts';
+import type { JsonObject } from './json-body.ts';
+import { collectFaults, submitFaults } from './payment-commands.ts';
+import { CollectBody, SessionBody, SubmitBody } from './schemas.ts';
+import { createBodyShape } from './shape.ts';
+import { smallWorld } from './testing/small-world.ts';
+
+const outbound = createOutbound({ allowLoopback: false, requireHttps: true });
+const { rows } = smallWorld();
+
+/** `1101 amount INVALID_AMOUNT …`, or nothing where all is well. */
+function faults(check: () => void): string {
+  try {
+    check();
+    return '';
+  } catch (error) {
+    const { code, more } = error as { code: number; more: { details: readonly RefusalDetail[] } };
+    return [code, ...more.details.flatMap(({ field, code }) => [field, code])].join(' ');
+  }
+}
+
+function mint(body: JsonObject, settings = {}): string {
+  const caller: MerchantCaller = { kind: 'merchant', merchant: { ...rows.merchant, settings }, credentialId: 'key' };
+  const shape = createBodyShape(SessionBody);
+  return faults(() => shape.require(body, (readable) => sessionFaults({ mode: 'production' }, caller, readable)));
+}
+
+function collect(body: JsonObject, settings = {}): string {
+  const merchant = { ...rows.merchant, settings };
+  const caller: SessionCaller = { kind: 'session', merchant, session: rows.session, fingerprint: undefined };
+  const all = {
+    user_info: 'none',
+    payment_method_info: 'none',
+    fee_covered_by: 'buyer',
+    delivery_behaviour: 'direct_delivery',
+    ...body,
+  };
+  const shape = createBodyShape(CollectBody);
+  return faults(() => shape.require(all, (readable) => collectFaults({ outbound }, caller, readable)));
+}
+
+test('a mint names what has no shape and what has no sense together', () => {
+  expect(mint({ amount: '12.50', currency: 'usd', customer_reference: 'x' })).toBe('');
+  expect(mint({ amount: 'abc', currency: 'zzz', customer_reference: 'x', ttl_seconds: 'x' })).toBe(
+    '1101 amount INVALID_AMOUNT currency INVALID_CURRENCY ttl_seconds WRONG_TYPE',
+  );
+  expect(mint({ amount: '1.234', currency: 'usd', ttl_seconds: 59 })).toBe(
+    '1109 customer_reference REQUIRED amount INVALID_AMOUNT ttl_seconds OUT_OF_RANGE',
+  );
+  const settings = { scope_required: true, currencies: ['cdf'] };
+  expect(mint({ amount: '1', currency: 'usd', customer_reference: 'x' }, settings)).toBe(
+    '1109 scope SCOPE_MISSING currency CURRENCY_NOT_ALLOWED',
+  );
+  // A scope that cannot be read is not a missing one too.
+  expect(mint({ amount: '1', currency: 'cdf', customer_reference: 'x', scope: 'all' }, settings)).toBe(
+    '1110 scope NOT_AN_OPTION',
+  );
+});
+
+test('a collect names what its method lacks before what is badly written, each in field order', () => {
+  expect(collect({ payment_method: 'none' })).toBe('');
+  expect(collect({ payment_method: 'wallet', email: 'x' })).toBe(
+    '1109 wallet_number REQUIRED wallet_pin REQUIRED email INVALID_EMAIL',
+  );
+  expect(collect({ payment_method: 'wallet', wallet_number: '123', wallet_pin: 'x' })).toBe(
+    '1110 wallet_pin INVALID_FORMAT',
+  );
+  expect(
+    collect({ payment_method: 'none', phone_number: '0810000042', email: 'x', notify_url: 'http://127.0.0.1/x' }),
+  ).toBe('1110 notify_url INVALID_URL email INVALID_EMAIL phone_number INVALID_PHONE_NUMBER');
+  expect(collect({ payment_method: 'none', cardnet_payment_method: 'DIRECT_CAPTURE' })).toBe(
+    '1103 cardnet_payment_method DIRECT_CAPTURE',
+  );
+});
+
+test('the currency of a transaction is one of the merchant’s', () => {
+  const body = { payment_method: 'none' };
+  expect(collect({ ...body, transactional_currency: 'usd' })).toBe('');
+  expect(collect({ ...body, transactional_currency: 'zzz' })).toBe('1102 transactional_currency INVALID_CURRENCY');
+  expect(collect({ ...body, transactional_currency: 'usd' }, { currencies: ['cdf'] })).toBe(
+    '1102 transactional_currency CURRENCY_NOT_ALLOWED',
+  );
+});
+
+test('a submit names a bad phone number beside what is missing', () => {
+  const shape = createBodyShape(SubmitBody);
+  const body = { payment_id: 'short', mobile_money_phone_number: '081' };
+  expect(faults(() => shape.require(body, submitFaults))).toBe(
+    '1109 payment_method_id REQUIRED payment_id TOO_SHORT mobile_money_phone_number INVALID_PHONE_NUMBER',
+  );
+});

@@ -1,0 +1,29 @@
+/**
+ * Binds a session to the first device that it shows, on whatever call that is (contract §1).
+ *
+ * Invariant: a session is bound once. Of two devices that show themselves at the same time one wins, and the other is
+ * refused (1305).
+ */
+
+import type { Session } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { deviceColumns, updateSession } from '../domain/session.ts';
+import type { Deps } from './deps.ts';
+import { settle } from './perform.ts';
+
+/** The session as it is then, bound to this device. @throws Refusal 1001 when it is gone, 1305 when another device won. */
+export function bindDevice(deps: Pick<Deps, 'store'>, session: Session, fingerprint: string): Promise<Session> {
+  let first: Session | undefined = session;
+  const read = async (): Promise<Session | undefined> => {
+    const known = first ?? (await deps.store.session.caller(session.shard, session.id));
+    first = undefined;
+    return known;
+  };
+  return settle(deps.store, read, (found) => {
+    if (found === undefined) throw new Refusal(1001);
+    const columns = deviceColumns(found, fingerprint);
+    if (columns.device_fingerprint === undefined) return { answer: found };
+    const change = { updates: [updateSession(found, columns)] };
+    return { change, answer: { ...found, ...columns, version: found.version + 1 } };
+  });
+}

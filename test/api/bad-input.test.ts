@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
+import { bearerOf, collect, expectNothingWritten, expectRefusal, type Fields, type Paying } from './flows.ts';
+import { mintBytes } from './raw.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+let bearer: string;
+let paying: Paying;
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  merchant = await world.merchant();
+  bearer = bearerOf(merchant);
+  paying = await collect(world, merchant, { minted: { ttl_seconds: 86_400 } });
+});
+afterAll(() => world.close());
+
+const MINT = { amount: '12.50', currency: 'usd', customer_reference: 'order-1' };
+
+function mintWith(body: unknown): Promise<Answer> {
+  return world.call('POST', '/internal/sessions/create', { bearer, body });
+}
+
+function mintRaw(raw: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  return world.call('POST', '/internal/sessions/create', { bearer, raw, headers });
+}
+
+describe('amounts', () => {
+  const NO_AMOUNTS = [
+    ['1e3', '1E+2', '0.001', '-0', '0', '0.0', '0.00', ' 1', '1 ', 'NaN', 'Infinity', '٣', '１', '1,000', '01'],
+    ['00.10', '.5', '5.', '+1', '1_000', '0x10', '1n', '', '1\u200b', '1\ufeff', '\u22121', "1'000", '1\n', '\t1'],
+    ['1.', '1..2', '1.2.3', '--1', '1-', '½', '1/2', '1 000', '$1', '1usd', 'null', 'true', '[]'],
+    ['9'.repeat(16), `9.${'9'.repeat(28)}`, '9'.repeat(64), '9'.repeat(400), '1000000000000000'],
+  ].flat();
+
+  test.each(NO_AMOUNTS.map((amount) => [amount.slice(0, 40), amount]))('%j is none (1101)', async (_name, amount) => {
+    expectRefusal(await mintWith({ ...MINT, amount }), 400, '1101', 'INVALID_AMOUNT');
+  });
+
+  test('neither is anything that is not a text, and none of them leaves a row', async () => {
+    await expectNothingWritten(world, async () => {
+      for (const amount of [1, 10.5, 1e3, 0, -1, true, false, ['5'], {}, { amount: '5' }, [[]]]) {
+        expectRefusal(await mintWith({ ...MINT, amount }), 400, '1101', 'INVALID_AMOUNT');
+      }
+      for (const amount of ['1e400', '-1e400', '1e999']) {
+        expect((await mintRaw(`{"amount":${amount},"currency":"usd","customer_reference":"x"}`)).status).toBe(400);
+      }
+      expectRefusal(await mintWith({ ...MINT, amount: null }), 400, '1109', 'REQUIRED');
+    });
+  });
+
+  test.each([
+    ['usd', ['1', '1.5', '1.50', '0.01', '1000000', '1000000.00', '1000000.01', '999999999999999.99']],
+    ['xof', ['1', '500', '999999999999999']],
+  ])('plain decimals in %s are taken and echoed to the byte', async (currency, amounts) => {
+    for (const amount of amounts) {
+      const minted = await mintWith({ ...MINT, currency, amount });
+      expect(minted.status, minted.text).toBe(201);
+      expect(minted.json.amount).toBe(amount);
+    }
+  });
+
+  test('a currency without fraction digits takes none', async () => {
+    for (const currency of ['xof', 'xaf', 'ugx', 'rwf', 'bif']) {
+      for (const amount of ['1.0', '1.5', '500.00']) {
+        expectRefusal(await mintWith({ ...MINT, currency, amount }), 400, '1101');
+      }
+    }
+  });
+
+  test('a collect may repeat the bound values, to the byte', async () => {
+    const { token, reference } = await mint(world, merchant);
+    const repeat = (more: Fields) =>
+      world.call('POST', '/payments/collect', { bearer: token, body: collectBody(world, 'none', more) });
+    const bound = { amount: '12.50', currency: 'usd', customer_reference: reference };
+    expect((await repeat(bound)).status).toBe(200);
+    expect((await repeat({ amount: null, currency: null, customer_reference: null })).status).toBe(200);
+    for (const amount of ['12.5', '12.500', '012.50', ' 12.50', '12.51', '1e1', '']) {
+      expectRefusal(await repeat({ ...bound, amount }), 400, '1101');
+    }
+    for (const amount of [12.5, 12, true, ['12.50']]) expectRefusal(await repeat({ ...bound, amount }), 400, '1101');
+    for (const currency of ['USD', 'cdf', 'usd ', '']) expectRefusal(await repeat({ ...bound, currency }), 400, '1102');
+    for (const customer_reference of [`${reference} `, '', 'other']) {
+      expectRefusal(await repeat({ ...bound, customer_reference }), 400, '1103', 'BINDING_DRIFT');
+    }
+    const all = await repeat({ amount: '1', currency: 'cdf', customer_reference: 'x' });
+    expectRefusal(all, 400, '1101', 'BINDING_DRIFT');
+    expect(all.json.details.map(({ field }: { field: string }) => field)).toEqual([
+      'amount',
+      'currency',
+      'customer_reference',
+    ]);
+  });
+});
+
+describe('fields', () => {
+  test('what is missing comes first, and every bad field is named', async () => {
+    const refused = await mintWith({ amount: 5, ttl_seconds: 'soon', scope: 'everything' });
+    expectRefusal(refused, 400, '1109');
+    expect(refused.json.details.map(({ field, code }: { field: string; code: string }) => [field, code])).toEqual([
+      ['currency', 'REQUIRED'],
+      ['customer_reference', 'REQUIRED'],
+      ['amount', 'INVALID_AMOUNT'],
+      ['ttl_seconds', 'WRONG_TYPE'],
+      ['scope', 'NOT_AN_OPTION'],
+    ]);
+    const collected = await world.call('POST', '/payments/collect', { bearer: paying.token, body: {} });
+    expectRefusal(collected, 400, '1109');
+    expect(collected.json.details.map(({ field }: { field: string }) => field)).toEqual([
+      'payment_method',
+      'user_info',
+      'payment_method_info',
+      'fee_covered_by',
+      'delivery_behaviour',
+    ]);
+  });
+
+  test.each([
+    ['collect', { payment_method: 'cash' }, '1103'],
+    ['collect', { payment_method: 5 }, '1103'],
+    ['collect', { payment_method: 'Wallet' }, '1103'],
+    ['collect', { payment_method: 'card', cardnet_payment_method: 'DIRECT_CAPTURE' }, '1103'],
+    ['collect', { user_info: 'some' }, '1110'],
+    ['collect', { payment_method_info: null }, '1109'],
+    ['collect', { fee_covered_by: 'nobody' }, '1110'],
+    ['collect', { delivery_behaviour: [] }, '1110'],
+    ['collect', { payment_method: 'wallet' }, '1109'],
+    ['collect', { payment_method: 'wallet', wallet_number: '5707', wallet_pin: '' }, '1110'],
+    ['collect', { payment_method: 'wallet', wallet_number: '5707', wallet_pin: '12a4' }, '1110'],
+    ['collect', { payment_method: 'wallet', wallet_number: '5707', wallet_pin: 1234 }, '1110'],
+    ['collect', { email: 'nobody' }, '1105'],
+    ['collect', { email: 'a b@shop.example' }, '1105'],
+    ['collect', { phone_number: '0810000042' }, '1110'],
+    ['collect', { transactional_currency: 7 }, '1102'],
+    ['collect', { first_name: 'x'.repeat(201) }, '1110'],
+    ['collect', { notify_url: 'ftp://127.0.0.1/x' }, '1110'],
+    ['collect', { notify_url: 'http://user:secret@127.0.0.1/x' }, '1110'],
+    ['collect', { notify_url: `http://127.0.0.1/${'x'.repeat(2_048)}` }, '1110'],
+    ['collect', { notify_url: 'not an address' }, '1110'],
+    ['collect', { notify_url: 'javascript:alert(1)' }, '1110'],
+    ['collect', { success_redirect_url: '//shop.example' }, '1110'],
+    ['collect', { fail_redirect_url: 'data:text/html,x' }, '1110'],
+    ['submit', { payment_id: 'short' }, '1110'],
+    ['submit', { payment_id: 7 }, '1110'],
+    ['submit', { payment_id: null }, '1109'],
+    ['submit', { payment_method_id: 'cash' }, '1103'],
+    ['submit', { payment_method_id: 'pm_01m7we2g0ge1frrwvmq1z69dvv' }, '1103'],
+    ['submit', { payment_method_id: 'card' }, '1103'],
+    ['submit', { payment_method_id: 'wallet' }, '1109'],
+    ['submit', { payment_method_id: 'flash', flash_number: '5707', flash_pin: 'x' }, '1110'],
+    ['submit', { payment_method_id: '' }, '1110'],
+    ['verify-otp', { otp_code: '12345' }, '1110'],
+    ['verify-otp', { otp_code: '1234567' }, '1110'],
+    ['verify-otp', { otp_code: '12345٣' }, '1110'],
+    ['verify-otp', { otp_code: 123456 }, '1110'],
+    ['verify-otp', { otp_code: ' 123456' }, '1110'],
+    ['resend-otp', { payment_id: 'x'.repeat(9) }, '1110'],
+    ['resend-otp', { payment_id: ['x'.repeat(20)] }, '1110'],
+  ])('%s refuses %j with %s', async (name, change, code) => {
+    const base: Fields = {
+      collect: collectBody(world, 'none'),
+      submit: { payment_id: paying.payment_id, payment_method_id: 'wallet' },
+      'verify-otp': { payment_id: paying.payment_id, otp_code: '123456' },
+      'resend-otp': { payment_id: paying.payment_id },
+    }[name] as Fields;
+    await expectNothingWritten(world, async () => {
+      const body = { ...base, ...change };
+      expectRefusal(await world.call('POST', `/payments/${name}`, { bearer: paying.token, body }), 400, code);
+    });
+  });
+
+  test('unknown fields are ignored, null in an optional one counts as absent', async () => {
+    const minted = await mintWith({ ...MINT, merchant: { id: 1, tags: [] }, ttl_seconds: null, scope: null });
+    expect(minted.status, minted.text).toBe(201);
+    expect(Date.parse(minted.json.expires_at) - Date.parse(minted.json.issued_at)).toBe(1_800_000);
+    const body = collectBody(world, 'none', { email: null, phone_number: null, wallet_pin: null, extra: [{}] });
+    expect((await world.call('POST', '/payments/collect', { bearer: paying.token, body })).status).toBe(200);
+  });
+});
+
+describe('texts', () => {
+  test.each([
+    ['a right-to-left override', 'a\u202eb'],
+    ['an emoji of four bytes', 'order 🛒👩🏽‍🚀'],
+    ['composed', 'caf\u00e9'],
+    ['decomposed', 'cafe\u0301'],
+    ['zero width', 'a\u200bb'],
+    ['quotes and SQL', `'; drop table session; --"\\`],
+    ['markup', '<script>alert(1)</script>'],
+    ['the name of a property', '__proto__'],
+    ['line breaks', 'a\r\nb\tc'],
+    ['the last code point', '\u{10ffff}'],
+    ['the longest', 'x'.repeat(255)],
+  ])('%s is kept as it is', async (_name, customer_reference) => {
+    const minted = await mintWith({ ...MINT, customer_reference });
+    expect(minted.status, minted.text).toBe(201);
+    expect(minted.json.customer_reference).toBe(customer_reference);
+    const body = collectBody(world, 'none', { customer_reference });
+    const made = await world.call('POST', '/payments/collect', { bearer: minted.json.session_token, body });
+    expect(made.json.customer_reference, made.text).toBe(customer_reference);
+  });
+
+  test('NUL and half a surrogate pair are refused by name, wherever they stand (INVALID_TEXT)', async () => {
+    await expectNothingWritten(world, async () => {
+      for (const bad of ['\\u0000', 'a\\u0000b', '\\ud83d', '\\ude00', 'x\\ud83dx', '\\ude00\\ud83d']) {
+        const text = (field: string): string => {
+          const body: Record<string, string> = { ...MINT, note: 'x' };
+          body[field] = '@';
+          return JSON.stringify(body).replace('@', bad);
+        };
+        for (const field of ['customer_reference', 'currency', 'note']) {
+          const refused = await mintRaw(text(field));
+          expectRefusal(refused, 400, '1110', 'INVALID_TEXT');
+          expect(refused.json.details[0].field).toBe(field);
+        }
+        const nested = `{"amount":"1","currency":"usd","customer_reference":"x","a":[{"b":"${bad}"}]}`;
+        expect((await mintRaw(nested)).json.details[0].field).toBe('a[0].b');
+        const inKey = `{"amount":"1","currency":"usd","customer_reference":"x","${bad}":1}`;
+        expectRefusal(await mintRaw(inKey), 400, '1110', 'INVALID_TEXT');
+      }
+    });
+  });
+
+  test('bytes that are no UTF-8 are refused', async () => {
+    for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xc0, 0x80]]) {
+      const [before, after] = JSON.stringify({ ...MINT, customer_reference: '@' }).split('@');
+      const body = Buffer.concat([Buffer.from(before ?? ''), Buffer.from(bytes), Buffer.from(after ?? '')]);
+      expectRefusal(await mintBytes(world, bearer, body), 400, '1110', 'INVALID_TEXT');
+    }
+  });
+
+  test('too long or empty a reference is refused', async () => {
+    for (const customer_reference of ['', 'x'.repeat(256), 'x'.repeat(100_000)]) {
+      expectRefusal(await mintWith({ ...MINT, customer_reference }), 400, '1110');
+    }
+  });
+});
+
+test('nothing of this was our fault, and the books balance', async () => {
+  expect(world.log.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  expect(await world.gateway.store.audit()).toEqual([]);
+});

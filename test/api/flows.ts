@@ -1,0 +1,285 @@
+/**
+ * What the API tests do again and again: a payment on a fresh session, a phone that answers, time that passes.
+ *
+ * Invariant: nothing here sleeps or looks inside the gateway; it asks over HTTP, and moves the world's clock.
+ */
+
+import pg from 'pg';
+import { expect } from 'vitest';
+import type { BookLine } from '../../sandbox/carriers/book.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type Answer, collectBody, type Hook, mint, type World } from '../support/world.ts';
+
+/** A payment that has been collected, and the session that may submit it. */
+export interface Paying {
+  readonly token: string;
+  readonly payment_id: string;
+  readonly transaction_id: string;
+  readonly reference: string;
+}
+
+/** A JSON object as it travels. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The Authorization value of a merchant's backend. */
+export function bearerOf(merchant: Pick<MerchantCreated, 'key_id' | 'secret'>): string {
+  return `${merchant.key_id}:${merchant.secret}`;
+}
+
+/** Another merchant, of the same shard: what keeps the two apart is then more than where their rows lie. */
+export function neighbourOf(world: World, { merchant }: MerchantCreated): Promise<MerchantCreated> {
+  return until(async () => {
+    const other = await world.merchant('Librairie Goma');
+    return other.merchant.shard === merchant.shard ? other : undefined;
+  }, 2_000);
+}
+
+/** A payment on a session of its own. Without a method the customer chooses at submit. */
+export async function collect(
+  world: World,
+  merchant: MerchantCreated,
+  options: { readonly method?: string; readonly body?: Fields; readonly minted?: Fields } = {},
+): Promise<Paying> {
+  const { token, reference } = await mint(world, merchant, options.minted);
+  const made = await collectWith(world, token, options.method, options.body);
+  return { ...made, token, reference };
+}
+
+/** One more payment on a session that is there already. */
+export async function collectWith(
+  world: World,
+  token: string,
+  method = 'none',
+  more: Fields = {},
+): Promise<Pick<Paying, 'payment_id' | 'transaction_id'>> {
+  const made = await world.call('POST', '/payments/collect', { bearer: token, body: collectBody(world, method, more) });
+  expect(made.status, made.text).toBe(200);
+  return { payment_id: made.json.payment_id, transaction_id: made.json.transaction_id };
+}
+
+/** Submits from a phone number. */
+export function payByPhone(
+  world: World,
+  paying: Pick<Paying, 'token' | 'payment_id'>,
+  msisdn: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const body = {
+    payment_id: paying.payment_id,
+    payment_method_id: 'mobile_money',
+    mobile_money_phone_number: msisdn,
+  };
+  return world.call('POST', '/payments/submit', { bearer: paying.token, body, headers });
+}
+
+/** Submits from a wallet. */
+export function payFromWallet(
+  world: World,
+  paying: Pick<Paying, 'token' | 'payment_id'>,
+  wallet: { readonly number: string; readonly pin: string },
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const body = {
+    payment_id: paying.payment_id,
+    payment_method_id: 'wallet',
+    ewallet_number: wallet.number,
+    ewallet_pin: wallet.pin,
+  };
+  return world.call('POST', '/payments/submit', { bearer: paying.token, body, headers });
+}
+
+let numbers = 0;
+
+/** A fresh Congolese number whose last two digits are these. */
+export function numberEnding(ending: string): string {
+  numbers += 1;
+  return `+24381${String(numbers).padStart(5, '0')}${ending}`;
+}
+
+/** What the carrier really took from that phone. */
+export function debitsOf(world: World, msisdn: string): BookLine[] {
+  return world.sandbox.book.lines({ msisdn: msisdn.slice(1) });
+}
+
+/** A prompt as the sandbox's phone shows it. */
+export interface PromptSeen {
+  readonly id: string;
+  readonly amount: string;
+  readonly currency: string;
+  readonly status: string;
+}
+
+export async function phoneState(
+  world: World,
+  msisdn: string,
+): Promise<{ prompts: PromptSeen[]; messages: { text: string; code: string | null }[] }> {
+  const response = await fetch(`${world.sandboxUrl}/phone/${msisdn}/state`);
+  return (await response.json()) as { prompts: PromptSeen[]; messages: { text: string; code: string | null }[] };
+}
+
+/** Answers the newest prompt on the phone; returns the phone's HTTP status. */
+export async function answerPrompt(
+  world: World,
+  msisdn: string,
+  answer: 'approve' | 'reject',
+  pin = '0000',
+): Promise<number> {
+  const [prompt] = (await phoneState(world, msisdn)).prompts;
+  const response = await fetch(`${world.sandboxUrl}/phone/${msisdn}/prompts/${prompt?.id}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ answer, pin }),
+  });
+  await response.text();
+  return response.status;
+}
+
+/** The newest code on that phone, once `count` have arrived. */
+export async function codeOn(world: World, phone: string, count = 1): Promise<string> {
+  return until(async () => {
+    const codes = (await phoneState(world, phone)).messages.flatMap(({ code }) => code ?? []);
+    return codes.length >= count ? codes[0] : undefined;
+  });
+}
+
+/** Asks until there is an answer. Every question is real work over a socket, so that time is given to the others. */
+export async function until<T>(ask: () => Promise<T | undefined>, most = 400): Promise<T> {
+  for (let tries = 0; tries < most; tries += 1) {
+    const found = await ask();
+    if (found !== undefined) return found;
+  }
+  throw new Error('what was waited for did not happen');
+}
+
+/** Lets time pass, a second at a time, until there is an answer. */
+export function untilLater<T>(world: World, ask: () => Promise<T | undefined>, stepMs = 1_000): Promise<T> {
+  return until(async () => {
+    await world.pass(stepMs);
+    return ask();
+  });
+}
+
+/** The status read. */
+export async function statusOf(world: World, paying: Pick<Paying, 'token' | 'transaction_id'>): Promise<string> {
+  const read = await world.call('GET', `/payments/status/${paying.transaction_id}`, { bearer: paying.token });
+  expect(read.status, read.text).toBe(200);
+  return read.json.status;
+}
+
+export async function detailOf(
+  world: World,
+  paying: Pick<Paying, 'token' | 'transaction_id'>,
+): Promise<Answer['json']> {
+  const read = await world.call('GET', `/payments/transaction/${paying.transaction_id}`, { bearer: paying.token });
+  expect(read.status, read.text).toBe(200);
+  return read.json;
+}
+
+export async function mobileStatusOf(
+  world: World,
+  paying: Pick<Paying, 'token' | 'payment_id'>,
+): Promise<Answer['json']> {
+  const path = `/payments/mobile-money/status/${paying.payment_id}`;
+  const read = await world.call('GET', path, { bearer: paying.token });
+  expect(read.status, read.text).toBe(200);
+  return read.json;
+}
+
+/** Lets time pass until the payment has that status. */
+export async function untilStatus(
+  world: World,
+  paying: Pick<Paying, 'token' | 'transaction_id'>,
+  wanted: string,
+  stepMs = 1_000,
+): Promise<void> {
+  await untilLater(world, async () => ((await statusOf(world, paying)) === wanted ? true : undefined), stepMs);
+}
+
+/** Every webhook that came about that transaction so far. */
+export function hooksAbout(world: World, transactionId: string): Hook[] {
+  return world.receiver.hooks.filter(({ body }) => body.transaction_id === transactionId);
+}
+
+/** What the envelope of every failure has (contract §2). */
+const ENVELOPE = [
+  'error',
+  'error_code',
+  'error_name',
+  'message',
+  'details',
+  'timestamp',
+  'request_id',
+  'transaction_id',
+  'retryable',
+  'retry_after',
+  'summary_code',
+  'documentation_url',
+];
+
+/** The envelope as contract §2 says it, field by field, and its headers. */
+export function expectEnvelope(answer: Pick<Answer, 'status' | 'headers' | 'json' | 'text'>): void {
+  const { json, headers, text } = answer;
+  expect(json, text).toBeTypeOf('object');
+  expect(Object.keys(json), text).toEqual(ENVELOPE);
+  expect(json.error).toBe(true);
+  expect(json.error_code).toMatch(/^1[0-9]{3}$/);
+  expect(json.error_name).toMatch(/^[A-Z_]+$/);
+  expect(json.message, text).toMatch(/\S/);
+  expect(json.message, text).not.toContain('…');
+  expect(json.timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(json.request_id).toMatch(/^req_/);
+  expect(headers.get('x-request-id')).toBe(json.request_id);
+  if (json.transaction_id !== null) expect(json.transaction_id, text).toMatch(/^txn_/);
+  expect(json.retryable).toBeTypeOf('boolean');
+  expect(headers.get('retry-after')).toBe(json.retry_after === null ? null : String(json.retry_after));
+  expect(json.summary_code).toMatch(/^lok00[1-9]$/);
+  expect(new URL(json.documentation_url).pathname).toBe(`/docs/errors/${json.error_code}`);
+  if (json.details === null) return;
+  expect(json.details.length).toBeGreaterThan(0);
+  for (const detail of json.details) {
+    expect(Object.keys(detail)).toEqual(['field', 'message', 'code']);
+    for (const value of Object.values(detail)) expect(value, text).toMatch(/\S/);
+  }
+}
+
+/** A refusal with that code, in the envelope. */
+export function expectRefusal(answer: Answer, status: number, code: string, detail?: string): void {
+  expect({ status: answer.status, code: answer.json?.error_code }, answer.text).toEqual({ status, code });
+  expectEnvelope(answer);
+  if (detail !== undefined) {
+    expect(
+      answer.json.details?.map((one: { code: string }) => one.code),
+      answer.text,
+    ).toContain(detail);
+  }
+}
+
+/** A failure without what differs from call to call. */
+export function withoutIds(answer: Answer): Fields {
+  const { request_id, timestamp, ...rest } = answer.json;
+  expect([typeof request_id, typeof timestamp]).toEqual(['string', 'string']);
+  return rest;
+}
+
+/** How many rows each table holds: what a refused request must leave as it was. */
+export async function countRows(world: World): Promise<Readonly<Record<string, number>>> {
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  try {
+    const tables = await client.query<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = 'public' order by 1`,
+    );
+    const counts = tables.rows.map(({ name }) => `select '${name}' as name, count(*)::int as rows from ${name}`);
+    const found = await client.query<{ name: string; rows: number }>(counts.join(' union all '));
+    return Object.fromEntries(found.rows.map(({ name, rows }) => [name, rows]));
+  } finally {
+    await client.end();
+  }
+}
+
+/** What is done leaves every table as it was. */
+export async function expectNothingWritten(world: World, work: () => Promise<unknown>): Promise<void> {
+  const before = await countRows(world);
+  await work();
+  expect(await countRows(world)).toEqual(before);
+}

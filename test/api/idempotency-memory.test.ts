@@ -1,0 +1,290 @@
+import type { IncomingMessage } from 'node:http';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { manualClock } from '../../src/platform/clock.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { creditWallet } from '../../src/usecases/wallet-credit.ts';
+import { type Answer, mint, openWorld, type World } from '../support/world.ts';
+import {
+  bearerOf,
+  codeOn,
+  collect,
+  countRows,
+  debitsOf,
+  expectRefusal,
+  type Fields,
+  numberEnding,
+  payByPhone,
+  payFromWallet,
+  phoneState,
+  statusOf,
+  until,
+  untilStatus,
+} from './flows.ts';
+import { askCode, nothing } from './route-samples.ts';
+import { openSecond, submitAt } from './second-gateway.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+let keys = 0;
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  merchant = await world.merchant();
+});
+afterEach(() => world.sandbox.faults.clear());
+afterAll(() => world.close());
+
+const MINT = { amount: '12.50', currency: 'usd', customer_reference: 'order-1' };
+
+/** A key that no other test uses. */
+function fresh(): { 'idempotency-key': string } {
+  keys += 1;
+  return { 'idempotency-key': `key-${keys}` };
+}
+
+function mintWith(headers: Readonly<Record<string, string>>, body: Fields = MINT, of = merchant): Promise<Answer> {
+  return world.call('POST', '/internal/sessions/create', { bearer: bearerOf(of), body, headers });
+}
+
+describe('what is remembered', () => {
+  /** The same bytes again, although meanwhile it would go otherwise. */
+  async function expectRemembered(one: () => Promise<Answer>, status: number, mend: () => Promise<unknown>) {
+    const first = await one();
+    expect(first.status, first.text).toBe(status);
+    await mend();
+    const again = await one();
+    expect({ status: again.status, text: again.text }).toEqual({ status, text: first.text });
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+  }
+
+  test('402: too little money, also when there is enough later; a new key pays', async () => {
+    const wallet = await world.wallet({ balance: 1_00n });
+    const paying = await collect(world, merchant);
+    const key = fresh();
+    await expectRemembered(
+      () => payFromWallet(world, paying, wallet, key),
+      402,
+      () => creditWallet(world.gateway.deps, wallet.number, '50.00'),
+    );
+    expect((await payFromWallet(world, paying, wallet, fresh())).json).toMatchObject({ status: 'approved' });
+  });
+
+  test.each(['submit', 'verify-otp', 'resend-otp'])('404: what %s does not find', async (name) => {
+    const { token } = await mint(world, merchant);
+    const key = fresh();
+    const body = {
+      payment_id: nothing(world, merchant).payment_id,
+      otp_code: '123456',
+      payment_method_id: 'wallet',
+      ewallet_number: '5707000000000000',
+      ewallet_pin: '1234',
+    };
+    const one = () => world.call('POST', `/payments/${name}`, { bearer: token, body, headers: key });
+    await expectRemembered(one, 404, () => world.clock.advance(1_000));
+    const other = await world.call('POST', `/payments/${name}`, {
+      bearer: token,
+      body: { ...body, more: 1 },
+      headers: key,
+    });
+    expectRefusal(other, 409, '1203');
+  });
+
+  test('409: a step that the state does not allow', async () => {
+    const paying = await collect(world, merchant);
+    const key = fresh();
+    const body = { payment_id: paying.payment_id, otp_code: '123456' };
+    const one = () => world.call('POST', '/payments/verify-otp', { bearer: paying.token, body, headers: key });
+    await expectRemembered(one, 409, () => world.clock.advance(1_000));
+    expect((await one()).json).toMatchObject({ error_code: '1205', transaction_id: paying.transaction_id });
+  });
+
+  test('sealed: neither a token nor a PIN lies in the database', async () => {
+    const key = fresh();
+    const minted = await mintWith(key);
+    const rows = await countRows(world);
+    expect(rows.idempotency).toBeGreaterThan(0);
+    const dumped = JSON.stringify(await dump());
+    expect(dumped).not.toContain(minted.json.session_token);
+    expect(dumped).not.toContain(minted.json.session_token.slice(5 + 26));
+    expect(dumped).not.toContain(key['idempotency-key']);
+  });
+});
+
+async function dump(): Promise<unknown> {
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query('select * from idempotency, session')).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe('what is not remembered', () => {
+  test('400: the mended body may use the same key', async () => {
+    const key = fresh();
+    const bad = { ...MINT, amount: '0' };
+    const [first, again] = [await mintWith(key, bad), await mintWith(key, bad)];
+    for (const refused of [first, again]) {
+      expectRefusal(refused, 400, '1101');
+      expect(refused.headers.get('idempotent-replayed')).toBeNull();
+    }
+    expect(again.json.request_id).not.toBe(first.json.request_id);
+    expect((await mintWith(key)).status).toBe(201);
+  });
+
+  test('401: the right credential may use the same key', async () => {
+    const key = fresh();
+    const wrong = { ...merchant, secret: `${merchant.secret.slice(0, -1)}_` };
+    expectRefusal(await mintWith(key, MINT, wrong), 401, '1001');
+    expect((await mintWith(key)).status).toBe(201);
+  });
+
+  test('400 and 403: a wrong PIN and a lock; once it is over, the same call pays', async () => {
+    const wallet = await world.wallet();
+    const paying = await collect(world, merchant);
+    const key = fresh();
+    const wrong = { ...wallet, pin: '9999' };
+    for (let tries = 0; tries < 5; tries += 1)
+      expectRefusal(await payFromWallet(world, paying, wrong, key), 400, '1302');
+    expectRefusal(await payFromWallet(world, paying, wallet, key), 403, '1303');
+    await world.clock.advance(15 * 60_000);
+    expect((await payFromWallet(world, paying, wallet, key)).json).toMatchObject({ status: 'approved' });
+  });
+
+  test('429: when the tries count again, the same call pays', async () => {
+    const asked = await askCode(world, merchant);
+    const otp_code = await codeOn(world, asked.phone);
+    const verify = (code: string, headers = {}) =>
+      world.call('POST', '/payments/verify-otp', {
+        bearer: asked.token,
+        body: { payment_id: asked.payment_id, otp_code: code },
+        headers,
+      });
+    const wrong = otp_code === '000000' ? '000001' : '000000';
+    for (let tries = 0; tries < 5; tries += 1) expectRefusal(await verify(wrong), 400, '1302');
+    const key = fresh();
+    expectRefusal(await verify(otp_code, key), 429, '1301');
+    await world.clock.advance(5 * 60_000);
+    expect((await verify(otp_code, key)).json).toMatchObject({ status: 'approved' });
+  });
+
+  test('502: when the carrier is back, the same call goes on', async () => {
+    const paying = await collect(world, merchant);
+    const msisdn = numberEnding('01');
+    const key = fresh();
+    world.sandbox.faults.set('mtn', { refuse_rate: 1 });
+    expectRefusal(await payByPhone(world, paying, msisdn, key), 502, '1404');
+    world.sandbox.faults.clear();
+    const paid = await payByPhone(world, paying, msisdn, key);
+    expect(paid.json, paid.text).toMatchObject({ status: 'pending_mobile_money_verification' });
+    expect((await payByPhone(world, paying, msisdn, key)).text).toBe(paid.text);
+    await untilStatus(world, paying, 'approved');
+    expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+  });
+});
+
+/** Lets time pass until there is an answer. */
+/** Resolves when the carrier has received its next request, and so has drawn its fault. */
+function carrierAsked(): Promise<void> {
+  const { server } = world.sandbox.app;
+  return new Promise((resolve) => {
+    const listener = ({ url }: IncomingMessage): void => {
+      if (url?.startsWith('/mtn/') !== true) return;
+      server.off('request', listener);
+      resolve();
+    };
+    server.on('request', listener);
+  });
+}
+
+async function whileTimePasses<T>(answering: Promise<T>): Promise<T> {
+  let done = false;
+  const noted = answering.finally(() => {
+    done = true;
+  });
+  await until(async () => {
+    await world.pass(500);
+    return done ? true : undefined;
+  });
+  return noted;
+}
+
+describe('two processes', () => {
+  test('sixty calls under one key, half of them at each: one effect, one answer', async () => {
+    const second = await openSecond(world, manualClock(0));
+    try {
+      const paying = await collect(world, merchant);
+      const msisdn = numberEnding('01');
+      const key = fresh();
+      const urls = [world.url, second.url];
+      const calls = Array.from({ length: 60 }, (_, at) => submitAt(urls[at % 2] ?? '', paying, msisdn, key));
+      const answers = await whileTimePasses(Promise.all(calls));
+      expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size, answers[0]?.text).toBe(1);
+      expect(answers[0]?.status).toBe(200);
+      await untilStatus(world, paying, 'approved');
+      expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+    } finally {
+      await second.close();
+    }
+  });
+
+  test('the first one hangs after the money was taken: the other one goes on with its call', async () => {
+    const second = await openSecond(world, manualClock(0));
+    world.sandbox.faults.set('mtn', { lose_callback_rate: 1 });
+    const paying = await collect(world, merchant);
+    const msisdn = numberEnding('05');
+    const key = fresh();
+    const hanging = submitAt(second.url, paying, msisdn, key);
+    await until(async () => ((await phoneState(world, msisdn)).prompts.length > 0 ? true : undefined));
+    const taken = await whileTimePasses(payByPhone(world, paying, msisdn, key));
+    expect(taken.status, taken.text).toBe(200);
+    await untilStatus(world, paying, 'approved');
+    const again = await payByPhone(world, paying, msisdn, key);
+    expect(again.text).toBe(taken.text);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expectRefusal(await payByPhone(world, paying, msisdn, fresh()), 401, '1001', 'SESSION_CONSUMED');
+    expectRefusal(await payByPhone(world, paying, numberEnding('01'), key), 409, '1203', 'IDEMPOTENCY_BODY');
+    expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+    // The first one wakes up: it says what the other one said.
+    await second.cut();
+    expect(await hanging).toEqual({ status: 200, text: taken.text });
+    await second.close();
+  });
+
+  test('the first one hangs before anything was taken: once that is certain, the same call sends it', async () => {
+    const second = await openSecond(world, manualClock(0));
+    const paying = await collect(world, merchant);
+    const msisdn = numberEnding('01');
+    const key = fresh();
+    world.sandbox.faults.set('mtn', { drop_rate: 1 });
+    const asked = carrierAsked();
+    const hanging = submitAt(second.url, paying, msisdn, key);
+    await asked;
+    world.sandbox.faults.clear();
+    // Beside the one that hangs, and elsewhere: whoever waits ten seconds is told to come again.
+    const beside = await whileTimePasses(submitAt(second.url, paying, msisdn, key));
+    expect([beside.status, JSON.parse(beside.text)], beside.text).toMatchObject([
+      409,
+      { error_code: '1203', retryable: true, retry_after: 5, details: [{ code: 'IN_PROGRESS' }] },
+    ]);
+    const early = await whileTimePasses(payByPhone(world, paying, msisdn, key));
+    expectRefusal(early, 409, '1203', 'IN_PROGRESS');
+    expect(early.json.retryable).toBe(true);
+    await untilStatus(world, paying, 'pending', 5_000);
+    const sent = await payByPhone(world, paying, msisdn, key);
+    expect(sent.json, sent.text).toMatchObject({ status: 'pending_mobile_money_verification' });
+    await untilStatus(world, paying, 'approved');
+    expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+    await second.cut();
+    await hanging;
+    expect((await payByPhone(world, paying, msisdn, key)).text).toBe(sent.text);
+    expect(await statusOf(world, paying)).toBe('approved');
+    await second.close();
+  });
+});
+
+test('the books balance after all of this', async () => {
+  expect(await world.gateway.store.audit()).toEqual([]);
+});

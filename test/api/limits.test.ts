@@ -1,0 +1,188 @@
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { setMerchant } from '../../src/usecases/merchant-set.ts';
+import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
+import { bearerOf, collect, expectRefusal } from './flows.ts';
+import { askCode } from './route-samples.ts';
+
+let opened: World | undefined;
+
+async function worldAt(scale: string): Promise<World> {
+  opened = await openWorld({ env: { RATE_LIMIT_SCALE: scale, TRUST_PROXY: '127.0.0.1' } });
+  return opened;
+}
+
+afterEach(async () => {
+  await opened?.close();
+  opened = undefined;
+});
+afterAll(() => opened?.close());
+
+const MINT = { amount: '12.50', currency: 'usd', customer_reference: 'order-1' };
+
+/** Calls until the first 1301, and says how many passed. */
+async function passing(call: () => Promise<Answer>, most: number): Promise<{ passed: number; refused: Answer }> {
+  for (let passed = 0; passed <= most; passed += 1) {
+    const answer = await call();
+    if (answer.status === 429) return { passed, refused: answer };
+    expect(answer.status, answer.text).toBeLessThan(300);
+  }
+  throw new Error(`${most} calls passed`);
+}
+
+/** What the two headers say, read as their draft writes them. */
+function standing({ headers }: Answer): { name: string; quota: number; window: number; rest: number; reset: number } {
+  const policy = /^"(\w+)";q=(\d+);w=(\d+)$/.exec(headers.get('ratelimit-policy') ?? '');
+  const state = /^"(\w+)";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '');
+  if (policy === null || state === null) throw new Error(`no limit in ${JSON.stringify([...headers])}`);
+  expect(state[1]).toBe(policy[1]);
+  const [quota, window, rest, reset] = [policy[2], policy[3], state[2], state[3]].map(Number);
+  return { name: policy[1] ?? '', quota: quota ?? 0, window: window ?? 0, rest: rest ?? 0, reset: reset ?? 0 };
+}
+
+describe('traffic', () => {
+  test('payments: 120 a minute and session; 1301 says when, and then it is true', async () => {
+    const world = await worldAt('1');
+    const merchant = await world.merchant();
+    const paying = await collect(world, merchant);
+    const read = (token = paying.token) =>
+      world.call('GET', `/payments/status/${paying.transaction_id}`, { bearer: token });
+    expect(standing(await read())).toMatchObject({ name: 'payments', quota: 120, window: 60, rest: 118 });
+
+    const { passed, refused } = await passing(read, 200);
+    // One was the collect, one the first read.
+    expect(passed).toBe(118);
+    expectRefusal(refused, 429, '1301');
+    expect(refused.json.retryable).toBe(true);
+    expect(standing(refused)).toMatchObject({ rest: 0 });
+    const wait = Number(refused.headers.get('retry-after'));
+    expect(wait).toBeGreaterThan(0);
+    expect(wait).toBeLessThanOrEqual(61);
+
+    // Whoever is refused does not make it longer, and others are not in their way.
+    expectRefusal(await read(), 429, '1301');
+    expect((await read((await mint(world, merchant)).token)).status).toBe(200);
+    await world.clock.advance(wait * 1_000);
+    expect((await read()).status).toBe(200);
+    await world.clock.advance(120_000);
+    expect(standing(await read()).rest).toBe(119);
+  });
+
+  test('mobile-money status: 30 a minute and session, counted apart', async () => {
+    const world = await worldAt('1');
+    const paying = await collect(world, await world.merchant());
+    const poll = () =>
+      world.call('GET', `/payments/mobile-money/status/${paying.payment_id}`, { bearer: paying.token });
+    const { passed, refused } = await passing(poll, 60);
+    expect(passed).toBe(30);
+    expect(standing(refused)).toMatchObject({ name: 'mobile_money_status', quota: 30, window: 60 });
+    const read = await world.call('GET', `/payments/status/${paying.transaction_id}`, { bearer: paying.token });
+    expect(standing(read)).toMatchObject({ name: 'payments', rest: 118 });
+  });
+
+  test('mints: by credential, as the merchant’s own number says', async () => {
+    const world = await worldAt('1');
+    const [merchant, other] = [await world.merchant(), await world.merchant('Librairie Goma')];
+    const mintAs = (of: typeof merchant) =>
+      world.call('POST', '/internal/sessions/create', { bearer: bearerOf(of), body: MINT });
+    expect(standing(await mintAs(other))).toMatchObject({ name: 'sessions_create', quota: 6_000, window: 60 });
+    await setMerchant(world.gateway.deps, merchant.merchant.id, { rate_limits: new Map([['sessions_create', 5]]) });
+    const { passed, refused } = await passing(() => mintAs(merchant), 10);
+    expect(passed).toBe(5);
+    expect(standing(refused).quota).toBe(5);
+    expect((await mintAs(other)).status).toBe(201);
+  });
+
+  test('refused calls count, too: nobody tries bad bodies for ever', async () => {
+    const world = await worldAt('0.1');
+    const { token } = await mint(world, await world.merchant());
+    const bad = () => world.call('POST', '/payments/collect', { bearer: token, body: {} });
+    const statuses = [];
+    for (let calls = 0; calls < 13; calls += 1) statuses.push((await bad()).status);
+    expect(statuses).toEqual([...Array.from({ length: 12 }, () => 400), 429]);
+  });
+
+  test('a replay is a call: it is counted, and answers once there is room', async () => {
+    const world = await worldAt('0.1');
+    const { token } = await mint(world, await world.merchant());
+    const headers = { 'idempotency-key': 'once' };
+    const one = () =>
+      world.call('POST', '/payments/collect', { bearer: token, body: collectBody(world, 'none'), headers });
+    const first = await one();
+    const { passed } = await passing(one, 20);
+    expect(passed).toBe(11);
+    await world.clock.advance(120_000);
+    expect((await one()).text).toBe(first.text);
+  });
+});
+
+describe('scale 0', () => {
+  test('switches traffic limits off, and their headers', async () => {
+    const world = await worldAt('0');
+    const paying = await collect(world, await world.merchant());
+    const read = () =>
+      world.call('GET', `/payments/mobile-money/status/${paying.payment_id}`, { bearer: paying.token });
+    const answers = await Promise.all(Array.from({ length: 200 }, read));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(answers[0]?.headers.get('ratelimit')).toBeNull();
+    expect(answers[0]?.headers.get('ratelimit-policy')).toBeNull();
+  });
+
+  test('does not touch what guards a secret: 20 wrong credentials a minute and address', async () => {
+    const world = await worldAt('0');
+    const merchant = await world.merchant();
+    const from = (address: string, secret: string) =>
+      world.call('POST', '/internal/sessions/create', {
+        bearer: `${merchant.key_id}:${secret}`,
+        body: MINT,
+        headers: { 'x-forwarded-for': address },
+      });
+    const wrong = (address: string) => from(address, `sk_test_${'A'.repeat(43)}`);
+    for (let tries = 0; tries < 20; tries += 1) expectRefusal(await wrong('203.0.113.9'), 401, '1001');
+    const refused = await wrong('203.0.113.9');
+    expectRefusal(refused, 429, '1301');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    // Neither another address nor the right secret from this one has to wait.
+    expectRefusal(await wrong('203.0.113.10'), 401, '1001');
+    expect((await from('203.0.113.9', merchant.secret)).status).toBe(201);
+    // One customer of IPv6 has a whole /64.
+    for (let tries = 0; tries < 20; tries += 1) await wrong(`2001:db8::${tries + 1}`);
+    expectRefusal(await wrong('2001:db8::ffff'), 429, '1301');
+    await world.clock.advance(120_000);
+    expectRefusal(await wrong('203.0.113.9'), 401, '1001');
+  });
+
+  test('nor the tries of a code, right or wrong', async () => {
+    const world = await worldAt('0');
+    const asked = await askCode(world, await world.merchant());
+    const guess = (otp_code: string) =>
+      world.call('POST', '/payments/verify-otp', {
+        bearer: asked.token,
+        body: { payment_id: asked.payment_id, otp_code },
+      });
+    const codes = [];
+    for (let tries = 0; tries < 6; tries += 1) codes.push((await guess(String(100_000 + tries))).json.error_code);
+    // One guess in 200 000 hits; then the test would say so.
+    expect(codes).toEqual(['1302', '1302', '1302', '1302', '1302', '1301']);
+  });
+});
+
+test('health, the API’s document and the pages on errors have no limit and need no credential', async () => {
+  const world = await worldAt('0.01');
+  const paths = [
+    '/health',
+    '/health/ready',
+    '/api/v1/health',
+    '/openapi.json',
+    '/openapi.yaml',
+    '/docs/errors',
+    '/docs/errors/1301',
+  ];
+  for (const path of paths) {
+    for (let calls = 0; calls < 5; calls += 1) {
+      const response = await fetch(world.url + path);
+      await response.text();
+      expect(response.status, path).toBe(200);
+      expect(response.headers.get('ratelimit')).toBeNull();
+    }
+  }
+});

@@ -1,0 +1,148 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Compile } from 'typebox/compile';
+import { afterAll, describe, expect, test } from 'vitest';
+import { REFUSALS } from '../../src/domain/refusal.ts';
+import type { Route } from '../../src/http/route.ts';
+import { type Answer, openWorld } from '../support/world.ts';
+import { collect, expectEnvelope, numberEnding, payByPhone, untilStatus } from './flows.ts';
+import { requireWorks, routesOf, sampleOf, send } from './route-samples.ts';
+
+// The table is walked at collection, so that each route has tests of its own name.
+const world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+const merchant = await world.merchant();
+const document: Document = JSON.parse(await (await fetch(`${world.url}/openapi.json`)).text());
+const routes = routesOf(world);
+afterAll(() => world.close());
+
+type Schema = { readonly properties?: Readonly<Record<string, Schema>>; readonly [name: string]: unknown };
+
+interface Operation {
+  readonly security: readonly Readonly<Record<string, unknown>>[];
+  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } };
+  readonly responses: {
+    readonly [status: string]: {
+      readonly description: string;
+      readonly headers: Readonly<Record<string, unknown>>;
+      readonly content: { readonly 'application/json': { readonly schema: Schema } };
+    };
+  };
+}
+
+interface Document {
+  readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };
+  readonly components: { readonly schemas: { readonly Error: Schema } };
+}
+
+function operationOf(route: Pick<Route, 'path' | 'method'>): Operation {
+  const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+  const operation = document.paths[path]?.[route.method.toLowerCase()];
+  if (operation === undefined) throw new Error(`${route.method} ${path} is not in the document`);
+  return operation;
+}
+
+/** Demands what the document promises of a success: the shape, no field that it does not name, and its headers. */
+function expectDocumented(route: Route, answer: Answer): void {
+  const promised = operationOf(route).responses[String(answer.status)];
+  if (promised === undefined) throw new Error(`${answer.status} is not in the document: ${answer.text}`);
+  const { schema } = promised.content['application/json'];
+  const problems = [...Compile(schema).Errors(answer.json)];
+  expect(problems, answer.text).toEqual([]);
+  expectNamed(schema, answer.json);
+}
+
+function expectNamed(schema: Schema, value: unknown): void {
+  if (typeof value !== 'object' || value === null || schema.properties === undefined) return;
+  for (const [name, inner] of Object.entries(value)) {
+    const known = schema.properties[name];
+    expect(known, `${name} is not in the document`).toBeDefined();
+    if (known !== undefined) expectNamed(known, inner);
+  }
+}
+
+test('is valid OpenAPI 3.1', async () => {
+  const result = await new Validator().validate(structuredClone(document) as object as Record<string, unknown>);
+  expect(result).toMatchObject({ valid: true });
+});
+
+test('has each route of the table, and nothing else', () => {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const table = routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
+  expect(operations.sort()).toEqual(table.sort());
+});
+
+test('says of every error what the contract says: code, status, page', async () => {
+  for (const code of Object.keys(REFUSALS)) {
+    const page = await fetch(`${world.url}/docs/errors/${code}`);
+    expect(page.status, code).toBe(200);
+    expect(await page.text()).toContain(code);
+  }
+});
+
+describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_name, route) => {
+  test('asks for the credential that it takes', () => {
+    expect(operationOf(route).security).toEqual([{ [route.credential]: [] }]);
+  });
+
+  test('answers as the document says, first and replayed', async () => {
+    const sample = await sampleOf(route, world, merchant);
+    const headers: Record<string, string> = route.method === 'POST' ? { 'idempotency-key': 'openapi' } : {};
+    for (const answer of [await send(world, route, sample, headers), await send(world, route, sample, headers)]) {
+      expect(answer.status, answer.text).toBe(sample.answers);
+      expectDocumented(route, answer);
+    }
+  });
+
+  test.runIf(route.method === 'POST')('takes the body that the document describes', async () => {
+    const sample = await sampleOf(route, world, merchant);
+    const schema = operationOf(route).requestBody?.content['application/json'].schema ?? {};
+    expect([...Compile(schema).Errors(sample.body)]).toEqual([]);
+    await requireWorks(world, route, sample);
+  });
+
+  test('refuses as the document says', async () => {
+    const sample = await sampleOf(route, world, merchant);
+    const refused = [
+      await send(world, route, { ...sample, bearer: 'nobody' }),
+      await send(world, route, { ...sample, bearer: 'nobody:at all' }),
+      ...(route.method === 'POST' ? [await send(world, route, { ...sample, body: {} })] : []),
+      ...(sample.unknown === undefined ? [] : [await send(world, route, { ...sample.unknown, bearer: sample.bearer })]),
+    ];
+    const { responses } = operationOf(route);
+    for (const answer of refused) {
+      expectEnvelope(answer);
+      const promised = responses[String(answer.status)];
+      expect(promised?.description, answer.text).toContain(answer.json.error_code);
+      expect([...Compile(document.components.schemas.Error).Errors(answer.json)], answer.text).toEqual([]);
+    }
+  });
+});
+
+test.each([
+  ['01', 'approved'],
+  ['02', 'failed'],
+  ['03', 'cancelled'],
+])('every read of a phone payment that ends (%s: %s) is as the document says', async (ending, status) => {
+  const paying = await collect(world, merchant);
+  const submitted = await payByPhone(world, paying, numberEnding(ending));
+  const routeOf = (operationId: string): Route => {
+    const route = routes.find((one) => one.operationId === operationId);
+    if (route === undefined) throw new Error(`no route ${operationId}`);
+    return route;
+  };
+  expectDocumented(routeOf('submitPayment'), submitted);
+  const reads = [
+    [routeOf('readStatus'), `/payments/status/${paying.transaction_id}`],
+    [routeOf('readTransaction'), `/payments/transaction/${paying.transaction_id}`],
+    [routeOf('readMobileMoneyStatus'), `/payments/mobile-money/status/${paying.payment_id}`],
+  ] as const;
+  const readAll = async (): Promise<void> => {
+    for (const [route, path] of reads) {
+      expectDocumented(route, await world.call('GET', path, { bearer: paying.token }));
+    }
+  };
+  await readAll();
+  await untilStatus(world, paying, status);
+  await readAll();
+});

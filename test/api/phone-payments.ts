@@ -1,0 +1,65 @@
+/**
+ * Payments from phones, as tests of them need again and again: one whose prompt is out, its attempt, its callback.
+ *
+ * Invariant: the gateway is asked over HTTP; only an attempt's row is read beside it, for the address of its callback.
+ */
+
+import { expect } from 'vitest';
+import { shardOf } from '../../src/domain/ids.ts';
+import type { Attempt } from '../../src/domain/records.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import type { Hook, World } from '../support/world.ts';
+import { collect, type Fields, hooksAbout, numberEnding, type Paying, payByPhone, until, untilLater } from './flows.ts';
+
+/** A submitted payment whose prompt is on the phone. */
+export async function pushed(
+  world: World,
+  merchant: MerchantCreated,
+  ending: string,
+  minted: Fields = {},
+): Promise<Paying & { readonly msisdn: string }> {
+  const paying = await collect(world, merchant, { method: 'mobile_money', minted });
+  const msisdn = numberEnding(ending);
+  const submitted = await payByPhone(world, paying, msisdn);
+  expect(submitted.status, submitted.text).toBe(200);
+  expect(submitted.json).toMatchObject({
+    success: true,
+    status: 'pending_mobile_money_verification',
+    payment_id: paying.payment_id,
+    transaction_id: paying.transaction_id,
+    amount: '12.50',
+    currency: 'usd',
+    customer_reference: paying.reference,
+    summary_code: 'lok000',
+  });
+  return { ...paying, msisdn };
+}
+
+export async function attemptOf(world: World, paying: Pick<Paying, 'transaction_id'>): Promise<Attempt> {
+  const shard = shardOf(paying.transaction_id);
+  return until(async () => {
+    const payment = await world.gateway.store.payment.get(shard, paying.transaction_id);
+    const id = payment?.attempt_id ?? undefined;
+    return id === undefined ? undefined : world.gateway.store.attempt.get(shard, id);
+  });
+}
+
+/** Calls back as the carrier does, and returns the gateway's HTTP status. */
+export async function callBack(url: string, body: unknown, method: 'PUT' | 'POST' = 'PUT'): Promise<number> {
+  const response = await fetch(url, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  await response.text();
+  return response.status;
+}
+
+/** The one webhook that a final payment has; what else might come has had its time. */
+export async function onlyHook(world: World, paying: Pick<Paying, 'transaction_id'>): Promise<Hook> {
+  // Where the clock leapt while it was posted, its lease has to run out before it is posted anew.
+  const hook = await untilLater(world, async () => hooksAbout(world, paying.transaction_id)[0], 10_000);
+  await world.gateway.courier.idle();
+  expect(hooksAbout(world, paying.transaction_id)).toHaveLength(1);
+  return hook;
+}

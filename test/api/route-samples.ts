@@ -1,0 +1,184 @@
+/**
+ * For every route of the table one call that succeeds, made afresh each time, so that walks can spoil it in one way.
+ *
+ * Invariant: a route without a sample here fails the walk; nobody adds a route that is not walked.
+ */
+
+import { makeId } from '../../src/domain/ids.ts';
+import { paymentRoutes } from '../../src/http/payments.ts';
+import type { Route } from '../../src/http/route.ts';
+import { sessionRoutes } from '../../src/http/sessions.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type Answer, collectBody, mint, type World } from '../support/world.ts';
+import { bearerOf, codeOn, collect, expectRefusal, type Fields, type Paying, payFromWallet } from './flows.ts';
+
+export interface Sample {
+  readonly path: string;
+  readonly bearer: string;
+  readonly body?: Fields;
+  /** The status it is answered with. */
+  readonly answers: number;
+  /** For POST: a body that means something else. */
+  readonly otherBody?: Fields;
+  /** For routes about an object: the same call about one that does not exist. */
+  readonly unknown?: { readonly path: string; readonly body?: Fields };
+  /** The session that calls, consumed by a payment; undefined for the merchant's own calls. */
+  consume?(): Promise<void>;
+}
+
+type Make = (world: World, merchant: MerchantCreated) => Promise<Sample>;
+
+/** Every route of the published API. */
+export function routesOf(world: World): Route[] {
+  const { deps } = world.gateway;
+  return [...sessionRoutes(deps), ...paymentRoutes(deps)];
+}
+
+export function sampleOf(route: Route, world: World, merchant: MerchantCreated): Promise<Sample> {
+  const make = SAMPLES[route.operationId];
+  if (make === undefined) throw new Error(`${route.operationId} has no sample: write one, so that it is walked`);
+  return make(world, merchant);
+}
+
+/** Sends a sample, perhaps with something else in it. */
+export function send(
+  world: World,
+  route: Pick<Route, 'method'>,
+  sample: Pick<Sample, 'path' | 'body'> & { readonly bearer?: string },
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  return world.call(route.method, sample.path, {
+    ...(sample.bearer === undefined ? {} : { bearer: sample.bearer }),
+    ...(sample.body === undefined ? {} : { body: sample.body }),
+    headers,
+  });
+}
+
+/** A transaction_id and a payment_id of the right form that name nothing. */
+export function nothing(world: World, merchant: MerchantCreated): { transaction_id: string; payment_id: string } {
+  const { clock, random, secrets } = world.gateway.deps;
+  const transaction_id = makeId('txn', clock.now(), random.bytes(16), merchant.merchant.shard);
+  return { transaction_id, payment_id: secrets.sealPaymentId(transaction_id) };
+}
+
+let phones = 0;
+
+/** A payment that waits for its one-time code. */
+export async function askCode(
+  world: World,
+  merchant: MerchantCreated,
+): Promise<Paying & { readonly phone: string; readonly wallet: string }> {
+  phones += 1;
+  const phone = `+24382${String(phones).padStart(5, '0')}77`;
+  const wallet = await world.wallet({ balance: 500_00n, phone });
+  const paying = await collect(world, merchant, { minted: { amount: '150.00', ttl_seconds: 86_400 } });
+  const asked = await payFromWallet(world, paying, wallet);
+  if (asked.json.status !== 'pending_otp_verification') throw new Error(asked.text);
+  return { ...paying, phone, wallet: wallet.number };
+}
+
+/** Pays something else on that session, so that it is consumed. */
+async function consume(world: World, token: string): Promise<void> {
+  const wallet = await world.wallet();
+  const made = await world.call('POST', '/payments/collect', { bearer: token, body: collectBody(world, 'none') });
+  const paid = await payFromWallet(world, { token, payment_id: made.json.payment_id }, wallet);
+  if (paid.json.status !== 'approved') throw new Error(paid.text);
+}
+
+const minted = { ttl_seconds: 86_400 };
+
+const SAMPLES: { readonly [operationId: string]: Make } = {
+  createSession: async (_world, merchant) => {
+    const body = { amount: '12.50', currency: 'usd', customer_reference: 'order-7' };
+    return {
+      path: '/internal/sessions/create',
+      bearer: bearerOf(merchant),
+      body,
+      answers: 201,
+      otherBody: { ...body, amount: '12.51' },
+    };
+  },
+  collectPayment: async (world, merchant) => {
+    const { token } = await mint(world, merchant, minted);
+    const body = collectBody(world, 'none');
+    return {
+      path: '/payments/collect',
+      bearer: token,
+      body,
+      answers: 200,
+      otherBody: { ...body, fee_covered_by: 'merchant' },
+      consume: () => consume(world, token),
+    };
+  },
+  submitPayment: async (world, merchant) => {
+    const paying = await collect(world, merchant, { minted });
+    const wallet = await world.wallet();
+    const body = {
+      payment_id: paying.payment_id,
+      payment_method_id: 'wallet',
+      ewallet_number: wallet.number,
+      ewallet_pin: wallet.pin,
+    };
+    return {
+      path: '/payments/submit',
+      bearer: paying.token,
+      body,
+      answers: 200,
+      otherBody: { ...body, ewallet_pin: '4321' },
+      unknown: { path: '/payments/submit', body: { ...body, payment_id: nothing(world, merchant).payment_id } },
+      consume: () => consume(world, paying.token),
+    };
+  },
+  verifyCode: async (world, merchant) => {
+    const asked = await askCode(world, merchant);
+    const body = { payment_id: asked.payment_id, otp_code: await codeOn(world, asked.phone) };
+    return {
+      path: '/payments/verify-otp',
+      bearer: asked.token,
+      body,
+      answers: 200,
+      otherBody: { ...body, payment_id: `${asked.payment_id}x` },
+      unknown: { path: '/payments/verify-otp', body: { ...body, payment_id: nothing(world, merchant).payment_id } },
+      consume: () => Promise.resolve(),
+    };
+  },
+  resendCode: async (world, merchant) => {
+    const asked = await askCode(world, merchant);
+    const body = { payment_id: asked.payment_id };
+    return {
+      path: '/payments/resend-otp',
+      bearer: asked.token,
+      body,
+      answers: 200,
+      otherBody: { payment_id: `${asked.payment_id}x` },
+      unknown: { path: '/payments/resend-otp', body: { payment_id: nothing(world, merchant).payment_id } },
+      consume: () => Promise.resolve(),
+    };
+  },
+  readStatus: (world, merchant) => reading(world, merchant, '/payments/status/', 'transaction_id'),
+  readTransaction: (world, merchant) => reading(world, merchant, '/payments/transaction/', 'payment_id'),
+  readMobileMoneyStatus: (world, merchant) => reading(world, merchant, '/payments/mobile-money/status/', 'payment_id'),
+};
+
+async function reading(
+  world: World,
+  merchant: MerchantCreated,
+  path: string,
+  id: 'transaction_id' | 'payment_id',
+): Promise<Sample> {
+  const paying = await collect(world, merchant, { minted });
+  return {
+    path: path + paying[id],
+    bearer: paying.token,
+    answers: 200,
+    unknown: { path: path + nothing(world, merchant)[id] },
+    consume: () => consume(world, paying.token),
+  };
+}
+
+/** Demands that a call succeeds as its sample says, so that a refusal elsewhere has the reason that it is tested for. */
+export async function requireWorks(world: World, route: Route, sample: Sample): Promise<Answer> {
+  const answer = await send(world, route, sample);
+  if (answer.status !== sample.answers) expectRefusal(answer, sample.answers, 'none');
+  return answer;
+}

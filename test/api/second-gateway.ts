@@ -1,0 +1,65 @@
+/**
+ * A second gateway on the world's database, as another process would be.
+ *
+ * Invariant: it shares nothing with the first one but the database, the keys and the time.
+ */
+
+import { assembleGateway } from '../../src/assemble.ts';
+import { readConfig } from '../../src/config.ts';
+import { createOutbound } from '../../src/platform/outbound.ts';
+import type { Clock } from '../../src/platform/platform.ts';
+import { freePort, type World } from '../support/world.ts';
+import type { Paying } from './flows.ts';
+
+export interface Second {
+  readonly url: string;
+  /** Ends the upstream calls that it has open, as if their answers were lost. */
+  cut(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Another process's gateway on the same database. Its upstream calls time out by the clock that it is given. */
+export async function openSecond(world: World, deadlines: Clock): Promise<Second> {
+  const { clock, random, log, secrets } = world.gateway.deps;
+  const outbound = createOutbound({ allowLoopback: true, requireHttps: false, clock: deadlines });
+  const port = await freePort();
+  const config = readConfig({
+    SANDBOX_PORT: new URL(world.sandboxUrl).port,
+    PORT: String(port),
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    DATABASE_URL: world.databaseUrl,
+    RATE_LIMIT_SCALE: '0',
+  });
+  const platform = { clock, random, log, secrets, outbound };
+  const gateway = await assembleGateway(config, platform, { databaseUrl: world.databaseUrl, role: 'api' });
+  const url = await gateway.listen();
+  const close = async (): Promise<void> => {
+    await gateway.stop();
+    await outbound.close();
+  };
+  return { url, cut: () => outbound.close(), close };
+}
+
+/** Submits from a phone number, at that gateway. */
+export async function submitAt(
+  url: string,
+  paying: Pick<Paying, 'token' | 'payment_id'>,
+  msisdn: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; text: string }> {
+  const response = await fetch(`${url}/api/v1/payments/submit`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'accept-language': 'en',
+      authorization: `Bearer ${paying.token}`,
+      ...headers,
+    },
+    body: JSON.stringify({
+      payment_id: paying.payment_id,
+      payment_method_id: 'mobile_money',
+      mobile_money_phone_number: msisdn,
+    }),
+  });
+  return { status: response.status, text: await response.text() };
+}

@@ -1,0 +1,116 @@
+/**
+ * A database that falls silent: connections stand, and nothing comes back. Everybody is told soon, nobody waits for
+ * ever, and the store heals.
+ */
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Change } from '../../src/domain/change.ts';
+import { type Committer, openCommitter } from '../../src/store/commit.ts';
+import { type Line, openLine } from '../../src/store/line.ts';
+import { openReaders, type Readers } from '../../src/store/read.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { anAnswer } from './store-records.ts';
+
+const LIMIT_MS = 300;
+const PING = { name: 'ping', text: 'select' };
+
+let database: TestDatabase;
+let server: Server;
+let frozen = false;
+let sockets: Set<Socket>;
+let lines: Line[];
+let troubles: string[];
+let committer: Committer;
+let readers: Readers;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+/** A wire that, while `frozen`, accepts and swallows: as a stopped server does. */
+beforeEach(async () => {
+  frozen = false;
+  sockets = new Set();
+  const target = new URL(database.url);
+  server = createServer((near) => {
+    const far = connect(Number(target.port === '' ? 5432 : target.port), target.hostname);
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('data', (bytes) => {
+        if (!frozen) other.write(bytes);
+      });
+      socket.on('close', () => other.destroy());
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const url = new URL(database.url);
+  url.host = `127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+  troubles = [];
+  const onError = ({ message }: Error) => troubles.push(message);
+  const openOne = (name: string) => openLine({ url: url.href, name, onError, limitMs: LIMIT_MS });
+  lines = ['commit', 'read', 'read'].map(openOne);
+  const [first, ...others] = lines;
+  if (first === undefined) throw new Error('no line');
+  committer = openCommitter(first);
+  readers = openReaders(others);
+});
+
+afterEach(async () => {
+  await committer.close();
+  await readers.close();
+  await Promise.all(lines.map((line) => line.close()));
+  for (const socket of sockets) socket.destroy();
+  server.close();
+});
+
+const claim = (id: string): Change => ({ claims: [{ table: 'idempotency', row: anAnswer(id) }] });
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : 'no error');
+const read = () =>
+  readers.query(PING, [], []).then(
+    () => 'read',
+    (error: unknown) => nameOf(error),
+  );
+
+test('reads and commits fail, sent commits in doubt; then everything heals', async () => {
+  await Promise.all(lines.map((line) => line.run([{ statement: PING, values: () => [] }])));
+  await committer.commit(claim('warm'));
+  frozen = true;
+  const doubtful = committer.commit(claim('doubtful')).catch(nameOf);
+  const reads = await Promise.all(Array.from({ length: 20 }, read));
+  expect(new Set(reads)).toEqual(new Set(['StoreUnavailable']));
+  expect(await doubtful).toBe('CommitUnknown');
+  // The database is known to be away: what was never sent is in no doubt.
+  const more = await Promise.all(Array.from({ length: 600 }, (_, n) => committer.commit(claim(`n${n}`)).catch(nameOf)));
+  expect(new Set(more)).toEqual(new Set(['StoreUnavailable']));
+  // One connection each was lost; that nobody reached the server after that is no news.
+  expect(new Set(troubles)).toEqual(new Set(['the database connection was lost']));
+  frozen = false;
+  for (const socket of sockets) socket.destroy();
+  let healed = 'not yet';
+  for (let tries = 0; tries < 20 && healed !== 'won'; tries += 1) {
+    healed = await committer.commit(claim(`back ${tries}`)).catch(nameOf);
+  }
+  expect(healed).toBe('won');
+  expect(await read()).toBe('read');
+});
+
+test('a server that ends a statement for its time has rolled it back: try later', async () => {
+  const slow = { name: 'slow', text: 'select pg_sleep(10)' };
+  await expect(readers.query(slow, [], [])).rejects.toThrow('the database takes too long');
+  expect(await read()).toBe('read');
+});
+
+test('closing does not wait for a silent server', async () => {
+  await Promise.all([committer.commit(claim('before')), read(), read()]);
+  frozen = true;
+  await Promise.all(lines.map((line) => line.close()));
+  expect(await read()).toBe('StoreUnavailable');
+});

@@ -1,0 +1,126 @@
+/**
+ * The database dies under load: killed with its backends, crashed by one of them, or all connections cut. The gateway
+ * says that it is unavailable, recovers by itself, and nothing that was acknowledged is lost.
+ *
+ * The server is one of our own, so that it can be killed; whoever opened it starts it again on the same port.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/platform/embedded-database.ts';
+import { seededRandom } from '../../src/platform/random.ts';
+import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
+import { type Hooks, openHooks } from '../support/hooks.ts';
+import { judge } from '../support/invariants.ts';
+import { startGateway } from '../support/processes.ts';
+import { findSecrets, secretsOf } from '../support/secrets-in-logs.ts';
+import { openShop } from '../support/shop.ts';
+
+const FAULTS = 9;
+const CALLERS = 8;
+const SPEED = 5;
+/** So many orders are paid between two faults at least: proof that the gateway has recovered. */
+const ORDERS_BETWEEN = 4;
+
+const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
+const random = seededRandom(seed);
+
+let dataDir: string;
+let database: EmbeddedDatabase;
+let world: FaultyWorld;
+let hooks: Hooks;
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'mbongo-test-'));
+  database = await openEmbeddedDatabase({ dataDir, log: { info: () => undefined, warn: () => undefined } });
+  world = await openFaultyWorld(database.url);
+  hooks = await openHooks();
+});
+afterAll(async () => {
+  // The server stops with the last who leaves it.
+  await world?.close();
+  await hooks?.close();
+  await database?.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+function postmaster(): number {
+  return Number.parseInt(readFileSync(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8'), 10);
+}
+
+async function query(text: string): Promise<readonly { pid: number }[]> {
+  const client = new pg.Client({ connectionString: database.url });
+  // The server may die while we are connected: that is the point.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<{ pid: number }>(text)).rows;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+const OURS = "from pg_stat_activity where application_name like 'mbongo %' and application_name <> 'mbongo presence'";
+
+const faults = {
+  'kill -9 of the server': async () => void process.kill(postmaster(), 'SIGKILL'),
+  'kill -9 of a backend': async () => {
+    const backends = await query(`select pid ${OURS} order by pid`);
+    const unlucky = backends[random.below(Math.max(1, backends.length))];
+    if (unlucky !== undefined) process.kill(unlucky.pid, 'SIGKILL');
+  },
+  'all connections cut': async () => void (await query(`select pg_terminate_backend(pid)::int as pid ${OURS}`)),
+} as const;
+
+test('the database dies under load', { timeout: 90_000 }, async () => {
+  onTestFailed(() => {
+    process.stderr.write(`the faults were those of FAULTS_SEED=${seed}\n`);
+  });
+  const { port, url } = await world.address();
+  const gateway = await startGateway(world.gatewayEnv(port), { speed: { factor: SPEED, since: Date.now() } });
+  let ended = false;
+  void gateway.ended.then(() => {
+    ended = true;
+  });
+  let done = false;
+  let paid = 0;
+  let enough = { at: 0, wake: () => {} };
+  const shop = openShop({
+    ...world,
+    notifyUrl: hooks.url,
+    random: seededRandom(seed + 1),
+    kinds: ['wallet', 'wallet', '01', '02', '05', '07', '08'],
+    url: () => url,
+  });
+  const caller = async (): Promise<void> => {
+    while (!done) {
+      await shop.pay();
+      paid += 1;
+      if (paid >= enough.at) enough.wake();
+    }
+  };
+  const morePaid = (count: number) =>
+    new Promise<void>((wake) => {
+      enough = { at: paid + count, wake };
+    });
+  const load = Promise.all(Array.from({ length: CALLERS }, caller));
+  const kinds = Object.values(faults);
+  for (let count = 0; count < FAULTS; count += 1) {
+    await Promise.race([morePaid(ORDERS_BETWEEN + random.below(ORDERS_BETWEEN)), load]);
+    await kinds[count % kinds.length]?.();
+  }
+  await Promise.race([morePaid(ORDERS_BETWEEN), load]);
+  done = true;
+  await load;
+  const findings = await judge({ ...world, shop, hooks });
+  expect(findings, JSON.stringify(Object.fromEntries(shop.seen))).toEqual([]);
+  expect(ended, 'the gateway was up all the time').toBe(false);
+  const unavailable = [...shop.seen.keys()].filter((what) => /50\d/.test(what));
+  expect(unavailable.length, 'faults were met').toBeGreaterThan(0);
+  expect(unavailable.filter((what) => !/ (503 1402|502 1404)$/.test(what))).toEqual([]);
+  expect(await gateway.stop()).toEqual({ code: 0, signal: null });
+  expect(findSecrets(gateway.printed(), secretsOf(world.merchant, shop.orders))).toEqual([]);
+  expect(gateway.printed()).not.toContain(new URL(database.url).password);
+});

@@ -1,0 +1,101 @@
+/**
+ * kill -9 of the gateway at random moments under load: nothing acknowledged is lost, no money moves twice, every
+ * payment ends once, and its merchant is told.
+ *
+ * The gateway's time passes several times as fast as ours, so that a request that was killed before it reached the
+ * carrier, which takes a minute and a half to be sure about, is settled while the test waits.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
+import { seededRandom } from '../../src/platform/random.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
+import { type Hooks, openHooks } from '../support/hooks.ts';
+import { judge } from '../support/invariants.ts';
+import { type Running, startGateway } from '../support/processes.ts';
+import { findSecrets, secretsOf } from '../support/secrets-in-logs.ts';
+import { openShop } from '../support/shop.ts';
+
+const KILLS = 32;
+const CALLERS = 12;
+const SPEED = 5;
+/** A kill comes after so many requests and answers at most, and a little later: at any point of what they cause. */
+const MOST_EVENTS = 80;
+const MOST_MS_MORE = 25;
+/** The last gateway lives long enough to meet a carrier that takes the money and never answers. */
+const ORDERS_AFTER = 2 * CALLERS;
+/** When nothing happens for so long, the kill comes all the same. */
+const QUIET_LIMIT_MS = 1_000;
+
+const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
+const random = seededRandom(seed);
+
+let database: TestDatabase;
+let world: FaultyWorld;
+let hooks: Hooks;
+let logs = '';
+let waiting = { events: 0, wake: () => {} };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  world = await openFaultyWorld(database.url);
+  hooks = await openHooks(undefined, happened);
+});
+afterAll(async () => {
+  await world?.close();
+  await hooks?.close();
+  await database?.drop();
+});
+
+function happened(): void {
+  waiting.events -= 1;
+  if (waiting.events <= 0) waiting.wake();
+}
+
+/** A moment that the seed draws: after so many requests, answers and webhooks more, and a little while. */
+async function moment(): Promise<void> {
+  await new Promise<void>((wake) => {
+    waiting = { events: 1 + random.below(MOST_EVENTS), wake };
+    setTimeout(wake, QUIET_LIMIT_MS);
+  });
+  await pause(random.below(MOST_MS_MORE));
+}
+
+test('kill -9 at random moments under load', { timeout: 150_000 }, async () => {
+  onTestFailed(() => {
+    process.stderr.write(`the moments were those of FAULTS_SEED=${seed}\n`);
+  });
+  const { port, url } = await world.address();
+  const speed = { factor: SPEED, since: Date.now() };
+  const start = (): Promise<Running> => startGateway(world.gatewayEnv(port), { speed });
+  let starting = start();
+  const shop = openShop({
+    ...world,
+    notifyUrl: hooks.url,
+    random: seededRandom(seed + 1),
+    kinds: ['wallet', 'wallet', '01', '01', '02', '03', '05', '07', '07', '08'],
+    url: () => starting.then(() => url),
+    heard: happened,
+  });
+  let enough = Number.POSITIVE_INFINITY;
+  const load = shop.run(CALLERS, () => shop.orders.length >= enough);
+  for (let killed = 0; killed < KILLS; killed += 1) {
+    const gateway = await starting;
+    await moment();
+    await gateway.kill();
+    logs += gateway.printed();
+    starting = start();
+  }
+  enough = shop.orders.length + ORDERS_AFTER;
+  await load;
+  const findings = await judge({ ...world, shop, hooks });
+  const gateway = await starting;
+  await gateway.stop();
+  logs += gateway.printed();
+  expect(findings, JSON.stringify(Object.fromEntries(shop.seen))).toEqual([]);
+  // The run was one: every kind of order was there, and the kills hit requests under way.
+  expect(shop.orders.length).toBeGreaterThan(KILLS);
+  const lost = [...shop.seen].filter(([what]) => what.includes('connection lost')).reduce((sum, [, n]) => sum + n, 0);
+  expect(lost).toBeGreaterThan(KILLS);
+  expect(findSecrets(logs, secretsOf(world.merchant, shop.orders))).toEqual([]);
+});

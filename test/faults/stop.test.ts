@@ -1,0 +1,177 @@
+/**
+ * SIGTERM under load, a process that is paused, and several processes over one database: what is in flight is
+ * finished, nothing is lost, and no event gets a second id.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { seededRandom } from '../../src/platform/random.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
+import { type Hooks, openHooks } from '../support/hooks.ts';
+import { judge } from '../support/invariants.ts';
+import { type Ended, type Running, startGateway } from '../support/processes.ts';
+import { findSecrets, secretsOf } from '../support/secrets-in-logs.ts';
+import { openShop, type Shop } from '../support/shop.ts';
+
+/** Contract §10: how long a stop may take. */
+const STOP_LIMIT_MS = 10_000;
+const CARRIER_DELAY_MS = 1_500;
+/** Of ours: shorter than the connector waits for its answer when time passes five times as fast. */
+const PAUSE_AT_MS = 700;
+const CLEAN: Ended = { code: 0, signal: null };
+
+let database: TestDatabase;
+let world: FaultyWorld;
+let hooks: Hooks;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  world = await openFaultyWorld(database.url);
+  hooks = await openHooks();
+});
+afterEach(async () => {
+  await world?.close();
+  await hooks?.close();
+  await database?.drop();
+});
+
+function stoppedInTime(gateway: Running): Promise<Ended | 'too late'> {
+  const late = new AbortController();
+  const tooLate = pause(STOP_LIMIT_MS, 'too late' as const, { signal: late.signal }).catch(() => 'too late' as const);
+  return Promise.race([gateway.ended, tooLate]).finally(() => late.abort());
+}
+
+async function slowCarrier(delay_ms = CARRIER_DELAY_MS): Promise<void> {
+  await fetch(`${world.sandboxUrl}/control/faults`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ upstream: 'mtn', delay_ms }),
+  });
+}
+
+/** Polls the statuses of what has been collected until they are as they must be. */
+async function readUntil(shop: Shop, done: (statuses: readonly string[]) => boolean): Promise<void> {
+  for (;;) {
+    const collected = shop.orders.filter(({ transaction_id }) => transaction_id !== '');
+    const reads = await Promise.all(collected.map((order) => shop.status(order)));
+    if (done(reads.map((read) => read?.status ?? 'unknown'))) return;
+    await pause(20);
+  }
+}
+
+/** Polls until that many orders wait for the carrier's answer to their submit. */
+function underWay(shop: Shop, count: number): Promise<void> {
+  return readUntil(shop, (statuses) => statuses.filter((status) => status === 'processing').length >= count);
+}
+
+/** Polls until a new connection is refused, or answered that the gateway is unavailable. */
+async function refusesWhatIsNew(url: string): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`${url}/health`, { headers: { connection: 'close' } }).catch(() => undefined);
+    if (answer === undefined || answer.status === 503) return;
+    await pause(10);
+  }
+}
+
+function newShop(kinds: Parameters<typeof openShop>[0]['kinds'], url: () => string): Shop {
+  return openShop({ ...world, notifyUrl: hooks.url, random: seededRandom(3), kinds, url });
+}
+
+test('SIGTERM under load: what is in flight is answered, what is new is refused, exit status 0', async () => {
+  const { port, url } = await world.address();
+  const gateway = await startGateway(world.gatewayEnv(port));
+  const shop = newShop(['01', '07'], () => url);
+  await slowCarrier();
+  const submits = 8;
+  let answered = 0;
+  const paid = Array.from({ length: submits }, () => shop.pay().then(() => (answered += 1)));
+  await underWay(shop, submits);
+  gateway.signal('SIGTERM');
+  await refusesWhatIsNew(url);
+  expect(answered, 'submits are still under way').toBe(0);
+  expect(await stoppedInTime(gateway)).toEqual(CLEAN);
+  await Promise.all(paid);
+  expect(Object.fromEntries(shop.seen)).toMatchObject({ 'POST /payments/submit 200': submits });
+  expect([...shop.seen.keys()].filter((what) => what.includes('lost'))).toEqual([]);
+  await fetch(`${world.sandboxUrl}/control/faults`, { method: 'DELETE' });
+  const again = await startGateway(world.gatewayEnv(port));
+  expect(await judge({ ...world, shop, hooks })).toEqual([]);
+  expect(await again.stop()).toEqual(CLEAN);
+});
+
+test('a carrier that never answers does not hold up the stop', async () => {
+  const { port, url } = await world.address();
+  const speed = { factor: 5, since: Date.now() };
+  const gateway = await startGateway(world.gatewayEnv(port), { speed });
+  let next: Promise<unknown> = Promise.resolve();
+  const shop = openShop({
+    ...world,
+    notifyUrl: hooks.url,
+    random: seededRandom(4),
+    kinds: ['05'],
+    url: () => next.then(() => url),
+  });
+  const paid = Promise.all([shop.pay(), shop.pay()]);
+  await underWay(shop, 2);
+  gateway.signal('SIGTERM');
+  next = gateway.ended.then(() => startGateway(world.gatewayEnv(port), { speed }));
+  expect(await stoppedInTime(gateway)).toEqual(CLEAN);
+  await paid;
+  expect(await judge({ ...world, shop, hooks })).toEqual([]);
+});
+
+test('what a paused process held is taken over, and it finds that out when it wakes', async () => {
+  const [one, two] = [await world.address(), await world.address()];
+  const speed = { factor: 5, since: Date.now() };
+  const paused = await startGateway(world.gatewayEnv(one.port), { speed });
+  const awake = await startGateway(world.gatewayEnv(two.port), { speed });
+  let url = one.url;
+  const shop = newShop(['01', '02', '05', '07', '08'], () => url);
+  await slowCarrier(PAUSE_AT_MS);
+  const submits = 10;
+  const paid = Promise.all(Array.from({ length: submits }, () => shop.pay()));
+  await underWay(shop, submits);
+  paused.signal('SIGSTOP');
+  url = two.url;
+  // Its leases run out, and the other one asks the carrier in its place.
+  const open = new Set(['processing', 'pending_mobile_money_verification']);
+  await readUntil(shop, (statuses) => statuses.every((status) => !open.has(status)));
+  paused.signal('SIGCONT');
+  await paid;
+  expect(await judge({ ...world, shop, hooks })).toEqual([]);
+  expect([await paused.stop(), await awake.stop()]).toEqual([CLEAN, CLEAN]);
+});
+
+test('two api processes and a worker share the work, also while one of them is replaced', async () => {
+  const [one, two] = [await world.address(), await world.address()];
+  const gateways = await Promise.all([
+    startGateway(world.gatewayEnv(one.port), { role: 'api' }),
+    startGateway(world.gatewayEnv(two.port), { role: 'api' }),
+    startGateway(world.gatewayEnv(0), { role: 'worker' }),
+  ]);
+  let turn = 0;
+  let urls = [one.url, two.url];
+  const shop = newShop(['wallet', 'wallet', '01', '02', '03', '07', '08'], () => {
+    turn += 1;
+    return urls[turn % urls.length] ?? one.url;
+  });
+  const before = 40;
+  await shop.run(10, () => shop.orders.length >= before);
+  const load = shop.run(10, () => shop.orders.length >= 3 * before);
+  // A deployment: one is taken out of the balancer, stopped and started anew, and comes back.
+  urls = [two.url];
+  expect(await gateways[0]?.stop()).toEqual(CLEAN);
+  gateways.push(await startGateway(world.gatewayEnv(one.port), { role: 'api' }));
+  urls = [one.url, two.url];
+  await load;
+  const findings = await judge({ ...world, shop, hooks });
+  expect(findings, JSON.stringify(Object.fromEntries(shop.seen))).toEqual([]);
+  const ends = await Promise.all(gateways.slice(1).map((gateway) => gateway.stop()));
+  expect(ends).toEqual(ends.map(() => CLEAN));
+  const logs = gateways.map((gateway) => gateway.printed());
+  expect(findSecrets(logs.join('\n'), secretsOf(world.merchant, shop.orders))).toEqual([]);
+  expect(
+    logs.slice(0, 2).map((log) => log.includes('/payments/submit')),
+    'both answered',
+  ).toEqual([true, true]);
+});

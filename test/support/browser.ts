@@ -1,0 +1,94 @@
+/**
+ * A headless browser for the tests of pages: Chromium or Chrome, where this machine has one.
+ *
+ * Invariant: whatever a page complains about is kept: errors in its console, what its policy blocked, what could not be
+ * loaded, and requests to any other origin.
+ */
+import { existsSync } from 'node:fs';
+import axe from 'axe-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/snap/bin/chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+];
+
+/** In the browser a blocked source is an event, besides a line in the console. */
+const TELL_WHAT_IS_BLOCKED = `addEventListener('securitypolicyviolation', (event) => {
+  console.error('policy: ' + event.violatedDirective + ' blocked ' + event.blockedURI);
+});`;
+
+/** Where a browser is: CHROME_PATH, or one of the usual places; undefined when there is none. */
+export function findBrowser(): string | undefined {
+  const given = process.env.CHROME_PATH;
+  return [...(given === undefined || given === '' ? [] : [given]), ...PLACES].find((path) => existsSync(path));
+}
+
+export function openBrowser(executablePath: string): Promise<Browser> {
+  const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  return chromium.launch({
+    executablePath,
+    args: [
+      ...asRoot,
+      '--disable-gpu',
+      '--disable-dev-shm-usage',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
+  });
+}
+
+export interface Watched {
+  readonly page: Page;
+  /** What the page has complained about so far. */
+  readonly complaints: readonly string[];
+  close(): Promise<void>;
+}
+
+export const WINDOWS = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 900 } } as const;
+
+/** A fresh window in English that may only talk to `origin`. */
+export async function openWindow(browser: Browser, window: keyof typeof WINDOWS, origin: string): Promise<Watched> {
+  const context = await browser.newContext({
+    viewport: WINDOWS[window],
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
+    ...(window === 'phone' && { hasTouch: true, isMobile: true }),
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(`console: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== origin) complaints.push(`request to ${request.url()}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400) complaints.push(`${response.status()} for ${response.url()}`);
+  });
+  await page.addInitScript({ content: TELL_WHAT_IS_BLOCKED });
+  return { page, complaints, close: () => context.close() };
+}
+
+/** What the page does to people who see, hear or point differently, in both colour schemes: one line a violation. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  const findings: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    // Run from outside the page, which its policy does not forbid.
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate<axe.AxeResults>('axe.run({ preload: false })');
+    for (const { id, help, nodes } of violations) {
+      findings.push(`${colorScheme}: ${id}, ${help}: ${nodes[0]?.html} ${nodes[0]?.failureSummary ?? ''}`);
+    }
+  }
+  return findings;
+}

@@ -1,0 +1,79 @@
+/**
+ * What the tests of faults start from: a database, the sandbox networks and a receiver, a merchant without a float and
+ * wallets, made by the command line; the gateways are each test's own.
+ *
+ * Invariant: everything is real and runs as a process of its own, but for the receiver and the load.
+ */
+import { command, type Environment, endAll, type Running, startSandbox, temporaryFolder } from './processes.ts';
+import type { Merchant, ShopWallet } from './shop.ts';
+import { freePort } from './world.ts';
+
+export interface FaultyWorld {
+  readonly databaseUrl: string;
+  readonly sandbox: Running;
+  readonly sandboxUrl: string;
+  readonly merchant: Merchant;
+  readonly wallets: readonly ShopWallet[];
+  /** What each wallet held at first, in cents, by number. */
+  readonly opening: ReadonlyMap<string, bigint>;
+  /** The environment of a gateway that listens on `port`. */
+  gatewayEnv(port: number, more?: Environment): Environment;
+  /** The address of a free port of this machine. */
+  address(): Promise<{ port: number; url: string }>;
+  close(): Promise<void>;
+}
+
+const WALLETS = 3;
+const OPENING_CENTS = 1_000_000n;
+/** Of this run alone, and long: short ones stand in any log by chance. */
+const PIN = '73914628';
+
+/** @throws Error when something does not start; then nothing of it is left running. */
+export async function openFaultyWorld(databaseUrl: string): Promise<FaultyWorld> {
+  try {
+    return await startFaultyWorld(databaseUrl);
+  } catch (error) {
+    await endAll();
+    throw error;
+  }
+}
+
+async function startFaultyWorld(databaseUrl: string): Promise<FaultyWorld> {
+  const sandboxPort = await freePort();
+  const shared: Environment = {
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: temporaryFolder(),
+    SANDBOX_PORT: String(sandboxPort),
+    GATEWAY_MODE: 'sandbox',
+    LOG_LEVEL: 'debug',
+    RATE_LIMIT_SCALE: '0',
+  };
+  const sandbox = await startSandbox({ SANDBOX_PORT: String(sandboxPort), SANDBOX_SEED: 'faults' });
+  const merchant = await command<Merchant>(shared, 'merchant', 'create', '--name', 'Boutique Kivu', '--no-float');
+  const wallets: ShopWallet[] = [];
+  for (let count = 0; count < WALLETS; count += 1) {
+    const phone = `+24381000004${count}`;
+    const given = ['--pin', PIN, '--currency', 'usd', '--balance', '10000.00', '--phone', phone];
+    const { wallet_number } = await command<{ wallet_number: string }>(shared, 'wallet', 'open', ...given);
+    wallets.push({ number: wallet_number, pin: PIN });
+  }
+  return {
+    databaseUrl,
+    sandbox,
+    sandboxUrl: `http://127.0.0.1:${sandboxPort}`,
+    merchant,
+    wallets,
+    opening: new Map(wallets.map(({ number }) => [number, OPENING_CENTS])),
+    gatewayEnv: (port, more = {}) => ({
+      ...shared,
+      PORT: String(port),
+      PUBLIC_URL: `http://127.0.0.1:${port}`,
+      ...more,
+    }),
+    address: async () => {
+      const port = await freePort();
+      return { port, url: `http://127.0.0.1:${port}` };
+    },
+    close: endAll,
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * Programs as real processes: the gateway, the sandbox networks and the command line, as they are built.
+ *
+ * Invariant: no process outlives its test. Each holds a channel to this one and stops when the channel closes, and
+ * `endAll` kills what a failed test has left running.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const GATEWAY = join(ROOT, 'dist/src/main.js');
+const SANDBOX = join(ROOT, 'dist/sandbox/main.js');
+const FAST_CLOCK = join(ROOT, 'dist/sandbox/testing/fast-clock.js');
+const READY_LIMIT_MS = 30_000;
+
+export type Environment = Readonly<Record<string, string>>;
+
+/** How a process ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A program that says that it is ready; everything it prints is kept. */
+export interface Running {
+  readonly pid: number;
+  /** The address it said that it listens on; undefined for one that does not listen. */
+  readonly url: string | undefined;
+  readonly ended: Promise<Ended>;
+  /** What it has printed, on both streams. */
+  printed(): string;
+  signal(name: NodeJS.Signals): void;
+  /** Kills it at once, as a power cut would, and waits until it is gone. */
+  kill(): Promise<void>;
+  /** Asks it to stop, and waits until it has. */
+  stop(): Promise<Ended>;
+}
+
+const running = new Set<ChildProcess>();
+const folders = new Set<string>();
+
+/** Kills whatever still runs and removes the folders: for `afterAll`. */
+export async function endAll(): Promise<void> {
+  await Promise.all(
+    [...running].map(async (child) => {
+      const gone = new Promise<void>((done) => child.once('exit', () => done()));
+      child.kill('SIGKILL');
+      await gone;
+    }),
+  );
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  folders.clear();
+}
+
+/** A folder of its own for a test, removed by `endAll`. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'mbongo-test-'));
+  folders.add(folder);
+  return folder;
+}
+
+export interface GatewayOptions {
+  readonly role?: 'all' | 'api' | 'worker';
+  /** How many times as fast as ours its time passes, from `since` (milliseconds since 1970) on. */
+  readonly speed?: { readonly factor: number; readonly since: number };
+}
+
+/** `mbongo serve`, once it answers. */
+export function startGateway(env: Environment, { role = 'all', speed }: GatewayOptions = {}): Promise<Running> {
+  const clock = speed && { FAST_CLOCK: String(speed.factor), FAST_CLOCK_FROM: String(speed.since) };
+  const ahead = speed === undefined ? [] : ['--import', FAST_CLOCK];
+  return start([...ahead, GATEWAY, 'serve', '--role', role], { ...env, ...clock });
+}
+
+/** The sandbox networks, once they answer. */
+export function startSandbox(env: Environment): Promise<Running> {
+  return start([SANDBOX], env);
+}
+
+/** Runs `mbongo … --json` and returns the document that it prints. */
+export async function command<D>(env: Environment, ...args: string[]): Promise<D> {
+  demandBuild();
+  const printed = await new Promise<string>((done, fail) => {
+    const child = execFile(
+      process.execPath,
+      [GATEWAY, ...args, '--json'],
+      { env: inherited(env) },
+      (error, out, said) =>
+        error === null ? done(out) : fail(new Error(`mbongo ${args.slice(0, 2).join(' ')}: ${said || error.message}`)),
+    );
+    running.add(child);
+    child.once('exit', () => running.delete(child));
+  });
+  return JSON.parse(printed) as D;
+}
+
+async function start(args: string[], env: Environment): Promise<Running> {
+  demandBuild();
+  const child = spawn(process.execPath, args, { env: inherited(env), stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  running.add(child);
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+  }
+  const ended = new Promise<Ended>((done) => {
+    child.once('close', (code, signal) => {
+      running.delete(child);
+      done({ code, signal });
+    });
+  });
+  const url = await Promise.race([
+    whenReady(child),
+    ended.then(({ code, signal }) => {
+      throw new Error(`${args.join(' ')} ended with ${code ?? signal} before it was ready:\n${printed}`);
+    }),
+  ]);
+  return {
+    pid: child.pid ?? 0,
+    url,
+    ended,
+    printed: () => printed,
+    signal: (name) => void child.kill(name),
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+    stop: () => {
+      child.kill('SIGTERM');
+      return ended;
+    },
+  };
+}
+
+function whenReady(child: ChildProcess): Promise<string | undefined> {
+  return new Promise((done, fail) => {
+    const late = setTimeout(
+      () => fail(new Error(`${child.spawnargs.join(' ')} was not ready in time`)),
+      READY_LIMIT_MS,
+    );
+    child.once('exit', () => clearTimeout(late));
+    child.on('message', (message: { type?: string; url?: string }) => {
+      if (message.type !== 'ready') return;
+      clearTimeout(late);
+      done(message.url);
+    });
+  });
+}
+
+function demandBuild(): void {
+  if (!existsSync(GATEWAY) || !existsSync(SANDBOX)) throw new Error('these tests run what is built: npm run build');
+}
+
+/** The test runner's own settings are not the program's. */
+function inherited(env: Environment): NodeJS.ProcessEnv {
+  const { NODE_OPTIONS: _options, DATABASE_URL: _database, ...rest } = process.env;
+  return { ...rest, ...env };
+}

@@ -1,0 +1,120 @@
+/**
+ * A client that asks again, with the same Idempotency-Key, whenever an answer was lost, and writes down what it was told.
+ *
+ * Invariant: a request is repeated byte for byte under its key until it is answered for good; nothing else is.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** One POST as it was repeated, and the answer that it was given for good. */
+export interface Step {
+  readonly path: string;
+  readonly bearer: string;
+  readonly key: string;
+  readonly body: string;
+  first?: { readonly status: number; readonly text: string };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly replayed: boolean;
+}
+
+export interface SteadyClient {
+  /** Answers that no fault explains, and answers that differ from the first under the same key. */
+  readonly wrongs: string[];
+  /** How often what was asked was answered how: for the report. */
+  readonly seen: ReadonlyMap<string, number>;
+  /** Repeats the step until it is answered for good. */
+  post(step: Step): Promise<Answer>;
+  /** Sends a step again, as it was; writes down what differs. */
+  replay(step: Step): Promise<void>;
+  /** Reads once. */
+  get(path: string, bearer: string): Promise<Answer>;
+}
+
+export interface ClientOptions {
+  /** Where the gateway answers, once it does; asked anew for every try. */
+  readonly url: () => string | Promise<string>;
+  /** Called before every request and after every answer. */
+  readonly heard?: () => void;
+}
+
+/** An answer that never comes is as good as a lost one. */
+const ANSWER_LIMIT_MS = 15_000;
+const TRIES = 600;
+const PAUSE_MS = 60;
+
+export function openClient({ url, heard = () => undefined }: ClientOptions): SteadyClient {
+  const wrongs: string[] = [];
+  const seen = new Map<string, number>();
+  const note = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);
+
+  const send = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
+    const address = await url();
+    heard();
+    const response = await fetch(`${address}/api/v1${path}`, {
+      method,
+      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+      headers: { 'accept-language': 'en', ...headers },
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await response.text();
+    heard();
+    const code = response.status < 300 ? '' : ` ${codeOf(text)}`;
+    note(`${method} ${path.replace(/\/(txn|pay)_.*/, '')} ${response.status}${code}`);
+    return { status: response.status, text, replayed: response.headers.get('idempotent-replayed') === 'true' };
+  };
+
+  /** Undefined when the connection broke. */
+  const tryOnce = async ({ path, bearer, key, body }: Step): Promise<Answer | undefined> => {
+    try {
+      const json = { 'content-type': 'application/json', 'idempotency-key': key };
+      return await send('POST', path, { authorization: `Bearer ${bearer}`, ...json }, body);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      note(`POST ${path} ${error.name === 'TimeoutError' ? 'no answer' : 'connection lost'}`);
+      return undefined;
+    }
+  };
+
+  const post = async (step: Step): Promise<Answer> => {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const answer = await tryOnce(step);
+      if (answer !== undefined && !mayTryAgain(answer)) {
+        step.first ??= answer;
+        return answer;
+      }
+      if (answer !== undefined && answer.status >= 500 && !/^(1402|1404)$/.test(codeOf(answer.text))) {
+        wrongs.push(`${step.path} answered ${answer.status} ${answer.text}`);
+      }
+      await pause(PAUSE_MS);
+    }
+    throw new Error(`${step.path} was not answered in ${TRIES} tries`);
+  };
+
+  return {
+    wrongs,
+    seen,
+    post,
+    async replay(step) {
+      const { path, key, first } = step;
+      const again = await post({ ...step });
+      if (first === undefined) return;
+      if (again.status !== first.status || again.text !== first.text) {
+        wrongs.push(`a replay of ${path} ${key} answered ${again.status}, and other bytes`);
+      } else if (!again.replayed) wrongs.push(`a replay of ${path} ${key} did not say so`);
+    },
+    get: (path, bearer) => send('GET', path, { authorization: `Bearer ${bearer}` }),
+  };
+}
+
+/** Whether the same request may be sent again: the gateway says so itself, or could not say anything sensible. */
+function mayTryAgain({ status, text }: Answer): boolean {
+  if (status >= 500) return true;
+  return status >= 400 && text.includes('"retryable":true');
+}
+
+function codeOf(text: string): string {
+  return /"error_code":"(\d{4})"/.exec(text)?.[1] ?? 'no code';
+}
