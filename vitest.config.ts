@@ -12,11 +12,14 @@ export default defineConfig({
   test: {
     globalSetup: ['./test/support/database.ts'],
     passWithNoTests: true,
+    // Half of the time is waiting for PostgreSQL: two files at once use two cores.
+    maxWorkers: 2,
     projects: [
       {
         extends: true,
         test: {
           name: 'unit',
+          isolate: false,
           include: ['{src,sandbox,scripts,bench}/**/*.test.ts', 'test/*.test.ts', 'test/support/**/*.test.ts'],
           exclude: KILLING,
           sequence: { groupOrder: 0 },
@@ -24,7 +27,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'api', include: ['test/api/**/*.test.ts'], sequence: { groupOrder: 1 }, ...slow },
+        test: { name: 'api', isolate: false, include: ['test/api/**/*.test.ts'], sequence: { groupOrder: 1 }, ...slow },
       },
       {
         extends: true,
