@@ -7,6 +7,8 @@
  */
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+/** What each character of the alphabet stands for, by its code. */
+const VALUES = Uint8Array.from({ length: 128 }, (_, code) => Math.max(0, ALPHABET.indexOf(String.fromCharCode(code))));
 
 /** How many shards there are, for ever: the first column of every key holds one of 0 … 63. */
 export const SHARDS = 64;
@@ -32,20 +34,13 @@ export type Prefix =
 export function makeId(prefix: Prefix, now: number, random: Uint8Array, shard: number): string {
   if (random.length < 16) throw new RangeError('an identifier takes 16 random bytes');
   if (!Number.isInteger(shard) || shard < 0 || shard >= SHARDS) throw new RangeError('no such shard');
-  let value = BigInt(now) & 0xffff_ffff_ffffn;
-  value = (value << 4n) | 7n;
-  value = (value << 12n) | BigInt((((random[6] ?? 0) << 8) | (random[7] ?? 0)) & 0xfff);
-  value = (value << 2n) | 2n;
-  let low = 0n;
-  for (let i = 8; i < 16; i += 1) low = (low << 8n) | BigInt(random[i] ?? 0);
-  value = (value << 62n) | (low & 0x3fff_ffff_ffff_ffc0n) | BigInt(shard);
-  return `${prefix}_${encode(value)}`;
-}
-
-function encode(value: bigint): string {
-  let text = '';
-  for (let rest = value, i = 0; i < 26; i += 1, rest >>= 5n) text = (ALPHABET[Number(rest & 31n)] ?? '') + text;
-  return text;
+  const bytes = random.slice(0, 16);
+  // A UUIDv7: 48 bits of time, version 7, variant 2, the rest random; here the last six bits are the shard.
+  for (let i = 5, rest = now; i >= 0; i -= 1, rest = Math.floor(rest / 256)) bytes[i] = rest % 256;
+  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f);
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
+  bytes[15] = ((bytes[15] ?? 0) & 0xc0) | shard;
+  return idOfBytes(prefix, bytes);
 }
 
 const SHAPE = /^[a-z]{2,5}_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
@@ -65,16 +60,37 @@ export function shardOf(id: string): number {
 
 /** The 16 bytes behind an identifier, for sealing it into an opaque one. */
 export function bytesOfId(id: string): Uint8Array {
-  let value = 0n;
-  for (const char of id.slice(id.indexOf('_') + 1)) value = (value << 5n) | BigInt(ALPHABET.indexOf(char));
   const bytes = new Uint8Array(16);
-  for (let i = 15; i >= 0; i -= 1, value >>= 8n) bytes[i] = Number(value & 0xffn);
+  // 26 characters are 130 bits: the first two of them are always zero.
+  let bits = -2;
+  let held = 0;
+  let at = 0;
+  for (let i = id.length - 26; i < id.length; i += 1) {
+    held = (held << 5) | (VALUES[id.charCodeAt(i)] ?? 0);
+    bits += 5;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes[at] = held >> bits;
+      at += 1;
+      held &= (1 << bits) - 1;
+    }
+  }
   return bytes;
 }
 
 /** The identifier whose bytes these are: the inverse of `bytesOfId`. */
 export function idOfBytes(prefix: Prefix, bytes: Uint8Array): string {
-  let value = 0n;
-  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
-  return `${prefix}_${encode(value)}`;
+  let text = `${prefix}_`;
+  let bits = 2;
+  let held = 0;
+  for (let i = 0; i < 16; i += 1) {
+    held = (held << 8) | (bytes[i] ?? 0);
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += ALPHABET[(held >> bits) & 31];
+    }
+    held &= (1 << bits) - 1;
+  }
+  return text;
 }

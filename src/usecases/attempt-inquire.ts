@@ -19,13 +19,16 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt): Promise<void
   const connector = deps.connectors.collect(attempt.connector);
   if (connector === undefined) throw new Error(`no connector is called ${attempt.connector}`);
   const askedAt = deps.clock.now();
-  const word = await connector.inquire({
-    reference: attempt.reference,
-    attemptId: attempt.id,
-    amountMinor: attempt.amount_minor,
-    currency: attempt.currency,
-  });
-  const payment = await settleByInquiry(deps, attempt, word, askedAt);
+  const [word, known] = await Promise.all([
+    connector.inquire({
+      reference: attempt.reference,
+      attemptId: attempt.id,
+      amountMinor: attempt.amount_minor,
+      currency: attempt.currency,
+    }),
+    deps.store.payment.get(attempt.shard, attempt.payment_id),
+  ]);
+  const payment = await settleByInquiry(deps, attempt, known, word, askedAt);
   deps.log.debug('attempt_inquired', { attempt_id: attempt.id, word: word.kind, payment_status: payment.status });
 }
 

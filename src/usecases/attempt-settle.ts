@@ -7,7 +7,7 @@
 import type { InquiryAnswer } from '../connectors/connector.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { type Settlement, type SettlementContext, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
-import { type Deps, newId } from './deps.ts';
+import { atHandFirst, type Deps, newId } from './deps.ts';
 import { settle } from './perform.ts';
 
 /** What a settlement needs to know. The session matters only while this attempt may still have to consume it. */
@@ -43,18 +43,24 @@ export function settlementContext(
   };
 }
 
-/** Settles an attempt by the answer to an inquiry that began at `askedAt`. Returns the payment as it is then. */
+/**
+ * Settles an attempt by the answer to an inquiry that began at `askedAt`. Returns the payment as it is then.
+ * `payment` was read beside the inquiry; what has moved since is found by the guards, and read again.
+ */
 export async function settleByInquiry(
   deps: Deps,
   attempt: Attempt,
+  payment: Payment | undefined,
   word: InquiryAnswer,
   askedAt: number,
 ): Promise<Payment> {
   const connector = deps.connectors.collect(attempt.connector);
   if (connector === undefined) throw new Error(`no connector is called ${attempt.connector}`);
+  const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
+  const atHand = payment !== undefined && attempt.status !== 'intended';
   const settled = await settle(
     deps.store,
-    () => readSettlement(deps, attempt),
+    atHand ? atHandFirst({ attempt, payment, session: undefined, sessionPayments: [] }, fresh) : fresh,
     (rows) => {
       const settlement = settleAttempt(rows, word, settlementContext(deps, connector, { at: askedAt, inquiry: true }));
       return settlement.change === undefined

@@ -11,7 +11,7 @@ import { movePayment, StateConflict } from '../domain/payment.ts';
 import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import { deviceColumns, updateSession } from '../domain/session.ts';
-import { settleAttempt } from '../domain/settlement.ts';
+import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import {
   methodColumns,
   type PaymentSubmitCommand,
@@ -51,12 +51,12 @@ export async function submitToCarrier(
   const closed = refusalOf(() => requireSubmittable(caller.session, payment, deps.clock.now()));
   if (closed !== undefined) return refuse(deps.store, answering, closed);
   const route = carrierFor(deps, msisdn, payment);
-  const attempt = await intend(deps, caller, payment, msisdn, route, answering.receipt).catch((error: unknown) => {
+  const intended = await intend(deps, caller, payment, msisdn, route, answering.receipt).catch((error: unknown) => {
     if (error instanceof Refusal) return error;
     throw error;
   });
-  if (attempt instanceof Refusal) return refuse(deps.store, answering, attempt);
-  const rest = callAndRecord(deps, caller, payment, attempt, route.connector, answering);
+  if (intended instanceof Refusal) return refuse(deps.store, answering, intended);
+  const rest = callAndRecord(deps, caller, intended, route.connector, answering);
   deps.underWay.set(payment.session_id, rest);
   try {
     return await rest;
@@ -88,6 +88,9 @@ function carrierFor(deps: Deps, msisdn: string, payment: Payment): Route {
   return { connector, carrier: route.carrier };
 }
 
+/** The rows as they stand once the attempt is committed. */
+type Intended = Omit<SettlementRows, 'session'> & { readonly session: Session };
+
 /** Write: the session is held, the payment processing, the attempt open. */
 async function intend(
   deps: Deps,
@@ -96,7 +99,7 @@ async function intend(
   msisdn: string,
   route: Route,
   receipt: Receipt | undefined,
-): Promise<Attempt> {
+): Promise<Intended> {
   const { shard } = known;
   const attemptId = newId(deps, 'att', shard);
   const read = atHandFirst<[Session | undefined, Payment | undefined]>([caller.session, known], async () => {
@@ -127,7 +130,11 @@ async function intend(
       updates: [held, moved.update],
       inserts: [moved.history, { table: 'attempt', row: attempt }],
     };
-    return { change: receipt === undefined ? change : joined(change, receipt.begin()), answer: attempt };
+    const after = { ...session, submitting_payment_id: payment.id, version: session.version + 1 };
+    return {
+      change: receipt === undefined ? change : joined(change, receipt.begin()),
+      answer: { attempt, payment: moved.payment, session: after, sessionPayments: [] },
+    };
   });
 }
 
@@ -166,30 +173,27 @@ function newAttempt(
 async function callAndRecord(
   deps: Deps,
   caller: SessionCaller,
-  payment: Payment,
-  attempt: Attempt,
+  intended: Intended,
   connector: CollectConnector,
   answering: Answering<Submitted>,
 ): Promise<Reply> {
+  const { attempt, payment, session } = intended;
   const word = await startInTime(deps, caller, payment, attempt, connector);
   if (word.kind === 'unknown' || word.kind === 'not_sent') {
     deps.log.warn('attempt_unsure', { attempt_id: attempt.id, kind: word.kind, reason: word.reason });
   }
+  // What we have just written is at hand; siblings, where there are any, have to be read.
+  const read = session.payments < 2 ? atHandFirst(intended, () => readSettlement(deps, attempt)) : undefined;
   const record = (): Promise<Reply> =>
-    perform(
-      deps.store,
-      answering,
-      () => readSettlement(deps, attempt),
-      (rows) => {
-        const asked = { at: attempt.created_at, inquiry: false };
-        const settled = settleAttempt(rows, word, settlementContext(deps, connector, asked));
-        soundAlarm(deps, settled);
-        const change = settled.change === undefined ? {} : { change: settled.change };
-        // Whatever we were told, the carrier may have said otherwise since: what is settled is answered.
-        if (settled.attempt.status === 'not_sent') return { ...change, refusal: carrierDown(attempt) };
-        return { ...change, answer: { payment: settled.payment } };
-      },
-    );
+    perform<SettlementRows, Submitted>(deps.store, answering, read ?? (() => readSettlement(deps, attempt)), (rows) => {
+      const asked = { at: attempt.created_at, inquiry: false };
+      const settled = settleAttempt(rows, word, settlementContext(deps, connector, asked));
+      soundAlarm(deps, settled);
+      const change = settled.change === undefined ? {} : { change: settled.change };
+      // Whatever we were told, the carrier may have said otherwise since: what is settled is answered.
+      if (settled.attempt.status === 'not_sent') return { ...change, refusal: carrierDown(attempt) };
+      return { ...change, answer: { payment: settled.payment } };
+    });
   return persist(deps, record);
 }
 
