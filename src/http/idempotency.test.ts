@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { bytesOfId } from '../domain/ids.ts';
 import type { IdempotencyRecord } from '../domain/records.ts';
 import { manualClock } from '../platform/clock.ts';
+import type { Secrets } from '../platform/platform.ts';
+import { systemRandom } from '../platform/random.ts';
+import { openSecrets } from '../platform/secrets.ts';
 import type { Memory } from '../usecases/perform.ts';
 import { createReceipt, createTurns, readIdempotencyKey } from './idempotency.ts';
 import { smallWorld } from './testing/small-world.ts';
@@ -99,6 +103,17 @@ describe('a receipt', () => {
     expect(again.begun()).toBe(true);
     expect(again.remember({ status: 200, body: '{}' }).updates).toMatchObject([{ id: row.id, version: 1 }]);
     await expect(receipt('k5', { a: 2 }).stored()).rejects.toMatchObject({ code: 1203 });
+  });
+
+  it('is found again after the master key has changed, and goes on under its old id', async () => {
+    const [before, after] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'));
+    const ring = (...masterKeys: string[]) =>
+      openSecrets({ masterKeys, random: systemRandom(), transactionIds: { bytesOf: bytesOfId, idOf: String } });
+    const at = (keys: Secrets, body: unknown) => createReceipt({ ...parts, secrets: keys }, SCOPE, 'k6', body);
+    keep(at(ring(before ?? ''), { a: 1 }).remember({ status: 201, body: '{"n":1}' }));
+    const rotated = ring(after ?? '', before ?? '');
+    expect(await at(rotated, { a: 1 }).stored()).toMatchObject({ status: 201, body: '{"n":1}' });
+    await expect(at(rotated, { a: 2 }).stored()).rejects.toMatchObject({ code: 1203 });
   });
 
   it('tells two bodies apart, and one body from no other way to write it', async () => {

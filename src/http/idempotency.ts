@@ -30,7 +30,7 @@ export function readIdempotencyKey(header: string): string {
 
 export interface ReceiptParts {
   readonly lookups: Pick<Lookups, 'idempotencyGet'>;
-  readonly secrets: Pick<Secrets, 'mac' | 'seal' | 'open' | 'equal'>;
+  readonly secrets: Pick<Secrets, 'mac' | 'macs' | 'seal' | 'open' | 'equal'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -106,27 +106,31 @@ function inProgress(): Refusal {
 /** The memory of one key. `body` is the parsed JSON: the order of its keys does not matter. */
 export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: string, body: unknown): UsedReceipt {
   const { secrets, clock } = parts;
-  const id = secrets.mac('idempotency_key', 'key', scope.owner, scope.route, key);
-  const requestHash = secrets.mac('idempotency_key', 'body', id, canonicalJson(body) ?? '');
+  // Under each key of the ring: what was remembered before the master key changed still counts.
+  const ids = secrets.macs('idempotency_key', 'key', scope.owner, scope.route, key);
+  const id = ids[0] ?? '';
+  const canonical = canonicalJson(body) ?? '';
   let known: IdempotencyRecord | undefined;
   let begun = false;
   let used = false;
 
   function read(record: IdempotencyRecord): Reply | undefined {
     if (record.created_at + MEMORY_MS <= clock.now()) return undefined;
-    if (!secrets.equal(record.request_hash, requestHash))
+    const hashes = secrets.macs('idempotency_key', 'body', record.id, canonical);
+    if (!hashes.some((hash) => secrets.equal(record.request_hash, hash)))
       throw refuseField(1203, 'Idempotency-Key', 'IDEMPOTENCY_BODY');
     begun = record.status === BEGUN;
     if (begun) return undefined;
-    const body = secrets.open('idempotency_body', record.body, id);
+    const body = secrets.open('idempotency_body', record.body, record.id);
     if (body === undefined) throw new Error('a remembered answer cannot be opened');
     return { status: record.status, body, replayed: true };
   }
 
   /** What is there, begun or outlived, is replaced under its version: of two runs that found it, one loses. */
   function write(status: number, body: string): Memory {
-    const row = { request_hash: requestHash, status, body, created_at: clock.now() };
-    const key = { shard: scope.shard, id };
+    const key = { shard: scope.shard, id: known?.id ?? id };
+    const request_hash = secrets.mac('idempotency_key', 'body', key.id, canonical);
+    const row = { request_hash, status, body, created_at: clock.now() };
     if (known !== undefined) return { updates: [{ table: 'idempotency', ...key, version: known.version, row }] };
     return { claims: [{ table: 'idempotency', row: { ...key, version: 1, ...row } }] };
   }
@@ -135,7 +139,8 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
     id,
     used: () => used,
     async stored() {
-      known = await parts.lookups.idempotencyGet(scope.shard, id);
+      const found = await Promise.all(ids.map((one) => parts.lookups.idempotencyGet(scope.shard, one)));
+      known = found.find((record) => record !== undefined);
       begun = false;
       return known === undefined ? undefined : read(known);
     },
@@ -143,7 +148,7 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
     begin: () => write(BEGUN, ''),
     remember({ status, body }) {
       used = true;
-      return write(status, secrets.seal('idempotency_body', body, id));
+      return write(status, secrets.seal('idempotency_body', body, known?.id ?? id));
     },
   };
 }

@@ -27,7 +27,7 @@ export interface ServerParts {
   readonly lookups: Lookups;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly random: Random;
-  readonly secrets: Pick<Secrets, 'digest' | 'equal' | 'mac' | 'seal' | 'open'>;
+  readonly secrets: Pick<Secrets, 'digest' | 'equal' | 'mac' | 'macs' | 'seal' | 'open'>;
   readonly log: Log;
   /** Which secrets count: `sk_test_` or `sk_live_`. */
   readonly mode: 'sandbox' | 'production';

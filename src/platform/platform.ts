@@ -48,6 +48,8 @@ export interface Secrets {
   equal(a: string, b: string): boolean;
   /** Keyed HMAC-SHA-256 over the parts, unambiguous about where each ends; base64url. Stable across restarts. */
   mac(purpose: KeyPurpose, ...parts: readonly string[]): string;
+  /** The same under every key of the ring, the active one first: what was looked up or compared before a rotation. */
+  macs(purpose: KeyPurpose, ...parts: readonly string[]): readonly string[];
   /** HMAC-SHA-256 under someone else's key, base64 with padding: the form of Standard Webhooks' signatures. */
   hmac(key: Uint8Array, text: string): string;
   /** Authenticated encryption (AES-256-GCM, random nonce); base64url with the key's id in front. `context` is bound. */

@@ -38,6 +38,7 @@ export function openSecrets(options: SecretsOptions): Secrets {
     digest: (secret) => createHash('sha256').update(secret).digest('base64url'),
     equal,
     mac: (purpose, ...parts) => macOf(keyring.active.key(`${purpose}/mac`), parts),
+    macs: (purpose, ...parts) => keyring.all.map((key) => macOf(key.key(`${purpose}/mac`), parts)),
     hmac: (key, text) => createHmac('sha256', key).update(text).digest('base64'),
     seal(purpose, text, context) {
       const key = keyring.active.key(`${purpose}/seal`);
