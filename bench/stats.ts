@@ -4,7 +4,7 @@
  * Invariant: a figure says what it was measured over; ratios are taken within one run only, because machines differ.
  */
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 export interface Latency {
   readonly count: number;
@@ -26,12 +26,39 @@ export function median(values: readonly number[]): number {
 
 /** CPU seconds (user and system) that a process has used, from /proc; 0 where there is none. */
 export function cpuSeconds(pid: number): number {
+  const fields = statOf(pid);
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100;
+}
+
+/**
+ * CPU seconds of a server and its processes, from one of them: those that have ended count with their parent.
+ * 0 where there is no /proc.
+ */
+export function treeCpuSeconds(memberPid: number): number {
+  const parent = statOf(memberPid)[1] ?? '';
+  const members = pids().filter((pid) => pid === Number(parent) || statOf(pid)[1] === parent);
+  const own = members.reduce((total, pid) => total + cpuSeconds(pid), 0);
+  const [, , ...fields] = statOf(Number(parent));
+  return own + (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100;
+}
+
+/** What /proc says of a process after its name: state, parent, … */
+function statOf(pid: number): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / 100;
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return 0;
+    return [];
+  }
+}
+
+function pids(): number[] {
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^[0-9]+$/.test(name))
+      .map(Number);
+  } catch {
+    return [];
   }
 }
 

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { openEmbeddedDatabase } from '../src/platform/embedded-database.ts';
 import type { LoadOrder, LoadReport } from './load.ts';
-import { cpuSeconds, residentMiB } from './stats.ts';
+import { cpuSeconds, residentMiB, treeCpuSeconds } from './stats.ts';
 
 const run = promisify(execFile);
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -92,21 +92,15 @@ export interface LoadResult extends LoadReport {
 }
 
 /** Runs the load as a process of its own, and reads what the server and PostgreSQL used meanwhile. */
-export async function load(
-  order: LoadOrder,
-  serverPid: number,
-  postgresPids: () => Promise<number[]>,
-): Promise<LoadResult> {
-  const pids = await postgresPids();
-  const sum = (): number => pids.reduce((total, pid) => total + cpuSeconds(pid), 0);
-  const [server, database] = [cpuSeconds(serverPid), sum()];
+export async function load(order: LoadOrder, serverPid: number, postgresPid: number): Promise<LoadResult> {
+  const [server, database] = [cpuSeconds(serverPid), treeCpuSeconds(postgresPid)];
   const { stdout } = await run(process.execPath, [here('./load.js'), JSON.stringify(order)], {
     maxBuffer: 64 * 1024 * 1024,
   });
   return {
     ...(JSON.parse(stdout) as LoadReport),
     gatewayCpuSeconds: cpuSeconds(serverPid) - server,
-    databaseCpuSeconds: sum() - database,
+    databaseCpuSeconds: treeCpuSeconds(postgresPid) - database,
     gatewayMiB: residentMiB(serverPid),
   };
 }
