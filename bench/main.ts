@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import type { LoadOrder } from './load.ts';
 import { makeMerchants } from './merchants.ts';
+import { measurePages, type PageReport } from './page.ts';
 import { median } from './stats.ts';
 import { freePort, type LoadResult, load, openDatabase, pgbench, start, stopAll } from './worlds.ts';
 
@@ -128,12 +129,17 @@ async function main(): Promise<void> {
         `naive ${naiveRun.paymentsPerSecond.toFixed(0)}/s, pgbench TPC-B ${tpcb?.toFixed(0) ?? 'not installed'}`,
     );
   }
+  const page = await measurePages({
+    gateway: `http://127.0.0.1:${gatewayPort}`,
+    credential: credentials[0] ?? '',
+    pages: 500,
+  });
   await Promise.all([gateway.stop(), naive.stop(), sandbox.stop()]);
   await database.close();
-  report(measured);
+  report(measured, page);
 }
 
-function report(measured: readonly Round[]): void {
+function report(measured: readonly Round[], page: PageReport): void {
   const summary = {
     paymentsPerSecond: {
       oneMerchant: median(measured.map((round) => round.one.paymentsPerSecond)),
@@ -148,6 +154,7 @@ function report(measured: readonly Round[]): void {
       toTpcb: median(measured.map((round) => round.one.paymentsPerSecond / (round.tpcb ?? Number.NaN))),
       hundredToTpcb: median(measured.map((round) => round.hundred.paymentsPerSecond / (round.tpcb ?? Number.NaN))),
     },
+    hostedPage: page,
     rounds: measured,
   };
   if (values.json) {
@@ -160,6 +167,9 @@ function report(measured: readonly Round[]): void {
   );
   say(
     `  ratios       ${summary.ratios.toNaive.toFixed(1)} × naive, ${summary.ratios.toTpcb.toFixed(2)} × TPC-B (100 merchants ${summary.ratios.hundredToTpcb.toFixed(2)})`,
+  );
+  say(
+    `  hosted page  p50/p99 ms: first ${page.first.p50.toFixed(1)}/${page.first.p99.toFixed(1)}, again ${page.again.p50.toFixed(1)}/${page.again.p99.toFixed(1)}; ${page.bytes} bytes`,
   );
   for (const [name, pick] of [
     ['one merchant', (round: Round) => round.one],

@@ -1,8 +1,11 @@
 /**
- * Assembles one sandbox: the pretend carriers, phones, inboxes and controls behind one HTTP server.
+ * Assembles one sandbox: the pretend carriers, card network, phones, inboxes, controls and shop behind one HTTP server.
  * Invariant: a sandbox shares nothing with another one in the same process, and reads time only from the world handed in.
  */
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import { sandboxCallbackSecret } from './cardnet/callback.ts';
+import { registerCardnet } from './cardnet/cardnet.ts';
+import { type CardnetCredentials, sandboxCardnetCredentials } from './cardnet/routes.ts';
 import { type Book, createBook } from './carriers/book.ts';
 import { defaultSettings, type Settings } from './carriers/settings.ts';
 import { controlApi } from './control/api.ts';
@@ -15,11 +18,13 @@ import { createCallbackSender } from './mtn/callback-sender.ts';
 import { createCollections } from './mtn/collections.ts';
 import { mtnRoutes } from './mtn/routes.ts';
 import { type MtnCredentials, sandboxCredentials } from './mtn/tokens.ts';
-import { assetRoutes } from './pages/assets.ts';
+import { assetRoutes, readAssets } from './pages/assets.ts';
 import { startPage } from './pages/start.ts';
 import { phoneApi, sandboxSmsSecret } from './phone/api.ts';
 import { createPhones, type Phones } from './phone/phones.ts';
 import { phoneRoutes } from './phone/routes.ts';
+import type { Orders } from './shop/orders.ts';
+import { registerShop } from './shop/routes.ts';
 import { realWorld, type World } from './world.ts';
 
 export type SandboxOptions = {
@@ -28,6 +33,11 @@ export type SandboxOptions = {
   readonly now?: World['now'];
   readonly schedule?: World['schedule'];
   readonly mtnCredentials?: MtnCredentials;
+  readonly cardnetCredentials?: CardnetCredentials;
+  /** Signs what the customer's browser posts to the gateway after a challenge. */
+  readonly cardnetCallbackSecret?: string;
+  /** Where browsers reach the card network; `http://localhost:<port>/cardnet` unless given. */
+  readonly browserUrl?: string;
   readonly smsSecret?: string;
   /** Verifies the webhooks of inboxes that were given no secret of their own. */
   readonly webhookSecret?: string;
@@ -42,6 +52,8 @@ export type Sandbox = {
   readonly phones: Phones;
   readonly faults: Faults;
   readonly settings: Settings;
+  /** What the demo shop has sold. */
+  readonly orders: Orders;
 };
 
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -66,6 +78,17 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       }),
     { prefix: '/mtn' },
   );
+  const assets = readAssets();
+  const script = assets.get('cardnet-session.js')?.content;
+  await registerCardnet(app, {
+    world,
+    book,
+    faults,
+    script,
+    credentials: options.cardnetCredentials ?? sandboxCardnetCredentials,
+    callbackSecret: options.cardnetCallbackSecret ?? sandboxCallbackSecret,
+    browserUrl: options.browserUrl,
+  });
   phoneApi(app, {
     phones,
     smsHooks: faultHooks('sms', faults, world),
@@ -78,9 +101,11 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   inboxPages(app, inboxes);
   controlApi(app, { book, settings, faults });
   controlPage(app, { book, settings, faults });
-  startPage(app, options.gatewayUrl ?? 'http://127.0.0.1:8080');
-  assetRoutes(app);
-  return { app, book, phones, faults, settings };
+  const gatewayUrl = options.gatewayUrl ?? 'http://127.0.0.1:8080';
+  const orders = await registerShop(app, { world, gatewayUrl });
+  startPage(app, gatewayUrl);
+  assetRoutes(app, assets);
+  return { app, book, phones, faults, settings, orders };
 }
 
 /** A bare server whose errors are JSON `{error, message}`. It logs nothing: it lies in the path of load tests. */

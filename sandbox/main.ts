@@ -19,9 +19,17 @@ const host = process.env.SANDBOX_HOST || '127.0.0.1';
 const seed = process.env.SANDBOX_SEED || 'mbongo';
 
 const webhookSecret = process.env.SANDBOX_WEBHOOK_SECRET;
+const cardnetCallbackSecret = process.env.CARDNET_CALLBACK_SECRET;
+const browserUrl = process.env.CARDNET_FORM_URL?.replace(/\/+$/, '');
 const gatewayUrl = process.env.GATEWAY_URL || 'http://127.0.0.1:8080';
 
-const { app } = await createSandbox({ seed, gatewayUrl, ...(webhookSecret ? { webhookSecret } : {}) });
+const { app } = await createSandbox({
+  seed,
+  gatewayUrl,
+  ...(webhookSecret ? { webhookSecret } : {}),
+  ...(cardnetCallbackSecret ? { cardnetCallbackSecret } : {}),
+  ...(browserUrl ? { browserUrl } : {}),
+});
 const url = await app
   .listen({ port, host })
   .catch((error: NodeJS.ErrnoException) =>

@@ -33,6 +33,7 @@ const SETTINGS = [
   'tsconfig.json',
   'tsconfig.build.json',
   'tsconfig.sandbox-browser.json',
+  'tsconfig.checkout-browser.json',
 ];
 const CODE = new Set(['.ts', '.tsx', '.md']);
 const MAIN = 'dist/src/main.js';
@@ -80,6 +81,7 @@ async function rebuild(state: string): Promise<void> {
     await Promise.all([
       runTool('tsc', ['-p', 'tsconfig.build.json', '--outDir', draft]),
       runTool('tsc', ['-p', 'tsconfig.sandbox-browser.json', '--outDir', draft]),
+      runTool('tsc', ['-p', 'tsconfig.checkout-browser.json', '--outDir', draft]),
     ]);
     for (const dir of SOURCES) copyAssets(dir, draft);
     writeFileSync(join(draft, '.built-from'), state);

@@ -12,6 +12,7 @@ const STEPS: Step[] = [
   { name: 'format and lint', run: () => runTool('biome', ['check', '--error-on-warnings', '.']) },
   { name: 'types', run: () => runTool('tsc', ['-p', 'tsconfig.json']) },
   { name: 'types in the browser', run: () => runTool('tsc', ['-p', 'tsconfig.sandbox-browser.json', '--noEmit']) },
+  { name: 'types in the hosted page', run: () => runTool('tsc', ['-p', 'tsconfig.checkout-browser.json', '--noEmit']) },
   { name: 'lint with types', run: () => runTool('oxlint', ['--type-aware', '--deny-warnings', '.']) },
   { name: 'unused files, exports, dependencies', run: () => runTool('knip', []) },
   { name: 'build', run: build },

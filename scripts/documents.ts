@@ -7,6 +7,7 @@
 import { ATTEMPT } from '../src/domain/attempt.ts';
 import { gridOf, type Machine, statesOf, step } from '../src/domain/machine.ts';
 import { PAYMENT } from '../src/domain/payment.ts';
+import { PROOF } from '../src/domain/proof.ts';
 import { REFUSALS, type RefusalCode } from '../src/domain/refusal.ts';
 import { SESSION } from '../src/domain/session.ts';
 import { DELIVERY } from '../src/domain/webhook.ts';
@@ -81,12 +82,17 @@ const SECTIONS: readonly Section[] = [
   {
     machine: PAYMENT,
     title: 'Payment',
-    text: 'A final status never changes again, whatever arrives late, except that an approved payment may be refunded. `pendingBankProofUpload` and `declined` belong to methods that a later release brings.',
+    text: 'A final status never changes again, whatever arrives late, except that an approved payment may be refunded.',
   },
   {
     machine: ATTEMPT,
     title: 'Attempt',
     text: 'One try to move money at an upstream, written before the network is called. Only what the upstream says of its reference settles it. Silence leaves it open, and the inquiry round asks again for as long as it takes.',
+  },
+  {
+    machine: PROOF,
+    title: 'Proof of a bank transfer',
+    text: 'Uploaded by the customer, decided once by an operator. The payment moves with it: `approved` and its money, or `declined`.',
   },
   {
     machine: DELIVERY,

@@ -5,10 +5,15 @@
  */
 
 import type { FastifyInstance } from 'fastify';
+import { checkoutPages } from './checkout/pages.ts';
 import type { Config } from './config.ts';
 import { openConnectors } from './connectors/registry.ts';
 import type { Change } from './domain/change.ts';
+import { bankRoutes } from './http/bank.ts';
 import { callbackRoutes } from './http/callbacks.ts';
+import { cardRoutes } from './http/card-routes.ts';
+import { collectRedirectRoutes } from './http/collect-redirect.ts';
+import { deliveryRoutes } from './http/deliveries.ts';
 import { paymentRoutes } from './http/payments.ts';
 import { createServer } from './http/server.ts';
 import { sessionRoutes } from './http/sessions.ts';
@@ -50,6 +55,7 @@ export async function assembleTools(config: Config, platform: Platform, database
     connectors: openConnectors(config, platform),
     mode: config.mode,
     publicUrl: config.publicUrl,
+    cardCallbackSecret: config.cardnetCallbackSecret,
     codeText: (language, words) => say(languageOf(language), 'sms.code', words),
     underWay: new Map(),
     background: (work) => {
@@ -79,10 +85,21 @@ export async function assembleGateway(
   const works = options.role === 'api' ? [] : [...paymentRounds(deps), ...webhookRounds(deps, courier)];
   const rounds = works.map((work) => repeat(work.name, work.every, work.run, deps));
   const routes =
-    options.role === 'worker' ? [] : [...sessionRoutes(deps), ...paymentRoutes(deps), ...callbackRoutes(deps)];
+    options.role === 'worker'
+      ? []
+      : [
+          ...sessionRoutes(deps),
+          ...paymentRoutes(deps),
+          ...cardRoutes(deps),
+          ...collectRedirectRoutes(deps),
+          ...bankRoutes(deps),
+          ...deliveryRoutes(deps),
+          ...callbackRoutes(deps),
+        ];
   const app = createServer({
     ...platform,
     routes,
+    ...(options.role === 'worker' ? {} : { pages: checkoutPages(deps) }),
     mode: config.mode,
     publicUrl: config.publicUrl,
     rateLimitScale: config.rateLimitScale,

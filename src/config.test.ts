@@ -47,6 +47,13 @@ test('an empty environment is a sandbox that works', () => {
       apiKey: 'sandbox-api-key',
       targetEnvironment: 'sandbox',
     },
+    cardnet: {
+      baseUrl: 'http://127.0.0.1:8090/cardnet',
+      merchantId: 'TESTMBONGO',
+      apiPassword: 'sandbox-cardnet-password',
+      apiVersion: 100,
+      formUrl: 'http://localhost:8090/cardnet',
+    },
     sms: { url: 'http://127.0.0.1:8090/sms', token: 'sandbox-sms' },
   });
 });
@@ -72,6 +79,11 @@ test('everything that is set is read', () => {
     DATA_DIR: '/var/lib/mbongo',
     CARRIER_ROUTES: routes,
     CARDNET_CALLBACK_SECRET: 'ours',
+    CARDNET_BASE_URL: 'https://ap-gateway.mastercard.com/',
+    CARDNET_MERCHANT_ID: 'MBONGO1',
+    CARDNET_API_PASSWORD: 'ours',
+    CARDNET_API_VERSION: '81',
+    CARDNET_CURRENCIES: 'usd, CDF',
     LOG_LEVEL: 'debug',
     RATE_LIMIT_SCALE: '0.5',
     TRUST_PROXY: '10.0.0.0/8, ::1,192.0.2.7',
@@ -100,6 +112,14 @@ test('everything that is set is read', () => {
       apiKey: 'c',
       targetEnvironment: 'mtncongo',
       callbackHost: 'https://callbacks.example.com',
+    },
+    cardnet: {
+      baseUrl: 'https://ap-gateway.mastercard.com',
+      merchantId: 'MBONGO1',
+      apiPassword: 'ours',
+      apiVersion: 81,
+      formUrl: 'https://ap-gateway.mastercard.com',
+      currencies: ['usd', 'cdf'],
     },
     sms: { url: 'http://127.0.0.1:7000/sms', token: 'ours' },
   });

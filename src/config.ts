@@ -6,6 +6,7 @@
  */
 import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
+import { CURRENCIES, type Currency, isCurrency } from './domain/currency.ts';
 import { type Environment, type EnvironmentReader, readEnvironment } from './platform/environment.ts';
 import { parseMasterKey } from './platform/keyring.ts';
 import type { LogLevel } from './platform/log.ts';
@@ -26,6 +27,22 @@ export interface MtnMomoConfig {
   readonly targetEnvironment: string;
   /** `MTN_MOMO_CALLBACK_HOST`: the base of callback addresses, where it differs from PUBLIC_URL. */
   readonly callbackHost?: string;
+}
+
+/** The card network's credentials (Mastercard Gateway), from the acquirer. */
+export interface CardnetConfig {
+  /** `CARDNET_BASE_URL`, without a slash at the end. */
+  readonly baseUrl: string;
+  /** `CARDNET_MERCHANT_ID`. */
+  readonly merchantId: string;
+  /** `CARDNET_API_PASSWORD`. Secret. */
+  readonly apiPassword: string;
+  /** `CARDNET_API_VERSION`. */
+  readonly apiVersion: number;
+  /** `CARDNET_FORM_URL`: where browsers load the hosted form from; absent: `baseUrl`. */
+  readonly formUrl: string;
+  /** `CARDNET_CURRENCIES`: those that the acquirer takes; absent: all that the gateway serves. */
+  readonly currencies?: readonly Currency[];
 }
 
 /** Where one-time codes are handed over as text messages. */
@@ -65,6 +82,8 @@ export interface Config {
   readonly carrierRoutes?: string;
   /** Absent in production when none of its variables is set: the connector is off. */
   readonly mtnMomo?: MtnMomoConfig;
+  /** Absent in production when none of its variables is set: cards are off. */
+  readonly cardnet?: CardnetConfig;
   /** Absent in production when none of its variables is set: no text can be sent. */
   readonly sms?: SmsConfig;
 }
@@ -90,6 +109,8 @@ const SANDBOX = {
   MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
   SMS_TOKEN: 'sandbox-sms',
   CARDNET_CALLBACK_SECRET: 'sandbox-cardnet-callback-secret',
+  CARDNET_MERCHANT_ID: 'TESTMBONGO',
+  CARDNET_API_PASSWORD: 'sandbox-cardnet-password',
 } as const;
 
 /**
@@ -124,6 +145,7 @@ export function readConfig(environment: Environment, defaults: Environment = {})
     trustProxy: env.networks('TRUST_PROXY'),
     ...present('carrierRoutes', readFilePath(env, 'CARRIER_ROUTES', './carrier-routes.json')),
     ...present('mtnMomo', readMtnMomo(env, mode, sandboxPort)),
+    ...present('cardnet', readCardnet(env, mode, sandboxPort)),
     ...present('sms', readSms(env, mode, sandboxPort)),
   };
   const problems = env.problems();
@@ -238,6 +260,46 @@ function readMtnMomo(env: EnvironmentReader, mode: GatewayMode, sandboxPort: num
     targetEnvironment: fields.MTN_MOMO_TARGET_ENVIRONMENT,
     ...present('callbackHost', callbackHost),
   };
+}
+
+/** Their versions 57 to 100 are spoken; before 72 an answer has other names for what is read here. */
+const CARDNET_VERSIONS = { from: 72, to: 100 } as const;
+
+function readCardnet(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): CardnetConfig | undefined {
+  const https = mode === 'production' ? 'unless-local' : false;
+  const fields = {
+    CARDNET_BASE_URL: upstreamUrl(env, 'CARDNET_BASE_URL', mode, {
+      sandbox: `http://127.0.0.1:${sandboxPort}/cardnet`,
+      example: 'https://ap-gateway.mastercard.com',
+    }),
+    CARDNET_MERCHANT_ID: readCredential(env, 'CARDNET_MERCHANT_ID', mode),
+    CARDNET_API_PASSWORD: readCredential(env, 'CARDNET_API_PASSWORD', mode),
+  };
+  const apiVersion = env.whole('CARDNET_API_VERSION', CARDNET_VERSIONS, CARDNET_VERSIONS.to);
+  const formUrl = env.url('CARDNET_FORM_URL', { example: 'https://ap-gateway.mastercard.com', https });
+  const currencies = readCurrencies(env, 'CARDNET_CURRENCIES');
+  if (!isWhole(env, fields)) return undefined;
+  // The sandbox's own form lies on another origin than its API, as the real one lies on another than the gateway's pages.
+  const own = mode === 'sandbox' && env.text('CARDNET_BASE_URL') === undefined;
+  return {
+    baseUrl: fields.CARDNET_BASE_URL,
+    merchantId: fields.CARDNET_MERCHANT_ID,
+    apiPassword: fields.CARDNET_API_PASSWORD,
+    apiVersion,
+    formUrl: formUrl ?? (own ? `http://localhost:${sandboxPort}/cardnet` : fields.CARDNET_BASE_URL),
+    ...present('currencies', currencies),
+  };
+}
+
+function readCurrencies(env: EnvironmentReader, name: string): readonly Currency[] | undefined {
+  const value = env.text(name);
+  if (value === undefined) return undefined;
+  const parts = value.split(',').map((part) => part.trim().toLowerCase());
+  const known = parts.filter(isCurrency);
+  if (known.length === parts.length) return Object.freeze(known);
+  const served = CURRENCIES.join(', ');
+  env.problem(name, `holds a currency that is not served: there are ${served}, for example ${name}=usd,cdf`);
+  return undefined;
 }
 
 function readSms(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): SmsConfig | undefined {

@@ -24,8 +24,12 @@ const RULES: Record<string, Rule> = {
   platform: { rooms: [], packages: 'any' },
   messages: { rooms: ['domain'], packages: ['intl-messageformat'] },
   store: { rooms: ['domain'], packages: ['pg'] },
-  // References and signatures are derived by hashing, which is a pure function.
-  'connectors/*': { rooms: ['domain', 'connectors/connector.ts'], types: ['platform'], packages: ['node:crypto'] },
+  // References and signatures are derived by hashing, and the issuer's form is read out of HTML: pure functions.
+  'connectors/*': {
+    rooms: ['domain', 'connectors/connector.ts'],
+    types: ['platform'],
+    packages: ['node:crypto', 'parse5'],
+  },
   'connectors/connector.ts': { rooms: ['domain'], types: ['platform'] },
   'connectors/registry.ts': { rooms: ['domain', 'connectors'], types: ['platform'] },
   'connectors/routes.ts': { rooms: ['domain', 'connectors/connector.ts'] },
@@ -55,6 +59,7 @@ const ENTRIES = [
   /^src\/main\.ts$/,
   /^sandbox\/main\.ts$/,
   /^sandbox\/browser\/[^/]+\.ts$/,
+  /^src\/checkout\/browser\/[^/]+\.ts$/,
   /^bench\/(main|load|naive)\.ts$/,
   /^scripts\/[^/]+\.ts$/,
 ];

@@ -3,7 +3,7 @@
  * Invariant: an entry is never changed or removed, except that `times` grows when the same reference moves money again.
  */
 
-/** One movement. `at` is milliseconds since the epoch; `amount` is the decimal text that the carrier was sent; `currency` is lower case (contract §1). */
+/** One movement; a card's has an empty `msisdn`. `at` is milliseconds since the epoch; `amount` is the decimal text that the carrier was sent; `currency` is lower case (contract §1). */
 export type BookEntry = {
   readonly carrier: string;
   readonly reference: string;
@@ -26,7 +26,8 @@ export type BookFilter = {
 };
 
 export type Book = {
-  readonly record: (entry: Omit<BookEntry, 'times'>) => void;
+  /** `part` tells several movements of one reference apart, such as the refunds of a card payment. */
+  readonly record: (entry: Omit<BookEntry, 'times'>, part?: string) => void;
   readonly find: (carrier: string, reference: string) => BookEntry | undefined;
   readonly lines: (filter?: BookFilter) => BookLine[];
   /** The last movements, newest first. */
@@ -41,11 +42,11 @@ function lineOf(entry: BookEntry): BookLine {
 export function createBook(): Book {
   const entries = new Map<string, BookEntry>();
   const order: string[] = [];
-  const keyOf = (carrier: string, reference: string) => `${carrier}/${reference}`;
+  const keyOf = (carrier: string, reference: string, part = '') => `${carrier}/${reference}/${part}`;
 
   return {
-    record: (entry) => {
-      const key = keyOf(entry.carrier, entry.reference);
+    record: (entry, part) => {
+      const key = keyOf(entry.carrier, entry.reference, part);
       const before = entries.get(key);
       if (before === undefined) order.push(key);
       entries.set(key, before === undefined ? { ...entry, times: 1 } : { ...before, times: before.times + 1 });
@@ -53,9 +54,10 @@ export function createBook(): Book {
     find: (carrier, reference) => entries.get(keyOf(carrier, reference)),
     lines: (filter = {}) => {
       const lines: BookLine[] = [];
+      const reference = filter.reference?.toLowerCase();
       for (const entry of entries.values()) {
         if (filter.carrier !== undefined && filter.carrier !== entry.carrier) continue;
-        if (filter.reference !== undefined && filter.reference !== entry.reference) continue;
+        if (reference !== undefined && reference !== entry.reference.toLowerCase()) continue;
         if (filter.msisdn !== undefined && filter.msisdn !== entry.msisdn) continue;
         lines.push(lineOf(entry));
       }

@@ -6,7 +6,7 @@ import { Type } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import type { Book, BookFilter } from '../carriers/book.ts';
 import type { Settings } from '../carriers/settings.ts';
-import type { FaultPlan, Faults, Upstream } from './faults.ts';
+import { type FaultPlan, type Faults, type Upstream, upstreams } from './faults.ts';
 
 export type ControlParts = { readonly book: Book; readonly settings: Settings; readonly faults: Faults };
 
@@ -14,7 +14,7 @@ const rate = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
 const milliseconds = Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000 }));
 
 const faultsBody = Type.Object({
-  upstream: Type.Union([Type.Literal('mtn'), Type.Literal('inbox'), Type.Literal('sms')]),
+  upstream: Type.Union(upstreams.map((upstream) => Type.Literal(upstream))),
   delay_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000 })),
   drop_rate: rate,
   refuse_rate: rate,
@@ -45,7 +45,7 @@ export function controlApi(app: FastifyInstance, { book, settings, faults }: Con
     const { carrier, reference, msisdn } = request.query;
     const filter: BookFilter = {
       ...(typeof carrier === 'string' ? { carrier } : {}),
-      ...(typeof reference === 'string' ? { reference: reference.toLowerCase() } : {}),
+      ...(typeof reference === 'string' ? { reference } : {}),
       ...(typeof msisdn === 'string' ? { msisdn: msisdn.replace(/\D/g, '') } : {}),
     };
     return reply.header('cache-control', 'no-store').send(book.lines(filter));

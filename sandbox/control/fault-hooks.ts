@@ -16,13 +16,21 @@ export type FaultHooks = {
   ) => void;
 };
 
+/** What an upstream answers, in its own words, when it refuses (503) or fails (500) before anything is taken. */
+export type FaultBodies = { readonly refuse: object; readonly error: object };
+
+const usualBodies: FaultBodies = {
+  refuse: { code: 'SERVICE_UNAVAILABLE', message: 'Service temporarily unavailable, try again later.' },
+  error: { code: 'INTERNAL_PROCESSING_ERROR', message: 'An internal error occurred while processing.' },
+};
+
 /** Leaves the caller waiting: the socket stays open and nothing is ever written to it. */
 export function leaveHanging(reply: FastifyReply): void {
   reply.hijack();
 }
 
 /** Route hooks for one upstream; to be spread into each of its routes. */
-export function faultHooks(upstream: Upstream, faults: Faults, world: World): FaultHooks {
+export function faultHooks(upstream: Upstream, faults: Faults, world: World, bodies = usualBodies): FaultHooks {
   const losesAnswer = new WeakSet<FastifyRequest>();
 
   return {
@@ -32,14 +40,8 @@ export function faultHooks(upstream: Upstream, faults: Faults, world: World): Fa
         if (fate.answer_lost) losesAnswer.add(request);
         if (fate.end === 'none') done();
         else if (fate.end === 'drop') leaveHanging(reply);
-        else if (fate.end === 'refuse')
-          reply
-            .code(503)
-            .send({ code: 'SERVICE_UNAVAILABLE', message: 'Service temporarily unavailable, try again later.' });
-        else
-          reply
-            .code(500)
-            .send({ code: 'INTERNAL_PROCESSING_ERROR', message: 'An internal error occurred while processing.' });
+        else if (fate.end === 'refuse') reply.code(503).send(bodies.refuse);
+        else reply.code(500).send(bodies.error);
       };
       if (fate.delay_ms > 0) world.schedule(fate.delay_ms, strike);
       else strike();

@@ -3,7 +3,7 @@
  * Invariant: the same seed, the same plan and the same order of requests give the same fates; changing one rate does not shift the draws of another.
  */
 
-export const upstreams = ['mtn', 'inbox', 'sms'] as const;
+export const upstreams = ['mtn', 'cardnet', 'inbox', 'sms'] as const;
 export type Upstream = (typeof upstreams)[number];
 
 /** Rates are from 0 (never) to 1 (always). */
@@ -90,6 +90,7 @@ export function createFaults(firstSeed: string): Faults {
   });
   const all = (planOf: (upstream: Upstream) => FaultPlan): Record<Upstream, Stream> => ({
     mtn: fresh('mtn', planOf('mtn')),
+    cardnet: fresh('cardnet', planOf('cardnet')),
     inbox: fresh('inbox', planOf('inbox')),
     sms: fresh('sms', planOf('sms')),
   });
@@ -97,7 +98,12 @@ export function createFaults(firstSeed: string): Faults {
 
   return {
     seed: () => seed,
-    plans: () => ({ mtn: streams.mtn.plan, inbox: streams.inbox.plan, sms: streams.sms.plan }),
+    plans: () => ({
+      mtn: streams.mtn.plan,
+      cardnet: streams.cardnet.plan,
+      inbox: streams.inbox.plan,
+      sms: streams.sms.plan,
+    }),
     set: (upstream, change) => {
       streams = { ...streams, [upstream]: fresh(upstream, { ...streams[upstream].plan, ...change }) };
     },

@@ -10,7 +10,12 @@ import { sendPage } from '../pages/layout.ts';
 import type { ControlParts } from './api.ts';
 import { type FaultPlan, type Upstream, upstreams } from './faults.ts';
 
-const titles: Readonly<Record<Upstream, string>> = { mtn: 'MTN MoMo', inbox: 'Inboxes', sms: 'Text messages' };
+const titles: Readonly<Record<Upstream, string>> = {
+  mtn: 'MTN MoMo',
+  cardnet: 'Card network',
+  inbox: 'Inboxes',
+  sms: 'Text messages',
+};
 
 type RateName = Exclude<keyof FaultPlan, 'delay_ms' | 'status' | 'hang'>;
 const rates: readonly (readonly [RateName, string])[] = [
@@ -47,7 +52,7 @@ function bookTable(lines: readonly BookLine[]): SafeHtml {
     (
       line,
     ) => html`<tr><td class="figure">${formatMoment('en', Date.parse(line.at))}</td><td>${line.carrier}</td><td>${line.kind}</td>
-      <td class="figure">+${line.msisdn}</td><td class="figure right">${formatAmount('en', line.amount, line.currency)}</td>
+      <td class="figure">${line.msisdn === '' ? 'a card' : `+${line.msisdn}`}</td><td class="figure right">${formatAmount('en', line.amount, line.currency)}</td>
       <td class="figure right">${line.times}</td><td class="address">${line.reference}</td></tr>`,
   );
   return html`<div class="scroll" tabindex="0" role="region" aria-label="The carriers' books"><table><thead><tr><th scope="col">When</th><th scope="col">Carrier</th><th scope="col">Kind</th><th scope="col">Number</th>
@@ -78,6 +83,9 @@ function controlMain({ book, settings, faults }: ControlParts, refused: boolean)
     <section class="card stack"><h2>For programs</h2><pre tabindex="0">curl -X POST $SANDBOX/control/faults -H 'Content-Type: application/json' \\
   -d '{"upstream":"mtn","answer_lost_rate":0.1,"lose_callback_rate":0.5}'
 curl -X POST $SANDBOX/control/seed -H 'Content-Type: application/json' -d '{"seed":"run-7"}'
+curl -X POST $SANDBOX/control/cardnet/sessions/$SESSION_ID -H 'Content-Type: application/json' \\
+  -d '{"number":"4508750015741019","expiry_month":1,"expiry_year":39,"security_code":"100"}'
+curl -X POST $SANDBOX/control/cardnet/challenges/$TRANSACTION_ID -H 'Content-Type: application/json' -d '{"result":"pass"}'
 curl $SANDBOX/control/faults
 curl -X DELETE $SANDBOX/control/faults
 curl $SANDBOX/control/books</pre></section></div>`;

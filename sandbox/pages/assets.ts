@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 
-type Asset = { readonly type: string; readonly content: string };
+export type Asset = { readonly type: string; readonly content: string };
+export type Assets = ReadonlyMap<string, Asset>;
 
 /** The folder of package.json, upwards from here: the same from the sources and from dist/. */
 function projectRoot(): string {
@@ -24,12 +25,13 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><title
 <rect width="32" height="32" rx="9" fill="#0b6e4f"/><path d="M8 22V11l8 7 8-7v11" fill="none" stroke="#fff"
 stroke-width="3.2" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
 
-function readAssets(): Map<string, Asset> {
+/** Everything that pages may load, by name. */
+export function readAssets(): Assets {
   const root = projectRoot();
   const assets = new Map<string, Asset>([['icon.svg', { type: 'image/svg+xml', content: icon }]]);
   // Beside this file from the sources, and beside its compiled form where the build copied them.
   const beside = dirname(fileURLToPath(import.meta.url));
-  for (const name of ['style.css', 'phone.css', 'tools.css']) {
+  for (const name of ['style.css', 'phone.css', 'tools.css', 'cardnet.css']) {
     const copied = join(beside, name);
     const content = readFileSync(existsSync(copied) ? copied : join(root, 'sandbox/pages', name), 'utf8');
     assets.set(name, { type: 'text/css; charset=utf-8', content });
@@ -44,8 +46,7 @@ function readAssets(): Map<string, Asset> {
   return assets;
 }
 
-export function assetRoutes(app: FastifyInstance): void {
-  const assets = readAssets();
+export function assetRoutes(app: FastifyInstance, assets: Assets): void {
   app.get<{ Params: { name: string } }>('/assets/:name', (request, reply) => {
     const asset = assets.get(request.params.name);
     if (asset === undefined) return reply.callNotFound();

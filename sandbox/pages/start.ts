@@ -3,6 +3,7 @@
  * Invariant: its commands are complete; only what a person alone has (credential, tokens) is left as a shell variable.
  */
 import type { FastifyInstance } from 'fastify';
+import { expiries, type TestCard, testCards } from '../cardnet/cards.ts';
 import { endings } from '../carriers/endings.ts';
 import { phoneWords } from '../phone/words.ts';
 import { html, type SafeHtml } from './html.ts';
@@ -27,6 +28,22 @@ function numbers(): SafeHtml {
         <td class="figure"><a href="/phone/2438100001${ending}">+243 810 000 1${ending}</a></td></tr>`,
     )}
     <tr><th scope="row">any other</th><td>waits for the virtual phone</td><td>as you decide there</td><td class="figure"><a href="/phone/243810000042">+243 810 000 042</a></td></tr></tbody></table></div>`;
+}
+
+/** "5123 4500 0000 0008". */
+function grouped(number: string): string {
+  return number.replace(/(\d{4})(?=\d)/g, '$1 ');
+}
+
+function cards(): SafeHtml {
+  const row = ({ number, about }: TestCard) => html`<tr><th scope="row">${grouped(number)}</th><td>${about}</td></tr>`;
+  const dates = Object.entries(expiries).map(
+    ([date, code]) => html`<tr><th scope="row">${date}</th><td><code>${code}</code></td></tr>`,
+  );
+  return html`<div class="columns">
+    <div class="scroll" tabindex="0" role="region" aria-label="Card numbers"><table class="numbers"><thead><tr><th scope="col">Card</th><th scope="col">What happens</th></tr></thead><tbody>${testCards.map(row)}</tbody></table></div>
+    <div class="scroll" tabindex="0" role="region" aria-label="Expiry dates"><table class="numbers"><thead><tr><th scope="col">Expiry</th><th scope="col">The acquirer answers</th></tr></thead><tbody>${dates}</tbody></table></div></div>
+    <p class="soft">Security code 100 matches, 101 is not processed, 102 does not match. Google Pay and Apple Pay: <code>tok_approved</code>, <code>tok_declined</code>, <code>tok_unavailable</code>, <code>tok_timeout</code>.</p>`;
 }
 
 function commands(gateway: string, sandbox: string): SafeHtml {
@@ -57,12 +74,14 @@ export function startPage(app: FastifyInstance, gateway: string): void {
   app.get('/', (request, reply) => {
     const sandbox = `${request.protocol}://${request.host}`;
     const main = html`<div class="sheetless"><h1>The pretend outside world</h1>
-      <p class="lead">Carriers, phones and webhook receivers that behave like the real ones, on your own machine. Nothing here moves money, and everything here can go wrong on request.</p>
+      <p class="lead">Carriers, <a href="#cards">cards</a>, phones and webhook receivers that behave like the real ones, on your own machine. Nothing here moves money, and everything here can go wrong on request.</p>
+      <a class="card tile" href="/shop"><strong>Shop</strong><span class="soft">Start here: buy something as a customer would. The shop mints a session, sends you to the payment page and believes only what the gateway answers or signs.</span></a>
       <div class="columns">
         <a class="card tile" href="/phone/243810000042"><strong>Phone</strong><span class="soft">Approve or reject what a carrier pushes. The PIN is 0000.</span></a>
         <a class="card tile" href="/inbox/demo"><strong>Inbox</strong><span class="soft">Catch webhooks, read them live, see whether they verify.</span></a>
         <a class="card tile" href="/control"><strong>Control</strong><span class="soft">Delays, lost answers, duplicates; repeatable from a seed.</span></a></div>
       <section class="card stack"><h2>Numbers that decide by themselves</h2><p class="soft">The last two digits say what happens, whatever the country.</p>${numbers()}</section>
+      <section class="card stack" id="cards"><h2>Test cards</h2><p class="soft">Any other number whose check digit is right works too: then its expiry decides, and any date that is not listed is approved.</p>${cards()}</section>
       <section class="card stack"><h2>Pay in two minutes</h2><p class="soft">The gateway is at <a href="${gateway}/docs">${gateway}</a>; its start printed a credential for <code>$CREDENTIAL</code>.</p>${commands(gateway, sandbox)}</section></div>`;
     return sendPage(reply, { title: 'Start', language: 'en', current: '/', sheet: 'tools', main });
   });

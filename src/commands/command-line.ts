@@ -40,6 +40,14 @@ function usageStatus(error: CommanderError, around: Surroundings, json: boolean)
 
 type Ended = (status: number) => void;
 
+/** Adds a verb about one thing, which is named right behind it: `mbongo proof show prf_…`. */
+type AddVerbOf = <O>(
+  parent: Command,
+  name: string,
+  description: string,
+  load: () => Promise<(tools: Tools, id: string, options: O) => Promise<Output>>,
+) => Command;
+
 /** Adds a verb to its noun. */
 type AddVerb = <O>(
   parent: Command,
@@ -63,10 +71,17 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
       const { runWithTools } = await import('./tools.ts');
       ended(await runWithTools(around, options.json === true, async (tools) => (await load())(tools, options)));
     });
+  const addVerbOf: AddVerbOf = (parent, name, description, load) =>
+    withJson(parent.command(`${name} <id>`).description(description)).action(async (id: string, options) => {
+      const { runWithTools } = await import('./tools.ts');
+      ended(await runWithTools(around, options.json === true, async (tools) => (await load())(tools, id, options)));
+    });
   addProcessCommands(program, around, ended);
   addMerchantCommands(program, addVerb);
   addCredentialCommands(program, addVerb);
   addMoneyCommands(program, addVerb);
+  addTransferCommands(program, addVerb, addVerbOf);
+  addAttemptCommands(program, addVerb, addVerbOf);
   addWebhookCommands(program, addVerb);
   return program;
 }
@@ -123,10 +138,17 @@ function addMerchantCommands(program: Command, addVerb: AddVerb): void {
     .requiredOption('--merchant <id>', 'its id')
     .option('--currencies <list>', 'the only ones it may use: usd,cdf; or all')
     .option('--limit <list>', 'smallest and largest payment: usd:1-5000,cdf:500-; usd:none takes it away')
+    .option('--method-limit <list>', 'the same for one method, besides: wallet:usd:1-500; wallet:usd:none')
+    .option('--methods <list>', 'the only ones its customers may choose: wallet,card; or all')
     .option('--code-threshold <list>', 'from which amount a wallet asks for a code: usd:100; or usd:default')
     .option('--rate-limit <list>', 'requests by limit name: payments:240; or payments:default')
     .addOption(new Option('--scope-required <on|off>', 'every session must say its scope').choices(['on', 'off']))
     .option('--url-hosts <list>', 'hosts that notify and redirect URLs may name: shop.example; or any');
+  addVerb(merchant, 'brand', 'how the hosted page shows it', async () => (await load()).merchantBrand)
+    .requiredOption('--merchant <id>', 'its id')
+    .option('--colour <colour>', 'like #0b6e4f; or default')
+    .option('--logo <file>', 'a PNG, JPEG or WebP picture of at most 64 KiB')
+    .option('--no-logo', 'take the logo away');
 }
 
 function addCredentialCommands(program: Command, addVerb: AddVerb): void {
@@ -187,6 +209,74 @@ function addMoneyCommands(program: Command, addVerb: AddVerb): void {
     .option('--max <amount>', 'at most')
     .option('--remove', 'take it away: the one for every method, if there is one, applies');
   addVerb(fee, 'list', 'list fees', async () => (await loadFee()).feeList).requiredOption('--merchant <id>', 'whose');
+}
+
+function addTransferCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
+  const bank = program.command('bank').description('bank accounts that customers transfer to');
+  const loadBank = () => import('./bank.ts');
+  addVerb(bank, 'add', 'add an account', async () => (await loadBank()).bankAdd)
+    .requiredOption('--merchant <id>', 'whose')
+    .requiredOption('--bank <name>', "the bank's name")
+    .option('--bank-id <id>', 'the same for all accounts at it (default: made of its name)')
+    .requiredOption('--country <code>', 'where the bank is: CD')
+    .requiredOption('--account-name <name>', 'in whose name')
+    .requiredOption('--account-number <number>', 'as the bank writes it')
+    .option('--iban <iban>', 'where the country has them')
+    .option('--swift <code>', "the bank's SWIFT code (BIC)")
+    .requiredOption('--currency <code>', 'its currency')
+    .option('--branch-city <city>', 'where its branch is');
+  addVerb(bank, 'list', 'list accounts, closed ones too', async () => (await loadBank()).bankList).option(
+    '--merchant <id>',
+    'only of this merchant',
+  );
+  addVerbOf(bank, 'close', 'send no further payment to an account', async () => (await loadBank()).bankClose);
+  const proof = program.command('proof').description('proofs of bank transfers');
+  const loadProof = () => import('./proof.ts');
+  addVerb(proof, 'list', 'list proofs, the oldest first', async () => (await loadProof()).proofList)
+    .option('--merchant <id>', 'only of this merchant')
+    .option('--status <status>', 'waiting, approved or declined')
+    .option('--limit <count>', 'at most so many', '50');
+  addVerbOf(proof, 'show', 'show what is known of a proof', async () => (await loadProof()).proofShow).option(
+    '--out <file>',
+    'write its file there; open it in a reader that runs no scripts',
+  );
+  addVerbOf(proof, 'approve', 'the transfer has arrived', async () => (await loadProof()).proofApprove).option(
+    '--note <text>',
+    'for the operators',
+  );
+  addVerbOf(
+    proof,
+    'decline',
+    'the transfer has not arrived, or the proof is none',
+    async () => (await loadProof()).proofDecline,
+  ).requiredOption('--reason <text>', 'for the operators');
+  const delivery = program.command('delivery').description('delayed deliveries');
+  addVerbOf(
+    delivery,
+    'release',
+    "make a payment's held money available",
+    async () => (await import('./delivery.ts')).deliveryRelease,
+  );
+}
+
+function addAttemptCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
+  const attempt = program.command('attempt').description('attempts at upstreams whose outcome is not known');
+  const load = () => import('./attempt.ts');
+  addVerb(attempt, 'list', 'list open attempts, the oldest first', async () => (await load()).attemptList)
+    .option('--after <id>', 'those after this attempt: the next page')
+    .option('--limit <count>', 'at most so many', '50');
+  addVerbOf(
+    attempt,
+    'settle',
+    'close an open attempt by what the upstream has told you; asks for --yes',
+    async () => (await load()).attemptSettle,
+  )
+    .addOption(new Option('--paid', 'the money has moved').conflicts('notPaid'))
+    .option('--not-paid', 'no money has moved, and none will')
+    .option('--provider-reference <reference>', "the upstream's name of it: with --paid it has to be there")
+    .option('--by <name>', 'who says so (default: the user of this machine)')
+    .option('--why <text>', 'on what grounds, for the log')
+    .option('--yes', 'do it');
 }
 
 function addWebhookCommands(program: Command, addVerb: AddVerb): void {

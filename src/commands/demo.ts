@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { shardOf } from '../domain/ids.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { WalletKind } from '../domain/records.ts';
+import { addBankAccount } from '../usecases/bank-add.ts';
 import { createMerchant } from '../usecases/merchant-create.ts';
 import type { OperatorDeps } from '../usecases/operator.ts';
 import { openWallet } from '../usecases/wallet-open.ts';
@@ -29,6 +30,32 @@ const ACCOUNTS = [
   { kind: 'wallet', phone: '+243810000042' },
   { kind: 'wallet', phone: '+243810000043' },
   { kind: 'flash', phone: '+243810000042' },
+] as const;
+
+/** At banks that there are none of. */
+const BANK_ACCOUNTS = [
+  {
+    bank: 'Banque Okapi',
+    bankId: undefined,
+    country: 'CD',
+    accountName: DEMO_NAME,
+    accountNumber: '00011-05101-20260000421-77',
+    iban: undefined,
+    swift: 'OKPICDKI',
+    currency: 'usd',
+    branchCity: 'Goma',
+  },
+  {
+    bank: 'Banque Nyota',
+    bankId: undefined,
+    country: 'CD',
+    accountName: DEMO_NAME,
+    accountNumber: '00023-10010-70015000042-31',
+    iban: undefined,
+    swift: undefined,
+    currency: 'cdf',
+    branchCity: 'Bukavu',
+  },
 ] as const;
 
 /** The demo merchant: made when the database is empty, known from the file afterwards; undefined when there is none. */
@@ -55,6 +82,7 @@ async function makeDemo(deps: OperatorDeps): Promise<Demo> {
     wallets.push({ kind, phone, number: wallet.id });
   }
   const { merchant, key_id, secret, webhook_secret } = await createMerchant(deps, { name: DEMO_NAME, noFloat: false });
+  for (const account of BANK_ACCOUNTS) await addBankAccount(deps, { merchantId: merchant.id, ...account });
   return { merchant_id: merchant.id, key_id, secret, webhook_secret, wallets };
 }
 
@@ -125,6 +153,7 @@ export function demoNotes(demo: Demo, url: string, sandboxUrl: string): string[]
     post('/payments/submit', '$TOKEN', submit),
     '',
     `Its webhook      ${sandboxUrl}/inbox/demo`,
+    `The demo shop    ${sandboxUrl}/shop`,
     `A virtual phone  ${sandboxUrl}/phone/${encodeURIComponent(wallet?.phone ?? '')}`,
     `What to try      ${sandboxUrl}/`,
   ];

@@ -3,8 +3,7 @@
  */
 
 import { formatMinor } from '../domain/money.ts';
-import { PAYMENT_METHODS } from '../domain/payment.ts';
-import type { FeeRule, Merchant, PaymentMethod } from '../domain/records.ts';
+import type { FeeRule, Merchant } from '../domain/records.ts';
 import { removeFee, setFee } from '../usecases/fee-set.ts';
 import {
   OperatorError,
@@ -13,6 +12,7 @@ import {
   requireCurrency,
   requireMerchant,
 } from '../usecases/operator.ts';
+import { requireMethod } from './options.ts';
 import { type Output, table } from './output.ts';
 import type { Tools } from './tools.ts';
 
@@ -50,12 +50,6 @@ export async function feeSet({ deps }: Tools, options: FeeSetOptions): Promise<O
 
 export async function feeList({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
   return outputOf(await requireMerchant(deps, options.merchant));
-}
-
-function requireMethod(text: string): PaymentMethod {
-  const method = PAYMENT_METHODS.find((known) => known === text);
-  if (method !== undefined) return method;
-  throw new OperatorError(`${JSON.stringify(text)} is no payment method: use one of ${PAYMENT_METHODS.join(', ')}`);
 }
 
 function outputOf(merchant: Merchant): Output {

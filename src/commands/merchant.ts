@@ -2,14 +2,17 @@
  * `mbongo merchant`: make, list, suspend, allow and set up merchants.
  */
 
+import { open } from 'node:fs/promises';
 import { isCurrency } from '../domain/currency.ts';
+import { LOGO_BYTES_MOST } from '../domain/file-type.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { Merchant, MerchantSettings } from '../domain/records.ts';
+import { setBrand } from '../usecases/merchant-brand.ts';
 import { createMerchant } from '../usecases/merchant-create.ts';
 import { type MerchantSettingsChange, setMerchant } from '../usecases/merchant-set.ts';
 import { setMerchantStatus } from '../usecases/merchant-status.ts';
 import { OperatorError, requireCurrency } from '../usecases/operator.ts';
-import { readAmounts, readCounts, readLimits, readList } from './options.ts';
+import { readAmounts, readCounts, readLimits, readList, readMethodLimits, requireMethod } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
@@ -48,6 +51,8 @@ export interface MerchantSetOptions {
   readonly merchant: string;
   readonly currencies?: string;
   readonly limit?: string;
+  readonly methodLimit?: string;
+  readonly methods?: string;
   readonly codeThreshold?: string;
   readonly rateLimit?: string;
   readonly scopeRequired?: string;
@@ -60,13 +65,49 @@ export async function merchantSet({ deps }: Tools, options: MerchantSetOptions):
   return outputOf(await setMerchant(deps, options.merchant, wanted));
 }
 
+export interface MerchantBrandOptions {
+  readonly merchant: string;
+  readonly colour?: string;
+  /** A file's path; false: `--no-logo`. */
+  readonly logo?: string | false;
+}
+
+export async function merchantBrand({ deps }: Tools, options: MerchantBrandOptions): Promise<Output> {
+  const { colour, logo } = options;
+  if (colour === undefined && logo === undefined) {
+    throw new OperatorError('say what to set: --colour, --logo or --no-logo');
+  }
+  const merchant = await setBrand(deps, options.merchant, {
+    ...(colour === undefined ? {} : { colour: colour === 'default' ? null : colour }),
+    ...(logo === undefined ? {} : { logo: logo === false ? null : await readLogo(logo) }),
+  });
+  return outputOf(merchant);
+}
+
+/** No more of a file is read than shows that it is too large. */
+async function readLogo(path: string): Promise<Uint8Array> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(LOGO_BYTES_MOST + 1));
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    throw new OperatorError(`${path} cannot be read: name a picture of yours`);
+  }
+}
+
 function readChange(options: MerchantSetOptions): MerchantSettingsChange {
-  const { currencies, limit, codeThreshold, rateLimit, scopeRequired, urlHosts } = options;
+  const { currencies, limit, methodLimit, methods, codeThreshold, rateLimit, scopeRequired, urlHosts } = options;
   return {
     ...(currencies === undefined
       ? {}
       : { currencies: readList(currencies, 'all')?.map((text) => requireCurrency(text)) ?? null }),
     ...(limit === undefined ? {} : { limits: readLimits(limit) }),
+    ...(methodLimit === undefined ? {} : { method_limits: readMethodLimits(methodLimit) }),
+    ...(methods === undefined ? {} : { methods: readList(methods, 'all')?.map(requireMethod) ?? null }),
     ...(codeThreshold === undefined ? {} : { code_thresholds: readAmounts(codeThreshold) }),
     ...(rateLimit === undefined ? {} : { rate_limits: readCounts(rateLimit) }),
     ...(scopeRequired === undefined ? {} : { scope_required: scopeRequired === 'on' }),
@@ -87,12 +128,17 @@ function documentOf(merchant: Merchant) {
 
 /** Amounts as people write them. Fees have a command of their own. */
 function settingsOf(settings: MerchantSettings): { readonly [name: string]: unknown } {
-  const { fees: _fees, limits, code_thresholds, ...rest } = settings;
+  const { fees: _fees, limits, method_limits, code_thresholds, ...rest } = settings;
   return {
     ...rest,
     ...(limits === undefined ? {} : { limits: mapAmounts(limits) }),
+    ...(method_limits === undefined ? {} : { method_limits: mapMethods(method_limits) }),
     ...(code_thresholds === undefined ? {} : { code_thresholds: mapAmounts(code_thresholds) }),
   };
+}
+
+function mapMethods(byMethod: NonNullable<MerchantSettings['method_limits']>): { readonly [method: string]: unknown } {
+  return Object.fromEntries(Object.entries(byMethod).map(([method, limits]) => [method, mapAmounts(limits)]));
 }
 
 function mapAmounts(byCurrency: { readonly [currency: string]: unknown }): { readonly [currency: string]: unknown } {

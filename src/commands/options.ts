@@ -4,6 +4,8 @@
 
 import { isIP } from 'node:net';
 import type { Currency } from '../domain/currency.ts';
+import { PAYMENT_METHODS } from '../domain/payment.ts';
+import type { PaymentMethod } from '../domain/records.ts';
 import { OperatorError, requireAmount, requireCurrency } from '../usecases/operator.ts';
 
 const UNITS: { readonly [unit: string]: number } = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -71,23 +73,42 @@ export function readLimits(text: string): ReadonlyMap<Currency, { min?: bigint; 
   const limits = new Map<Currency, { min?: bigint; max?: bigint } | null>();
   for (const item of text.split(',')) {
     const [currency, range] = readPair(item);
-    const [min = '', max = '', ...rest] = range.split('-');
-    if (range !== 'none' && (rest.length > 0 || !range.includes('-') || range === '-')) {
-      throw new OperatorError(
-        `${JSON.stringify(item)} is no limit: write it like ${currency}:1-5000 or ${currency}:none`,
-      );
-    }
-    if (range === 'none') {
-      limits.set(currency, null);
-      continue;
-    }
-    const ends = {
-      ...(min === '' ? {} : { min: requireAmount(min, currency) }),
-      ...(max === '' ? {} : { max: requireAmount(max, currency) }),
-    };
-    limits.set(currency, ends);
+    limits.set(currency, range === 'none' ? null : readRange(item, currency, range));
   }
   return limits;
+}
+
+/** `wallet:usd:1.00-5000.00` items between commas: the same for single methods. */
+export function readMethodLimits(text: string): ReadonlyMap<PaymentMethod, ReturnType<typeof readLimits>> {
+  const byMethod = new Map<PaymentMethod, ReturnType<typeof readLimits>>();
+  for (const item of text.split(',')) {
+    const colon = item.indexOf(':');
+    if (colon < 0) throw new OperatorError(`${JSON.stringify(item)} is no limit: write it like wallet:usd:1-5000`);
+    const method = requireMethod(item.slice(0, colon).trim());
+    byMethod.set(method, new Map([...(byMethod.get(method) ?? []), ...readLimits(item.slice(colon + 1))]));
+  }
+  return byMethod;
+}
+
+/** A payment method by its name. */
+export function requireMethod(text: string): PaymentMethod {
+  const method = PAYMENT_METHODS.find((known) => known === text);
+  if (method !== undefined) return method;
+  throw new OperatorError(`${JSON.stringify(text)} is no payment method: use one of ${PAYMENT_METHODS.join(', ')}`);
+}
+
+/** `1-5000`, `1..5000`, `1-` or `-5000`. */
+function readRange(item: string, currency: Currency, range: string): { min?: bigint; max?: bigint } {
+  const [min = '', max, ...rest] = range.split(/\.\.|-/);
+  if (max === undefined || rest.length > 0 || (min === '' && max === '')) {
+    throw new OperatorError(
+      `${JSON.stringify(item)} is no limit: write it like ${currency}:1-5000 or ${currency}:none`,
+    );
+  }
+  return {
+    ...(min === '' ? {} : { min: requireAmount(min, currency) }),
+    ...(max === '' ? {} : { max: requireAmount(max, currency) }),
+  };
 }
 
 /** `name:120` items between commas; `name:default` gives null for that name. */

@@ -14,7 +14,7 @@ import { openWorld, type World } from './world.ts';
 export type Role = 'all' | 'api' | 'worker';
 
 const STOP_LIMIT_MS = 10_000;
-/** The sandbox starts beside us: how often, and how long apart, it is told the demo's webhook secret. */
+/** The sandbox starts beside us: how often, and how long apart, it is told what it needs of the demo. */
 const TELL_TRIES = 20;
 const TELL_EVERY_MS = 500;
 
@@ -60,9 +60,9 @@ async function runGateway(
     const demo = sandbox && url !== undefined ? await openDemo(deps, config.dataDir) : undefined;
     const sandboxUrl = `http://127.0.0.1:${config.sandboxPort}`;
     announce(around, json, url, demo === undefined || url === undefined ? [] : demoNotes(demo, url, sandboxUrl));
-    const telling = demo === undefined ? undefined : tellInbox(world, outbound, sandboxUrl, demo);
+    const telling = demo === undefined || url === undefined ? [] : tellSandbox(world, outbound, url, demo);
     const reason = await stopping;
-    telling?.();
+    for (const giveUp of telling) giveUp();
     log.info('stopping', { reason });
   } finally {
     const overdue = setTimeout(() => process.exit(0), STOP_LIMIT_MS);
@@ -101,27 +101,38 @@ function announce(around: Surroundings, json: boolean, url: string | undefined, 
 }
 
 /**
- * Hands the demo's webhook secret to the sandbox's inbox, which then can say whether signatures verify. Best effort:
- * the sandbox may start later than we do, or not at all. Returns what gives it up.
+ * Hands the demo's webhook secret to the sandbox's inbox, which then can say whether signatures verify, and its
+ * credential to the sandbox's shop, which then can sell. Returns what gives them up.
  */
-function tellInbox(world: World, outbound: Outbound, sandboxUrl: string, demo: Demo): () => void {
+function tellSandbox(world: World, outbound: Outbound, url: string, demo: Demo): (() => void)[] {
+  const { webhook_secret } = demo;
+  const credential = `${demo.key_id}:${demo.secret}`;
+  const shop = { gateway_url: world.config.publicUrl, api: `${url}/api/v1`, credential, webhook_secret };
+  return [
+    tell(world, outbound, '/inbox/demo/secret', { secret: webhook_secret }),
+    tell(world, outbound, '/shop/credential', shop),
+  ];
+}
+
+/** Best effort: the sandbox may start later than we do, or not at all. Returns what gives it up. */
+function tell(world: World, outbound: Outbound, path: string, body: object): () => void {
   let cancel: () => void = () => undefined;
   let given = false;
-  const tell = async (triesLeft: number): Promise<void> => {
+  const send = async (triesLeft: number): Promise<void> => {
     const answer = await outbound.request({
       method: 'PUT',
-      url: `${sandboxUrl}/inbox/demo/secret`,
+      url: `http://127.0.0.1:${world.config.sandboxPort}${path}`,
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ secret: demo.webhook_secret }),
+      body: JSON.stringify(body),
       timeout: 2_000,
       trust: 'upstream',
       answerLimit: 1_024,
     });
     const known = answer.kind === 'answered' && answer.status < 300;
     if (known || given || triesLeft <= 1) return;
-    cancel = world.clock.after(TELL_EVERY_MS, () => void tell(triesLeft - 1));
+    cancel = world.clock.after(TELL_EVERY_MS, () => void send(triesLeft - 1));
   };
-  void tell(TELL_TRIES);
+  void send(TELL_TRIES);
   return () => {
     given = true;
     cancel();

@@ -4,13 +4,14 @@
  * Invariant: whatever the command opens is closed before it ends, so that the process ends by itself.
  */
 
+import type { Deps } from '../usecases/deps.ts';
 import type { OperatorDeps } from '../usecases/operator.ts';
 import { type Output, printError, printOutput, type Surroundings } from './output.ts';
 import { openWorld } from './world.ts';
 
 /** What a command is handed. */
 export interface Tools {
-  readonly deps: OperatorDeps;
+  readonly deps: OperatorDeps & Pick<Deps, 'log'>;
 }
 
 /** Carries a command out and prints its result. Returns the exit status: 0, or 1 when it was not carried out. */
@@ -25,8 +26,8 @@ export async function runWithTools(
       const { openStore } = await import('../store/store.ts');
       const store = await openStore({ url: world.databaseUrl });
       try {
-        const { clock, random, secrets, config } = world;
-        return await command({ deps: { store, clock, random, secrets, mode: config.mode } });
+        const { clock, random, secrets, log, config } = world;
+        return await command({ deps: { store, clock, random, secrets, log, mode: config.mode } });
       } finally {
         await store.close();
       }

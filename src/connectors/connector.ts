@@ -40,7 +40,10 @@ export type InquiryAnswer = Exclude<Answer, { kind: 'not_sent' }> | { readonly k
 
 /** What to inquire about. What was ordered goes along, so that an answer about something else is never believed. */
 export type Inquiry = Pick<CollectOrder, 'reference'> &
-  Partial<Pick<CollectOrder, 'attemptId' | 'amountMinor' | 'currency'>>;
+  Partial<Pick<CollectOrder, 'attemptId' | 'amountMinor' | 'currency'>> & {
+    /** The transaction_id, where the upstream knows orders beside tries. */
+    readonly orderId?: string;
+  };
 
 /**
  * What a callback's body claims. Callbacks are mostly unsigned, so it is only a reason to inquire sooner: it can never
@@ -48,22 +51,128 @@ export type Inquiry = Pick<CollectOrder, 'reference'> &
  */
 export type CallbackHint = 'finished' | 'open' | 'unreadable';
 
-/** An upstream that can take money from a customer. `start` is never offered without `inquire`. */
-export interface CollectConnector {
+/** What every upstream that moves money can do: say what became of an attempt. */
+export interface Upstream {
   readonly name: string;
-  /** The carrier's name as customers know it, for example `MTN MoMo`. */
-  readonly displayName: string;
   /** Milliseconds after which a second `not_found` proves that nothing was taken. */
   readonly settleDelay: number;
+  inquire(order: Inquiry): Promise<InquiryAnswer>;
+}
+
+/** An upstream that can take money from a customer's phone. `start` is never offered without `inquire`. */
+export interface CollectConnector extends Upstream {
+  /** The carrier's name as customers know it, for example `MTN MoMo`. */
+  readonly displayName: string;
   /** The upstream's name of the market that it is configured for; routes of another market do not reach it. */
   readonly market?: string;
   /** The reference for an attempt: derived from its id, in the upstream's form. */
   referenceFor(attemptId: string): string;
   /** Asks once. Never retried by the connector, except where the upstream certainly did nothing (an expired token). */
   start(order: CollectOrder): Promise<Answer>;
-  inquire(order: Inquiry): Promise<InquiryAnswer>;
   /** Reads a callback's raw body. Never throws. */
   callbackHint(body: string): CallbackHint;
+}
+
+/** What a hosted form is opened for: bound to it at the network, so that no browser can change it. */
+export interface CardFormOrder {
+  /** What the network knows the payment by: its transaction_id. */
+  readonly orderId: string;
+  readonly amountMinor: bigint;
+  readonly currency: Currency;
+}
+
+/** `not_opened`: the customer has to come back later, or pay otherwise. */
+export type CardForm =
+  | { readonly kind: 'opened'; readonly sessionId: string }
+  | { readonly kind: 'not_opened'; readonly reason: string };
+
+/** A payment by card, once the customer has filled the hosted form. */
+export interface CardOrder extends CardFormOrder {
+  readonly attemptId: string;
+  /** The hosted form's session. */
+  readonly sessionId: string;
+  /** The merchant's own name for the order. */
+  readonly customerReference: string;
+}
+
+/** The browser that an issuer may want to challenge (EMV 3DS 2). */
+export interface CardBrowser {
+  readonly accept: string | undefined;
+  readonly userAgent: string | undefined;
+  readonly language: string | undefined;
+  readonly address: string | undefined;
+  /** Where the network sends the browser after the challenge. */
+  readonly returnUrl: string;
+}
+
+/** A form that the customer's browser posts to the issuer. */
+export interface Challenge {
+  /** http or https; the issuer's own. */
+  readonly action: string;
+  readonly fields: readonly { readonly name: string; readonly value: string }[];
+}
+
+/** What the network says of the customer's authentication. No money has moved, whatever it is. */
+export type Authentication =
+  /** The issuer knows its customer, or answers for not asking: money may be asked for. */
+  | { readonly kind: 'authenticated'; readonly status: string; readonly eci: string | null }
+  /** The issuer wants to ask the customer; `challenge` is absent when this is heard again, later. */
+  | { readonly kind: 'challenge'; readonly status: string; readonly challenge: Challenge | undefined }
+  /** Final: this card is not paid with. */
+  | { readonly kind: 'rejected'; readonly status: string; readonly reason: DeclineReason }
+  /** The hosted form is not what was bound: no card in it, another order, another amount, or used before. */
+  | { readonly kind: 'unusable'; readonly fault: 'no_card' | 'changed' | 'used' }
+  /** Nothing was asked, and nothing will be. */
+  | { readonly kind: 'not_sent'; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** A payment by a token of Google Pay or Apple Pay. The token goes to the network once, and nowhere else. */
+export interface TokenOrder extends CardFormOrder {
+  readonly attemptId: string;
+  readonly wallet: 'google_pay' | 'apple_pay';
+  readonly token: string;
+  readonly customerReference: string;
+}
+
+/** Gives money of an order back, or takes an order back before it is settled. */
+export interface CardReversal {
+  readonly orderId: string;
+  /** Makes the network's id for this try. */
+  readonly attemptId: string;
+  /** The attempt that paid. */
+  readonly paidBy: string;
+  readonly amountMinor: bigint;
+  readonly currency: Currency;
+}
+
+/** How the hosted form is shown: the network's script, and the origin that its frames come from. */
+export interface CardFormPage {
+  readonly scriptUrl: string;
+  readonly origin: string;
+}
+
+/** A card network with a hosted form and 3-D Secure. It never lets a card number near the gateway. */
+export interface CardConnector extends Upstream {
+  /** The network's name as customers know it. */
+  readonly displayName: string;
+  readonly currencies: readonly Currency[];
+  readonly form: CardFormPage;
+  /** The reference of an attempt's payment: derived from its id. */
+  referenceFor(attemptId: string): string;
+  /** The attempt behind a reference of the network's, be it of a payment or of an authentication. */
+  attemptOf(reference: string): string | undefined;
+  openForm(order: CardFormOrder): Promise<CardForm>;
+  /** Checks the form against what was bound, and lets the issuer know its customer. Moves no money. */
+  authenticate(order: CardOrder, browser: CardBrowser): Promise<Authentication>;
+  /** Asks how an authentication stands. */
+  authentication(order: CardOrder): Promise<Authentication>;
+  /** Asks for the money, once, under the reference of the attempt. */
+  pay(order: CardOrder): Promise<Answer>;
+  payByToken(order: TokenOrder): Promise<Answer>;
+  /** The order's state in the network's own words; undefined when it cannot be had now. */
+  orderStatus(orderId: string): Promise<string | undefined>;
+  refund(order: CardReversal): Promise<Answer>;
+  void(order: CardReversal): Promise<Answer>;
 }
 
 /** A short message to a phone: one-time codes travel by it. */

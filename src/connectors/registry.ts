@@ -7,7 +7,9 @@
 import { readFileSync } from 'node:fs';
 import type { Currency } from '../domain/currency.ts';
 import type { Platform } from '../platform/platform.ts';
-import type { CollectConnector, TextSender } from './connector.ts';
+import type { CardConnector, CollectConnector, TextSender, Upstream } from './connector.ts';
+import type { MastercardConfig } from './mastercard/client.ts';
+import { createMastercard } from './mastercard/connector.ts';
 import type { MtnMomoConfig } from './mtn-momo/client.ts';
 import { createMtnMomo } from './mtn-momo/connector.ts';
 import productionRoutes from './routes/production.json' with { type: 'json' };
@@ -21,6 +23,7 @@ export interface ConnectorsConfig {
   /** Path of a routes file; absent: the one that belongs to the mode. */
   readonly carrierRoutes?: string | undefined;
   readonly mtnMomo?: MtnMomoConfig | undefined;
+  readonly cardnet?: (MastercardConfig & { readonly currencies?: readonly Currency[] | undefined }) | undefined;
   readonly sms?: SmsHttpConfig | undefined;
 }
 
@@ -36,6 +39,14 @@ const COLLECT: {
 export interface Connectors {
   /** The connector of that name (an attempt's record has it), when it is configured. */
   collect(name: string): CollectConnector | undefined;
+  /** The upstream of that name, whatever it moves money by. */
+  upstream(name: string): Upstream | undefined;
+  /** The card network, when it is configured. */
+  readonly card: CardConnector | undefined;
+  /** Whether any route takes that currency. */
+  servesMobileMoney(currency: Currency): boolean;
+  /** The carriers that take it, and the countries whose numbers they serve. */
+  carriersFor(currency: Currency): readonly { readonly carrier: string; readonly country: string }[];
   /** The connectors that are configured. */
   readonly names: readonly string[];
   /** Where a number (E.164) leads in a currency, or what would work instead. */
@@ -55,9 +66,17 @@ export function openConnectors(config: ConnectorsConfig, doors: Doors): Connecto
     if (connector !== undefined) byName.set(name, connector);
   }
   const routes = reachable(config, byName);
+  const card = config.cardnet && createMastercard(config.cardnet, doors);
   return {
     collect: (name) => byName.get(name),
-    names: [...byName.keys()],
+    upstream: (name) => (name === card?.name ? card : byName.get(name)),
+    card,
+    carriersFor: (currency) =>
+      routes.entries
+        .filter(({ currencies }) => currencies.includes(currency))
+        .map(({ carrier, country }) => ({ carrier, country })),
+    servesMobileMoney: (currency) => routes.entries.some(({ currencies }) => currencies.includes(currency)),
+    names: [...byName.keys(), ...(card === undefined ? [] : [card.name])],
     routeFor: (msisdn, currency) => routeFor(routes, msisdn, currency),
     texts: config.sms === undefined ? undefined : createSmsHttp(config.sms, doors),
   };

@@ -26,15 +26,17 @@ export interface ScriptedUpstream {
 
 const HUGE = 50_000_000;
 
-/** Starts a server that answers each request as `script` says, once all of the request has arrived. */
-export async function startScriptedUpstream(script: (request: Arrived) => Reply): Promise<ScriptedUpstream> {
+/** Starts a server that answers each request as `script` says, once all of the request has arrived and it has said so. */
+export async function startScriptedUpstream(
+  script: (request: Arrived) => Reply | Promise<Reply>,
+): Promise<ScriptedUpstream> {
   const arrived: Arrived[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
     const seen = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
     arrived.push(seen);
-    answer(response, script(seen));
+    answer(response, await script(seen));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -8,15 +8,24 @@
 import type { Machine } from './machine.ts';
 import type { AttemptStatus } from './records.ts';
 
-export type AttemptFact = 'accepted' | 'silent' | 'confirmed' | 'refused' | 'not_sent' | 'never_arrived';
+export type AttemptFact =
+  | 'challenged'
+  | 'authenticated'
+  | 'accepted'
+  | 'silent'
+  | 'confirmed'
+  | 'refused'
+  | 'not_sent'
+  | 'never_arrived';
 
 export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
   name: 'attempt',
   initial: 'intended',
   final: ['approved', 'declined', 'not_sent'],
-  facts: ['accepted', 'silent', 'confirmed', 'refused', 'not_sent', 'never_arrived'],
+  facts: ['challenged', 'authenticated', 'accepted', 'silent', 'confirmed', 'refused', 'not_sent', 'never_arrived'],
   table: {
     intended: {
+      challenged: 'challenged',
       accepted: 'waiting',
       silent: 'unknown',
       confirmed: 'approved',
@@ -24,6 +33,9 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
       not_sent: 'not_sent',
       never_arrived: 'not_sent',
     },
+    // The issuer asks the customer. Money is asked for only after `authenticated` has committed: from then on the
+    // network may have been told to take it.
+    challenged: { challenged: 'challenged', silent: 'challenged', authenticated: 'unknown', refused: 'declined' },
     // Once the upstream has taken it, "never arrived" contradicts what it said before.
     waiting: { accepted: 'waiting', silent: 'waiting', confirmed: 'approved', refused: 'declined' },
     unknown: {
@@ -56,6 +68,9 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
 export function isOpen(status: AttemptStatus): boolean {
   return !ATTEMPT.final.includes(status);
 }
+
+/** How long a customer has for the issuer's challenge; after that nothing can be taken any more, and the payment expires. */
+export const CHALLENGE_LIFE_MS = 10 * 60_000;
 
 /** Milliseconds to the next inquiries; the last one repeats (upstreams §12.2). */
 const INQUIRY_DELAYS = [5_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 900_000] as const;

@@ -8,14 +8,20 @@
 import type {
   Account,
   Attempt,
+  BankAccount,
+  Checkout,
   Credential,
   IdempotencyRecord,
   Keyed,
   LedgerTransfer,
   Merchant,
+  MerchantLogo,
   OneTimeCode,
   Payment,
   PaymentHistory,
+  PinGuard,
+  Proof,
+  ProofFile,
   Session,
   Setting,
   Versioned,
@@ -36,12 +42,18 @@ export interface Tables {
   attempt: Attempt;
   one_time_code: OneTimeCode;
   wallet: Wallet;
+  pin_guard: PinGuard;
   account: Account;
   ledger_transfer: LedgerTransfer;
   webhook_event: WebhookEvent;
   webhook_attempt: WebhookAttempt;
   idempotency: IdempotencyRecord;
   setting: Setting;
+  bank_account: BankAccount;
+  proof: Proof;
+  proof_file: ProofFile;
+  checkout: Checkout;
+  merchant_logo: MerchantLogo;
 }
 
 export type TableName = keyof Tables;

@@ -24,6 +24,9 @@ export type Prefix =
   | 'trf' // ledger transfer
   | 'evt' // webhook event
   | 'whd' // webhook delivery attempt
+  | 'bka' // bank account
+  | 'prf' // proof of a bank transfer
+  | 'chk' // hosted page
   | 'batch'
   | 'rfd';
 

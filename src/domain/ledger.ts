@@ -44,6 +44,11 @@ export function suspenseAccount(shard: number, currency: Currency): AccountRef {
   return { shard, id: `suspense:${currency}`, floored: false };
 }
 
+/** What a payment brings its merchant: the amount, less the fee when the merchant covers it (contract §4). */
+export function merchantShare(payment: Pick<Payment, 'amount_minor' | 'fee_minor' | 'fee_covered_by'>): bigint {
+  return payment.fee_covered_by === 'buyer' ? payment.amount_minor : payment.amount_minor - payment.fee_minor;
+}
+
 /**
  * The transfers of an approved payment: the amount to the merchant, the fee to us, both from the same source.
  *
@@ -56,8 +61,7 @@ export function paymentTransfers(
   ids: readonly [string, string],
   at: number,
 ): Transfer[] {
-  const toMerchant =
-    payment.fee_covered_by === 'buyer' ? payment.amount_minor : payment.amount_minor - payment.fee_minor;
+  const toMerchant = merchantShare(payment);
   const balance = payment.delivery_behaviour === 'direct_delivery' ? 'available' : 'held';
   const common = { shard: payment.shard, debit: source, currency: payment.currency, cause_id: payment.id, at };
   const transfers: Transfer[] = [];

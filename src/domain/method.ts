@@ -8,7 +8,7 @@
 import type { Currency } from './currency.ts';
 import { bytesOfId, idOfBytes } from './ids.ts';
 import { formatMinor } from './money.ts';
-import { AVAILABLE_METHODS, PAYMENT_METHODS } from './payment.ts';
+import { PAYMENT_METHODS } from './payment.ts';
 import type { Merchant, PaymentMethod } from './records.ts';
 import { Refusal, refuseField } from './refusal.ts';
 
@@ -25,25 +25,47 @@ export function methodNamed(merchantId: string, text: string): PaymentMethod | u
   return PAYMENT_METHODS.find((method) => method === text || methodId(merchantId, method) === text);
 }
 
-/** The methods a customer can choose: every merchant offers those that the gateway carries out. */
-export function offeredMethods(): readonly PaymentMethod[] {
-  return AVAILABLE_METHODS;
+/** Which methods this gateway can carry out in the payment's currency, whoever the merchant is. */
+export type Reach = { readonly [method in PaymentMethod]: boolean };
+
+/** The methods that a merchant's customers can choose, in the order in which they are shown. */
+export function offeredMethods(merchant: Merchant, reach: Reach): readonly PaymentMethod[] {
+  const allowed = merchant.settings.methods ?? PAYMENT_METHODS;
+  return PAYMENT_METHODS.filter((method) => reach[method] && allowed.includes(method));
 }
 
-/** Refuses a method that this gateway does not carry out (1103). */
-export function requireAvailable(method: PaymentMethod, field: string): void {
-  if (AVAILABLE_METHODS.includes(method)) return;
-  throw refuseField(1103, field, 'METHOD_NOT_AVAILABLE', { method, options: AVAILABLE_METHODS.join(', ') });
+/** Refuses a method that is not offered (1103), and says which are. */
+export function requireOffered(method: PaymentMethod, field: string, offered: readonly PaymentMethod[]): void {
+  if (offered.includes(method)) return;
+  throw refuseField(1103, field, 'METHOD_NOT_AVAILABLE', { method, options: offered.join(', ') });
 }
 
-/** Refuses an amount outside the merchant's limits for the currency (1202). */
-export function requireWithinLimits(merchant: Merchant, amountMinor: bigint, currency: Currency): void {
-  const limits = merchant.settings.limits?.[currency];
-  if (limits?.min !== undefined && amountMinor < BigInt(limits.min)) {
-    throw limit('AMOUNT_BELOW_MINIMUM', { minimum: formatMinor(BigInt(limits.min), currency), currency });
+/** Refuses an amount outside the merchant's limits for the currency, and the method's own (1202). */
+export function requireWithinLimits(
+  merchant: Merchant,
+  method: PaymentMethod | 'none',
+  amountMinor: bigint,
+  currency: Currency,
+): void {
+  const { limits, method_limits: byMethod } = merchant.settings;
+  for (const rule of [limits?.[currency], byMethod?.[method]?.[currency]]) {
+    if (rule?.min !== undefined && amountMinor < BigInt(rule.min)) {
+      throw limit('AMOUNT_BELOW_MINIMUM', { minimum: formatMinor(BigInt(rule.min), currency), currency });
+    }
+    if (rule?.max !== undefined && amountMinor > BigInt(rule.max)) {
+      throw limit('AMOUNT_ABOVE_MAXIMUM', { maximum: formatMinor(BigInt(rule.max), currency), currency });
+    }
   }
-  if (limits?.max !== undefined && amountMinor > BigInt(limits.max)) {
-    throw limit('AMOUNT_ABOVE_MAXIMUM', { maximum: formatMinor(BigInt(limits.max), currency), currency });
+}
+
+/** Whether it would pass. */
+export function isWithinLimits(...of: Parameters<typeof requireWithinLimits>): boolean {
+  try {
+    requireWithinLimits(...of);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
   }
 }
 

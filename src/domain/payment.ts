@@ -21,9 +21,6 @@ export const PAYMENT_METHODS: readonly PaymentMethod[] = [
   'apple_pay',
 ];
 
-/** The methods that this release can carry out; the others answer 1103. */
-export const AVAILABLE_METHODS: readonly PaymentMethod[] = ['wallet', 'mobile_money', 'flash'];
-
 export type PaymentFact =
   | 'account_debited'
   | 'code_asked'
@@ -37,6 +34,13 @@ export type PaymentFact =
   | 'carrier_failed'
   | 'customer_rejected'
   | 'prompt_expired'
+  | 'issuer_declined'
+  | 'challenge_asked'
+  | 'transfer_promised'
+  | 'proof_uploaded'
+  | 'proof_approved'
+  | 'proof_declined'
+  | 'proof_overdue'
   | 'sibling_paid'
   | 'session_expired'
   | 'refunded_in_full';
@@ -58,6 +62,13 @@ export const PAYMENT: Machine<PaymentStatus, PaymentFact> = {
     'carrier_failed',
     'customer_rejected',
     'prompt_expired',
+    'issuer_declined',
+    'challenge_asked',
+    'transfer_promised',
+    'proof_uploaded',
+    'proof_approved',
+    'proof_declined',
+    'proof_overdue',
     'sibling_paid',
     'session_expired',
     'refunded_in_full',
@@ -67,8 +78,16 @@ export const PAYMENT: Machine<PaymentStatus, PaymentFact> = {
       account_debited: 'approved',
       code_asked: 'pending_otp_verification',
       attempt_intended: 'processing',
+      transfer_promised: 'pendingBankProofUpload',
       sibling_paid: 'cancelled',
       session_expired: 'expired',
+      // Native pay: the token came with the collect, so that the network is asked while the payment is pending.
+      attempt_never_arrived: 'failed',
+      carrier_silent: 'pending',
+      carrier_confirmed: 'approved',
+      carrier_failed: 'failed',
+      customer_rejected: 'cancelled',
+      issuer_declined: 'declined',
     },
     processing: {
       attempt_not_sent: 'pending',
@@ -79,6 +98,11 @@ export const PAYMENT: Machine<PaymentStatus, PaymentFact> = {
       carrier_failed: 'failed',
       customer_rejected: 'cancelled',
       prompt_expired: 'expired',
+      issuer_declined: 'declined',
+      challenge_asked: 'processing',
+      proof_uploaded: 'processing',
+      proof_approved: 'approved',
+      proof_declined: 'declined',
     },
     pending_mobile_money_verification: {
       attempt_never_arrived: 'failed',
@@ -90,12 +114,12 @@ export const PAYMENT: Machine<PaymentStatus, PaymentFact> = {
       prompt_expired: 'expired',
     },
     pending_otp_verification: { code_confirmed: 'approved', session_expired: 'expired' },
-    pendingBankProofUpload: {},
-    approved: { carrier_confirmed: 'approved', refunded_in_full: 'refunded' },
-    declined: {},
+    pendingBankProofUpload: { proof_uploaded: 'processing', proof_overdue: 'expired' },
+    approved: { carrier_confirmed: 'approved', proof_approved: 'approved', refunded_in_full: 'refunded' },
+    declined: { issuer_declined: 'declined', proof_declined: 'declined' },
     failed: { carrier_failed: 'failed', attempt_never_arrived: 'failed' },
     cancelled: { customer_rejected: 'cancelled', sibling_paid: 'cancelled' },
-    expired: { prompt_expired: 'expired', session_expired: 'expired' },
+    expired: { prompt_expired: 'expired', session_expired: 'expired', proof_overdue: 'expired' },
     refunded: { carrier_confirmed: 'refunded', refunded_in_full: 'refunded' },
   },
 };
@@ -108,6 +132,7 @@ export function isFinal(status: PaymentStatus): boolean {
 export function factOfDecline(reason: DeclineReason): PaymentFact {
   const status = DECLINE_STATUS[reason];
   if (status === 'cancelled') return 'customer_rejected';
+  if (status === 'declined') return 'issuer_declined';
   return status === 'expired' ? 'prompt_expired' : 'carrier_failed';
 }
 

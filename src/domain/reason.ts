@@ -15,9 +15,24 @@ export const DECLINE_STATUS = {
   payer_unknown: 'failed',
   not_allowed: 'failed',
   carrier_failed: 'failed',
+  card_declined: 'declined',
+  card_funds: 'declined',
+  card_expired: 'declined',
+  authentication_failed: 'declined',
+  authentication_cancelled: 'cancelled',
+  challenge_expired: 'expired',
 } as const satisfies Record<string, PaymentStatus>;
 
 export type DeclineReason = keyof typeof DECLINE_STATUS;
 
 /** Every reason a payment's row or timeline can carry. */
-export type Reason = DeclineReason | 'not_sent' | 'session_expired' | 'sibling_paid' | 'carrier_timeout' | 'declined';
+export type Reason =
+  | DeclineReason
+  | 'not_sent'
+  | 'session_expired'
+  | 'sibling_paid'
+  | 'carrier_timeout'
+  | 'declined'
+  | 'proof_declined'
+  | 'proof_overdue'
+  | 'settled_by_operator';

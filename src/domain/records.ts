@@ -31,6 +31,19 @@ export interface FeeRule {
   readonly max_minor?: string;
 }
 
+/** Smallest and largest amount (minor units, decimal digits), by currency. */
+export interface AmountLimits {
+  readonly [currency: string]: { readonly min?: string; readonly max?: string };
+}
+
+/** A merchant's look on the hosted page. */
+export interface MerchantBrand {
+  /** `#rrggbb`; what it stands on is chosen for contrast. */
+  readonly colour?: string;
+  /** The version of its logo, so that browsers may keep it for ever; absent: none. */
+  readonly logo?: number;
+}
+
 /** What a merchant's operator may set. Absent means the default. */
 export interface MerchantSettings {
   /** The currencies this merchant may use; absent: all. */
@@ -38,7 +51,13 @@ export interface MerchantSettings {
   /** From which amount (minor units, decimal digits) a wallet payment asks for a one-time code, by currency. */
   readonly code_thresholds?: { readonly [currency: string]: string };
   /** Smallest and largest payment (minor units, decimal digits), by currency. */
-  readonly limits?: { readonly [currency: string]: { readonly min?: string; readonly max?: string } };
+  readonly limits?: AmountLimits;
+  /** The same for one method: both have to hold. */
+  readonly method_limits?: { readonly [method: string]: AmountLimits };
+  /** The methods that its customers may choose; absent: all that the gateway can carry out. */
+  readonly methods?: readonly PaymentMethod[];
+  /** How the hosted page shows the merchant. */
+  readonly brand?: MerchantBrand;
   readonly fees?: readonly FeeRule[];
   /** When true, every session must say its scope (contract §3). */
   readonly scope_required?: boolean;
@@ -117,6 +136,9 @@ export type PaymentStatus =
 
 export type PaymentMethod = 'wallet' | 'mobile_money' | 'card' | 'flash' | 'bank_transfer' | 'google_pay' | 'apple_pay';
 
+/** The methods in which an upstream moves the money. */
+export type UpstreamMethod = Extract<PaymentMethod, 'mobile_money' | 'card' | 'google_pay' | 'apple_pay'>;
+
 export type FeeCoveredBy = 'buyer' | 'merchant';
 export type DeliveryBehaviour = 'direct_delivery' | 'delayed_delivery';
 
@@ -143,6 +165,12 @@ export interface Payment extends Versioned {
   /** The phone that pays (E.164), once submitted. */
   readonly msisdn: string | null;
   readonly carrier: string | null;
+  /** The card network's session that the hosted form fills: bound to this payment, used once. */
+  readonly hosted_session_id: string | null;
+  /** The account that a bank transfer goes to, once submitted. */
+  readonly bank_account_id: string | null;
+  /** The hosted page that it is paid on. */
+  readonly checkout_id: string | null;
   readonly attempt_id: string | null;
   readonly provider_reference: string | null;
   /** Why it ended as it did: a code of `domain/reason.ts`. */
@@ -155,6 +183,8 @@ export interface Payment extends Versioned {
   readonly submitted_at: number | null;
   /** Set exactly when the status is final. */
   readonly completed_at: number | null;
+  /** When delayed funds were released to the merchant; null: not yet, or delivered directly. */
+  readonly released_at: number | null;
   /** When it expires if the customer does nothing. */
   readonly expires_at: number;
 }
@@ -170,17 +200,20 @@ export interface PaymentHistory {
   readonly at: number;
 }
 
-export type AttemptStatus = 'intended' | 'waiting' | 'unknown' | 'approved' | 'declined' | 'not_sent';
+/** `challenged`: the issuer asks the customer, and no money can have moved. */
+export type AttemptStatus = 'intended' | 'challenged' | 'waiting' | 'unknown' | 'approved' | 'declined' | 'not_sent';
 
 /** One try to move money at an upstream. Written before the network is called, settled by what the network says. */
 export interface Attempt extends Versioned {
   readonly merchant_id: string;
   readonly payment_id: string;
   readonly connector: string;
+  readonly method: UpstreamMethod;
   readonly status: AttemptStatus;
   /** What the upstream knows it by: derived from the id, so that it is never sent under another. */
   readonly reference: string;
-  readonly msisdn: string;
+  /** The phone that pays (E.164); null for cards. */
+  readonly msisdn: string | null;
   /** The carrier's name as customers know it. */
   readonly carrier: string;
   /** What the upstream is asked for: the payment's total by this method, its fee included. */
@@ -189,6 +222,12 @@ export interface Attempt extends Versioned {
   readonly currency: Currency;
   readonly provider_reference: string | null;
   readonly reason: string | null;
+  /** Sealed: where the issuer asks the customer. Null before, after, and for other methods. */
+  readonly challenge: string | null;
+  /** What the card network said of the customer's authentication, in its words. */
+  readonly three_ds_status: string | null;
+  /** Electronic commerce indicator (EMV 3-D Secure): two digits. */
+  readonly eci: string | null;
   /** How often the upstream has been asked. */
   readonly inquiries: number;
   /** When the upstream first said that it does not know the reference. */
@@ -213,15 +252,29 @@ export interface OneTimeCode extends Versioned {
 
 export type WalletKind = 'wallet' | 'flash';
 
+/** How often a PIN was wrong of late, and what came of it. */
+export interface PinCount {
+  readonly pin_failures: number;
+  /** When the last one was wrong; null: none since the last right one. */
+  readonly pin_failed_at: number | null;
+  readonly locked_until: number | null;
+}
+
 /** A customer's wallet or flash account; `id` is its number. Its money is in the ledger account of the same id. */
-export interface Wallet extends Versioned {
+export interface Wallet extends Versioned, PinCount {
   readonly kind: WalletKind;
   readonly currency: Currency;
   readonly phone: string;
   readonly pin_hash: string;
-  readonly pin_failures: number;
-  readonly locked_until: number | null;
   readonly created_at: number;
+}
+
+/**
+ * What was tried at a number that is no account, counted as at one, so that nobody learns which numbers are. `id` is a
+ * keyed hash of what was typed: that may be anything.
+ */
+export interface PinGuard extends Versioned, PinCount {
+  readonly pin_failed_at: number;
 }
 
 /** A ledger account: a projection of the transfers that name it. */
@@ -262,6 +315,8 @@ export interface WebhookEvent extends Versioned {
   readonly body: string;
   readonly status: EventStatus;
   readonly attempts: number;
+  /** How many tries it had had when it was last replayed: the schedule begins anew there. */
+  readonly replayed_after: number;
   readonly next_at: number;
   readonly created_at: number;
   readonly delivered_at: number | null;
@@ -276,6 +331,71 @@ export interface WebhookAttempt extends Keyed {
   readonly status_code: number | null;
   readonly duration_ms: number;
   readonly error: string | null;
+}
+
+/** A bank account that customers transfer to. */
+export interface BankAccount extends Versioned {
+  readonly merchant_id: string;
+  /** The bank's own identifier, the same for all accounts at it. */
+  readonly bank_id: string;
+  readonly bank_name: string;
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly country: string;
+  readonly account_name: string;
+  readonly account_number: string;
+  readonly iban: string | null;
+  readonly swift: string | null;
+  readonly currency: Currency;
+  readonly branch_city: string | null;
+  readonly status: 'ACTIVE' | 'CLOSED';
+  readonly created_at: number;
+}
+
+export type ProofStatus = 'waiting' | 'approved' | 'declined';
+
+/** A customer's proof of a bank transfer. The file is apart from it, in `ProofFile` of the same id. */
+export interface Proof extends Versioned {
+  readonly merchant_id: string;
+  readonly payment_id: string;
+  /** By content: `image/jpeg`, `image/png` or `application/pdf`. */
+  readonly content_type: string;
+  /** Bytes. */
+  readonly size: number;
+  /** A keyed hash of the content: the same file used twice has the same. */
+  readonly digest: string;
+  readonly status: ProofStatus;
+  /** What the operator wrote about the decision. */
+  readonly note: string | null;
+  readonly created_at: number;
+  readonly decided_at: number | null;
+}
+
+/** A proof's content, sealed; written once, never changed. */
+export interface ProofFile extends Keyed {
+  readonly sealed: string;
+  readonly created_at: number;
+}
+
+/** A hosted page. Of its ticket and of the cookie that follows only SHA-256 is kept. */
+export interface Checkout extends Versioned {
+  readonly merchant_id: string;
+  readonly session_id: string;
+  /** The payment that the page shows: a later one when the customer tries again. */
+  readonly payment_id: string;
+  readonly ticket_hash: string;
+  /** Of the browser that opened it; null while nobody has. */
+  readonly page_hash: string | null;
+  readonly opened_at: number | null;
+  readonly created_at: number;
+  readonly expires_at: number;
+}
+
+/** A merchant's logo; `id` is the merchant's. */
+export interface MerchantLogo extends Versioned {
+  readonly content_type: string;
+  /** Base64. */
+  readonly content: string;
+  readonly created_at: number;
 }
 
 /** What a database remembers about itself; `id` is its name. All of them lie in shard 0. */

@@ -103,7 +103,25 @@ export type DetailCode =
   | 'BODY_TOO_LARGE'
   | 'NOT_JSON'
   | 'CARRIER_DOWN'
-  | 'RESENDS_USED';
+  | 'RESENDS_USED'
+  | 'NO_CARD_FORM'
+  | 'OTHER_CARD_FORM'
+  | 'CARD_NOT_ENTERED'
+  | 'FORM_CHANGED'
+  | 'FORM_USED'
+  | 'CARD_DECLINED'
+  | 'CARD_FUNDS'
+  | 'CARD_EXPIRED'
+  | 'AUTHENTICATION_FAILED'
+  | 'NOT_A_CARD'
+  | 'NOT_FORM'
+  | 'INVALID_FORM'
+  | 'FILE_EMPTY'
+  | 'FILE_TYPE'
+  | 'FILE_UNSAFE'
+  | 'FILE_TOO_LARGE'
+  | 'UNKNOWN_BANK_ACCOUNT'
+  | 'NOT_DELAYED';
 
 /** Values that a sentence names, for example `{ state }` or `{ left }`. Never a secret or a full phone number. */
 export type Words = { readonly [name: string]: string | number };

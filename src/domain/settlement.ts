@@ -42,6 +42,10 @@ export interface SettlementContext {
   readonly newId: (prefix: Prefix, shard: number) => string;
   /** Whether this word answers an inquiry, which counts and sets the next one. */
   readonly inquiry: boolean;
+  /** What was heard of a card customer's authentication on the way to this word. */
+  readonly authentication?: Pick<Attempt, 'three_ds_status' | 'eci'>;
+  /** Why it was settled, where the word alone does not say. */
+  readonly reason?: Reason;
 }
 
 /** Something that a person must look at; logged as an error, and counted. */
@@ -78,14 +82,14 @@ function weighWord(rows: SettlementRows, word: Word, context: SettlementContext)
   if (word.kind === 'not_found') return notFound(rows, context);
   // That an inquiry stays unanswered says nothing about a call that may not even have been made.
   if (context.inquiry && word.kind === 'unknown') return stillOpen(rows, context);
-  const meaning = meaningOf(word);
+  const meaning = { ...meaningOf(word, rows), ...(context.reason === undefined ? {} : { reason: context.reason }) };
   const next = step(ATTEMPT, attempt.status, meaning.attempt);
   if (next.kind === 'conflict') return { payment, attempt, alarm: 'contradiction' };
   if (next.kind === 'repeated') return context.inquiry ? stillOpen(rows, context) : { payment, attempt };
   return move(rows, meaning, word, context);
 }
 
-function meaningOf(word: Word): Meaning {
+function meaningOf(word: Word, rows: SettlementRows): Meaning {
   switch (word.kind) {
     case 'approved':
       return { attempt: 'confirmed', payment: 'carrier_confirmed', reason: null };
@@ -94,11 +98,25 @@ function meaningOf(word: Word): Meaning {
     case 'declined':
       return { attempt: 'refused', payment: factOfDecline(word.reason), reason: word.reason };
     case 'not_sent':
-      return { attempt: 'not_sent', payment: 'attempt_not_sent', reason: 'not_sent' };
+      return nothingTaken(rows);
     case 'unknown':
     case 'not_found':
       return { attempt: 'silent', payment: 'carrier_silent', reason: null };
   }
+}
+
+/**
+ * The upstream has certainly taken nothing. Where the submit has not answered yet, the payment goes back to the customer;
+ * where it has, or where a token was spent, the customer was told that it runs, and it has failed.
+ */
+function nothingTaken(rows: SettlementRows): Meaning {
+  if (isHeld(rows)) return { attempt: 'not_sent', payment: 'attempt_not_sent', reason: 'not_sent' };
+  return { attempt: 'never_arrived', payment: 'attempt_never_arrived', reason: 'not_sent' };
+}
+
+/** Whether this payment's submit still holds the session: it has not answered yet. */
+export function isHeld({ session, payment }: Pick<SettlementRows, 'session' | 'payment'>): boolean {
+  return session?.status === 'ACTIVE' && session.submitting_payment_id === payment.id;
 }
 
 /** The attempt moves, and the payment with it; a session that is not consumed yet is, unless nothing was taken. */
@@ -157,6 +175,8 @@ function attemptColumns(
     not_found_at: null,
     inquiries,
     next_inquiry_at: isOpen(status) ? nextInquiryAt(inquiries, now) : nextAfterthoughtAt(status, now, now),
+    ...(attempt.challenge === null ? {} : { challenge: null }),
+    ...context.authentication,
   };
 }
 
@@ -171,11 +191,10 @@ function paymentColumns(
 ): PaymentColumns {
   if (meaning.payment === 'attempt_not_sent') return { attempt_id: null, submitted_at: null };
   return {
-    method: 'mobile_money',
+    method: attempt.method,
     fee_minor: attempt.fee_minor,
     total_minor: attempt.amount_minor,
-    msisdn: attempt.msisdn,
-    carrier: attempt.carrier,
+    ...(attempt.method === 'mobile_money' ? { msisdn: attempt.msisdn, carrier: attempt.carrier } : {}),
     provider_reference: row.provider_reference,
   };
 }
@@ -186,12 +205,22 @@ function sessionAfter(
   meaning: Meaning,
   context: SettlementContext,
 ): { updates: Update[]; inserts: Insert[] } {
-  const { session, payment } = rows;
-  const holds = session?.status === 'ACTIVE' && session.submitting_payment_id === payment.id;
-  if (session === undefined || !holds) return { updates: [], inserts: [] };
-  if (meaning.payment === 'attempt_not_sent') {
+  const { session } = rows;
+  if (session === undefined || !isHeld(rows)) return { updates: [], inserts: [] };
+  // A card that is declined at once ends its payment, and leaves the session for another collect (contract §3).
+  if (meaning.payment === 'attempt_not_sent' || meaning.payment === 'issuer_declined') {
     return { updates: [updateSession(session, { submitting_payment_id: null })], inserts: [] };
   }
+  return consumeSession(rows, session, context);
+}
+
+/** Consumes a session for the payment that holds it, and ends the session's other open payments. */
+export function consumeSession(
+  rows: Pick<SettlementRows, 'payment' | 'sessionPayments'>,
+  session: Session,
+  context: Pick<SettlementContext, 'now' | 'newId'>,
+): { updates: Update[]; inserts: Insert[] } {
+  const { payment } = rows;
   const siblings = endSiblings(payment, rows.sessionPayments, context.now, context.newId);
   return { updates: [updateSession(session, { status: 'CONSUMED' }), ...siblings.updates], inserts: siblings.inserts };
 }
@@ -219,18 +248,13 @@ export function endSiblings(
 
 /** The upstream does not know the reference: proof of nothing until it says so twice, its settle delay apart. */
 function notFound(rows: SettlementRows, context: SettlementContext): Settlement {
-  const { attempt, session, payment } = rows;
+  const { attempt } = rows;
   const { askedAt } = context;
   if (attempt.status === 'waiting') return { ...stillOpen(rows, context), alarm: 'contradiction' };
   if (attempt.not_found_at === null || askedAt - attempt.not_found_at < context.settleDelay) {
     return stillOpen(rows, context, { not_found_at: attempt.not_found_at ?? askedAt });
   }
-  // Where the submit never answered, the payment goes back to the customer; where it did, the customer was told it runs.
-  const unanswered = session?.status === 'ACTIVE' && session.submitting_payment_id === payment.id;
-  const meaning: Meaning = unanswered
-    ? { attempt: 'never_arrived', payment: 'attempt_not_sent', reason: 'not_sent' }
-    : { attempt: 'never_arrived', payment: 'attempt_never_arrived', reason: 'not_sent' };
-  return move(rows, meaning, { kind: 'not_found' }, context);
+  return move(rows, { ...nothingTaken(rows), attempt: 'never_arrived' }, { kind: 'not_found' }, context);
 }
 
 function stillOpen(rows: SettlementRows, context: SettlementContext, row: Partial<Attempt> = {}): Settlement {

@@ -5,9 +5,9 @@
  */
 
 import { feeColumns } from './fee.ts';
-import { methodId, methodNamed, offeredMethods, requireAvailable, requireWithinLimits } from './method.ts';
+import { isWithinLimits, methodId, methodNamed, requireOffered, requireWithinLimits } from './method.ts';
 import { refuseState } from './payment.ts';
-import type { Merchant, Payment, PaymentMethod, Session } from './records.ts';
+import type { BankAccount, Merchant, Payment, PaymentMethod, Session } from './records.ts';
 import { Refusal, refuseField } from './refusal.ts';
 import { refuseConsumed, requireOpen } from './session.ts';
 
@@ -16,13 +16,34 @@ export interface PaymentSubmitCommand {
   readonly payment_method_id: string;
   readonly wallet_number: string | undefined;
   readonly wallet_pin: string | undefined;
+  /** For flash, which takes the wallet's fields too. */
+  readonly flash_number?: string | undefined;
+  readonly flash_pin?: string | undefined;
   /** E.164, already parsed; `undefined` when none was sent. */
   readonly msisdn: string | undefined;
+  /** The hosted form's session, for cards. */
+  readonly session_id: string | undefined;
+  /** The account that a bank transfer goes to. */
+  readonly bank_account_id: string | undefined;
+  /** What the issuer wants to know of the customer's browser, for cards. */
+  readonly browser: BrowserFacts | undefined;
 }
 
-/** What a submit answers: the payment as it is now. */
+/** The customer's browser as 3-D Secure asks for it (EMV 3DS 2, browser data elements). Absent ones have defaults. */
+export interface BrowserFacts {
+  readonly accept: string | undefined;
+  readonly userAgent: string | undefined;
+  readonly language: string | undefined;
+  readonly address: string | undefined;
+}
+
+/** What a submit answers: the payment as it is now, and where the customer has to go, if anywhere. */
 export interface Submitted {
   readonly payment: Payment;
+  /** Where the issuer's challenge is met (202). */
+  readonly redirectUrl?: string;
+  /** The account that a bank transfer goes to. */
+  readonly bankAccount?: BankAccount;
 }
 
 /** Another merchant's payment, another session's and an unknown one answer alike (1204). */
@@ -40,11 +61,11 @@ export function chooseMethod(
   payment: Payment,
   merchant: Merchant,
   methodText: string,
-): Extract<PaymentMethod, 'wallet' | 'flash' | 'mobile_money'> {
+  offered: readonly PaymentMethod[],
+): SubmittedMethod {
   const field = 'payment_method_id';
-  const options = offeredMethods()
-    .map((name) => `${name} (${methodId(merchant.id, name)})`)
-    .join(', ');
+  const submitted = offered.filter(isSubmitted);
+  const options = submitted.map((name) => `${name} (${methodId(merchant.id, name)})`).join(', ');
   const method = methodNamed(merchant.id, methodText);
   if (method === undefined) throw refuseField(1103, field, 'UNKNOWN_PAYMENT_METHOD', { options });
   if (payment.method !== 'none' && payment.method !== method) {
@@ -53,22 +74,27 @@ export function chooseMethod(
       options: `${payment.method} (${methodId(merchant.id, payment.method)})`,
     });
   }
-  requireAvailable(method, field);
-  if (method !== 'wallet' && method !== 'flash' && method !== 'mobile_money') {
-    throw new Error(`no way to submit ${method}`);
-  }
+  requireOffered(method, field, submitted);
+  if (!isSubmitted(method)) throw new Error(`${method} was offered and cannot be submitted`);
   return method;
+}
+
+/** The methods that a submit pays by: native pay has paid at collect. */
+export type SubmittedMethod = Exclude<PaymentMethod, 'google_pay' | 'apple_pay'>;
+
+export function isSubmitted(method: PaymentMethod): method is SubmittedMethod {
+  return method !== 'google_pay' && method !== 'apple_pay';
 }
 
 /**
  * Whether this session may pay this payment now: open, not consumed, not held by another submit, still pending.
  *
- * The session may have been read before the payment. A payment that has left `pending` by anything but time has
- * consumed its session, or holds it: the newer of the two rows is believed.
+ * The session may have been read before the payment. A payment that has left `pending` has consumed its session, or holds
+ * it: the newer of the two rows is believed. Two ends leave the session alone: time, and a card that was declined at once.
  */
 export function requireSubmittable(session: Session, payment: Payment, now: number): void {
   requireOpen(session, now);
-  if (payment.status === 'expired') throw refuseState(payment);
+  if (payment.status === 'expired' || payment.status === 'declined') throw refuseState(payment);
   const held = payment.status === 'processing' ? payment.id : session.submitting_payment_id;
   if (held !== null && (payment.status === 'pending' || payment.status === 'processing'))
     throw new SubmitUnderWay(held);
@@ -86,6 +112,13 @@ export class SubmitUnderWay extends Error {
   }
 }
 
+/** Whether a submit by that method, which is offered, would be taken now. */
+export function isChoosable(payment: Payment, merchant: Merchant, method: PaymentMethod, now: number): boolean {
+  if (payment.status !== 'pending' || payment.expires_at <= now || !isSubmitted(method)) return false;
+  if (payment.method !== 'none') return payment.method === method;
+  return isWithinLimits(merchant, method, payment.amount_minor, payment.currency);
+}
+
 /** What a payment's row takes on with the method chosen at submit. */
 export function methodColumns(
   payment: Payment,
@@ -95,6 +128,6 @@ export function methodColumns(
   if (payment.method === method) {
     return { method, fee_minor: payment.fee_minor, total_minor: payment.total_minor };
   }
-  requireWithinLimits(merchant, payment.amount_minor, payment.currency);
+  requireWithinLimits(merchant, method, payment.amount_minor, payment.currency);
   return { method, ...feeColumns(merchant, method, payment, payment.fee_covered_by) };
 }

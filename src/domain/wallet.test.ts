@@ -1,8 +1,18 @@
 import cardValidator from 'card-validator';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { SHARDS } from './ids.ts';
 import type { Wallet } from './records.ts';
-import { afterWrongPin, isWalletNumber, lockedFor, makeWalletNumber, PIN_LOCK_MS, shardOfWallet } from './wallet.ts';
+import {
+  afterWrongPin,
+  isWalletNumber,
+  lockedFor,
+  makeWalletNumber,
+  PIN_LOCK_MS,
+  PIN_MEMORY_MS,
+  shardOfGuard,
+  shardOfWallet,
+} from './wallet.ts';
 
 const number = fc
   .tuple(fc.integer({ min: 0, max: 63 }), fc.integer({ min: 0, max: 999_999_999 }))
@@ -44,24 +54,43 @@ const wallet: Wallet = {
   phone: '+243810000042',
   pin_hash: '',
   pin_failures: 0,
+  pin_failed_at: null,
   locked_until: null,
   created_at: 0,
 };
 
+const failed = (pin_failures: number, pin_failed_at: number) => ({ ...wallet, pin_failures, pin_failed_at });
+
 test('the fifth wrong PIN locks for fifteen minutes', () => {
-  expect(afterWrongPin({ ...wallet, pin_failures: 3 }, 1000)).toEqual({
-    row: { pin_failures: 4, locked_until: null },
+  expect(afterWrongPin(undefined, 1000)).toEqual({
+    row: { pin_failures: 1, pin_failed_at: 1000, locked_until: null },
+    left: 4,
+  });
+  expect(afterWrongPin(failed(3, 900), 1000)).toEqual({
+    row: { pin_failures: 4, pin_failed_at: 1000, locked_until: null },
     left: 1,
   });
-  expect(afterWrongPin({ ...wallet, pin_failures: 4 }, 1000)).toEqual({
-    row: { pin_failures: 5, locked_until: 1000 + PIN_LOCK_MS },
+  expect(afterWrongPin(failed(4, 900), 1000)).toEqual({
+    row: { pin_failures: 5, pin_failed_at: 1000, locked_until: 1000 + PIN_LOCK_MS },
     left: 0,
   });
 });
 
 test('a lock that has passed gives all tries back', () => {
-  const locked = { ...wallet, pin_failures: 5, locked_until: 1000 };
+  const locked = { ...failed(5, 900), locked_until: 1000 };
   expect(lockedFor(locked, 999)).toBe(1);
   expect(lockedFor(locked, 1000)).toBeUndefined();
-  expect(afterWrongPin(locked, 1000)).toEqual({ row: { pin_failures: 1, locked_until: null }, left: 4 });
+  expect(afterWrongPin(locked, 1000)).toMatchObject({ row: { pin_failures: 1, locked_until: null }, left: 4 });
+});
+
+test('so does an hour without a wrong PIN, and nothing shorter', () => {
+  expect(afterWrongPin(failed(4, 1000), 1000 + PIN_MEMORY_MS)).toMatchObject({ row: { pin_failures: 1 }, left: 4 });
+  expect(afterWrongPin(failed(4, 1000), 999 + PIN_MEMORY_MS)).toMatchObject({ row: { pin_failures: 5 }, left: 0 });
+  expect(PIN_MEMORY_MS).toBeGreaterThan(PIN_LOCK_MS);
+});
+
+test('each letter of base64url is a shard of its own', () => {
+  const letters = Array.from({ length: 64 }, (_, n) => Buffer.from([n << 2, 0, 0]).toString('base64url'));
+  expect(letters.map(shardOfGuard)).toEqual(Array.from({ length: SHARDS }, (_, n) => n));
+  for (const id of ['', '+a', 'é']) expect(() => shardOfGuard(id)).toThrow(RangeError);
 });

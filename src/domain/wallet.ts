@@ -2,14 +2,20 @@
  * Wallets: their numbers, and how wrong PINs lock them (contract §4).
  *
  * Invariant: five wrong PINs in a row lock the account for fifteen minutes, however parallel they come, because each
- * one is counted by a guarded update before it is answered.
+ * one is counted by a guarded write before it is answered. A number that is no account is counted by the same rule.
  */
 
 import { SHARDS } from './ids.ts';
-import type { Wallet } from './records.ts';
+import type { PinCount } from './records.ts';
 
 export const PIN_TRIES = 5;
 export const PIN_LOCK_MS = 15 * 60_000;
+/**
+ * A wrong PIN is forgotten when no other one came for so long. It has to be: what is counted at numbers that are no
+ * account cannot be kept for ever, and must fade no sooner than at one. Guessing slowly gains nothing by it: four an
+ * hour, where the lock allows twenty.
+ */
+export const PIN_MEMORY_MS = 60 * 60_000;
 /** Four to eight digits. */
 export const PIN_FORM = /^[0-9]{4,8}$/;
 
@@ -38,6 +44,15 @@ export function shardOfWallet(number: string): number {
   return Number(number.slice(4, 6));
 }
 
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** The shard of a count at a number that is no account, from its id: a hash in base64url, whose letters are 64. */
+export function shardOfGuard(id: string): number {
+  const shard = BASE64URL.indexOf(id.charAt(0));
+  if (id === '' || shard < 0) throw new RangeError('not a hash in base64url');
+  return shard;
+}
+
 function checkDigit(body: string): string {
   let sum = 0;
   for (let i = 0; i < body.length; i += 1) {
@@ -48,19 +63,26 @@ function checkDigit(body: string): string {
   return String((((10 - (sum % 10)) % 10) + 5) % 10);
 }
 
-/** Whole seconds until a locked wallet may try again; undefined when it is not locked. */
-export function lockedFor(wallet: Wallet, now: number): number | undefined {
-  if (wallet.locked_until === null || wallet.locked_until <= now) return undefined;
-  return Math.ceil((wallet.locked_until - now) / 1000);
+/** Whole seconds until a locked account may try again; undefined when it is not locked. */
+export function lockedFor(count: PinCount | undefined, now: number): number | undefined {
+  const until = count?.locked_until ?? null;
+  return until === null || until <= now ? undefined : Math.ceil((until - now) / 1000);
 }
 
-/** What a wrong PIN does to a wallet: one failure more, and a lock at the fifth. A lock that has passed starts anew. */
+/** What a wrong PIN does to the count: one failure more, and a lock at the fifth. */
 export function afterWrongPin(
-  wallet: Wallet,
+  count: PinCount | undefined,
   now: number,
-): { readonly row: Pick<Wallet, 'pin_failures' | 'locked_until'>; readonly left: number } {
-  const before = wallet.locked_until !== null && wallet.locked_until <= now ? 0 : wallet.pin_failures;
-  const failures = before + 1;
+): { readonly row: PinCount & { readonly pin_failed_at: number }; readonly left: number } {
+  const failures = stillCounting(count, now) + 1;
   const left = Math.max(0, PIN_TRIES - failures);
-  return { row: { pin_failures: failures, locked_until: left === 0 ? now + PIN_LOCK_MS : null }, left };
+  const locked_until = left === 0 ? now + PIN_LOCK_MS : null;
+  return { row: { pin_failures: failures, pin_failed_at: now, locked_until }, left };
+}
+
+/** A lock that has passed gives all tries back, and so does time. */
+function stillCounting(count: PinCount | undefined, now: number): number {
+  if (count === undefined || count.pin_failed_at === null) return 0;
+  const lockPassed = count.locked_until !== null && count.locked_until <= now;
+  return lockPassed || count.pin_failed_at + PIN_MEMORY_MS <= now ? 0 : count.pin_failures;
 }

@@ -40,6 +40,9 @@ const PAYMENT: Payment = {
   wallet_number: null,
   msisdn: '+243810000042',
   carrier: null,
+  hosted_session_id: null,
+  bank_account_id: null,
+  checkout_id: null,
   attempt_id: null,
   provider_reference: null,
   reason: null,
@@ -48,6 +51,7 @@ const PAYMENT: Payment = {
   created_at: NOW - 5_000,
   submitted_at: NOW - 10,
   completed_at: NOW,
+  released_at: null,
   expires_at: NOW + 60_000,
 };
 
@@ -185,10 +189,10 @@ describe('Retry-After', () => {
 describe('a replay', () => {
   it('makes any event due at once but one without a target', () => {
     const outcomes = statesOf(DELIVERY).map((status) => {
-      const update = afterReplay({ ...waitingEvent(3), status }, NOW);
-      return [status, update?.row];
+      const replayed = afterReplay({ ...waitingEvent(3), status }, NOW);
+      return [status, replayed?.update.row];
     });
-    const due = { status: 'waiting', next_at: NOW, delivered_at: null };
+    const due = { status: 'waiting', replayed_after: 3, next_at: NOW, delivered_at: null };
     expect(outcomes).toEqual([
       ['waiting', due],
       ['delivered', due],
@@ -196,6 +200,20 @@ describe('a replay', () => {
       ['gone', due],
       ['no_target', undefined],
     ]);
+  });
+});
+
+describe('the tries after a replay', () => {
+  it('are as many, and as far apart, as those of a new event', () => {
+    let event = { ...waitingEvent(12), replayed_after: 12 };
+    const waits: number[] = [];
+    while (event.status === 'waiting') {
+      const row = rowAfter(event, answered(500));
+      if (row.status === 'waiting') waits.push((row.next_at ?? 0) - NOW - 40);
+      event = { ...event, ...row, version: event.version + 1 };
+    }
+    expect(waits).toEqual(RETRY_WAITS_MS);
+    expect(event).toMatchObject({ status: 'dead', attempts: 24 });
   });
 });
 

@@ -80,6 +80,7 @@ export function collectEvent(payment: Payment, id: string, now: number): Webhook
     }),
     status: payment.notify_url === null ? 'no_target' : 'waiting',
     attempts: 0,
+    replayed_after: 0,
     next_at: now + LEASE_MS,
     created_at: now,
     delivered_at: null,
@@ -104,7 +105,7 @@ export function factOfTry(event: WebhookEvent, result: Try): Exclude<DeliveryFac
   const { status } = result;
   if (status !== undefined && status >= 200 && status <= 299) return 'accepted';
   if (status === 410) return 'target_gone';
-  return event.attempts >= RETRY_WAITS_MS.length ? 'exhausted' : 'failed';
+  return event.attempts - event.replayed_after >= RETRY_WAITS_MS.length ? 'exhausted' : 'failed';
 }
 
 /**
@@ -125,7 +126,7 @@ export function afterTry(
   const row = {
     status: statusAfter(event.status, fact),
     attempts,
-    next_at: fact === 'failed' ? ended + waitAfter(attempts, result, jitter) : event.next_at,
+    next_at: fact === 'failed' ? ended + waitAfter(attempts - event.replayed_after, result, jitter) : event.next_at,
     delivered_at: fact === 'accepted' ? ended : null,
     last_error: error,
   };
@@ -145,11 +146,18 @@ export function afterTry(
   };
 }
 
-/** What a replay writes: due at once. Tries go on counting; a body is never written anew. */
-export function afterReplay(event: WebhookEvent, now: number): Update | undefined {
+/**
+ * What a replay writes, and the event as it will be: due at once, and by the whole schedule if that fails again. Tries go
+ * on counting; a body is never written anew. Undefined where there is nowhere to send it.
+ */
+export function afterReplay(
+  event: WebhookEvent,
+  now: number,
+): { readonly update: Update; readonly event: WebhookEvent } | undefined {
   if (step(DELIVERY, event.status, 'replayed').kind === 'conflict') return undefined;
-  const row = { status: 'waiting', next_at: now, delivered_at: null } as const;
-  return { table: 'webhook_event', shard: event.shard, id: event.id, version: event.version, row };
+  const row = { status: 'waiting', replayed_after: event.attempts, next_at: now, delivered_at: null } as const;
+  const { shard, id, version } = event;
+  return { update: { table: 'webhook_event', shard, id, version, row }, event: { ...event, ...row } };
 }
 
 function statusAfter(status: EventStatus, fact: DeliveryFact): EventStatus {
@@ -158,7 +166,7 @@ function statusAfter(status: EventStatus, fact: DeliveryFact): EventStatus {
   return next.kind === 'moved' ? next.to : status;
 }
 
-/** Milliseconds to wait after the `attempts`-th try failed. */
+/** Milliseconds to wait after the `attempts`-th try of a series failed. */
 function waitAfter(attempts: number, result: Try, jitter: number): number {
   const wait = RETRY_WAITS_MS[attempts - 1] ?? RETRY_AFTER_MOST_MS;
   const jittered = Math.floor(wait * (1 + JITTER_MOST * jitter));

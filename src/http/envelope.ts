@@ -104,6 +104,10 @@ export function notJson(): Refusal {
   return new Refusal(1403, { http: 415, details: [{ field: 'Content-Type', code: 'NOT_JSON' }] });
 }
 
+export function notForm(): Refusal {
+  return new Refusal(1403, { http: 415, details: [{ field: 'Content-Type', code: 'NOT_FORM' }] });
+}
+
 export function bodyTooLarge(): Refusal {
   return new Refusal(1403, { http: 413, details: [{ field: 'body', code: 'BODY_TOO_LARGE' }] });
 }

@@ -6,10 +6,10 @@
  */
 
 import { REFUSALS, Refusal, type RefusalCode, type RefusalDetail, type Words } from '../domain/refusal.ts';
+import { type Html, html, type Piece } from '../messages/html.ts';
 import { LANGUAGE_NAMES, LANGUAGES, type Language, say } from '../messages/messages.ts';
 import { type MessageKey, type PageWord, WORDS } from '../messages/sentences.ts';
 import { renderEnvelope } from './envelope.ts';
-import { type Html, html, type Piece } from './html.ts';
 
 /** What a browser may load on these pages: their stylesheet, and nothing else. */
 export const DOCS_CSP =

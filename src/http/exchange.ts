@@ -87,11 +87,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 /** Sets the status and headers of a failure and returns its body: the only way out for errors. */
 export function refuse(parts: ExchangeParts, request: FastifyRequest, reply: FastifyReply, error: unknown): string {
   const exchange = exchangeOf(request);
-  const { refusal, isBug } = refusalOf(error);
-  exchange.errorCode = refusal.code;
-  exchange.transactionId ??= refusal.more.transactionId;
-  if (isBug) parts.log.error('request_failed', { request_id: exchange.requestId, route: exchange.route }, error);
-  else if (refusal.code === 1402 && error !== refusal) noteBusy(parts, exchange, error);
+  const refusal = noteFailure(parts, request, error);
   const retryAfter = retryAfterOf(refusal);
   if (retryAfter !== null) reply.header('Retry-After', String(retryAfter));
   if (refusal.code === 1301 && exchange.guard !== undefined) {
@@ -100,6 +96,17 @@ export function refuse(parts: ExchangeParts, request: FastifyRequest, reply: Fas
   reply.code(refusal.http).header('Content-Type', JSON_TYPE);
   if (exchange.rendered?.refusal === refusal) return exchange.rendered.reply.body;
   return envelopeFor(parts, request, refusal);
+}
+
+/** What an error means to the caller, written down for the log's line. */
+export function noteFailure(parts: ExchangeParts, request: FastifyRequest, error: unknown): Refusal {
+  const exchange = exchangeOf(request);
+  const { refusal, isBug } = refusalOf(error);
+  exchange.errorCode = refusal.code;
+  exchange.transactionId ??= refusal.more.transactionId;
+  if (isBug) parts.log.error('request_failed', { request_id: exchange.requestId, route: exchange.route }, error);
+  else if (refusal.code === 1402 && error !== refusal) noteBusy(parts, exchange, error);
+  return refusal;
 }
 
 /** The envelope of a refusal, for this request. */

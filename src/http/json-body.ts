@@ -37,6 +37,23 @@ export function readJsonBody(bytes: Buffer): JsonBody {
   return { kind: 'object', value: value as JsonObject, nulls: text.includes('null') };
 }
 
+/** A form in a browser's usual encoding, as the object that JSON would have brought; a field that comes twice is none. */
+export function readFormBody(text: string): JsonBody {
+  const fields: JsonObject = {};
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (Object.hasOwn(fields, name)) return refused(name.slice(0, 64), 'DUPLICATE_KEY');
+    Object.defineProperty(fields, name, { value, enumerable: true, configurable: true, writable: true });
+  }
+  const refusal = faultIn(fields);
+  return refusal === undefined ? { kind: 'object', value: fields, nulls: false } : { kind: 'refused', refusal };
+}
+
+/** What may not stand in the fields of a form: card data, and what is no text. */
+export function faultIn(fields: JsonObject): Refusal | undefined {
+  const fault = inspect(fields, 1, { keys: 0, escapes: true });
+  return fault === undefined ? undefined : refuseField(1110, fault.path === '' ? 'body' : fault.path, fault.code);
+}
+
 function refused(field: string, code: DetailCode): JsonBody {
   return { kind: 'refused', refusal: refuseField(1110, field, code) };
 }

@@ -12,6 +12,7 @@ const LIMITS = {
   sessions_create: { calls: 6_000, seconds: 60 },
   payments: { calls: 120, seconds: 60 },
   mobile_money_status: { calls: 30, seconds: 60 },
+  card_callbacks: { calls: 60, seconds: 60 },
 } as const;
 
 export type CountedLimit = keyof typeof LIMITS;

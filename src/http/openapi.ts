@@ -35,6 +35,7 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string): Js
     tags: [
       { name: 'sessions', description: 'For your backend: they take the merchant credential.' },
       { name: 'payments', description: 'For clients: they take a session token.' },
+      { name: 'deliveries', description: 'For your backend: money that is held until you release it.' },
     ],
     paths,
     components: {
@@ -157,14 +158,25 @@ function operation(route: Route): Json {
     operationId: route.operationId,
     summary: route.summary,
     description: route.description,
-    tags: [route.credential === 'merchant' ? 'sessions' : 'payments'],
+    tags: [tagOf(route)],
     security: route.credential === 'none' ? [] : [{ [route.credential]: [] }],
     parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
     ...(isPost && route.body !== undefined
-      ? { requestBody: { required: true, content: { 'application/json': { schema: route.body } } } }
+      ? { requestBody: { required: true, content: contentOf(route, route.body) } }
       : {}),
     responses: { ...answers(route), ...failures(route) },
   };
+}
+
+function tagOf({ path, credential }: Route): string {
+  if (path.startsWith('/internal/deliveries/')) return 'deliveries';
+  return credential === 'merchant' ? 'sessions' : 'payments';
+}
+
+function contentOf({ upload, forms }: Route, schema: object): Json {
+  if (upload !== undefined) return { 'multipart/form-data': { schema } };
+  const json = { 'application/json': { schema } };
+  return forms === true ? { ...json, 'application/x-www-form-urlencoded': { schema } } : json;
 }
 
 function pathParameters(route: Route): Json[] {

@@ -11,6 +11,7 @@ import { createBodyShape } from './shape.ts';
 import { smallWorld } from './testing/small-world.ts';
 
 const outbound = createOutbound({ allowLoopback: false, requireHttps: true });
+const connectors = { card: undefined, servesMobileMoney: () => true };
 const { rows } = smallWorld();
 
 /** `1101 amount INVALID_AMOUNT …`, or nothing where all is well. */
@@ -41,7 +42,7 @@ function collect(body: JsonObject, settings = {}): string {
     ...body,
   };
   const shape = createBodyShape(CollectBody);
-  return faults(() => shape.require(all, (readable) => collectFaults({ outbound }, caller, readable)));
+  return faults(() => shape.require(all, (readable) => collectFaults({ outbound, connectors }, caller, readable)));
 }
 
 test('a mint names what has no shape and what has no sense together', () => {
@@ -90,7 +91,7 @@ test('the currency of a transaction is one of the merchant’s', () => {
 test('a submit names a bad phone number beside what is missing', () => {
   const shape = createBodyShape(SubmitBody);
   const body = { payment_id: 'short', mobile_money_phone_number: '081' };
-  expect(faults(() => shape.require(body, submitFaults))).toBe(
+  expect(faults(() => shape.require(body, (readable) => submitFaults(readable, rows)))).toBe(
     '1109 payment_method_id REQUIRED payment_id TOO_SHORT mobile_money_phone_number INVALID_PHONE_NUMBER',
   );
 });

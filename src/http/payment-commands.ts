@@ -5,15 +5,18 @@
  * are checked for form and dropped here: they are verified at submit (contract §4).
  */
 
-import { requireAvailable } from '../domain/method.ts';
+import { methodNamed, offeredMethods, requireOffered } from '../domain/method.ts';
+import type { PaymentMethod } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
-import type { PaymentSubmitCommand } from '../domain/submission.ts';
+import type { BrowserFacts, PaymentSubmitCommand } from '../domain/submission.ts';
 import type { SessionCaller } from '../usecases/callers.ts';
 import type { Deps } from '../usecases/deps.ts';
+import { type Reaching, reachOf } from '../usecases/method-reach.ts';
 import { type PaymentCollectCommand, urlFaults } from '../usecases/payment-collect.ts';
 import { currencyFault } from '../usecases/session-create.ts';
 
 import { parsePhone } from './phone.ts';
+import type { Call } from './route.ts';
 import type { CollectBody, SubmitBody } from './schemas.ts';
 
 const NEEDED_AT_COLLECT: { readonly [method: string]: readonly (keyof CollectBody)[] } = {
@@ -25,30 +28,31 @@ const NEEDED_AT_COLLECT: { readonly [method: string]: readonly (keyof CollectBod
 
 /** What is wrong with a collect's fields, in any order. */
 export function collectFaults(
-  deps: Pick<Deps, 'outbound'>,
-  { merchant }: SessionCaller,
+  deps: Pick<Deps, 'outbound'> & Reaching,
+  { merchant, session }: SessionCaller,
   body: Partial<CollectBody>,
 ): RefusalDetail[] {
-  const found: RefusalDetail[] = [...methodFaults(body)];
+  const offered = offeredMethods(merchant, reachOf(deps, session.currency));
+  const found: RefusalDetail[] = [...methodFaults(offered, body)];
   const urls = urlFaults(deps, merchant, {
     notify_url: body.notify_url ?? undefined,
     success_redirect_url: body.success_redirect_url ?? undefined,
     fail_redirect_url: body.fail_redirect_url ?? undefined,
   });
   found.push(...urls, ...phoneFaults('phone_number', body.phone_number));
-  for (const field of ['cardnet_payment_method', 'mastercard_payment_method'] as const) {
-    if (body[field] === 'DIRECT_CAPTURE') found.push({ field, code: 'DIRECT_CAPTURE' });
-  }
+  found.push(...entryFaults(body, body.payment_method === 'card'));
   const currency = currencyFault('transactional_currency', body.transactional_currency, merchant);
   return currency === undefined ? found : [...found, currency];
 }
 
 /** A method that is not carried out, or else what it needs and is not there. */
-function methodFaults(body: Partial<CollectBody>): readonly RefusalDetail[] {
+function methodFaults(offered: readonly PaymentMethod[], body: Partial<CollectBody>): readonly RefusalDetail[] {
   const { payment_method: method } = body;
   if (method === undefined || method === 'none') return [];
   try {
-    requireAvailable(method, 'payment_method');
+    // Whether there is a bank account is not known here: a transfer is let through, and not promised.
+    const certain = offered.filter((one) => one !== 'bank_transfer' || one === method);
+    requireOffered(method, 'payment_method', certain);
   } catch (error) {
     if (error instanceof Refusal) return error.more.details ?? [];
     throw error;
@@ -56,6 +60,21 @@ function methodFaults(body: Partial<CollectBody>): readonly RefusalDetail[] {
   const given = { ...body, cardnet_payment_method: body.cardnet_payment_method ?? body.mastercard_payment_method };
   const missing = (NEEDED_AT_COLLECT[method] ?? []).filter((field) => absent(given[field]));
   return missing.map((field) => ({ field, code: 'REQUIRED' }));
+}
+
+const ENTRY_FIELDS = ['cardnet_payment_method', 'mastercard_payment_method'] as const;
+
+/** Where the card is entered: in the network's form, and nowhere else yet (contract §4). */
+function entryFaults(
+  body: { readonly [field in (typeof ENTRY_FIELDS)[number]]?: string | null },
+  isCard: boolean,
+): RefusalDetail[] {
+  return ENTRY_FIELDS.flatMap((field): RefusalDetail[] => {
+    const entry = body[field];
+    if (entry === 'DIRECT_CAPTURE') return [{ field, code: 'DIRECT_CAPTURE' }];
+    if (!isCard || absent(entry) || entry === 'HOSTED_SESSION') return [];
+    return [{ field, code: 'NOT_AN_OPTION', words: { options: 'HOSTED_SESSION' } }];
+  });
 }
 
 function phoneFaults(field: string, text: string | null | undefined): RefusalDetail[] {
@@ -80,21 +99,51 @@ export function collectCommand(body: CollectBody, language: string): PaymentColl
     transactional_currency: body.transactional_currency ?? undefined,
     customer_reference: body.customer_reference ?? undefined,
     language,
+    // A card's form, and a choice that is still open, need a page to be made on.
+    page: body.payment_method === 'card' || body.payment_method === 'none' ? 'new' : 'none',
+    native_pay_token: body.native_pay_token ?? undefined,
   };
 }
 
 /** What is wrong with a submit's fields. */
-export function submitFaults(body: Partial<SubmitBody>): RefusalDetail[] {
-  return phoneFaults('mobile_money_phone_number', body.mobile_money_phone_number);
+export function submitFaults(
+  body: Partial<SubmitBody>,
+  { merchant }: Pick<SessionCaller, 'merchant'>,
+): RefusalDetail[] {
+  const isCard = methodNamed(merchant.id, body.payment_method_id ?? '') === 'card';
+  const phone = phoneFaults('mobile_money_phone_number', body.mobile_money_phone_number);
+  const found = [...phone, ...entryFaults(body, isCard)];
+  if (!isCard) return found;
+  const { session_id } = body;
+  const needed = {
+    cardnet_payment_method: body.cardnet_payment_method ?? body.mastercard_payment_method,
+    session_id,
+  };
+  const missing = Object.entries(needed).filter(([, value]) => absent(value));
+  return [...found, ...missing.map(([field]) => ({ field, code: 'REQUIRED' }) as const)];
 }
 
-export function submitCommand(body: SubmitBody): PaymentSubmitCommand {
+export function submitCommand(body: SubmitBody, browser: BrowserFacts): PaymentSubmitCommand {
   return {
     payment_id: body.payment_id,
     payment_method_id: body.payment_method_id,
-    // flash also takes the wallet's field names (contract §4).
-    wallet_number: body.flash_number ?? body.ewallet_number ?? undefined,
-    wallet_pin: body.flash_pin ?? body.ewallet_pin ?? undefined,
+    wallet_number: body.ewallet_number ?? undefined,
+    wallet_pin: body.ewallet_pin ?? undefined,
+    flash_number: body.flash_number ?? undefined,
+    flash_pin: body.flash_pin ?? undefined,
     msisdn: parsePhone(body.mobile_money_phone_number ?? ''),
+    session_id: body.session_id || undefined,
+    bank_account_id: body.bank_account_id ?? undefined,
+    browser,
+  };
+}
+
+/** What the issuer of a card may want to know of the customer's browser. */
+export function browserOf(call: Pick<Call, 'header' | 'address'>): BrowserFacts {
+  return {
+    accept: call.header('accept'),
+    userAgent: call.header('user-agent'),
+    language: call.header('accept-language'),
+    address: call.address,
   };
 }

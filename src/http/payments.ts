@@ -6,17 +6,18 @@
  */
 
 import { CODE_LIFE_MS, CODE_RESENDS, CODE_TRIES, CODE_WINDOW_MS } from '../domain/one-time-code.ts';
-import type { Payment } from '../domain/records.ts';
 import type { Submitted } from '../domain/submission.ts';
 import type { CodeResent } from '../usecases/code-resend.ts';
 import { resendCode } from '../usecases/code-resend.ts';
 import { type CodeVerified, verifyCode } from '../usecases/code-verify.ts';
 import type { Deps } from '../usecases/deps.ts';
-import { collectPayment } from '../usecases/payment-collect.ts';
+import { type Collected, collectPayment } from '../usecases/payment-collect.ts';
 import { readByPaymentId, readByTransactionId, readDetail } from '../usecases/payment-read.ts';
 import { submitPayment } from '../usecases/payment-submit.ts';
-import { collectCommand, collectFaults, submitCommand, submitFaults } from './payment-commands.ts';
+import { presentTransfer } from './bank-present.ts';
+import { browserOf, collectCommand, collectFaults, submitCommand, submitFaults } from './payment-commands.ts';
 import {
+  presentCollected,
   presentDetail,
   presentMobileMoney,
   presentPayment,
@@ -27,15 +28,16 @@ import {
 } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
 import {
+  CollectAnswer,
   CollectBody,
   DetailAnswer,
   IdParams,
   MobileMoneyAnswer,
-  PaymentAnswer,
   PaymentIdParams,
   ResendBody,
   ResentAnswer,
   StatusAnswer,
+  SubmitAnswer,
   SubmitBody,
   TransactionParams,
   VerifiedAnswer,
@@ -61,17 +63,20 @@ function payingRoutes(deps: Deps): Route[] {
       limit: 'payments',
       allowConsumed: false,
       body: CollectBody,
-      answers: { 200: PaymentAnswer },
-      refusals: [1003, 1101, 1102, 1103, 1105, 1109, 1110, 1202, 1203, 1305],
+      answers: { 200: CollectAnswer },
+      refusals: [1003, 1101, 1102, 1103, 1105, 1109, 1110, 1202, 1203, 1305, 1404],
       check: (body, caller) => collectFaults(deps, caller, body),
       run: (call) =>
         collectPayment(
           deps,
           call.caller,
           collectCommand(call.body, call.language),
-          call.answering((payment: Payment) => ({
+          call.answering((collected: Collected) => ({
             status: 200,
-            value: presentPayment(payment, seal, sentenceOf(payment, call.language)),
+            value: {
+              ...presentCollected(collected, seal, call.language),
+              ...presentTransfer(collected.payment, undefined, deps.publicUrl),
+            },
           })),
         ),
     }),
@@ -82,22 +87,27 @@ function payingRoutes(deps: Deps): Route[] {
       summary: 'Pay',
       description:
         'Sends what the chosen method needs. A submit that answers anything but an error consumes the session; one ' +
-        'that ends in an error leaves the session ACTIVE and the payment pending.',
+        'that ends in an error leaves the session ACTIVE and the payment pending, but for 1502, which ends the payment. ' +
+        '202: the card’s issuer asks its customer at `redirect_url`.',
       credential: 'session',
       limit: 'payments',
       allowConsumed: false,
       body: SubmitBody,
-      answers: { 200: PaymentAnswer },
-      refusals: [1102, 1103, 1109, 1110, 1201, 1202, 1203, 1204, 1205, 1302, 1303, 1305, 1404],
+      answers: { 200: SubmitAnswer, 202: SubmitAnswer },
+      refusals: [1102, 1103, 1109, 1110, 1201, 1202, 1203, 1204, 1205, 1302, 1303, 1305, 1404, 1502],
       check: submitFaults,
       run: (call) =>
         submitPayment(
           deps,
           call.caller,
-          submitCommand(call.body),
-          call.answering(({ payment }: Submitted) => ({
-            status: 200,
-            value: presentPayment(payment, seal, sentenceOf(payment, call.language)),
+          submitCommand(call.body, browserOf(call)),
+          call.answering(({ payment, bankAccount, redirectUrl }: Submitted) => ({
+            status: redirectUrl === undefined ? 200 : 202,
+            value: {
+              ...presentPayment(payment, seal, sentenceOf(payment, call.language)),
+              ...presentTransfer(payment, bankAccount, deps.publicUrl),
+              ...(redirectUrl === undefined ? {} : { redirect_url: redirectUrl }),
+            },
           })),
         ),
     }),

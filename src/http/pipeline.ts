@@ -20,7 +20,7 @@ import {
   showCredential,
 } from './authentication.ts';
 import type { clientAddressReader } from './client-address.ts';
-import { notJson } from './envelope.ts';
+import { notForm, notJson } from './envelope.ts';
 import { type ExchangeParts, envelopeFor, exchangeOf, JSON_TYPE, languageOfRequest, refuse } from './exchange.ts';
 import {
   createReceipt,
@@ -30,9 +30,17 @@ import {
   type Turns,
   type UsedReceipt,
 } from './idempotency.ts';
-import type { JsonBody } from './json-body.ts';
-import { FAILED_AUTHENTICATIONS, type Limits, limitHeaders } from './limits.ts';
-import { hasBody, isPlainJson, type PipelineHeaders, readFingerprint, readPipelineHeaders } from './request-headers.ts';
+import { type JsonBody, readFormBody } from './json-body.ts';
+import { type CountedLimit, FAILED_AUTHENTICATIONS, type Limits, limitHeaders } from './limits.ts';
+import { type FileRule, isForm, readForm, type UploadedFile } from './multipart.ts';
+import {
+  hasBody,
+  isPlainJson,
+  isUrlEncoded,
+  type PipelineHeaders,
+  readFingerprint,
+  readPipelineHeaders,
+} from './request-headers.ts';
 import { type Call, fullPath, type Rendered, type Route } from './route.ts';
 import { type BodyShape, createBodyShape, createParamsShape, createShape, dropNulls, type Shape } from './shape.ts';
 
@@ -54,6 +62,8 @@ interface Kept {
   readonly params: Shape | undefined;
   readonly query: Shape | undefined;
   readonly turns: Turns;
+  /** Calls whose file is in memory. */
+  uploads: number;
 }
 
 export interface Pipeline {
@@ -69,16 +79,14 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
     params: route.params === undefined ? undefined : createParamsShape(route.params),
     query: route.querystring === undefined ? undefined : createShape(route.querystring),
     turns: createTurns(parts.clock),
+    uploads: 0,
   };
   const pattern = fullPath(route);
 
   function begin(request: FastifyRequest): void {
     const exchange = exchangeOf(request);
     exchange.route = pattern;
-    if (route.method !== 'GET' && route.rawBody !== true && !isPlainJson(request.headers)) {
-      // A POST without any body is a call without its fields, which the shape says better.
-      if (hasBody(request.headers) || request.headers['content-type'] !== undefined) throw notJson();
-    }
+    requireType(route, request);
     if (route.credential === 'none') return;
     exchange.headers = readPipelineHeaders(request.raw);
     const { authorization, twoCredentials } = exchange.headers;
@@ -90,6 +98,7 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
       const answer = await answerCall(parts, route, kept, request, reply);
       reply.code(answer.status).header('Content-Type', JSON_TYPE);
       if (answer.replayed === true) reply.header('Idempotent-Replayed', 'true');
+      if (answer.location !== undefined) reply.header('Location', answer.location);
       return answer.body;
     } catch (error) {
       return refuse(parts, request, reply, error);
@@ -100,6 +109,16 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
 }
 
 const MISSING: Shown = { kind: 'missing' };
+
+/** Refuses a body of another type than the route takes. */
+function requireType(route: Route, { headers }: FastifyRequest): void {
+  if (route.method === 'GET' || route.rawBody === true) return;
+  if (route.upload === undefined ? isPlainJson(headers) : isForm(headers)) return;
+  if (route.forms === true && isUrlEncoded(headers)) return;
+  // A POST without any body is a call without its fields, which the shape says better.
+  if (!hasBody(headers) && headers['content-type'] === undefined) return;
+  throw route.upload === undefined ? notJson() : notForm();
+}
 
 async function answerCall(
   parts: PipelineParts,
@@ -119,18 +138,56 @@ async function answerCall(
   // Of two fingerprints none is chosen, so none may be bound.
   if (headers?.duplicate !== undefined) throw refuseField(1110, headers.duplicate, 'DUPLICATE_HEADER');
   const caller = await withDevice(parts, known);
-  const body = bodyOf(route, request);
-  const receipt = receiptOf(parts, route, caller, headers, body);
+  if (route.upload === undefined)
+    return answerBody(parts, route, kept, { request, reply }, caller, bodyOf(route, request));
+  if (kept.uploads >= UPLOADS_AT_ONCE) throw new Refusal(1402, { retryAfter: 2 });
+  kept.uploads += 1;
+  try {
+    const form = await formOf(parts, route.upload, request);
+    return await answerBody(parts, route, kept, { request, reply }, caller, form.body, form.memory);
+  } finally {
+    kept.uploads -= 1;
+  }
+}
+
+/** Files that are held in memory at once, each of some megabytes. */
+const UPLOADS_AT_ONCE = 24;
+
+/** From the body on. `memory` is what an Idempotency-Key remembers the body by. */
+async function answerBody(
+  parts: PipelineParts,
+  route: Route,
+  kept: Kept,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  caller: Caller,
+  body: unknown,
+  memory = body,
+): Promise<Reply> {
+  const receipt = receiptOf(parts, route, caller, exchangeOf(request).headers, memory);
   const endTurn = receipt === undefined ? undefined : await kept.turns.take(receipt.id);
   try {
     if (!route.allowConsumed && !(await hasBegun(receipt, caller))) requireUnconsumed(caller);
     requireShapes(kept, route, request, caller, body);
-    return await route.run(callOf(parts, request, caller, body, receipt));
+    return await route.run(callOf(parts, request, reply, caller, body, receipt));
   } catch (error) {
     return await replayInstead(receipt, error);
   } finally {
     endTurn?.();
   }
+}
+
+/** A form, read only now that its sender is known and counted. */
+async function formOf(
+  parts: PipelineParts,
+  rule: FileRule,
+  request: FastifyRequest,
+): Promise<{ readonly body: unknown; readonly memory: unknown }> {
+  if (!isForm(request.headers)) return { body: {}, memory: {} };
+  const { fields, file } = await readForm(request.raw, rule);
+  if (file === undefined) return { body: fields, memory: fields };
+  const digest = parts.secrets.digest(file);
+  const uploaded: UploadedFile = { bytes: file, digest };
+  return { body: { ...fields, [rule.field]: uploaded }, memory: { ...fields, [rule.field]: digest } };
 }
 
 /** Whether a consumed session's call goes on with a first run that has begun and was never answered. */
@@ -179,9 +236,13 @@ function addressOf(parts: PipelineParts, request: FastifyRequest): string {
 function countCall(parts: PipelineParts, route: Route, caller: Caller, reply: FastifyReply): void {
   if (route.limit === 'none' || caller === undefined) return;
   const key = caller.kind === 'session' ? caller.session.id : caller.credentialId;
-  const standing = parts.limits.take(route.limit, key, caller.merchant.settings.rate_limits?.[route.limit]);
+  countBy(parts, reply, route.limit, key, caller.merchant.settings.rate_limits?.[route.limit]);
+}
+
+function countBy(parts: PipelineParts, reply: FastifyReply, limit: CountedLimit, key: string, calls?: number): void {
+  const standing = parts.limits.take(limit, key, calls);
   if (standing === undefined) return;
-  const { policy, state } = limitHeaders(route.limit, standing);
+  const { policy, state } = limitHeaders(limit, standing);
   reply.header('RateLimit-Policy', policy).header('RateLimit', state);
   if (!standing.allowed) throw new Refusal(1301, { retryAfter: standing.retryAfter });
 }
@@ -190,7 +251,8 @@ function countCall(parts: PipelineParts, route: Route, caller: Caller, reply: Fa
 function bodyOf(route: Route, request: FastifyRequest): unknown {
   if (route.method === 'GET') return undefined;
   if (route.rawBody === true) return typeof request.body === 'string' ? request.body : '';
-  const body = request.body as JsonBody | undefined;
+  const { body: read } = request;
+  const body = typeof read === 'string' ? readFormBody(read) : (read as JsonBody | undefined);
   // No body at all lacks every field, and the shape says which.
   if (body === undefined) return {};
   if (body.kind === 'refused') throw body.refusal;
@@ -233,6 +295,7 @@ async function replayInstead(receipt: UsedReceipt | undefined, error: unknown): 
 function callOf(
   parts: PipelineParts,
   request: FastifyRequest,
+  response: FastifyReply,
   caller: Caller,
   body: unknown,
   receipt: UsedReceipt | undefined,
@@ -249,7 +312,11 @@ function callOf(
     query: request.query,
     language: languageOfRequest(request),
     requestId: exchange.requestId,
+    get address() {
+      return addressOf(parts, request);
+    },
     header: (name) => request.headers[name]?.toString(),
+    count: (limit, key) => countBy(parts, response, limit, key),
     noteTransaction(transactionId) {
       exchange.transactionId = transactionId;
     },

@@ -5,15 +5,17 @@
  * Full phone numbers, PINs and codes are never part of an answer.
  */
 
-import { methodId, offeredMethods } from '../domain/method.ts';
+import type { Released } from '../domain/delivery.ts';
+import { methodId } from '../domain/method.ts';
 import { formatMinor } from '../domain/money.ts';
 import { CODE_RESENDS } from '../domain/one-time-code.ts';
 import { isFinal, mobileMoneyStatus } from '../domain/payment.ts';
-import type { Payment, PaymentStatus } from '../domain/records.ts';
+import type { Payment, PaymentMethod, PaymentStatus } from '../domain/records.ts';
 import { type Language, say } from '../messages/messages.ts';
 import type { MessageKey } from '../messages/sentences.ts';
 import type { CodeResent } from '../usecases/code-resend.ts';
 import type { CodeVerified } from '../usecases/code-verify.ts';
+import type { Collected } from '../usecases/payment-collect.ts';
 import type { PaymentDetail } from '../usecases/payment-read.ts';
 import type { SessionCreated } from '../usecases/session-create.ts';
 import { maskPhone } from './phone.ts';
@@ -58,6 +60,15 @@ export function presentPayment(payment: Payment, seal: SealPaymentId, message: s
   };
 }
 
+/** A collect's answer: the payment, and for cards and open choices the page on which the customer goes on. */
+export function presentCollected({ payment, pageUrl }: Collected, seal: SealPaymentId, language: Language) {
+  return {
+    ...presentPayment(payment, seal, sentenceOf(payment, language)),
+    ...(payment.hosted_session_id === null ? {} : { session_id: payment.hosted_session_id }),
+    ...(pageUrl === undefined ? {} : { payment_url: pageUrl }),
+  };
+}
+
 export function presentVerified(verified: CodeVerified, seal: SealPaymentId, language: Language) {
   const { payment } = verified;
   return {
@@ -79,6 +90,18 @@ export function presentResent(resent: CodeResent, seal: SealPaymentId, language:
     max_resends: CODE_RESENDS,
     resent_at: timestamp(resent.resentAt),
     expires_at: timestamp(resent.expiresAt),
+  };
+}
+
+export function presentReleased({ payment, amountMinor, releasedAt }: Released, language: Language) {
+  return {
+    success: true,
+    transaction_id: payment.id,
+    status: payment.status,
+    amount: formatMinor(amountMinor, payment.currency),
+    currency: payment.currency,
+    released_at: timestamp(releasedAt),
+    message: say(language, 'done.delivery_released'),
   };
 }
 
@@ -121,22 +144,30 @@ export function presentDetail(detail: PaymentDetail, seal: SealPaymentId, langua
     delivery_behaviour: payment.delivery_behaviour,
     message: sentenceOf(payment, language),
     refunded_amount: formatMinor(0n, payment.currency),
-    payment_methods: presentMethods(payment, language),
+    payment_methods: presentMethods(detail, language),
     timeline: timeline.map(({ status, at, reason }) => ({ status, at: timestamp(at), reason })),
   };
 }
 
-function presentMethods(payment: Payment, language: Language) {
-  return offeredMethods().map((method) => ({
+function presentMethods(detail: PaymentDetail, language: Language) {
+  const { payment, offered, choosable } = detail;
+  return offered.map((method) => ({
     id: methodId(payment.merchant_id, method),
     name: method,
     display_name: say(language, `method.${method}`),
     channel: method,
     icon_url: null,
-    is_enabled: payment.status === 'pending' && (payment.method === 'none' || payment.method === method),
+    is_enabled: choosable.includes(method),
     is_selected: payment.method === method,
-    configuration: { currency: payment.currency },
+    configuration: { currency: payment.currency, ...configurationOf(method, detail) },
   }));
+}
+
+/** What a client wants to know of a method before it is chosen. */
+function configurationOf(method: PaymentMethod, { carriers, banks }: PaymentDetail) {
+  if (method === 'mobile_money') return { carriers };
+  if (method === 'bank_transfer') return { banks: banks.map(({ name }) => name) };
+  return method === 'card' ? { cardnet_payment_method: 'HOSTED_SESSION' } : {};
 }
 
 /** The specification's mobile money envelope. `progress` is approximate; `estimated_completion` paces the polling. */

@@ -75,6 +75,15 @@ export function isPlainJson(headers: IncomingMessage['headers']): boolean {
   return type === 'application/json' || (type !== undefined && JSON_TYPE.test(type));
 }
 
+const URL_ENCODED = /^application\/x-www-form-urlencoded[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
+
+/** A form as browsers send it by themselves, in UTF-8 and not compressed. */
+export function isUrlEncoded(headers: IncomingMessage['headers']): boolean {
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return false;
+  return URL_ENCODED.test(headers['content-type'] ?? '');
+}
+
 /** Whether a request announces a body at all. */
 export function hasBody(headers: IncomingMessage['headers']): boolean {
   const length = headers['content-length'];

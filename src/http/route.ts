@@ -10,7 +10,8 @@ import type { RefusalCode, RefusalDetail } from '../domain/refusal.ts';
 import type { Language } from '../messages/messages.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import type { Answering, Reply } from '../usecases/perform.ts';
-import type { Guard, LimitName } from './limits.ts';
+import type { CountedLimit, Guard, LimitName } from './limits.ts';
+import type { FileRule } from './multipart.ts';
 
 export type CredentialKind = 'merchant' | 'session' | 'none';
 
@@ -35,8 +36,12 @@ export interface Call<
   readonly language: Language;
   /** `req_…`, the same as in the `X-Request-Id` header, the error envelope and the log. */
   readonly requestId: string;
+  /** The caller's address, behind the proxies that are trusted. */
+  readonly address: string;
   /** A request header by its lower-case name; undefined when absent. Several of one name are joined by a comma. */
   header(name: string): string | undefined;
+  /** Counts this call under a traffic limit whose key only the body says. @throws Refusal 1301 when it is used up. */
+  count(limit: CountedLimit, key: string): void;
   /** Names the transaction of this call in its log line. Answers that carry a `transaction_id` do so by themselves. */
   noteTransaction(transactionId: string): void;
   /** How a use case's answer becomes bytes, and where they are remembered (contract §7). */
@@ -67,6 +72,10 @@ interface RouteFacts {
   readonly idempotencyScope?: 'merchant';
   /** The body is handed over as text, whatever its content type, unchecked (upstreams' callbacks). */
   readonly rawBody?: boolean;
+  /** The body may also be a form in a browser's usual encoding, `application/x-www-form-urlencoded`. */
+  readonly forms?: boolean;
+  /** The body is a form with this file, which its schema names as `UploadedFile`. */
+  readonly upload?: FileRule;
 }
 
 type CallerOf<K extends CredentialKind> = K extends 'merchant'

@@ -6,6 +6,7 @@
  */
 
 import { type Static, Type } from 'typebox';
+import type { UploadedFile } from './multipart.ts';
 
 const Reference = Type.String({ minLength: 1, maxLength: 255, description: 'Your own name for the order.' });
 const Amount = Type.String({ maxLength: 64, description: 'A decimal string such as `12.50`; never a JSON number.' });
@@ -31,9 +32,16 @@ export const SessionBody = Type.Object({
 export type SessionBody = Static<typeof SessionBody>;
 
 const MethodName = Type.Union(
-  (['wallet', 'mobile_money', 'card', 'flash', 'bank_transfer', 'google_pay', 'apple_pay', 'none'] as const).map(
-    (name) => Type.Literal(name),
-  ),
+  [
+    Type.Literal('wallet'),
+    Type.Literal('mobile_money'),
+    Type.Literal('card'),
+    Type.Literal('flash'),
+    Type.Literal('bank_transfer'),
+    Type.Literal('google_pay'),
+    Type.Literal('apple_pay'),
+    Type.Literal('none'),
+  ],
   { description: '`none`: the customer chooses at submit.' },
 );
 
@@ -55,13 +63,21 @@ export const CollectBody = Type.Object({
   cardnet_payment_method: Type.Optional(Type.String({ maxLength: 64 })),
   mastercard_payment_method: Type.Optional(Type.String({ maxLength: 64 })),
   transactional_currency: Type.Optional(CurrencyCode),
-  native_pay_token: Type.Optional(Type.String({ maxLength: 65_536 })),
+  native_pay_token: Type.Optional(
+    Type.String({ maxLength: 65_536, description: 'Goes to the card network once. Never logged, never stored.' }),
+  ),
   native_pay_token_type: Type.Optional(Type.String({ maxLength: 64 })),
   amount: Type.Optional(Amount),
   currency: Type.Optional(CurrencyCode),
   customer_reference: Type.Optional(Type.String({ maxLength: 255 })),
 });
 export type CollectBody = Static<typeof CollectBody>;
+
+export const CollectRedirectBody = Type.Object({
+  ...CollectBody.properties,
+  payment_method: Type.Optional(CollectBody.properties.payment_method),
+});
+export type CollectRedirectBody = Static<typeof CollectRedirectBody>;
 
 export const SubmitBody = Type.Object({
   payment_id: PaymentIdIn,
@@ -96,7 +112,7 @@ const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 const Status = Type.String({
   description:
-    'pending, processing, pending_otp_verification, pending_mobile_money_verification, approved, declined, failed, cancelled, expired or refunded.',
+    'pending, processing, pending_otp_verification, pending_mobile_money_verification, pendingBankProofUpload, approved, declined, failed, cancelled, expired or refunded.',
 });
 
 export const SessionAnswer = Type.Object({
@@ -127,7 +143,80 @@ const PAYMENT_FIELDS = {
   created_at: Timestamp,
 };
 
-export const PaymentAnswer = Type.Object(PAYMENT_FIELDS);
+const BankAccountAnswer = Type.Object({
+  id: Type.String({ description: 'What a submit takes as `bank_account_id`.' }),
+  account_name: Text,
+  account_number: Text,
+  iban: Nullable(Text),
+  swift: Nullable(Text),
+  currency: Text,
+  branch_city: Nullable(Text),
+});
+
+/** What the answers of a bank transfer have besides. */
+const TRANSFER_FIELDS = {
+  bank_account: Type.Optional(
+    Type.Union([BankAccountAnswer, Type.Null()], {
+      description: 'bank_transfer: where the money goes; null until a submit has chosen it.',
+    }),
+  ),
+  proof_upload_url: Type.Optional(Type.String({ description: 'bank_transfer: where the proof is uploaded.' })),
+};
+
+export const SubmitAnswer = Type.Object({
+  ...PAYMENT_FIELDS,
+  ...TRANSFER_FIELDS,
+  redirect_url: Type.Optional(Type.String({ description: 'Where the card’s issuer asks its customer (202).' })),
+});
+
+export const BanksAnswer = Type.Object({
+  success: Type.Boolean(),
+  banks: Type.Array(Type.Object({ id: Text, name: Text, country: Text, accounts: Type.Array(BankAccountAnswer) })),
+});
+
+export const ProofBody = Type.Object({
+  payment_id: PaymentIdIn,
+  file: Type.Unsafe<UploadedFile>({
+    contentMediaType: 'application/octet-stream',
+    description: 'One JPEG, PNG or PDF by content, at most 5 MiB (5 242 880 bytes).',
+  }),
+});
+
+export const ProofAnswer = Type.Object({
+  ...PAYMENT_FIELDS,
+  proof: Type.Object({
+    id: Text,
+    status: Type.String({ description: 'waiting: an operator checks the transfer.' }),
+    content_type: Text,
+    size: Type.Integer({ description: 'Bytes.' }),
+    uploaded_at: Timestamp,
+  }),
+});
+
+export const ReleasedAnswer = Type.Object({
+  success: Type.Boolean(),
+  transaction_id: Text,
+  status: Status,
+  amount: Type.String({ description: 'What was released to you: the amount, less the fee when you cover it.' }),
+  currency: Text,
+  released_at: Type.String({ format: 'date-time', description: 'When it was released the first time.' }),
+  message: Text,
+});
+
+const PageUrl = Type.String({ description: 'The hosted page. It opens once, in the first browser that visits it.' });
+
+export const CollectAnswer = Type.Object({
+  ...PAYMENT_FIELDS,
+  ...TRANSFER_FIELDS,
+  session_id: Type.Optional(Type.String({ description: 'Of the card network’s hosted form; of a card only.' })),
+  payment_url: Type.Optional(PageUrl),
+});
+
+export const CollectRedirectAnswer = Type.Object({
+  ...PAYMENT_FIELDS,
+  payment_url: Type.Optional(PageUrl),
+  redirect_url: PageUrl,
+});
 
 export const VerifiedAnswer = Type.Object({
   ...PAYMENT_FIELDS,
@@ -146,14 +235,16 @@ export const ResentAnswer = Type.Object({
   expires_at: Timestamp,
 });
 
-export const StatusAnswer = Type.Object({
+const STATUS_FIELDS = {
   transaction_id: Text,
   status: Status,
   amount: Text,
   currency: Text,
   created_at: Timestamp,
   completed_at: Type.Optional(Timestamp),
-});
+};
+
+export const StatusAnswer = Type.Object(STATUS_FIELDS);
 
 export const DetailAnswer = Type.Object({
   success: Type.Boolean(),
@@ -181,7 +272,16 @@ export const DetailAnswer = Type.Object({
       icon_url: Nullable(Text),
       is_enabled: Type.Boolean(),
       is_selected: Type.Boolean(),
-      configuration: Type.Object({ currency: Text }),
+      configuration: Type.Object({
+        currency: Text,
+        carriers: Type.Optional(
+          Type.Array(Type.Object({ carrier: Text, country: Text }), {
+            description: 'mobile_money: the carriers that take the currency.',
+          }),
+        ),
+        banks: Type.Optional(Type.Array(Text, { description: 'bank_transfer: the banks’ names.' })),
+        cardnet_payment_method: Type.Optional(Type.String({ description: 'card: what a collect takes.' })),
+      }),
     }),
   ),
   timeline: Type.Array(Type.Object({ status: Status, at: Timestamp, reason: Nullable(Text) })),
@@ -207,5 +307,53 @@ export const MobileMoneyAnswer = Type.Object({
     ),
     provider_reference: Nullable(Text),
     estimated_completion: Timestamp,
+  }),
+});
+
+const Order = Type.String({ minLength: 1, maxLength: 255 });
+
+export const CardCallbackBody = Type.Object({
+  order_id: Type.Optional(Order),
+  transaction_id: Type.Optional(Order),
+  result: Type.Optional(Type.String({ maxLength: 64, description: 'AUTHENTICATED, REJECTED or UNAVAILABLE.' })),
+  timestamp: Type.Optional(
+    Type.Union([Type.String({ pattern: '^[0-9]{1,12}$' }), Type.Integer({ minimum: 0 })], {
+      description: 'Unix seconds; at most five minutes old.',
+    }),
+  ),
+  nonce: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  signature: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      description:
+        'HMAC-SHA-256 over `timestamp.nonce.order_id.transaction_id.result`, in hexadecimal. The header ' +
+        '`X-Cardnet-Signature` may carry it instead.',
+    }),
+  ),
+  'order.id': Type.Optional(Type.String({ maxLength: 255, description: 'The network’s own.' })),
+});
+export type CardCallbackBody = Static<typeof CardCallbackBody>;
+
+/** What the address of return carries that the gateway gave to the network. */
+export const CardReturnQuery = Type.Object({
+  t: Type.Optional(Type.String({ maxLength: 64 })),
+  e: Type.Optional(Type.String({ maxLength: 16 })),
+  n: Type.Optional(Type.String({ maxLength: 64 })),
+  s: Type.Optional(Type.String({ maxLength: 64 })),
+});
+
+export const OrderParams = Type.Object({ order_id: Type.String({ maxLength: 512 }) });
+
+export const CheckStatusAnswer = Type.Object({
+  ...STATUS_FIELDS,
+  upstream_status: Nullable(Type.String({ description: 'The order’s state in the card network’s own words.' })),
+});
+
+export const CardStatusAnswer = Type.Object({
+  ...STATUS_FIELDS,
+  three_ds: Type.Object({
+    status: Nullable(Type.String({ description: 'What the network says of the customer’s authentication.' })),
+    eci: Nullable(Type.String({ description: 'Electronic commerce indicator (EMV 3-D Secure).' })),
+    challenge_url: Nullable(Type.String({ description: 'Where the issuer asks its customer, while it does.' })),
   }),
 });

@@ -8,6 +8,7 @@
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { Pages } from '../messages/page.ts';
 import type { Clock, Log, Random, Secrets } from '../platform/platform.ts';
 import { clientAddressReader } from './client-address.ts';
 import { addPreflights, allowPages, isOpenToPages } from './cors.ts';
@@ -16,6 +17,7 @@ import { type ExchangeParts, logExchange, newExchange, refuse, requestIds } from
 import { readJsonBody } from './json-body.ts';
 import { createLimits, failedAuthentications } from './limits.ts';
 import type { Lookups } from './lookups.ts';
+import { addPages } from './page-routes.ts';
 import { createPipeline, type PipelineParts } from './pipeline.ts';
 import { hasOneHost } from './request-headers.ts';
 import { fullPath, type Route } from './route.ts';
@@ -24,6 +26,8 @@ import { answerClientError, refuseExpectation } from './socket-errors.ts';
 
 export interface ServerParts {
   readonly routes: readonly Route[];
+  /** Pages for people, of other rooms. */
+  readonly pages?: Pages;
   readonly lookups: Lookups;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly random: Random;
@@ -52,7 +56,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
     logger: false,
     bodyLimit: BODY_LIMIT,
     // A request has to be complete by then; handlers may take longer, while an upstream answers.
-    requestTimeout: 15_000,
+    // Long enough for a photo of two megabytes from a slow phone.
+    requestTimeout: 28_000,
     connectionTimeout: 60_000,
     // Longer than load balancers keep an idle connection, so that they and not we close it.
     keepAliveTimeout: 65_000,
@@ -74,6 +79,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const methodsOf = methodFinder([
     ...parts.routes.map((route) => ({ method: route.method, path: fullPath(route) })),
     ...pages.map(({ path }) => ({ method: 'GET', path })),
+    ...(parts.pages?.list ?? []),
   ]);
   let stopping = false;
 
@@ -131,9 +137,12 @@ export function createServer(parts: ServerParts): FastifyInstance {
   app.server.on('checkExpectation', (_request, response) => {
     refuseExpectation(parts, nextRequestId(), response);
   });
-  addRoutes(app, parts);
+  const limits = createLimits(parts.clock, parts.rateLimitScale);
+  const addressOf = clientAddressReader(parts.trustProxy);
+  addRoutes(app, parts, { limits, addressOf });
   addPreflights(app, parts.routes, (request, reply) => fail(request, reply, refuseUnrouted(request, reply, methodsOf)));
   for (const page of pages) addPage(app, parts, page);
+  if (parts.pages !== undefined) addPages(app, { ...parts, limits, addressOf }, parts.pages);
   return app;
 }
 
@@ -144,6 +153,8 @@ function takeBodies(app: FastifyInstance): void {
     if (request.routeOptions.config.rawBody === true) return done(null, bytes.toString('utf8'));
     done(null, bytes.length === 0 ? undefined : readJsonBody(bytes));
   });
+  // A form is read by the pipeline, once its sender is known; a route that takes none has refused it before.
+  app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null));
   app.addContentTypeParser<string>('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
 }
 
@@ -156,7 +167,11 @@ declare module 'fastify' {
   }
 }
 
-function addRoutes(app: FastifyInstance, parts: ServerParts): void {
+function addRoutes(
+  app: FastifyInstance,
+  parts: ServerParts,
+  shared: Pick<PipelineParts, 'limits' | 'addressOf'>,
+): void {
   const pipelineParts: PipelineParts = {
     lookups: parts.lookups,
     secrets: parts.secrets,
@@ -165,9 +180,8 @@ function addRoutes(app: FastifyInstance, parts: ServerParts): void {
     mode: parts.mode,
     bindDevice: parts.bindDevice,
     publicUrl: parts.publicUrl,
-    limits: createLimits(parts.clock, parts.rateLimitScale),
     failures: failedAuthentications(parts.clock),
-    addressOf: clientAddressReader(parts.trustProxy),
+    ...shared,
   };
   for (const route of parts.routes) {
     const pipeline = createPipeline(pipelineParts, route);

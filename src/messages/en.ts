@@ -117,6 +117,29 @@ export const en = {
     NOT_JSON: 'The body is not JSON. Send it with Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} cannot be reached just now; no money moved. Try again a little later.',
     RESENDS_USED: 'The code has been sent as often as is allowed. Enter the last one, or start a new payment.',
+    NO_CARD_FORM:
+      'No card form has been opened for this payment. Open its payment_url, or collect again with payment_method card.',
+    OTHER_CARD_FORM: '{field} is not the card form of this payment. Send the session_id from the collect answer.',
+    CARD_NOT_ENTERED: 'The card form holds no card yet. Let the customer fill it in, then submit again.',
+    FORM_CHANGED: 'The card form no longer holds what was bound to it. Collect again, and use the new form.',
+    FORM_USED: 'This card form has already paid. Collect again, and use the new form.',
+    CARD_DECLINED: 'The card’s bank declined the payment. Offer another card or another way to pay.',
+    CARD_FUNDS: 'There is not enough money on the card. Offer another card or another way to pay.',
+    CARD_EXPIRED: 'The card has expired. Offer another card or another way to pay.',
+    AUTHENTICATION_FAILED:
+      'The card’s bank did not confirm that it was its customer. Offer another card or another way to pay.',
+    NOT_A_CARD: 'This payment is made by {method}, not by card. Read it at GET /payments/status instead.',
+    NOT_FORM: 'The body is not a form. Send it as multipart/form-data with its boundary.',
+    INVALID_FORM: 'The form could not be read. Send at most eight short fields and one file, whole.',
+    FILE_EMPTY: '{field} is empty. Choose the file again and send it.',
+    FILE_TYPE: '{field} is not a file that is taken here. Send a JPEG or PNG picture or a PDF.',
+    FILE_UNSAFE:
+      '{field} is damaged or holds more than a picture or a document. Send a photograph, a screenshot or a plain PDF.',
+    FILE_TOO_LARGE: '{field} is too large. Send at most {limit}, for example as a smaller picture.',
+    UNKNOWN_BANK_ACCOUNT:
+      '{field} names no account that takes this payment. Choose one that GET /payments/get-config-bank lists.',
+    NOT_DELAYED:
+      'This payment was delivered directly: its money is already available, and there is nothing to release.',
   },
   status: {
     pending: 'The payment has been started. Choose how to pay and confirm.',
@@ -143,8 +166,17 @@ export const en = {
     not_sent: 'The request never reached the carrier; no money moved.',
     session_expired: 'The session ended before the payment was submitted.',
     sibling_paid: 'Another payment of the same session was paid.',
+    settled_by_operator: 'The payment was closed by hand, after its outcome had been checked.',
     carrier_timeout: 'The carrier did not answer in time; we are asking it again.',
     declined: 'The payer’s institution declined the payment.',
+    card_declined: 'The card’s bank declined the payment.',
+    card_funds: 'There was not enough money on the card.',
+    card_expired: 'The card has expired.',
+    authentication_failed: 'The card’s bank did not confirm that it was its customer.',
+    authentication_cancelled: 'The customer cancelled the confirmation at the bank.',
+    challenge_expired: 'The bank’s confirmation was not finished in time; nothing was charged.',
+    proof_declined: 'The proof of the bank transfer was not accepted.',
+    proof_overdue: 'No proof of the bank transfer came in time.',
   },
   progress: {
     pending: 'The payment has been started. Submit the phone number that pays.',
@@ -171,6 +203,9 @@ export const en = {
       'We have sent a six-digit code to {sent_to}. It is valid for {minutes, plural, one {# minute} other {# minutes}}.',
     otp_verified: 'The code is right and the payment is approved. Thank you.',
     status_read: 'This is the payment as it stands now.',
+    proof_received:
+      'We have received the proof of the transfer. The payment is approved once the transfer has been checked.',
+    delivery_released: 'The money of this payment has been released to the merchant.',
   },
   sms: {
     code: '{code} is your code to pay {amount} {currency} to {merchant}. It expires in {minutes, plural, one {# minute} other {# minutes}}. Never tell it to anyone.',

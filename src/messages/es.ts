@@ -130,6 +130,30 @@ export const es = {
       'No se puede contactar con {carrier} en este momento; no se movió dinero. Inténtelo de nuevo un poco más tarde.',
     RESENDS_USED:
       'El código ya se envió tantas veces como se permite. Introduzca el último recibido o inicie un pago nuevo.',
+    NO_CARD_FORM:
+      'No se ha abierto ningún formulario de tarjeta para este pago. Abra su payment_url o inicie otro cobro con payment_method card.',
+    OTHER_CARD_FORM:
+      '{field} no es el formulario de tarjeta de este pago. Envíe el session_id de la respuesta del cobro.',
+    CARD_NOT_ENTERED: 'El formulario aún no contiene ninguna tarjeta. Deje que el cliente lo rellene y envíe de nuevo.',
+    FORM_CHANGED:
+      'El formulario de tarjeta ya no contiene lo que se le vinculó. Inicie otro cobro y use el formulario nuevo.',
+    FORM_USED: 'Este formulario de tarjeta ya se usó para pagar. Inicie otro cobro y use el formulario nuevo.',
+    CARD_DECLINED: 'El banco de la tarjeta rechazó el pago. Ofrezca otra tarjeta u otra forma de pago.',
+    CARD_FUNDS: 'No hay saldo suficiente en la tarjeta. Ofrezca otra tarjeta u otra forma de pago.',
+    CARD_EXPIRED: 'La tarjeta ha caducado. Ofrezca otra tarjeta u otra forma de pago.',
+    AUTHENTICATION_FAILED:
+      'El banco de la tarjeta no confirmó que fuera su cliente. Ofrezca otra tarjeta u otra forma de pago.',
+    NOT_A_CARD: 'Este pago se hace por {method}, no con tarjeta. Consúltelo con GET /payments/status.',
+    NOT_FORM: 'El cuerpo no es un formulario. Envíelo como multipart/form-data con su delimitador (boundary).',
+    INVALID_FORM: 'No se pudo leer el formulario. Envíe como máximo ocho campos cortos y un solo archivo, completo.',
+    FILE_EMPTY: '{field} está vacío. Elija de nuevo el archivo y envíelo.',
+    FILE_TYPE: '{field} no es un archivo que se acepte aquí. Envíe una imagen JPEG o PNG, o un PDF.',
+    FILE_UNSAFE:
+      '{field} está dañado o contiene algo más que una imagen o un documento. Envíe una fotografía, una captura de pantalla o un PDF sencillo.',
+    FILE_TOO_LARGE: '{field} es demasiado grande. Envíe como máximo {limit}, por ejemplo una imagen más pequeña.',
+    UNKNOWN_BANK_ACCOUNT:
+      '{field} no designa ninguna cuenta que acepte este pago. Elija una de las que muestra GET /payments/get-config-bank.',
+    NOT_DELAYED: 'Este pago se entregó directamente: su dinero ya está disponible y no hay nada que liberar.',
   },
   status: {
     pending: 'El pago se ha iniciado. Elija cómo pagar y confirme.',
@@ -156,8 +180,17 @@ export const es = {
     not_sent: 'La solicitud nunca llegó al operador; no se movió dinero.',
     session_expired: 'La sesión terminó antes de que se confirmara el pago.',
     sibling_paid: 'Se pagó otro pago de la misma sesión.',
+    settled_by_operator: 'El pago se cerró a mano, tras comprobar su resultado.',
     carrier_timeout: 'El operador no respondió a tiempo; lo estamos consultando de nuevo.',
     declined: 'La entidad del pagador rechazó el pago.',
+    card_declined: 'El banco de la tarjeta rechazó el pago.',
+    card_funds: 'No había saldo suficiente en la tarjeta.',
+    card_expired: 'La tarjeta ha caducado.',
+    authentication_failed: 'El banco de la tarjeta no confirmó que fuera su cliente.',
+    authentication_cancelled: 'El cliente canceló la confirmación del banco.',
+    challenge_expired: 'La confirmación del banco no se completó a tiempo; no se cobró nada.',
+    proof_declined: 'El comprobante de la transferencia no fue aceptado.',
+    proof_overdue: 'El comprobante de la transferencia no llegó a tiempo.',
   },
   progress: {
     pending: 'El pago se ha iniciado. Indique el número de teléfono que paga.',
@@ -184,6 +217,9 @@ export const es = {
       'Hemos enviado un código de seis dígitos al {sent_to}. Es válido durante {minutes, plural, one {# minuto} other {# minutos}}.',
     otp_verified: 'El código es correcto y el pago está aprobado. Gracias.',
     status_read: 'Este es el pago tal como está ahora.',
+    proof_received:
+      'Hemos recibido el comprobante de la transferencia. El pago se aprobará cuando se haya comprobado la transferencia.',
+    delivery_released: 'El dinero de este pago se ha liberado a favor del comercio.',
   },
   sms: {
     code: '{code} es su código para pagar {amount} {currency} a {merchant}. Caduca en {minutes, plural, one {# minuto} other {# minutos}}. No se lo diga nunca a nadie.',

@@ -150,6 +150,33 @@ export const fr = {
     CARRIER_DOWN: '{carrier} n’est pas joignable en ce moment ; aucun argent n’a bougé. Réessayez un peu plus tard.',
     RESENDS_USED:
       'Le code a été envoyé autant de fois que permis. Saisissez le dernier reçu, ou commencez un nouveau paiement.',
+    NO_CARD_FORM:
+      'Aucun formulaire de carte n’a été ouvert pour ce paiement. Ouvrez son payment_url, ou recommencez la collecte avec payment_method card.',
+    OTHER_CARD_FORM:
+      '{field} n’est pas le formulaire de carte de ce paiement. Envoyez le session_id de la réponse de collecte.',
+    CARD_NOT_ENTERED:
+      'Le formulaire de carte ne contient pas encore de carte. Faites-le remplir par le client, puis soumettez à nouveau.',
+    FORM_CHANGED:
+      'Le formulaire de carte ne contient plus ce qui lui était lié. Recommencez la collecte et utilisez le nouveau formulaire.',
+    FORM_USED:
+      'Ce formulaire de carte a déjà servi à payer. Recommencez la collecte et utilisez le nouveau formulaire.',
+    CARD_DECLINED:
+      'La banque de la carte a refusé le paiement. Proposez une autre carte ou un autre moyen de paiement.',
+    CARD_FUNDS: 'Le solde de la carte ne suffit pas. Proposez une autre carte ou un autre moyen de paiement.',
+    CARD_EXPIRED: 'La carte a expiré. Proposez une autre carte ou un autre moyen de paiement.',
+    AUTHENTICATION_FAILED:
+      'La banque de la carte n’a pas confirmé qu’il s’agissait de son client. Proposez une autre carte ou un autre moyen de paiement.',
+    NOT_A_CARD: 'Ce paiement se fait par {method} et non par carte. Lisez-le plutôt par GET /payments/status.',
+    NOT_FORM: 'Le corps n’est pas un formulaire. Envoyez-le en multipart/form-data avec sa délimitation (boundary).',
+    INVALID_FORM: 'Le formulaire est illisible. Envoyez au plus huit champs courts et un seul fichier, en entier.',
+    FILE_EMPTY: '{field} est vide. Choisissez de nouveau le fichier et envoyez-le.',
+    FILE_TYPE: '{field} n’est pas un fichier accepté ici. Envoyez une image JPEG ou PNG, ou un PDF.',
+    FILE_UNSAFE:
+      '{field} est endommagé ou contient autre chose qu’une image ou un document. Envoyez une photo, une capture d’écran ou un PDF simple.',
+    FILE_TOO_LARGE: '{field} est trop volumineux. Envoyez au plus {limit}, par exemple une image plus petite.',
+    UNKNOWN_BANK_ACCOUNT:
+      '{field} ne désigne aucun compte qui accepte ce paiement. Choisissez-en un dans la liste de GET /payments/get-config-bank.',
+    NOT_DELAYED: 'Ce paiement a été livré directement : son argent est déjà disponible, et il n’y a rien à libérer.',
   },
   status: {
     pending: 'Le paiement est commencé. Choisissez comment payer et confirmez.',
@@ -176,8 +203,17 @@ export const fr = {
     not_sent: 'La demande n’est jamais parvenue à l’opérateur ; aucun argent n’a bougé.',
     session_expired: 'La session a pris fin avant que le paiement ne soit confirmé.',
     sibling_paid: 'Un autre paiement de la même session a été payé.',
+    settled_by_operator: 'Le paiement a été clos à la main, après vérification de son issue.',
     carrier_timeout: 'L’opérateur n’a pas répondu à temps ; nous l’interrogeons de nouveau.',
     declined: 'L’établissement du payeur a refusé le paiement.',
+    card_declined: 'La banque de la carte a refusé le paiement.',
+    card_funds: 'Le solde de la carte ne suffisait pas.',
+    card_expired: 'La carte a expiré.',
+    authentication_failed: 'La banque de la carte n’a pas confirmé qu’il s’agissait de son client.',
+    authentication_cancelled: 'Le client a annulé la confirmation auprès de sa banque.',
+    challenge_expired: 'La confirmation de la banque n’a pas été terminée à temps ; rien n’a été débité.',
+    proof_declined: 'La preuve du virement bancaire n’a pas été acceptée.',
+    proof_overdue: 'Aucune preuve du virement bancaire n’est arrivée à temps.',
   },
   progress: {
     pending: 'Le paiement est commencé. Indiquez le numéro de téléphone qui paie.',
@@ -204,6 +240,8 @@ export const fr = {
       'Nous avons envoyé un code à six chiffres au {sent_to}. Il est valable {minutes, plural, one {# minute} other {# minutes}}.',
     otp_verified: 'Le code est bon et le paiement est accepté. Merci.',
     status_read: 'Voici le paiement tel qu’il est maintenant.',
+    proof_received: 'Nous avons reçu la preuve du virement. Le paiement sera approuvé une fois le virement vérifié.',
+    delivery_released: 'L’argent de ce paiement a été libéré au profit du marchand.',
   },
   sms: {
     code: '{code} est votre code pour payer {amount} {currency} à {merchant}. Il expire dans {minutes, plural, one {# minute} other {# minutes}}. Ne le donnez à personne.',

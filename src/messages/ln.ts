@@ -118,6 +118,31 @@ export const ln = {
     NOT_JSON: 'Body ezali JSON te. Tinda yango na Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} ezali kozwama sikoyo te; mbongo eningani te. Meka lisusu mwa moke na nsima.',
     RESENDS_USED: 'Code esi etindami mbala nyonso oyo endimami. Koma oyo ya nsuka, to banda lifuti ya sika.',
+    NO_CARD_FORM:
+      'Formulaire ya carte efungwami naino te mpo na lifuti oyo. Fungola payment_url na yango, to banda collect lisusu na payment_method card.',
+    OTHER_CARD_FORM:
+      '{field} ezali formulaire ya carte ya lifuti oyo te. Tinda session_id oyo eyano ya collect epesaki.',
+    CARD_NOT_ENTERED: 'Carte ezali naino na formulaire te. Tika client atondisa yango, mpe tinda lisusu.',
+    FORM_CHANGED:
+      'Formulaire ya carte ebongwani, ezali lisusu te na oyo ekangamaki na yango. Banda collect lisusu, mpe salela formulaire ya sika.',
+    FORM_USED: 'Formulaire oyo ya carte esili kofuta. Banda collect lisusu, mpe salela formulaire ya sika.',
+    CARD_DECLINED: 'Banki ya carte eboyi lifuti. Pesa carte mosusu to lolenge mosusu ya kofuta.',
+    CARD_FUNDS: 'Mbongo ekoki na carte te. Pesa carte mosusu to lolenge mosusu ya kofuta.',
+    CARD_EXPIRED: 'Carte esili kokufa. Pesa carte mosusu to lolenge mosusu ya kofuta.',
+    AUTHENTICATION_FAILED:
+      'Banki ya carte endimi te ete ezali client na yango. Pesa carte mosusu to lolenge mosusu ya kofuta.',
+    NOT_A_CARD: 'Lifuti oyo esalemaka na {method}, na carte te. Tanga yango na GET /payments/status.',
+    NOT_FORM: 'Nzoto ya requête ezali formulaire te. Tinda yango na multipart/form-data elongo na boundary na yango.',
+    INVALID_FORM:
+      'Formulaire etangamaki te. Tinda bachamps mwambe ya mikuse to moke koleka, mpe fichier moko ya mobimba.',
+    FILE_EMPTY: '{field} ezali na eloko te. Pona lisusu fichier mpe tinda yango.',
+    FILE_TYPE: '{field} ezali fichier oyo endimami awa te. Tinda elilingi JPEG to PNG, to PDF.',
+    FILE_UNSAFE:
+      '{field} ebebi to ezali na biloko mosusu longola elilingi to mokanda. Tinda foto, capture ya écran to PDF ya pamba.',
+    FILE_TOO_LARGE: '{field} eleki monene. Tinda {limit} to moke, ndakisa elilingi ya moke.',
+    UNKNOWN_BANK_ACCOUNT:
+      '{field} ezali compte oyo ekoki koyamba lifuti oyo te. Pona moko na liste ya GET /payments/get-config-bank.',
+    NOT_DELAYED: 'Lifuti oyo epesamaki mbala moko: mbongo na yango esi ezali, eloko ya kofungola ezali te.',
   },
   status: {
     pending: 'Lifuti ebandi. Pona ndenge ya kofuta mpe ndima.',
@@ -144,8 +169,17 @@ export const ln = {
     not_sent: 'Bosenga ekomaki epai ya opérateur te; mbongo eningani te.',
     session_expired: 'Session esilaki liboso lifuti endimama.',
     sibling_paid: 'Lifuti mosusu ya session wana moko efutamaki.',
+    settled_by_operator: 'Lifuti esukisami na maboko, nsima ya kotala mbano na yango.',
     carrier_timeout: 'Opérateur ayanolaki na ntango te; tozali kotuna ye lisusu.',
     declined: 'Banki to opérateur ya mofuti aboyaki lifuti.',
+    card_declined: 'Banki ya carte eboyaki lifuti.',
+    card_funds: 'Mbongo ekokaki na carte te.',
+    card_expired: 'Carte esili kokufa.',
+    authentication_failed: 'Banki ya carte endimaki te ete ezali client na yango.',
+    authentication_cancelled: 'Client alongolaki bondimi epai ya banki.',
+    challenge_expired: 'Bondimi ya banki esilaki na ntango te; mbongo ekatamaki te.',
+    proof_declined: 'Elembo ya virement ya banki endimamaki te.',
+    proof_overdue: 'Elembo ya virement ya banki eyaki na ntango te.',
   },
   progress: {
     pending: 'Lifuti ebandi. Tinda nimero ya telefone oyo ekofuta.',
@@ -172,6 +206,8 @@ export const ln = {
       'Totindi code ya bachiffre motoba na {sent_to}. Ezali malamu mpo na {minutes, plural, one {miniti #} other {miniti #}}.',
     otp_verified: 'Code ezali ya solo mpe lifuti endimami. Matondi.',
     status_read: 'Tala ndenge lifuti ezali sikoyo.',
+    proof_received: 'Tozwi elembeteli ya virement. Lifuti ekondimama nsima ya kotala virement.',
+    delivery_released: 'Mbongo ya lifuti oyo epesami na moteki.',
   },
   sms: {
     code: '{code} ezali code na yo mpo na kofuta {amount} {currency} epai ya {merchant}. Ekosila na {minutes, plural, one {miniti #} other {miniti #}}. Koyebisa yango moto te.',

@@ -14,7 +14,14 @@ import type { DetailCode, RefusalCode } from '../domain/refusal.ts';
 export type Progress = ReturnType<typeof mobileMoneyStatus> | 'waiting' | 'carrier_silent';
 
 /** Sentences that are answered when a step has been done. */
-export type Done = 'session_created' | 'collect_created' | 'otp_sent' | 'otp_verified' | 'status_read';
+export type Done =
+  | 'proof_received'
+  | 'delivery_released'
+  | 'session_created'
+  | 'collect_created'
+  | 'otp_sent'
+  | 'otp_verified'
+  | 'status_read';
 
 /** Words of the error pages. */
 export type PageWord =
@@ -130,6 +137,24 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   NOT_JSON: [],
   CARRIER_DOWN: ['carrier'],
   RESENDS_USED: [],
+  NO_CARD_FORM: [],
+  OTHER_CARD_FORM: ['field'],
+  CARD_NOT_ENTERED: [],
+  FORM_CHANGED: [],
+  FORM_USED: [],
+  CARD_DECLINED: [],
+  CARD_FUNDS: [],
+  CARD_EXPIRED: [],
+  AUTHENTICATION_FAILED: [],
+  NOT_A_CARD: ['method'],
+  NOT_FORM: [],
+  INVALID_FORM: [],
+  FILE_EMPTY: ['field'],
+  FILE_TYPE: ['field'],
+  FILE_UNSAFE: ['field'],
+  FILE_TOO_LARGE: ['field', 'limit'],
+  UNKNOWN_BANK_ACCOUNT: ['field'],
+  NOT_DELAYED: [],
 };
 
 /** The words of every other sentence that has any. `minutes` is a number. */

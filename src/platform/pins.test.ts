@@ -1,6 +1,7 @@
 /** PINs are hashed by argon2id with a pepper, two at a time, and the queue has an end. */
+import { verify } from '@node-rs/argon2';
 import { expect, test } from 'vitest';
-import { createPins, PinsBusy } from './pins.ts';
+import { createPins, NOBODYS_HASH, PinsBusy } from './pins.ts';
 
 const pepper = { keyId: '0a', secret: Buffer.alloc(32, 1) };
 const pins = createPins([pepper]);
@@ -30,6 +31,16 @@ test.each([
   'zz$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAA$AAAA',
 ])('the damaged hash %j verifies nothing', async (damaged) => {
   expect(await pins.verifyPin('1234', damaged)).toBe(false);
+});
+
+test('where there is no hash, one of the same cost is computed, and no PIN matches it', async () => {
+  expect(await pins.verifyPin('1234', undefined)).toBe(false);
+  // The library throws at once for a hash that it cannot read.
+  expect(await verify(NOBODYS_HASH, '1234', { secret: pepper.secret })).toBe(false);
+  const costOf = (hash: string): string | undefined => /\$argon2id\$v=19\$[^$]+/.exec(hash)?.[0];
+  const real = await pins.hashPin('1234');
+  expect(costOf(NOBODYS_HASH)).toBe(costOf(real));
+  expect(NOBODYS_HASH.length).toBe(real.length - pepper.keyId.length);
 });
 
 test('two run and 64 of one owner wait; one more is refused at once; afterwards there is room again', async () => {

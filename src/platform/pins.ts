@@ -34,9 +34,15 @@ export interface Pepper {
 export interface Pins {
   /** `<key id>$argon2id$…`. `turn` names the owner in whose turn it is computed. Throws `PinsBusy`. */
   hashPin(pin: string, turn?: string): Promise<string>;
-  /** False for a wrong PIN, a damaged hash, and one whose key is long gone. Throws `PinsBusy`. */
-  verifyPin(pin: string, pinHash: string, turn?: string): Promise<boolean>;
+  /**
+   * False for a wrong PIN, a damaged hash, and one whose key is long gone; and without a hash, after the same work.
+   * Throws `PinsBusy`.
+   */
+  verifyPin(pin: string, pinHash: string | undefined, turn?: string): Promise<boolean>;
 }
+
+/** A hash as the active pepper makes them, of a PIN that is not known to anybody: its bytes are all zero. */
+export const NOBODYS_HASH = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 /** The owner of what nobody's merchant asked for: the command line's. */
 const NOBODY = '';
@@ -50,7 +56,8 @@ export function createPins(peppers: readonly [Pepper, ...Pepper[]]): Pins {
       const text = await inTurn(turn, () => hash(pin, { ...COST, secret: active.secret }));
       return active.keyId + text;
     },
-    async verifyPin(pin, pinHash, turn = NOBODY) {
+    async verifyPin(pin, given, turn = NOBODY) {
+      const pinHash = given ?? active.keyId + NOBODYS_HASH;
       const start = pinHash.indexOf('$');
       if (start < 0) return false;
       const keyId = pinHash.slice(0, start);

@@ -39,11 +39,17 @@ export type KeyPurpose =
   | 'idempotency_key'
   | 'one_time_code'
   | 'callback_path'
+  | 'pin_guard'
+  | 'challenge_path'
+  | 'challenge'
+  | 'card_return'
+  | 'proof'
+  | 'proof_digest'
   | 'master_key_check';
 
 export interface Secrets {
-  /** SHA-256 of a high-entropy secret (merchant secret, session token), base64url. */
-  digest(secret: string): string;
+  /** SHA-256 of a high-entropy secret (merchant secret, session token) or of a file, base64url. */
+  digest(content: string | Uint8Array): string;
   /** Compares in a time that does not depend on where the texts differ. */
   equal(a: string, b: string): boolean;
   /** Keyed HMAC-SHA-256 over the parts, unambiguous about where each ends; base64url. Stable across restarts. */
@@ -53,9 +59,11 @@ export interface Secrets {
   /** HMAC-SHA-256 under someone else's key, base64 with padding: the form of Standard Webhooks' signatures. */
   hmac(key: Uint8Array, text: string): string;
   /** Authenticated encryption (AES-256-GCM, random nonce); base64url with the key's id in front. `context` is bound. */
-  seal(purpose: KeyPurpose, text: string, context: string): string;
+  seal(purpose: KeyPurpose, content: string | Uint8Array, context: string): string;
   /** The text again, or undefined when it was sealed for something else, altered, or with a key long gone. */
   open(purpose: KeyPurpose, sealed: string, context: string): string | undefined;
+  /** The same where bytes were sealed. */
+  openBytes(purpose: KeyPurpose, sealed: string, context: string): Uint8Array | undefined;
   /** The opaque payment_id of a transaction: deterministic, `pay_…`, URL-safe. */
   sealPaymentId(transactionId: string): string;
   /** The transaction behind a payment_id, or undefined for anything not made by `sealPaymentId`. */
@@ -65,7 +73,8 @@ export interface Secrets {
    * Throws `PinsBusy` when the pool's queue, or this owner's part of it, is full.
    */
   hashPin(pin: string, turn?: string): Promise<string>;
-  verifyPin(pin: string, hash: string, turn?: string): Promise<boolean>;
+  /** Without a hash it takes as long, and is false: nobody learns from time whether there is an account. */
+  verifyPin(pin: string, hash: string | undefined, turn?: string): Promise<boolean>;
 }
 
 export interface OutboundRequest {

@@ -35,18 +35,21 @@ export function openSecrets(options: SecretsOptions): Secrets {
   const keyring = openKeyring(options.masterKeys);
   const { random, transactionIds } = options;
   return {
-    digest: (secret) => createHash('sha256').update(secret).digest('base64url'),
+    digest: (content) => createHash('sha256').update(content).digest('base64url'),
     equal,
     mac: (purpose, ...parts) => macOf(keyring.active.key(`${purpose}/mac`), parts),
     macs: (purpose, ...parts) => keyring.all.map((key) => macOf(key.key(`${purpose}/mac`), parts)),
     hmac: (key, text) => createHmac('sha256', key).update(text).digest('base64'),
-    seal(purpose, text, context) {
+    seal(purpose, content, context) {
       const key = keyring.active.key(`${purpose}/seal`);
       const nonce = random.bytes(NONCE_BYTES);
-      return encrypt(key, keyring.active.id, nonce, bindingOf(purpose, context), Buffer.from(text));
+      return encrypt(key, keyring.active.id, nonce, bindingOf(purpose, context), Buffer.from(content));
     },
     open(purpose, sealed, context) {
       return decrypt(keyring, `${purpose}/seal`, sealed, bindingOf(purpose, context))?.toString();
+    },
+    openBytes(purpose, sealed, context) {
+      return decrypt(keyring, `${purpose}/seal`, sealed, bindingOf(purpose, context));
     },
     sealPaymentId(transactionId) {
       const plain = transactionIds.bytesOf(transactionId);

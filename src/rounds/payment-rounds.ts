@@ -8,6 +8,7 @@ import { inquireDue } from '../usecases/attempt-inquire.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { reapMemories } from '../usecases/idempotency-reap.ts';
 import { expireDue } from '../usecases/payment-expire.ts';
+import { reapPinGuards } from '../usecases/pin-guard-reap.ts';
 
 /** A piece of work that is repeated: its name, how often, and one run of it. Returns how much there was to do. */
 export interface Work {
@@ -20,6 +21,6 @@ export function paymentRounds(deps: Deps): Work[] {
   return [
     { name: 'inquire', every: 1_000, run: () => inquireDue(deps) },
     { name: 'expire', every: 1_000, run: () => expireDue(deps) },
-    { name: 'reap', every: 60_000, run: () => reapMemories(deps) },
+    { name: 'reap', every: 60_000, run: async () => (await reapMemories(deps)) + (await reapPinGuards(deps)) },
   ];
 }

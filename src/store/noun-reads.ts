@@ -6,8 +6,8 @@
 
 import type { TableName, Tables } from '../domain/change.ts';
 import { shardOf } from '../domain/ids.ts';
-import type { Merchant, WebhookEvent } from '../domain/records.ts';
-import type { CredentialCallerRow, EventFilter, Nouns, SessionCallerRow } from './nouns.ts';
+import type { Attempt, Merchant, Payment, Proof, WebhookEvent } from '../domain/records.ts';
+import type { CredentialCallerRow, EventFilter, Nouns, ProofFilter, SessionCallerRow } from './nouns.ts';
 import type { Statement } from './pipeline.ts';
 import type { KeyedReader, Readers, ReadShape } from './read.ts';
 import { openRounds } from './round-reads.ts';
@@ -43,11 +43,18 @@ export function openNouns(readers: Readers): Nouns {
       get: byId('payment'),
       ofSession: byColumn('payment', 'session_id', 'id'),
       history: byColumn('payment_history', 'payment_id', 'version'),
+      newestCard: (shard, merchantId, reference) => newestCard(readers, shard, merchantId, reference),
       toExpire: rounds.paymentsToExpire,
     },
-    attempt: { get: byId('attempt'), claimDue: rounds.claimAttempts },
+    attempt: {
+      get: byId('attempt'),
+      listOpen: async (limit, after = '') =>
+        recordsOf<Attempt>(await readers.query(OPEN_ATTEMPTS, columnsOf('attempt'), [after, String(limit)])),
+      claimDue: rounds.claimAttempts,
+    },
     code: { get: byId('one_time_code') },
     wallet: { get: byId('wallet') },
+    pinGuard: { get: byId('pin_guard'), reap: rounds.reapPinGuards },
     account: { get: byId('account') },
     accounts: { ofMerchant: many<Tables['account']>(readers.keyed(MERCHANT_ACCOUNTS)) },
     event: {
@@ -57,6 +64,16 @@ export function openNouns(readers: Readers): Nouns {
     },
     webhookAttempts: { ofEvent: byColumn('webhook_attempt', 'event_id', 'number') },
     webhookSecret: { ofMerchant: byColumn('webhook_secret', 'merchant_id', 'id') },
+    bankAccount: { get: byId('bank_account'), ofMerchant: byColumn('bank_account', 'merchant_id', 'id') },
+    proof: {
+      get: byId('proof'),
+      ofPayment: byColumn('proof', 'payment_id', 'id'),
+      ofDigest: byColumn('proof', 'digest', 'id'),
+      list: (filter) => listProofs(readers, filter),
+    },
+    proofFile: { get: byId('proof_file') },
+    checkout: { get: byId('checkout') },
+    merchantLogo: { get: byId('merchant_logo') },
     setting: { get: byId('setting') },
     idempotency: { get: byId('idempotency'), reap: rounds.reapIdempotency },
   };
@@ -134,6 +151,13 @@ const MERCHANT_LIST: Statement = {
   text: `select ${listOf(columnsOf('merchant'))} from merchant order by id`,
 };
 
+/** Whatever is open is asked about: the index of what is due holds it. */
+const OPEN_ATTEMPTS: Statement = {
+  name: 'list_open_attempts',
+  text: `select ${listOf(columnsOf('attempt'))} from attempt
+where next_inquiry_at is not null and settled_at is null and id > $1 order by id limit $2::int8`,
+};
+
 /** A merchant's id carries its shard. What is no id belongs to nobody. */
 function credentialList<Record>(ofMerchant: (shard: number, merchantId: string) => Promise<Record[]>) {
   return async (merchantId: string): Promise<Record[]> => {
@@ -191,4 +215,33 @@ async function listEvents(readers: Readers, filter: EventFilter): Promise<Webhoo
   const text = `select ${listOf(columns)} from webhook_event
 ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`} order by id limit $${values.length}::int8`;
   return recordsOf<WebhookEvent>(await readers.query({ name: `list_events_${name}`, text }, columns, values));
+}
+
+const NEWEST_CARD: Statement = {
+  name: 'newest_card_payment',
+  text: `select ${listOf(columnsOf('payment'))} from payment
+where shard = $1::int2 and merchant_id = $2 and customer_reference = $3 and method in ('card', 'google_pay', 'apple_pay')
+order by id desc limit 1`,
+};
+
+async function newestCard(readers: Readers, shard: number, merchantId: string, reference: string) {
+  const values = [String(shard), merchantId, reference];
+  return recordsOf<Payment>(await readers.query(NEWEST_CARD, columnsOf('payment'), values))[0];
+}
+
+/** Each condition only where it was asked for, so that the index of what waits is used. */
+async function listProofs(readers: Readers, { merchantId, status, limit }: ProofFilter): Promise<Proof[]> {
+  const columns = columnsOf('proof');
+  const shard = merchantId === undefined ? undefined : shardIn(merchantId);
+  if (merchantId !== undefined && shard === undefined) return [];
+  const values: string[] = [];
+  const conditions = [
+    ...(merchantId === undefined ? [] : [`shard = $${values.push(String(shard))}::int2`]),
+    ...(merchantId === undefined ? [] : [`merchant_id = $${values.push(merchantId)}`]),
+    ...(status === undefined ? [] : [`status = $${values.push(status)}`]),
+  ];
+  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+  const name = `list_proofs_${merchantId === undefined ? '' : 'm'}${status === undefined ? '' : 's'}`;
+  const text = `select ${listOf(columns)} from proof ${where} order by id limit $${values.push(String(limit))}::int8`;
+  return recordsOf<Proof>(await readers.query({ name, text }, columns, values));
 }

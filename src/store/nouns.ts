@@ -7,15 +7,22 @@
 import type {
   Account,
   Attempt,
+  BankAccount,
+  Checkout,
   Credential,
   CredentialStatus,
   EventStatus,
   IdempotencyRecord,
   Merchant,
+  MerchantLogo,
   MerchantStatus,
   OneTimeCode,
   Payment,
   PaymentHistory,
+  PinGuard,
+  Proof,
+  ProofFile,
+  ProofStatus,
   Session,
   Setting,
   Wallet,
@@ -53,6 +60,13 @@ export interface EventFilter {
   readonly limit: number;
 }
 
+/** Which proofs of bank transfers to list. */
+export interface ProofFilter {
+  readonly merchantId?: string | undefined;
+  readonly status?: ProofStatus | undefined;
+  readonly limit: number;
+}
+
 /** Reads by noun. Times are milliseconds since 1970; a row that is not there is `undefined`. */
 export interface Nouns {
   readonly session: {
@@ -75,11 +89,15 @@ export interface Nouns {
     /** In the order of their ids, which is that of their making. */
     ofSession(shard: number, sessionId: string): Promise<Payment[]>;
     history(shard: number, id: string): Promise<PaymentHistory[]>;
-    /** Payments that wait for the customer and whose time is over: pending, or waiting for a code. */
+    /** The newest card payment of that merchant under the merchant's own reference. */
+    newestCard(shard: number, merchantId: string, reference: string): Promise<Payment | undefined>;
+    /** Payments that wait for the customer and whose time is over: pending, waiting for a code or for a proof. */
     toExpire(now: number, limit: number): Promise<Payment[]>;
   };
   readonly attempt: {
     get(shard: number, id: string): Promise<Attempt | undefined>;
+    /** Open ones, in the order of their ids, which is that of their making; those after `after`, if it is given. */
+    listOpen(limit: number, after?: string): Promise<Attempt[]>;
     /** Takes open attempts whose inquiry is due, each for one caller until `leaseUntil`; as they are then. */
     claimDue(now: number, leaseUntil: number, limit: number): Promise<Attempt[]>;
   };
@@ -88,6 +106,11 @@ export interface Nouns {
     get(shard: number, paymentId: string): Promise<OneTimeCode | undefined>;
   };
   readonly wallet: { get(shard: number, number: string): Promise<Wallet | undefined> };
+  readonly pinGuard: {
+    get(shard: number, id: string): Promise<PinGuard | undefined>;
+    /** Forgets counts whose last wrong PIN was before that instant; returns how many. */
+    reap(before: number, limit: number): Promise<number>;
+  };
   readonly account: { get(shard: number, id: string): Promise<Account | undefined> };
   readonly accounts: {
     /** A merchant's accounts, in the order of their ids. */
@@ -104,6 +127,22 @@ export interface Nouns {
     /** A merchant's secrets, whatever their status. */
     ofMerchant(shard: number, merchantId: string): Promise<WebhookSecret[]>;
   };
+  readonly bankAccount: {
+    get(shard: number, id: string): Promise<BankAccount | undefined>;
+    /** A merchant's accounts, closed ones too, in the order of their ids. */
+    ofMerchant(shard: number, merchantId: string): Promise<BankAccount[]>;
+  };
+  readonly proof: {
+    get(shard: number, id: string): Promise<Proof | undefined>;
+    ofPayment(shard: number, paymentId: string): Promise<Proof[]>;
+    /** Those whose file is the same. */
+    ofDigest(shard: number, digest: string): Promise<Proof[]>;
+    /** In the order of their ids; of all merchants where none is named. */
+    list(filter: ProofFilter): Promise<Proof[]>;
+  };
+  readonly proofFile: { get(shard: number, id: string): Promise<ProofFile | undefined> };
+  readonly checkout: { get(shard: number, id: string): Promise<Checkout | undefined> };
+  readonly merchantLogo: { get(shard: number, merchantId: string): Promise<MerchantLogo | undefined> };
   /** What the database remembers about itself; all in shard 0. */
   readonly setting: { get(shard: number, id: string): Promise<Setting | undefined> };
   readonly idempotency: {

@@ -18,6 +18,7 @@ export interface Rounds {
   claimAttempts(now: number, leaseUntil: number, limit: number): Promise<Attempt[]>;
   claimEvents(now: number, leaseUntil: number, limit: number): Promise<WebhookEvent[]>;
   reapIdempotency(before: number, limit: number): Promise<number>;
+  reapPinGuards(before: number, limit: number): Promise<number>;
 }
 
 export function openRounds(readers: Readers): Rounds {
@@ -28,13 +29,16 @@ export function openRounds(readers: Readers): Rounds {
   };
   const rows = async <T extends TableName>(table: T, statement: Statement, values: string[]) =>
     (await readers.query(statement, columnsOf(table), values)) as unknown as Tables[T][];
+  const count = async (statement: Statement, values: string[]): Promise<number> =>
+    (await readers.query(statement, [], values)).length;
   return {
     paymentsToExpire: (now, limit) => rows('payment', PAYMENTS_TO_EXPIRE, parameters(now, limit)),
     claimAttempts: (now, leaseUntil, limit) =>
       rows('attempt', CLAIM_ATTEMPTS, [...parameters(now, limit), instantParameter(leaseUntil)]),
     claimEvents: (now, leaseUntil, limit) =>
       rows('webhook_event', CLAIM_EVENTS, [...parameters(now, limit), instantParameter(leaseUntil)]),
-    reapIdempotency: async (before, limit) => (await readers.query(REAP, [], parameters(before, limit))).length,
+    reapIdempotency: (before, limit) => count(REAP_IDEMPOTENCY, parameters(before, limit)),
+    reapPinGuards: (before, limit) => count(REAP_PIN_GUARDS, parameters(before, limit)),
   };
 }
 
@@ -62,7 +66,8 @@ const PAYMENTS_TO_EXPIRE: Statement = {
   text: selectDue({
     table: 'payment',
     list: listOf(columnsOf('payment'), 'd'),
-    condition: "t.status in ('pending', 'pending_otp_verification') and t.expires_at <= $1::timestamptz",
+    condition:
+      "t.status in ('pending', 'pending_otp_verification', 'pendingBankProofUpload') and t.attempt_id is null and t.expires_at <= $1::timestamptz",
     column: 'expires_at',
     lock: '',
   }),
@@ -83,14 +88,16 @@ where t.shard = due.shard and t.id = due.id returning ${listOf(columnsOf(table),
   };
 }
 
-const REAP: Statement = {
-  name: 'reap_idempotency',
-  text: `with due as materialized (${selectDue({
-    table: 'idempotency',
-    list: 'd.shard, d.id',
-    condition: 't.created_at < $1::timestamptz',
-    column: 'created_at',
-    lock: 'for update skip locked',
-  })})
-delete from idempotency t using due where t.shard = due.shard and t.id = due.id returning t.shard`,
-};
+const REAP_IDEMPOTENCY = reap('idempotency', 'created_at');
+const REAP_PIN_GUARDS = reap('pin_guard', 'pin_failed_at');
+
+/** What another process is about to write is left for the next time. */
+function reap(table: TableName, column: string): Statement {
+  const condition = `t.${column} < $1::timestamptz`;
+  const due = selectDue({ table, list: 'd.shard, d.id', condition, column, lock: 'for update skip locked' });
+  return {
+    name: `reap_${table}`,
+    text: `with due as materialized (${due})
+delete from ${table} t using due where t.shard = due.shard and t.id = due.id returning t.shard`,
+  };
+}

@@ -26,6 +26,7 @@ export type ColumnsOf<Record> = { readonly [Field in keyof Record]-?: TypeFor<No
 type Catalogue = { readonly [Table in TableName]: ColumnsOf<Tables[Table]> };
 
 const versioned = { shard: 'int2', id: 'text', version: 'int4' } as const;
+const pinCount = { pin_failures: 'int4', pin_failed_at: 'timestamptz', locked_until: 'timestamptz' } as const;
 
 export const TABLES: Catalogue = {
   merchant: {
@@ -90,6 +91,9 @@ export const TABLES: Catalogue = {
     wallet_number: 'text',
     msisdn: 'text',
     carrier: 'text',
+    hosted_session_id: 'text',
+    bank_account_id: 'text',
+    checkout_id: 'text',
     attempt_id: 'text',
     provider_reference: 'text',
     reason: 'text',
@@ -98,6 +102,7 @@ export const TABLES: Catalogue = {
     created_at: 'timestamptz',
     submitted_at: 'timestamptz',
     completed_at: 'timestamptz',
+    released_at: 'timestamptz',
     expires_at: 'timestamptz',
   },
   payment_history: {
@@ -113,6 +118,7 @@ export const TABLES: Catalogue = {
     merchant_id: 'text',
     payment_id: 'text',
     connector: 'text',
+    method: 'text',
     status: 'text',
     reference: 'text',
     msisdn: 'text',
@@ -122,6 +128,9 @@ export const TABLES: Catalogue = {
     currency: 'text',
     provider_reference: 'text',
     reason: 'text',
+    challenge: 'text',
+    three_ds_status: 'text',
+    eci: 'text',
     inquiries: 'int4',
     not_found_at: 'timestamptz',
     next_inquiry_at: 'timestamptz',
@@ -143,10 +152,10 @@ export const TABLES: Catalogue = {
     currency: 'text',
     phone: 'text',
     pin_hash: 'text',
-    pin_failures: 'int4',
-    locked_until: 'timestamptz',
+    ...pinCount,
     created_at: 'timestamptz',
   },
+  pin_guard: { ...versioned, ...pinCount },
   account: { shard: 'int2', id: 'text', currency: 'text', balance: 'int8', floored: 'bool' },
   ledger_transfer: {
     shard: 'int2',
@@ -171,6 +180,7 @@ export const TABLES: Catalogue = {
     body: 'text',
     status: 'text',
     attempts: 'int4',
+    replayed_after: 'int4',
     next_at: 'timestamptz',
     created_at: 'timestamptz',
     delivered_at: 'timestamptz',
@@ -196,6 +206,46 @@ export const TABLES: Catalogue = {
     created_at: 'timestamptz',
   },
   setting: { ...versioned, value: 'text' },
+  bank_account: {
+    ...versioned,
+    merchant_id: 'text',
+    bank_id: 'text',
+    bank_name: 'text',
+    country: 'text',
+    account_name: 'text',
+    account_number: 'text',
+    iban: 'text',
+    swift: 'text',
+    currency: 'text',
+    branch_city: 'text',
+    status: 'text',
+    created_at: 'timestamptz',
+  },
+  proof: {
+    ...versioned,
+    merchant_id: 'text',
+    payment_id: 'text',
+    content_type: 'text',
+    size: 'int4',
+    digest: 'text',
+    status: 'text',
+    note: 'text',
+    created_at: 'timestamptz',
+    decided_at: 'timestamptz',
+  },
+  proof_file: { shard: 'int2', id: 'text', sealed: 'text', created_at: 'timestamptz' },
+  checkout: {
+    ...versioned,
+    merchant_id: 'text',
+    session_id: 'text',
+    payment_id: 'text',
+    ticket_hash: 'text',
+    page_hash: 'text',
+    opened_at: 'timestamptz',
+    created_at: 'timestamptz',
+    expires_at: 'timestamptz',
+  },
+  merchant_logo: { ...versioned, content_type: 'text', content: 'text', created_at: 'timestamptz' },
 };
 
 /** A column as SQL and wire code want it. */

@@ -7,6 +7,7 @@
 import type { Attempt } from '../domain/records.ts';
 import { settleByInquiry } from './attempt-settle.ts';
 import { attemptOfCallback } from './callback-url.ts';
+import { carryOn } from './card-pay.ts';
 import type { Deps } from './deps.ts';
 
 /** Longer than an inquiry can take: then another process may take the attempt over. */
@@ -16,12 +17,14 @@ const AT_ONCE = 32;
 
 /** Inquires about one attempt and writes what the upstream says. */
 export async function inquireAttempt(deps: Deps, attempt: Attempt): Promise<void> {
-  const connector = deps.connectors.collect(attempt.connector);
+  if (attempt.status === 'challenged') return inquireChallenge(deps, attempt);
+  const connector = deps.connectors.upstream(attempt.connector);
   if (connector === undefined) throw new Error(`no connector is called ${attempt.connector}`);
   const askedAt = deps.clock.now();
   const [word, known] = await Promise.all([
     connector.inquire({
       reference: attempt.reference,
+      orderId: attempt.payment_id,
       attemptId: attempt.id,
       amountMinor: attempt.amount_minor,
       currency: attempt.currency,
@@ -30,6 +33,14 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt): Promise<void
   ]);
   const payment = await settleByInquiry(deps, attempt, known, word, askedAt);
   deps.log.debug('attempt_inquired', { attempt_id: attempt.id, word: word.kind, payment_status: payment.status });
+}
+
+/** No money has been asked for: it is the authentication that the network knows of. */
+async function inquireChallenge(deps: Deps, attempt: Attempt): Promise<void> {
+  const known = await deps.store.payment.get(attempt.shard, attempt.payment_id);
+  if (known === undefined) throw new Error(`attempt ${attempt.id} has lost its payment`);
+  const payment = await carryOn(deps, attempt, known);
+  deps.log.debug('challenge_inquired', { attempt_id: attempt.id, payment_status: payment.status });
 }
 
 /** Inquires about the attempts that are due. Returns how many there were. */

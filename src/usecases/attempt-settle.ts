@@ -4,15 +4,15 @@
  * Invariant: the word is decided on fresh rows until its change commits; who comes second finds it settled.
  */
 
-import type { InquiryAnswer } from '../connectors/connector.ts';
+import type { Answer, InquiryAnswer } from '../connectors/connector.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { type Settlement, type SettlementContext, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
-import { settle } from './perform.ts';
+import { persist, settle } from './perform.ts';
 
 /** What a settlement needs to know. The session matters only while this attempt may still have to consume it. */
 export async function readSettlement(
-  deps: Deps,
+  deps: Pick<Deps, 'store'>,
   key: Pick<Attempt, 'shard' | 'id' | 'payment_id'>,
 ): Promise<SettlementRows> {
   const [attempt, payment] = await Promise.all([
@@ -32,7 +32,7 @@ export async function readSettlement(
 export function settlementContext(
   deps: Deps,
   connector: { readonly settleDelay: number },
-  asked: { readonly at: number; readonly inquiry: boolean },
+  asked: Pick<SettlementContext, 'inquiry' | 'authentication'> & { readonly at: number },
 ): SettlementContext {
   return {
     now: deps.clock.now(),
@@ -40,6 +40,7 @@ export function settlementContext(
     settleDelay: connector.settleDelay,
     newId: (prefix, shard) => newId(deps, prefix, shard),
     inquiry: asked.inquiry,
+    ...(asked.authentication === undefined ? {} : { authentication: asked.authentication }),
   };
 }
 
@@ -54,7 +55,7 @@ export async function settleByInquiry(
   word: InquiryAnswer,
   askedAt: number,
 ): Promise<Payment> {
-  const connector = deps.connectors.collect(attempt.connector);
+  const connector = deps.connectors.upstream(attempt.connector);
   if (connector === undefined) throw new Error(`no connector is called ${attempt.connector}`);
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
   const atHand = payment !== undefined && attempt.status !== 'intended';
@@ -68,6 +69,36 @@ export async function settleByInquiry(
         : { change: settlement.change, answer: settlement };
     },
   );
+  soundAlarm(deps, settled);
+  return settled.payment;
+}
+
+/**
+ * Settles an attempt by what the upstream answered to our own call, where nobody waits for an answer in bytes. Tried again
+ * while the database is away. Returns the payment as it is then.
+ */
+export async function settleByWord(
+  deps: Deps,
+  key: Attempt,
+  word: Answer,
+  asked: Pick<SettlementContext, 'authentication'> & { readonly at: number },
+): Promise<Payment> {
+  const connector = deps.connectors.upstream(key.connector);
+  if (connector === undefined) throw new Error(`no connector is called ${key.connector}`);
+  if (word.kind === 'unknown' || word.kind === 'not_sent') {
+    deps.log.warn('attempt_unsure', { attempt_id: key.id, kind: word.kind, reason: word.reason });
+  }
+  const record = (): Promise<Settlement> =>
+    settle(
+      deps.store,
+      () => readSettlement(deps, key),
+      (rows) => {
+        const settlement = settleAttempt(rows, word, settlementContext(deps, connector, { ...asked, inquiry: false }));
+        const { change } = settlement;
+        return change === undefined ? { answer: settlement } : { change, answer: settlement };
+      },
+    );
+  const settled = await persist(deps, record);
   soundAlarm(deps, settled);
   return settled.payment;
 }

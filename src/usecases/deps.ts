@@ -4,7 +4,7 @@
  * Invariant: a use case gets time, ids and chance from here only, so that it can be run in any world.
  */
 
-import type { CollectConnector, TextSender } from '../connectors/connector.ts';
+import type { CardConnector, CollectConnector, TextSender, Upstream } from '../connectors/connector.ts';
 import type { Currency } from '../domain/currency.ts';
 import { makeId, type Prefix } from '../domain/ids.ts';
 import type { Words } from '../domain/refusal.ts';
@@ -15,11 +15,25 @@ import type { Store } from '../store/store.ts';
 export type CarrierRoute =
   | { readonly kind: 'route'; readonly connector: string; readonly carrier: string }
   | { readonly kind: 'wrong_currency'; readonly carrier: string; readonly currencies: readonly Currency[] }
-  | { readonly kind: 'no_carrier'; readonly works: readonly { readonly carrier: string; readonly country: string }[] };
+  | { readonly kind: 'no_carrier'; readonly works: readonly CarrierOfCountry[] };
+
+/** A carrier as its customers know it, and the country (ISO 3166-1 alpha-2) whose numbers it serves. */
+export interface CarrierOfCountry {
+  readonly carrier: string;
+  readonly country: string;
+}
 
 /** The upstreams that this gateway is connected to. */
 export interface Connectors {
   collect(name: string): CollectConnector | undefined;
+  /** The upstream of that name, whatever it moves money by: every one can be asked about an attempt. */
+  upstream(name: string): Upstream | undefined;
+  /** The card network; undefined where none is configured. */
+  readonly card: CardConnector | undefined;
+  /** Whether any carrier takes that currency. */
+  servesMobileMoney(currency: Currency): boolean;
+  /** The carriers that take it, and where. */
+  carriersFor(currency: Currency): readonly CarrierOfCountry[];
   routeFor(msisdn: string, currency: Currency): CarrierRoute;
   /** The door for texts to customers; undefined where none is configured. */
   readonly texts: TextSender | undefined;
@@ -39,6 +53,8 @@ export interface Deps {
   readonly mode: 'sandbox' | 'production';
   /** The gateway's own address, without a trailing slash. */
   readonly publicUrl: string;
+  /** Shared with whoever signs the card network's callbacks; undefined: none of theirs is believed. */
+  readonly cardCallbackSecret: string | undefined;
   /** The sentence of a one-time code's text, in the customer's language. */
   readonly codeText: CodeText;
   /** Submits of this process that hold a session while their upstream answers, by session id. */

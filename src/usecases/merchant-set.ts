@@ -6,7 +6,8 @@
  */
 
 import type { Currency } from '../domain/currency.ts';
-import type { Merchant, MerchantSettings } from '../domain/records.ts';
+import { PAYMENT_METHODS } from '../domain/payment.ts';
+import type { AmountLimits, Merchant, MerchantSettings, PaymentMethod } from '../domain/records.ts';
 import { type OperatorDeps, OperatorError, requireMerchant, settleKnown } from './operator.ts';
 
 /** What changes. `null` puts a setting back to its default. Amounts are minor units. */
@@ -16,6 +17,10 @@ export interface MerchantSettingsChange {
   readonly url_hosts?: readonly string[] | null;
   /** By currency; an end that is undefined is open; `null` removes the currency's limits. */
   readonly limits?: ReadonlyMap<Currency, { readonly min?: bigint; readonly max?: bigint } | null>;
+  /** The same by method; a currency that is not named stays. */
+  readonly method_limits?: ReadonlyMap<PaymentMethod, NonNullable<MerchantSettingsChange['limits']>>;
+  /** The methods that its customers may choose. */
+  readonly methods?: readonly PaymentMethod[] | null;
   /** From which amount a wallet payment asks for a one-time code; `null`: the default. */
   readonly code_thresholds?: ReadonlyMap<Currency, bigint | null>;
   /** Requests by limit name; `null`: the default. */
@@ -34,10 +39,9 @@ export async function setMerchant(
     ...replaced('currencies', wanted.currencies),
     ...replaced('scope_required', wanted.scope_required),
     ...replaced('url_hosts', wanted.url_hosts?.map((host) => host.toLowerCase()) ?? wanted.url_hosts),
-    ...merged('limits', settings.limits, wanted.limits, (limit) => ({
-      ...(limit.min === undefined ? {} : { min: limit.min.toString() }),
-      ...(limit.max === undefined ? {} : { max: limit.max.toString() }),
-    })),
+    ...replaced('methods', wanted.methods && PAYMENT_METHODS.filter((method) => wanted.methods?.includes(method))),
+    ...merged('limits', settings.limits, wanted.limits, limitRow),
+    ...mergedByMethod(settings.method_limits, wanted.method_limits),
     ...merged('code_thresholds', settings.code_thresholds, wanted.code_thresholds, (minor) => minor.toString()),
     ...merged('rate_limits', settings.rate_limits, wanted.rate_limits, (count) => count),
   }));
@@ -66,7 +70,9 @@ export function changeSettings(
 
 function requireUsable(wanted: MerchantSettingsChange): void {
   if (wanted.currencies?.length === 0) throw new OperatorError('a merchant needs at least one currency');
-  for (const [currency, limit] of wanted.limits ?? []) {
+  if (wanted.methods?.length === 0) throw new OperatorError('a merchant needs at least one payment method');
+  const byMethod = [...(wanted.method_limits?.values() ?? [])].flatMap((limits) => [...limits]);
+  for (const [currency, limit] of [...(wanted.limits ?? []), ...byMethod]) {
     if (limit?.min !== undefined && limit.max !== undefined && limit.min > limit.max) {
       throw new OperatorError(`the smallest amount in ${currency} is above the largest`);
     }
@@ -81,6 +87,27 @@ function requireUsable(wanted: MerchantSettingsChange): void {
       throw new OperatorError(`the limit ${JSON.stringify(name)} must be a whole number from 1 up`);
     }
   }
+}
+
+function limitRow(limit: { readonly min?: bigint; readonly max?: bigint }): AmountLimits[string] {
+  return {
+    ...(limit.min === undefined ? {} : { min: limit.min.toString() }),
+    ...(limit.max === undefined ? {} : { max: limit.max.toString() }),
+  };
+}
+
+function mergedByMethod(
+  before: MerchantSettings['method_limits'],
+  wanted: MerchantSettingsChange['method_limits'],
+): { readonly [name: string]: unknown } {
+  if (wanted === undefined) return {};
+  const after: { [method: string]: unknown } = { ...before };
+  for (const [method, limits] of wanted) {
+    const { limits: row = {} } = merged('limits', before?.[method], limits, limitRow);
+    if (Object.keys(row as object).length === 0) delete after[method];
+    else after[method] = row;
+  }
+  return { method_limits: after };
 }
 
 function replaced(name: keyof MerchantSettings, value: unknown): { readonly [name: string]: unknown } {

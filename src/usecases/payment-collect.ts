@@ -6,13 +6,17 @@
  */
 
 import { feeColumns } from '../domain/fee.ts';
-import { requireAvailable, requireWithinLimits } from '../domain/method.ts';
+import { requireOffered, requireWithinLimits } from '../domain/method.ts';
 import type { DeliveryBehaviour, FeeCoveredBy, Merchant, Payment, PaymentMethod, Session } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
-import { deviceColumns, requireOpen, updateSession } from '../domain/session.ts';
+import { requireOpen, updateSession } from '../domain/session.ts';
 import type { SessionCaller } from './callers.ts';
+import { openForm } from './card-form.ts';
+import { makePage, type PageWanted } from './checkout-make.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
-import { type Answering, perform, type Reply } from './perform.ts';
+import { offeredFor } from './method-reach.ts';
+import { intendByToken, isNative, type NativeIntended, payByToken } from './native-pay.ts';
+import { type Answering, perform, type Reply, refusalOf, refuse } from './perform.ts';
 
 /** What a collect asks for, once its form is right. PINs are checked for form by `http` and do not come this far. */
 export interface PaymentCollectCommand {
@@ -28,30 +32,95 @@ export interface PaymentCollectCommand {
   readonly transactional_currency: string | undefined;
   readonly customer_reference: string | undefined;
   readonly language: string;
+  /** Whether a hosted page shows it. */
+  readonly page: PageWanted;
+  /** The token of Google Pay or Apple Pay. */
+  readonly native_pay_token?: string | undefined;
 }
 
-export function collectPayment(
+/** What a collect answers: the payment, and where its hosted page is opened, if it has a new one. */
+export interface Collected {
+  readonly payment: Payment;
+  readonly pageUrl?: string | undefined;
+}
+
+export async function collectPayment(
   deps: Deps,
   caller: SessionCaller,
   command: PaymentCollectCommand,
-  answering: Answering<Payment>,
+  answering: Answering<Collected>,
 ): Promise<Reply> {
   const id = newId(deps, 'txn', caller.session.shard);
   const { shard } = caller.session;
-  const read = atHandFirst<Session | undefined>(caller.session, () =>
-    deps.store.session.caller(shard, caller.session.id),
-  );
-  return perform(deps.store, answering, read, (session) => {
+  const page = makePage(deps, command.page, shard);
+  const { method } = command;
+  const offered = method === 'none' ? [] : await offeredFor(deps, caller.merchant, caller.session.currency, method);
+  const form = method === 'card' ? await formFor(deps, caller, command, id, offered, answering) : undefined;
+  if (form !== undefined && 'status' in form) return form;
+  let paying: NativeIntended | undefined;
+  const reply = await perform(deps.store, answering, rowsOf(deps, caller, method), ({ session, siblings }) => {
     if (session === undefined) throw new Refusal(1001);
     const now = deps.clock.now();
-    requireCollectable(deps, session, caller.merchant, command, now);
-    const payment = newPayment(id, session, caller.merchant, command, now);
-    const update = updateSession(session, {
-      payments: session.payments + 1,
-      ...deviceColumns(session, caller.fingerprint),
-    });
-    return { change: { updates: [update], inserts: [{ table: 'payment', row: payment }] }, answer: payment };
+    requireCollectable(deps, session, caller.merchant, command, offered, now);
+    const payment: Payment = {
+      ...newPayment(id, session, caller.merchant, command, now),
+      checkout_id: page.id,
+      hosted_session_id: form?.sessionId ?? null,
+    };
+    const { inserts = [], updates = [] } = page.writes(payment, session, now);
+    paying = isNative(method) ? intendByToken(deps, session, siblings, payment, method) : undefined;
+    const collected = paying?.change ?? {
+      updates: [updateSession(session, { payments: session.payments + 1 })],
+      inserts: [{ table: 'payment', row: payment } as const],
+    };
+    return {
+      change: {
+        updates: [...(collected.updates ?? []), ...updates],
+        inserts: [...(collected.inserts ?? []), ...inserts],
+      },
+      answer: { payment: paying?.payment ?? payment, pageUrl: page.url },
+    };
   });
+  const { native_pay_token: token } = command;
+  if (paying !== undefined && reply.replayed !== true && isNative(method) && token !== undefined) {
+    deps.background(payByToken(deps, paying, method, token));
+  }
+  return reply;
+}
+
+interface Rows {
+  readonly session: Session | undefined;
+  /** Read where the collect ends them. */
+  readonly siblings: readonly Payment[];
+}
+
+function rowsOf(deps: Deps, caller: SessionCaller, method: PaymentMethod | 'none'): () => Promise<Rows> {
+  const { shard, id } = caller.session;
+  const read = async (): Promise<Rows> => {
+    const session = await deps.store.session.caller(shard, id);
+    const ends = isNative(method) && session !== undefined && session.payments > 0;
+    return { session, siblings: ends ? await deps.store.payment.ofSession(shard, id) : [] };
+  };
+  const atHand = !isNative(method) || caller.session.payments === 0;
+  return atHand ? atHandFirst<Rows>({ session: caller.session, siblings: [] }, read) : read;
+}
+
+/** The card network's form, opened before the payment is written, and only for one that would be; or the answer of before. */
+async function formFor(
+  deps: Deps,
+  caller: SessionCaller,
+  command: PaymentCollectCommand,
+  id: string,
+  offered: readonly PaymentMethod[],
+  answering: Answering<Collected>,
+): Promise<Reply | { readonly sessionId: string }> {
+  const stored = await answering.receipt?.stored();
+  if (stored !== undefined) return { ...stored, replayed: true };
+  const { session, merchant } = caller;
+  const now = deps.clock.now();
+  const refused = refusalOf(() => requireCollectable(deps, session, merchant, command, offered, now));
+  if (refused !== undefined) return refuse(deps.store, answering, refused);
+  return { sessionId: await openForm(deps, newPayment(id, session, merchant, command, now)) };
 }
 
 /** A customer who changes his mind needs a few; whoever consumes the session has to end them all in one change. */
@@ -62,18 +131,19 @@ function requireCollectable(
   session: Session,
   merchant: Merchant,
   command: PaymentCollectCommand,
+  offered: readonly PaymentMethod[],
   now: number,
 ): void {
   requireBinding(session, command);
   requireUrls(deps, merchant, command);
-  if (command.method !== 'none') requireAvailable(command.method, 'payment_method');
+  if (command.method !== 'none') requireOffered(command.method, 'payment_method', offered);
   requireOpen(session, now);
   if (session.payments >= PAYMENTS_PER_SESSION) {
     const seconds = Math.max(1, Math.ceil((session.expires_at - now) / 1000));
     throw new Refusal(1301, { retryAfter: seconds, retryable: false, words: { seconds } });
   }
   if (session.scope === 'payout') throw refuseField(1003, 'Authorization', 'WRONG_SCOPE', { scope: 'collect' });
-  requireWithinLimits(merchant, session.amount_minor, session.currency);
+  requireWithinLimits(merchant, command.method, session.amount_minor, session.currency);
 }
 
 /** Byte for byte: minted `12.50`, `12.5` is drift (contract §1). */
@@ -144,6 +214,9 @@ function newPayment(
     wallet_number: null,
     msisdn: null,
     carrier: null,
+    hosted_session_id: null,
+    bank_account_id: null,
+    checkout_id: null,
     attempt_id: null,
     provider_reference: null,
     reason: null,
@@ -152,6 +225,7 @@ function newPayment(
     created_at: now,
     submitted_at: null,
     completed_at: null,
+    released_at: null,
     expires_at: session.expires_at,
   };
 }

@@ -5,10 +5,13 @@
  */
 
 import { isId, shardOf } from '../domain/ids.ts';
-import type { Payment, PaymentHistory } from '../domain/records.ts';
+import type { Payment, PaymentHistory, PaymentMethod } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { isChoosable } from '../domain/submission.ts';
+import { type Bank, banksOf } from './bank-config.ts';
 import type { SessionCaller } from './callers.ts';
-import type { Deps } from './deps.ts';
+import type { CarrierOfCountry, Deps } from './deps.ts';
+import { bankAccountsFor, offeredWith } from './method-reach.ts';
 
 /** The payment behind an opaque payment_id. */
 export function readByPaymentId(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Payment> {
@@ -35,6 +38,14 @@ export interface PaymentDetail {
   readonly payment: Payment;
   /** Oldest first; the first line is the collect itself. */
   readonly timeline: readonly Pick<PaymentHistory, 'status' | 'reason' | 'at'>[];
+  /** The methods that the customer may choose from. */
+  readonly offered: readonly PaymentMethod[];
+  /** Those of them that a submit would still take now. */
+  readonly choosable: readonly PaymentMethod[];
+  /** Whose customers can pay by mobile money in the currency. */
+  readonly carriers: readonly CarrierOfCountry[];
+  /** Where a bank transfer can go. */
+  readonly banks: readonly Bank[];
 }
 
 /** A payment with its timeline, by transaction_id or payment_id. */
@@ -42,7 +53,19 @@ export async function readDetail(deps: Deps, caller: SessionCaller, id: string):
   const payment = id.startsWith('pay_')
     ? await readByPaymentId(deps, caller, id)
     : await readByTransactionId(deps, caller, id);
-  const history = await deps.store.payment.history(payment.shard, payment.id);
+  const [history, accounts] = await Promise.all([
+    deps.store.payment.history(payment.shard, payment.id),
+    bankAccountsFor(deps, caller.merchant, payment.currency),
+  ]);
+  const offered = offeredWith(deps, caller.merchant, payment.currency, accounts);
+  const now = deps.clock.now();
   const collected = { status: 'pending', reason: null, at: payment.created_at } as const;
-  return { payment, timeline: [collected, ...history] };
+  return {
+    payment,
+    timeline: [collected, ...history],
+    offered,
+    choosable: offered.filter((method) => isChoosable(payment, caller.merchant, method, now)),
+    carriers: deps.connectors.carriersFor(payment.currency),
+    banks: banksOf(accounts),
+  };
 }

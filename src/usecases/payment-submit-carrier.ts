@@ -6,35 +6,16 @@
  */
 
 import type { Answer, CollectConnector } from '../connectors/connector.ts';
-import type { Change } from '../domain/change.ts';
-import { movePayment, StateConflict } from '../domain/payment.ts';
-import type { Attempt, Payment, Session } from '../domain/records.ts';
+import type { Attempt, Payment } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
-import { deviceColumns, updateSession } from '../domain/session.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
-import {
-  methodColumns,
-  type PaymentSubmitCommand,
-  requireMine,
-  requireSubmittable,
-  type Submitted,
-  SubmitUnderWay,
-} from '../domain/submission.ts';
+import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '../domain/submission.ts';
+import { type Intended, type Intention, intendAttempt } from './attempt-intend.ts';
 import { readSettlement, settlementContext, soundAlarm } from './attempt-settle.ts';
 import { callbackUrl } from './callback-url.ts';
 import type { SessionCaller } from './callers.ts';
-import { atHandFirst, type Deps, newId } from './deps.ts';
-import {
-  type Answering,
-  joined,
-  perform,
-  persist,
-  type Receipt,
-  type Reply,
-  refusalOf,
-  refuse,
-  settle,
-} from './perform.ts';
+import { atHandFirst, type Deps } from './deps.ts';
+import { type Answering, perform, persist, type Reply, refusalOf, refuse } from './perform.ts';
 
 /** An intended attempt is left alone for longer than its call can take; then the inquiry round looks after it. */
 const CALL_LIFE_MS = 20_000;
@@ -51,12 +32,13 @@ export async function submitToCarrier(
   const closed = refusalOf(() => requireSubmittable(caller.session, payment, deps.clock.now()));
   if (closed !== undefined) return refuse(deps.store, answering, closed);
   const route = carrierFor(deps, msisdn, payment);
-  const intended = await intend(deps, caller, payment, msisdn, route, answering.receipt).catch((error: unknown) => {
+  const intention: Intention = { ...route, method: 'mobile_money', msisdn, callLife: CALL_LIFE_MS };
+  const intended = await intendAttempt(deps, caller, payment, intention, answering.receipt).catch((error: unknown) => {
     if (error instanceof Refusal) return error;
     throw error;
   });
   if (intended instanceof Refusal) return refuse(deps.store, answering, intended);
-  const rest = callAndRecord(deps, caller, intended, route.connector, answering);
+  const rest = callAndRecord(deps, caller, { ...intended, msisdn }, route.connector, answering);
   deps.underWay.set(payment.session_id, rest);
   try {
     return await rest;
@@ -88,97 +70,18 @@ function carrierFor(deps: Deps, msisdn: string, payment: Payment): Route {
   return { connector, carrier: route.carrier };
 }
 
-/** The rows as they stand once the attempt is committed. */
-type Intended = Omit<SettlementRows, 'session'> & { readonly session: Session };
-
-/** Write: the session is held, the payment processing, the attempt open. */
-async function intend(
-  deps: Deps,
-  caller: SessionCaller,
-  known: Payment,
-  msisdn: string,
-  route: Route,
-  receipt: Receipt | undefined,
-): Promise<Intended> {
-  const { shard } = known;
-  const attemptId = newId(deps, 'att', shard);
-  const read = atHandFirst<[Session | undefined, Payment | undefined]>([caller.session, known], async () => {
-    const [session, payment, stored] = await Promise.all([
-      deps.store.session.caller(shard, caller.session.id),
-      deps.store.payment.get(shard, known.id),
-      receipt?.stored(),
-    ]);
-    // Another run of this key has been answered meanwhile: whoever waits for it finds that answer.
-    if (stored !== undefined) throw new SubmitUnderWay(known.id);
-    return [session, payment];
-  });
-  return settle(deps.store, read, ([session, found]) => {
-    const now = deps.clock.now();
-    if (session === undefined) throw new Refusal(1001);
-    const payment = requireMine(found, session);
-    requireSubmittable(session, payment, now);
-    // Method, fee and phone stay with the attempt until the carrier may have the order: nothing has to be taken back.
-    const { total_minor, fee_minor } = methodColumns(payment, caller.merchant, 'mobile_money');
-    const attempt = newAttempt(attemptId, payment, { amount_minor: total_minor, fee_minor }, msisdn, route, now);
-    const moved = movePayment(payment, 'attempt_intended', null, now, { attempt_id: attemptId, submitted_at: now });
-    if (moved === undefined) throw new StateConflict(payment, 'attempt_intended');
-    const held = updateSession(session, {
-      submitting_payment_id: payment.id,
-      ...deviceColumns(session, caller.fingerprint),
-    });
-    const change: Change = {
-      updates: [held, moved.update],
-      inserts: [moved.history, { table: 'attempt', row: attempt }],
-    };
-    const after = { ...session, submitting_payment_id: payment.id, version: session.version + 1 };
-    return {
-      change: receipt === undefined ? change : joined(change, receipt.begin()),
-      answer: { attempt, payment: moved.payment, session: after, sessionPayments: [] },
-    };
-  });
-}
-
-function newAttempt(
-  id: string,
-  payment: Payment,
-  money: Pick<Attempt, 'amount_minor' | 'fee_minor'>,
-  msisdn: string,
-  route: Route,
-  now: number,
-): Attempt {
-  return {
-    shard: payment.shard,
-    id,
-    version: 1,
-    merchant_id: payment.merchant_id,
-    payment_id: payment.id,
-    connector: route.connector.name,
-    status: 'intended',
-    reference: route.connector.referenceFor(id),
-    msisdn,
-    carrier: route.carrier,
-    ...money,
-    currency: payment.currency,
-    provider_reference: null,
-    reason: null,
-    inquiries: 0,
-    not_found_at: null,
-    next_inquiry_at: now + CALL_LIFE_MS,
-    created_at: now,
-    settled_at: null,
-  };
-}
+type IntendedFor = Intended & { readonly msisdn: string };
 
 /** Call, then write what the carrier said, with the session's consumption and the remembered answer. */
 async function callAndRecord(
   deps: Deps,
   caller: SessionCaller,
-  intended: Intended,
+  intended: IntendedFor,
   connector: CollectConnector,
   answering: Answering<Submitted>,
 ): Promise<Reply> {
-  const { attempt, payment, session } = intended;
-  const word = await startInTime(deps, caller, payment, attempt, connector);
+  const { attempt, session } = intended;
+  const word = await startInTime(deps, caller, intended, connector);
   if (word.kind === 'unknown' || word.kind === 'not_sent') {
     deps.log.warn('attempt_unsure', { attempt_id: attempt.id, kind: word.kind, reason: word.reason });
   }
@@ -204,8 +107,7 @@ const START_LIMIT_MS = 5_000;
 function startInTime(
   deps: Deps,
   caller: SessionCaller,
-  payment: Payment,
-  attempt: Attempt,
+  { attempt, payment, msisdn }: IntendedFor,
   connector: CollectConnector,
 ): Promise<Answer> {
   if (deps.clock.now() > attempt.created_at + START_LIMIT_MS) {
@@ -214,7 +116,7 @@ function startInTime(
   return connector.start({
     attemptId: attempt.id,
     reference: attempt.reference,
-    msisdn: attempt.msisdn,
+    msisdn,
     amountMinor: attempt.amount_minor,
     currency: attempt.currency,
     merchantName: caller.merchant.name,

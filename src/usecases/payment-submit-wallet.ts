@@ -10,9 +10,9 @@ import type { Change, Insert, Update } from '../domain/change.ts';
 import { paymentTransfers, walletAccount } from '../domain/ledger.ts';
 import { CODE_LIFE_MS, CODE_THRESHOLDS, writeCode } from '../domain/one-time-code.ts';
 import { movePayment, StateConflict } from '../domain/payment.ts';
-import type { Account, Merchant, Payment, Session, Wallet } from '../domain/records.ts';
+import type { Merchant, Payment, Session, Wallet } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
-import { deviceColumns, updateSession } from '../domain/session.ts';
+import { updateSession } from '../domain/session.ts';
 import { endSiblings } from '../domain/settlement.ts';
 import {
   methodColumns,
@@ -21,19 +21,27 @@ import {
   requireSubmittable,
   type Submitted,
 } from '../domain/submission.ts';
-import { afterWrongPin, isWalletNumber, lockedFor, PIN_TRIES, shardOfWallet } from '../domain/wallet.ts';
+import { lockedFor } from '../domain/wallet.ts';
 import { collectEvent } from '../domain/webhook.ts';
 import type { SessionCaller } from './callers.ts';
 import { sendCode } from './code-send.ts';
 import { type Deps, newId } from './deps.ts';
 import { type Answering, type Decision, perform, type Reply, refusalOf, refuse } from './perform.ts';
+import { countOf, countWrongPin, judgePin, type PinRows, type PinVerdict, readPinRows } from './pin-check.ts';
 
-interface Rows {
+interface Rows extends PinRows {
   readonly session: Session | undefined;
   readonly payment: Payment | undefined;
-  readonly wallet: Wallet | undefined;
-  readonly account: Account | undefined;
   readonly siblings: readonly Payment[];
+}
+
+/** The account as it was typed, and the fields that it was typed in: those a refusal names. */
+interface Typed {
+  readonly kind: 'wallet' | 'flash';
+  readonly number: string;
+  readonly pin: string;
+  readonly numberField: string;
+  readonly pinField: string;
 }
 
 export async function submitFromWallet(
@@ -44,21 +52,21 @@ export async function submitFromWallet(
   method: 'wallet' | 'flash',
   answering: Answering<Submitted>,
 ): Promise<Reply> {
-  const { number, pin } = requireAccount(command, method);
+  const typed = requireAccount(command, method);
   const code = writeCode(deps.random.below(1_000_000));
   let asked: Payment | undefined;
-  const first = await readRows(deps, caller, payment.id, number);
+  const first = await readRows(deps, caller, payment.id, typed);
   const closed = refusalOf(() =>
     requireSubmittable(first.session ?? caller.session, first.payment ?? payment, deps.clock.now()),
   );
   if (closed !== undefined) return refuse(deps.store, answering, closed);
-  const verdict = await judgePin(deps, first, pin, method, caller.merchant.id);
+  const verdict = await judgePin(deps, first, typed.pin, caller.merchant.id);
   const reply = await perform(
     deps.store,
     answering,
-    () => readRows(deps, caller, payment.id, number),
+    () => readRows(deps, caller, payment.id, typed),
     (rows) => {
-      const decision = decide(deps, caller, rows, method, verdict, code);
+      const decision = decide(deps, caller, rows, typed, verdict, code);
       asked = decision.answer?.payment.status === 'pending_otp_verification' ? decision.answer.payment : undefined;
       return decision;
     },
@@ -69,59 +77,44 @@ export async function submitFromWallet(
   return reply;
 }
 
-/** Number and PIN. @throws Refusal 1109 that names all that is missing, by the method's own field names. */
-function requireAccount(command: PaymentSubmitCommand, method: 'wallet' | 'flash'): { number: string; pin: string } {
-  const { wallet_number: number, wallet_pin: pin } = command;
-  if (number !== undefined && pin !== undefined) return { number, pin };
-  const prefix = method === 'flash' ? 'flash' : 'ewallet';
-  const details: RefusalDetail[] = [];
-  if (number === undefined) details.push({ field: `${prefix}_number`, code: 'REQUIRED' });
-  if (pin === undefined) details.push({ field: `${prefix}_pin`, code: 'REQUIRED' });
-  throw new Refusal(1109, { details });
+/** Number and PIN; flash takes the wallet's fields too. @throws Refusal 1109 that names all that is missing. */
+function requireAccount(command: PaymentSubmitCommand, kind: 'wallet' | 'flash'): Typed {
+  const { flash_number, flash_pin } = kind === 'flash' ? command : {};
+  const number = flash_number ?? command.wallet_number;
+  const pin = flash_pin ?? command.wallet_pin;
+  if (number === undefined || pin === undefined) {
+    const prefix = kind === 'flash' ? 'flash' : 'ewallet';
+    const details: RefusalDetail[] = [];
+    if (number === undefined) details.push({ field: `${prefix}_number`, code: 'REQUIRED' });
+    if (pin === undefined) details.push({ field: `${prefix}_pin`, code: 'REQUIRED' });
+    throw new Refusal(1109, { details });
+  }
+  return {
+    kind,
+    number,
+    pin,
+    numberField: flash_number === undefined ? 'ewallet_number' : 'flash_number',
+    pinField: flash_pin === undefined ? 'ewallet_pin' : 'flash_pin',
+  };
 }
 
-async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, number: string): Promise<Rows> {
+async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, typed: Typed): Promise<Rows> {
   const { shard, id } = caller.session;
-  const known = isWalletNumber(number);
-  const [session, payment, wallet, account] = await Promise.all([
+  const [session, payment, pinRows] = await Promise.all([
     deps.store.session.caller(shard, id),
     deps.store.payment.get(shard, paymentId),
-    known ? deps.store.wallet.get(shardOfWallet(number), number) : undefined,
-    known ? deps.store.account.get(shardOfWallet(number), number) : undefined,
+    readPinRows(deps, typed.number, typed.kind),
   ]);
   const alone = session === undefined || session.payments < 2;
   const siblings = alone ? [] : await deps.store.payment.ofSession(shard, id);
-  return { session, payment, wallet, account, siblings };
-}
-
-/** What came of the PIN; `unverified` when the wallet was locked, so that nothing was spent on it. */
-type PinVerdict = 'right' | 'wrong' | 'unverified';
-
-/**
- * Verifies the PIN, once; nothing is spent on it when the wallet is locked.
- * An unknown number takes as long, and answers alike.
- */
-async function judgePin(
-  deps: Deps,
-  rows: Rows,
-  pin: string,
-  method: 'wallet' | 'flash',
-  turn: string,
-): Promise<PinVerdict> {
-  const wallet = rows.wallet?.kind === method ? rows.wallet : undefined;
-  if (wallet === undefined) {
-    await deps.secrets.hashPin(pin, turn);
-    return 'wrong';
-  }
-  if (lockedFor(wallet, deps.clock.now()) !== undefined) return 'unverified';
-  return (await deps.secrets.verifyPin(pin, wallet.pin_hash, turn)) ? 'right' : 'wrong';
+  return { session, payment, ...pinRows, siblings };
 }
 
 function decide(
   deps: Deps,
   caller: SessionCaller,
   rows: Rows,
-  method: 'wallet' | 'flash',
+  typed: Typed,
   verdict: PinVerdict,
   code: string,
 ): Decision<Submitted> {
@@ -130,30 +123,32 @@ function decide(
   if (session === undefined) throw new Refusal(1001);
   const payment = requireMine(rows.payment, session);
   requireSubmittable(session, payment, now);
-  const wallet = rows.wallet?.kind === method ? rows.wallet : undefined;
-  if (wallet === undefined) throw wrongPin(PIN_TRIES - 1, payment);
   // A lock that ended while we were reading has not been tried yet: nothing is counted.
-  const locked = lockedFor(wallet, now) ?? (verdict === 'unverified' ? 1 : undefined);
-  if (locked !== undefined) throw lockedWallet(locked, payment);
-  if (verdict === 'wrong') return countWrongPin(wallet, payment, now);
+  const locked = lockedFor(countOf(rows), now) ?? (verdict === 'unverified' ? 1 : undefined);
+  if (locked !== undefined) throw lockedAccount(locked, payment);
+  const { wallet } = rows;
+  if (verdict !== 'right' || wallet === undefined) return wrongPin(deps, rows, typed, payment, now);
   if (wallet.currency !== payment.currency) {
-    throw refuseField(1102, 'ewallet_number', 'WALLET_CURRENCY', { currency: wallet.currency });
+    throw refuseField(1102, typed.numberField, 'WALLET_CURRENCY', { currency: wallet.currency });
   }
-  const columns = { ...methodColumns(payment, caller.merchant, method), wallet_number: wallet.id, submitted_at: now };
+  const columns = {
+    ...methodColumns(payment, caller.merchant, typed.kind),
+    wallet_number: wallet.id,
+    submitted_at: now,
+  };
   const ready: Payment = { ...payment, ...columns };
   if ((rows.account?.balance ?? 0n) < ready.total_minor) throw new Refusal(1201, { transactionId: payment.id });
   const common: Update[] = [
     updateSession(session, {
       status: 'CONSUMED',
       submitting_payment_id: payment.id,
-      ...deviceColumns(session, caller.fingerprint),
     }),
     {
       table: 'wallet',
       shard: wallet.shard,
       id: wallet.id,
       version: wallet.version,
-      row: { pin_failures: 0, locked_until: null },
+      row: { pin_failures: 0, pin_failed_at: null, locked_until: null },
     },
   ];
   const ended = endSiblings(payment, rows.siblings, now, (prefix, shard) => newId(deps, prefix, shard));
@@ -171,20 +166,13 @@ function decide(
   };
 }
 
-function countWrongPin(wallet: Wallet, payment: Payment, now: number): Decision<Submitted> {
-  const { row, left } = afterWrongPin(wallet, now);
-  const update: Update = { table: 'wallet', shard: wallet.shard, id: wallet.id, version: wallet.version, row };
-  return { change: { updates: [update] }, refusal: wrongPin(left, payment) };
+function wrongPin(deps: Deps, rows: Rows, typed: Typed, payment: Payment, now: number): Decision<Submitted> {
+  const { change, left } = countWrongPin(deps, rows, typed.number, typed.kind, now);
+  const details = [{ field: typed.pinField, code: 'INVALID_PIN', words: { left } }] as const;
+  return { change, refusal: new Refusal(1302, { transactionId: payment.id, details }) };
 }
 
-function wrongPin(left: number, payment: Payment): Refusal {
-  return new Refusal(1302, {
-    transactionId: payment.id,
-    details: [{ field: 'ewallet_pin', code: 'INVALID_PIN', words: { left } }],
-  });
-}
-
-function lockedWallet(seconds: number, payment: Payment): Refusal {
+function lockedAccount(seconds: number, payment: Payment): Refusal {
   return new Refusal(1303, { transactionId: payment.id, retryAfter: seconds, words: { seconds } });
 }
 

@@ -4,11 +4,13 @@
  * Invariant: a submit that finds the session held by another one waits for that one's outcome; it never pays beside it.
  */
 
+import { methodNamed } from '../domain/method.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import {
   chooseMethod,
   isMine,
+  isSubmitted,
   type PaymentSubmitCommand,
   type Submitted,
   SubmitUnderWay,
@@ -16,6 +18,9 @@ import {
 import { inquireAttempt } from './attempt-inquire.ts';
 import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
+import { offeredFor } from './method-reach.ts';
+import { submitByTransfer } from './payment-submit-bank.ts';
+import { outcomeOf, submitByCard } from './payment-submit-card.ts';
 import { submitToCarrier } from './payment-submit-carrier.ts';
 import { submitFromWallet } from './payment-submit-wallet.ts';
 import { type Answering, perform, type Reply, refuse } from './perform.ts';
@@ -67,9 +72,21 @@ async function submitOnce(
   if (!isMine(payment, caller.session)) return refuse(deps.store, answering, new Refusal(1204));
   const mine = payment;
   if (answering.receipt?.begun() === true && mine.status !== 'pending') return goOn(deps, mine, answering);
-  const method = chooseMethod(mine, caller.merchant, command.payment_method_id);
-  if (method === 'mobile_money') return submitToCarrier(deps, caller, command, mine, answering);
-  return submitFromWallet(deps, caller, command, mine, method, answering);
+  const named = methodNamed(caller.merchant.id, command.payment_method_id);
+  const wanted = named !== undefined && isSubmitted(named) ? named : undefined;
+  const offered = await offeredFor(deps, caller.merchant, mine.currency, wanted);
+  const method = chooseMethod(mine, caller.merchant, command.payment_method_id, offered);
+  switch (method) {
+    case 'mobile_money':
+      return submitToCarrier(deps, caller, command, mine, answering);
+    case 'wallet':
+    case 'flash':
+      return submitFromWallet(deps, caller, command, mine, method, answering);
+    case 'bank_transfer':
+      return submitByTransfer(deps, caller, command, mine, answering);
+    case 'card':
+      return submitByCard(deps, caller, command, mine, answering);
+  }
 }
 
 /** Answers for a first run that was never answered: the payment as it is, once its upstream has said anything. */
@@ -80,7 +97,7 @@ async function goOn(deps: Deps, payment: Payment, answering: Answering<Submitted
     deps.store,
     answering,
     () => deps.store.payment.get(payment.shard, payment.id),
-    (found) => ({ answer: { payment: found ?? payment } }),
+    (found) => outcomeOf(found ?? payment),
   );
 }
 

@@ -14,6 +14,8 @@ export interface Reply {
   readonly status: number;
   readonly body: string;
   readonly replayed?: boolean;
+  /** Where a browser is sent to; never remembered with the bytes. */
+  readonly location?: string;
 }
 
 /** The writes of a memory: a claim, or a guarded update of what the last `stored` found; so that one run wins. */

@@ -54,6 +54,7 @@ export async function openWallet(deps: OperatorDeps, command: WalletOpenCommand)
       phone,
       pin_hash,
       pin_failures: 0,
+      pin_failed_at: null,
       locked_until: null,
       created_at: deps.clock.now(),
     };

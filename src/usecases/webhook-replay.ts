@@ -1,8 +1,8 @@
 /**
  * Sends webhook events again: one, or those of a time range (contract §6).
  *
- * Invariant: the same id, sequence and bytes go out; only the signature's time is new. An event that is under way when
- * it is replayed may arrive twice.
+ * Invariant: the same id, sequence and bytes go out; only the signature's time is new, and the schedule of tries begins
+ * anew. An event that is under way when it is replayed may arrive twice.
  */
 
 import { isId, shardOf } from '../domain/ids.ts';
@@ -43,11 +43,9 @@ export async function replayEvent(
       if (event === undefined || (merchantId !== undefined && event.merchant_id !== merchantId)) {
         throw new OperatorError(`there is no event ${eventId}: see \`mbongo webhook list\``);
       }
-      const now = deps.clock.now();
-      const update = afterReplay(event, now);
-      if (update === undefined) throw new OperatorError(`event ${eventId} was made without a notify_url`);
-      const answer: WebhookEvent = { ...event, status: 'waiting', next_at: now, delivered_at: null };
-      return { change: { updates: [update] }, answer };
+      const replayed = afterReplay(event, deps.clock.now());
+      if (replayed === undefined) throw new OperatorError(`event ${eventId} was made without a notify_url`);
+      return { change: { updates: [replayed.update] }, answer: replayed.event };
     },
   );
 }

@@ -17,6 +17,7 @@ import {
   statusOf,
   withoutIds,
 } from './flows.ts';
+import { MINT } from './mints.ts';
 import { askCode, requireWorks, routesOf, sampleOf, send } from './route-samples.ts';
 
 // The table is walked at collection, so that each route has tests of its own name.
@@ -30,8 +31,6 @@ beforeAll(async () => {
 // Wrong credentials are counted by address and minute; each test has its own minute.
 beforeEach(() => world.clock.advance(120_000));
 afterAll(() => world.close());
-
-const MINT = { amount: '12.50', currency: 'usd', customer_reference: 'order-1' };
 
 function mintAs(bearer: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
   return world.call('POST', '/internal/sessions/create', { bearer, body: MINT, headers });

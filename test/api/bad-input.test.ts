@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { bearerOf, collect, expectNothingWritten, expectRefusal, type Fields, type Paying } from './flows.ts';
+import { collectBody, mint, type World } from '../support/world.ts';
+import { expectNothingWritten, expectRefusal, type Fields, openPaying, type Paying } from './flows.ts';
+import { MINT, sendMint } from './mints.ts';
 import { mintBytes } from './raw.ts';
 
 let world: World;
@@ -10,22 +11,12 @@ let bearer: string;
 let paying: Paying;
 
 beforeAll(async () => {
-  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
-  merchant = await world.merchant();
-  bearer = bearerOf(merchant);
-  paying = await collect(world, merchant, { minted: { ttl_seconds: 86_400 } });
+  ({ world, merchant, bearer, paying } = await openPaying());
 });
 afterAll(() => world.close());
 
-const MINT = { amount: '12.50', currency: 'usd', customer_reference: 'order-1' };
-
-function mintWith(body: unknown): Promise<Answer> {
-  return world.call('POST', '/internal/sessions/create', { bearer, body });
-}
-
-function mintRaw(raw: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
-  return world.call('POST', '/internal/sessions/create', { bearer, raw, headers });
-}
+const mintWith = (body: unknown) => sendMint(world, merchant, { body });
+const mintRaw = (raw: string, headers = {}) => sendMint(world, merchant, { raw, headers });
 
 describe('amounts', () => {
   const NO_AMOUNTS = [
@@ -147,7 +138,8 @@ describe('fields', () => {
     ['submit', { payment_id: null }, '1109'],
     ['submit', { payment_method_id: 'cash' }, '1103'],
     ['submit', { payment_method_id: 'pm_01m7we2g0ge1frrwvmq1z69dvv' }, '1103'],
-    ['submit', { payment_method_id: 'card' }, '1103'],
+    ['submit', { payment_method_id: 'google_pay' }, '1103'],
+    ['submit', { payment_method_id: 'card' }, '1109'],
     ['submit', { payment_method_id: 'wallet' }, '1109'],
     ['submit', { payment_method_id: 'flash', flash_number: '5707', flash_pin: 'x' }, '1110'],
     ['submit', { payment_method_id: '' }, '1110'],

@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type Answer, collectBody, openWorld, type World } from '../support/world.ts';
-import { bearerOf, collect, expectEnvelope, expectNothingWritten, expectRefusal, type Paying } from './flows.ts';
+import { collectBody, type World } from '../support/world.ts';
+import { bearerOf, expectEnvelope, expectNothingWritten, expectRefusal, openPaying, type Paying } from './flows.ts';
+import { MINT, sendMint } from './mints.ts';
 import { mintBytes, rawPost, sendRaw } from './raw.ts';
 
 let world: World;
@@ -11,22 +12,12 @@ let bearer: string;
 let paying: Paying;
 
 beforeAll(async () => {
-  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
-  merchant = await world.merchant();
-  bearer = bearerOf(merchant);
-  paying = await collect(world, merchant, { minted: { ttl_seconds: 86_400 } });
+  ({ world, merchant, bearer, paying } = await openPaying());
 });
 afterAll(() => world.close());
 
-const MINT = { amount: '12.50', currency: 'usd', customer_reference: 'order-1' };
-
-function mintWith(body: unknown): Promise<Answer> {
-  return world.call('POST', '/internal/sessions/create', { bearer, body });
-}
-
-function mintRaw(raw: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
-  return world.call('POST', '/internal/sessions/create', { bearer, raw, headers });
-}
+const mintWith = (body: unknown) => sendMint(world, merchant, { body });
+const mintRaw = (raw: string, headers = {}) => sendMint(world, merchant, { raw, headers });
 
 describe('JSON', () => {
   const FIELDS = '"amount":"1.00","currency":"usd","customer_reference":"x"';

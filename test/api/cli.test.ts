@@ -2,54 +2,27 @@
  * The command line against a fresh database: every command with `--json` prints exactly one JSON document.
  */
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runCommandLine } from '../../src/commands/command-line.ts';
+import { type CommandLine, type Document, openCommandLine } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { TEST_MASTER_KEY } from '../support/operator-world.ts';
 
-type Result = { status: number; out: string; err: string };
-
 let database: TestDatabase;
-let dataDir: string;
+let cli: CommandLine;
 
 beforeEach(async () => {
   database = await createTestDatabase();
-  dataDir = await mkdtemp(join(tmpdir(), 'mbongo-cli-'));
+  cli = await openCommandLine(database.url, TEST_MASTER_KEY);
 });
 
 afterEach(async () => {
   await database.drop();
-  await rm(dataDir, { recursive: true, force: true });
+  await cli.close();
 });
 
-/** Runs a command line in this process, against this test's database. */
-async function run(words: string, over: { [name: string]: string } = {}): Promise<Result> {
-  const out: string[] = [];
-  const err: string[] = [];
-  const env = { DATABASE_URL: database.url, DATA_DIR: dataDir, MASTER_KEY: TEST_MASTER_KEY, ...over };
-  const argv = words.split(' ');
-  const status = await runCommandLine(
-    argv,
-    { env, write: (text) => out.push(text), writeError: (text) => err.push(text) },
-    '0.1.0',
-  );
-  return { status, out: out.join(''), err: err.join('') };
-}
-
-type Document = { [name: string]: unknown };
-
-/** The one JSON document that a command prints. */
-async function json(words: string): Promise<Document> {
-  const { status, out, err } = await run(`${words} --json`);
-  expect([status, err]).toEqual([0, '']);
-  expect(out.endsWith('\n')).toBe(true);
-  expect(out.trimEnd()).not.toContain('\n');
-  return JSON.parse(out) as Document;
-}
+const run: CommandLine['run'] = (words, over) => cli.run(words, over);
+const json: CommandLine['json'] = (words) => cli.json(words);
 
 async function makeMerchant(): Promise<{ id: string; key: string }> {
   const made = await json('merchant create --name Boutique');
@@ -249,7 +222,7 @@ describe('mbongo, as a program on an embedded database of its own', () => {
     const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
     const words = ['merchant', 'create', '--name', 'Chez Amani', '--json'];
     const child = spawn(process.execPath, ['--import', 'tsx', main, ...words], {
-      env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+      env: { PATH: process.env.PATH, DATA_DIR: cli.dataDir },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const out: Buffer[] = [];

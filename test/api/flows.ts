@@ -8,7 +8,7 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import type { BookLine } from '../../sandbox/carriers/book.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type Answer, collectBody, type Hook, mint, type World } from '../support/world.ts';
+import { type Answer, collectBody, type Hook, mint, openWorld, type World } from '../support/world.ts';
 
 /** A payment that has been collected, and the session that may submit it. */
 export interface Paying {
@@ -43,6 +43,19 @@ export async function collect(
   const { token, reference } = await mint(world, merchant, options.minted);
   const made = await collectWith(world, token, options.method, options.body);
   return { ...made, token, reference };
+}
+
+/** A world without traffic limits, and in it a payment whose session outlives every test. */
+export async function openPaying(): Promise<{
+  world: World;
+  merchant: MerchantCreated;
+  bearer: string;
+  paying: Paying;
+}> {
+  const world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  const merchant = await world.merchant();
+  const paying = await collect(world, merchant, { minted: { ttl_seconds: 86_400 } });
+  return { world, merchant, bearer: bearerOf(merchant), paying };
 }
 
 /** One more payment on a session that is there already. */
@@ -86,6 +99,14 @@ export function payFromWallet(
     ewallet_pin: wallet.pin,
   };
   return world.call('POST', '/payments/submit', { bearer: paying.token, body, headers });
+}
+
+let keys = 0;
+
+/** The header of an Idempotency-Key that no other test uses. */
+export function freshKey(): { 'idempotency-key': string } {
+  keys += 1;
+  return { 'idempotency-key': `key-${keys}` };
 }
 
 let numbers = 0;
@@ -261,20 +282,32 @@ export function withoutIds(answer: Answer): Fields {
   return rest;
 }
 
-/** How many rows each table holds: what a refused request must leave as it was. */
-export async function countRows(world: World): Promise<Readonly<Record<string, number>>> {
+/** What the world's database answers to a question of SQL: for what no call shows. */
+export async function rowsOf<Row extends pg.QueryResultRow>(
+  world: World,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
   const client = new pg.Client({ connectionString: world.databaseUrl });
   await client.connect();
   try {
-    const tables = await client.query<{ name: string }>(
-      `select table_name as name from information_schema.tables where table_schema = 'public' order by 1`,
-    );
-    const counts = tables.rows.map(({ name }) => `select '${name}' as name, count(*)::int as rows from ${name}`);
-    const found = await client.query<{ name: string; rows: number }>(counts.join(' union all '));
-    return Object.fromEntries(found.rows.map(({ name, rows }) => [name, rows]));
+    return (await client.query<Row>(text, [...values])).rows;
   } finally {
     await client.end();
   }
+}
+
+/** The names of all tables. */
+export async function tablesOf(world: World): Promise<string[]> {
+  const text = `select table_name as name from information_schema.tables where table_schema = 'public' order by 1`;
+  return (await rowsOf<{ name: string }>(world, text)).map(({ name }) => name);
+}
+
+/** How many rows each table holds: what a refused request must leave as it was. */
+export async function countRows(world: World): Promise<Readonly<Record<string, number>>> {
+  const counts = (await tablesOf(world)).map((name) => `select '${name}' as name, count(*)::int as rows from ${name}`);
+  const found = await rowsOf<{ name: string; rows: number }>(world, counts.join(' union all '));
+  return Object.fromEntries(found.map(({ name, rows }) => [name, rows]));
 }
 
 /** What is done leaves every table as it was. */

@@ -1,32 +1,32 @@
-import type { IncomingMessage } from 'node:http';
-import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { creditWallet } from '../../src/usecases/wallet-credit.ts';
 import { type Answer, mint, openWorld, type World } from '../support/world.ts';
 import {
-  bearerOf,
   codeOn,
   collect,
   countRows,
   debitsOf,
   expectRefusal,
   type Fields,
+  freshKey,
   numberEnding,
   payByPhone,
   payFromWallet,
   phoneState,
+  rowsOf,
   statusOf,
   until,
   untilStatus,
 } from './flows.ts';
+import { MINT, sendMint } from './mints.ts';
+import { carrierAsked, whileTimePasses } from './phone-payments.ts';
 import { askCode, nothing } from './route-samples.ts';
 import { openSecond, submitAt } from './second-gateway.ts';
 
 let world: World;
 let merchant: MerchantCreated;
-let keys = 0;
 
 beforeAll(async () => {
   world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
@@ -35,17 +35,8 @@ beforeAll(async () => {
 afterEach(() => world.sandbox.faults.clear());
 afterAll(() => world.close());
 
-const MINT = { amount: '12.50', currency: 'usd', customer_reference: 'order-1' };
-
-/** A key that no other test uses. */
-function fresh(): { 'idempotency-key': string } {
-  keys += 1;
-  return { 'idempotency-key': `key-${keys}` };
-}
-
-function mintWith(headers: Readonly<Record<string, string>>, body: Fields = MINT, of = merchant): Promise<Answer> {
-  return world.call('POST', '/internal/sessions/create', { bearer: bearerOf(of), body, headers });
-}
+const mintWith = (headers: Readonly<Record<string, string>>, body: Fields = MINT, of = merchant) =>
+  sendMint(world, of, { body, headers });
 
 describe('what is remembered', () => {
   /** The same bytes again, although meanwhile it would go otherwise. */
@@ -61,18 +52,18 @@ describe('what is remembered', () => {
   test('402: too little money, also when there is enough later; a new key pays', async () => {
     const wallet = await world.wallet({ balance: 1_00n });
     const paying = await collect(world, merchant);
-    const key = fresh();
+    const key = freshKey();
     await expectRemembered(
       () => payFromWallet(world, paying, wallet, key),
       402,
       () => creditWallet(world.gateway.deps, wallet.number, '50.00'),
     );
-    expect((await payFromWallet(world, paying, wallet, fresh())).json).toMatchObject({ status: 'approved' });
+    expect((await payFromWallet(world, paying, wallet, freshKey())).json).toMatchObject({ status: 'approved' });
   });
 
   test.each(['submit', 'verify-otp', 'resend-otp'])('404: what %s does not find', async (name) => {
     const { token } = await mint(world, merchant);
-    const key = fresh();
+    const key = freshKey();
     const body = {
       payment_id: nothing(world, merchant).payment_id,
       otp_code: '123456',
@@ -92,7 +83,7 @@ describe('what is remembered', () => {
 
   test('409: a step that the state does not allow', async () => {
     const paying = await collect(world, merchant);
-    const key = fresh();
+    const key = freshKey();
     const body = { payment_id: paying.payment_id, otp_code: '123456' };
     const one = () => world.call('POST', '/payments/verify-otp', { bearer: paying.token, body, headers: key });
     await expectRemembered(one, 409, () => world.clock.advance(1_000));
@@ -100,30 +91,20 @@ describe('what is remembered', () => {
   });
 
   test('sealed: neither a token nor a PIN lies in the database', async () => {
-    const key = fresh();
+    const key = freshKey();
     const minted = await mintWith(key);
     const rows = await countRows(world);
     expect(rows.idempotency).toBeGreaterThan(0);
-    const dumped = JSON.stringify(await dump());
+    const dumped = JSON.stringify(await rowsOf(world, 'select * from idempotency, session'));
     expect(dumped).not.toContain(minted.json.session_token);
     expect(dumped).not.toContain(minted.json.session_token.slice(5 + 26));
     expect(dumped).not.toContain(key['idempotency-key']);
   });
 });
 
-async function dump(): Promise<unknown> {
-  const client = new pg.Client({ connectionString: world.databaseUrl });
-  await client.connect();
-  try {
-    return (await client.query('select * from idempotency, session')).rows;
-  } finally {
-    await client.end();
-  }
-}
-
 describe('what is not remembered', () => {
   test('400: the mended body may use the same key', async () => {
-    const key = fresh();
+    const key = freshKey();
     const bad = { ...MINT, amount: '0' };
     const [first, again] = [await mintWith(key, bad), await mintWith(key, bad)];
     for (const refused of [first, again]) {
@@ -135,7 +116,7 @@ describe('what is not remembered', () => {
   });
 
   test('401: the right credential may use the same key', async () => {
-    const key = fresh();
+    const key = freshKey();
     const wrong = { ...merchant, secret: `${merchant.secret.slice(0, -1)}_` };
     expectRefusal(await mintWith(key, MINT, wrong), 401, '1001');
     expect((await mintWith(key)).status).toBe(201);
@@ -144,7 +125,7 @@ describe('what is not remembered', () => {
   test('400 and 403: a wrong PIN and a lock; once it is over, the same call pays', async () => {
     const wallet = await world.wallet();
     const paying = await collect(world, merchant);
-    const key = fresh();
+    const key = freshKey();
     const wrong = { ...wallet, pin: '9999' };
     for (let tries = 0; tries < 5; tries += 1)
       expectRefusal(await payFromWallet(world, paying, wrong, key), 400, '1302');
@@ -164,7 +145,7 @@ describe('what is not remembered', () => {
       });
     const wrong = otp_code === '000000' ? '000001' : '000000';
     for (let tries = 0; tries < 5; tries += 1) expectRefusal(await verify(wrong), 400, '1302');
-    const key = fresh();
+    const key = freshKey();
     expectRefusal(await verify(otp_code, key), 429, '1301');
     await world.clock.advance(5 * 60_000);
     expect((await verify(otp_code, key)).json).toMatchObject({ status: 'approved' });
@@ -173,7 +154,7 @@ describe('what is not remembered', () => {
   test('502: when the carrier is back, the same call goes on', async () => {
     const paying = await collect(world, merchant);
     const msisdn = numberEnding('01');
-    const key = fresh();
+    const key = freshKey();
     world.sandbox.faults.set('mtn', { refuse_rate: 1 });
     expectRefusal(await payByPhone(world, paying, msisdn, key), 502, '1404');
     world.sandbox.faults.clear();
@@ -185,42 +166,17 @@ describe('what is not remembered', () => {
   });
 });
 
-/** Lets time pass until there is an answer. */
-/** Resolves when the carrier has received its next request, and so has drawn its fault. */
-function carrierAsked(): Promise<void> {
-  const { server } = world.sandbox.app;
-  return new Promise((resolve) => {
-    const listener = ({ url }: IncomingMessage): void => {
-      if (url?.startsWith('/mtn/') !== true) return;
-      server.off('request', listener);
-      resolve();
-    };
-    server.on('request', listener);
-  });
-}
-
-async function whileTimePasses<T>(answering: Promise<T>): Promise<T> {
-  let done = false;
-  const noted = answering.finally(() => {
-    done = true;
-  });
-  await until(async () => {
-    await world.pass(500);
-    return done ? true : undefined;
-  });
-  return noted;
-}
-
 describe('two processes', () => {
   test('sixty calls under one key, half of them at each: one effect, one answer', async () => {
     const second = await openSecond(world, manualClock(0));
     try {
       const paying = await collect(world, merchant);
       const msisdn = numberEnding('01');
-      const key = fresh();
+      const key = freshKey();
       const urls = [world.url, second.url];
       const calls = Array.from({ length: 60 }, (_, at) => submitAt(urls[at % 2] ?? '', paying, msisdn, key));
-      const answers = await whileTimePasses(Promise.all(calls));
+      const answers = await whileTimePasses(world, Promise.all(calls));
+      console.log('KINDS', [...new Set(answers.map(({ status, text }) => status + ' ' + (JSON.parse(text).error_code ?? JSON.parse(text).status) + ' ' + JSON.stringify(JSON.parse(text).details?.[0]?.code)))]);
       expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size, answers[0]?.text).toBe(1);
       expect(answers[0]?.status).toBe(200);
       await untilStatus(world, paying, 'approved');
@@ -235,16 +191,16 @@ describe('two processes', () => {
     world.sandbox.faults.set('mtn', { lose_callback_rate: 1 });
     const paying = await collect(world, merchant);
     const msisdn = numberEnding('05');
-    const key = fresh();
+    const key = freshKey();
     const hanging = submitAt(second.url, paying, msisdn, key);
     await until(async () => ((await phoneState(world, msisdn)).prompts.length > 0 ? true : undefined));
-    const taken = await whileTimePasses(payByPhone(world, paying, msisdn, key));
+    const taken = await whileTimePasses(world, payByPhone(world, paying, msisdn, key));
     expect(taken.status, taken.text).toBe(200);
     await untilStatus(world, paying, 'approved');
     const again = await payByPhone(world, paying, msisdn, key);
     expect(again.text).toBe(taken.text);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expectRefusal(await payByPhone(world, paying, msisdn, fresh()), 401, '1001', 'SESSION_CONSUMED');
+    expectRefusal(await payByPhone(world, paying, msisdn, freshKey()), 401, '1001', 'SESSION_CONSUMED');
     expectRefusal(await payByPhone(world, paying, numberEnding('01'), key), 409, '1203', 'IDEMPOTENCY_BODY');
     expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
     // The first one wakes up: it says what the other one said.
@@ -257,19 +213,19 @@ describe('two processes', () => {
     const second = await openSecond(world, manualClock(0));
     const paying = await collect(world, merchant);
     const msisdn = numberEnding('01');
-    const key = fresh();
+    const key = freshKey();
     world.sandbox.faults.set('mtn', { drop_rate: 1 });
-    const asked = carrierAsked();
+    const asked = carrierAsked(world);
     const hanging = submitAt(second.url, paying, msisdn, key);
     await asked;
     world.sandbox.faults.clear();
     // Beside the one that hangs, and elsewhere: whoever waits ten seconds is told to come again.
-    const beside = await whileTimePasses(submitAt(second.url, paying, msisdn, key));
+    const beside = await whileTimePasses(world, submitAt(second.url, paying, msisdn, key));
     expect([beside.status, JSON.parse(beside.text)], beside.text).toMatchObject([
       409,
       { error_code: '1203', retryable: true, retry_after: 5, details: [{ code: 'IN_PROGRESS' }] },
     ]);
-    const early = await whileTimePasses(payByPhone(world, paying, msisdn, key));
+    const early = await whileTimePasses(world, payByPhone(world, paying, msisdn, key));
     expectRefusal(early, 409, '1203', 'IN_PROGRESS');
     expect(early.json.retryable).toBe(true);
     await untilStatus(world, paying, 'pending', 5_000);

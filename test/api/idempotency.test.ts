@@ -11,18 +11,19 @@ import {
   debitsOf,
   expectRefusal,
   type Fields,
+  freshKey,
   neighbourOf,
   numberEnding,
   payByPhone,
   payFromWallet,
   untilStatus,
 } from './flows.ts';
+import { MINT, sendMint } from './mints.ts';
 import { rawPost, sendRaw } from './raw.ts';
 import { askCode } from './route-samples.ts';
 
 let world: World;
 let merchant: MerchantCreated;
-let keys = 0;
 
 beforeAll(async () => {
   world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
@@ -31,17 +32,8 @@ beforeAll(async () => {
 afterEach(() => world.sandbox.faults.clear());
 afterAll(() => world.close());
 
-const MINT = { amount: '12.50', currency: 'usd', customer_reference: 'order-1' };
-
-/** A key that no other test uses. */
-function fresh(): { 'idempotency-key': string } {
-  keys += 1;
-  return { 'idempotency-key': `key-${keys}` };
-}
-
-function mintWith(headers: Readonly<Record<string, string>>, body: Fields = MINT, of = merchant): Promise<Answer> {
-  return world.call('POST', '/internal/sessions/create', { bearer: bearerOf(of), body, headers });
-}
+const mintWith = (headers: Readonly<Record<string, string>>, body: Fields = MINT, of = merchant) =>
+  sendMint(world, of, { body, headers });
 
 /** All the same answer; all but one say that they are a replay. */
 function expectOneAnswer(answers: readonly Answer[]): Answer {
@@ -67,7 +59,7 @@ async function grown(tables: readonly string[], work: () => Promise<unknown>): P
 
 describe('a hundred at once are one', () => {
   test('mints', async () => {
-    const key = fresh();
+    const key = freshKey();
     const rows = await grown(['session', 'idempotency'], async () => {
       expect(expectOneAnswer(await times(100, () => mintWith(key))).status).toBe(201);
     });
@@ -76,7 +68,7 @@ describe('a hundred at once are one', () => {
 
   test('collects', async () => {
     const { token } = await mint(world, merchant);
-    const key = fresh();
+    const key = freshKey();
     const body = collectBody(world, 'none');
     const rows = await grown(['payment', 'idempotency'], async () => {
       const one = () => world.call('POST', '/payments/collect', { bearer: token, body, headers: key });
@@ -88,7 +80,7 @@ describe('a hundred at once are one', () => {
   test('wallet submits', async () => {
     const wallet = await world.wallet();
     const paying = await collect(world, merchant);
-    const key = fresh();
+    const key = freshKey();
     const rows = await grown(['ledger_transfer', 'webhook_event', 'idempotency'], async () => {
       const answer = expectOneAnswer(await times(100, () => payFromWallet(world, paying, wallet, key)));
       expect(answer.json).toMatchObject({ status: 'approved' });
@@ -101,7 +93,7 @@ describe('a hundred at once are one', () => {
   test('mobile money submits', async () => {
     const paying = await collect(world, merchant);
     const msisdn = numberEnding('01');
-    const key = fresh();
+    const key = freshKey();
     const rows = await grown(['attempt', 'idempotency'], async () => {
       const answer = expectOneAnswer(await times(100, () => payByPhone(world, paying, msisdn, key)));
       expect(answer.json).toMatchObject({ status: 'pending_mobile_money_verification' });
@@ -114,7 +106,7 @@ describe('a hundred at once are one', () => {
   test('verifications, and the replay still answers when the session is consumed and the clock has moved', async () => {
     const asked = await askCode(world, merchant);
     const body = { payment_id: asked.payment_id, otp_code: await codeOn(world, asked.phone) };
-    const key = fresh();
+    const key = freshKey();
     const verify = () => world.call('POST', '/payments/verify-otp', { bearer: asked.token, body, headers: key });
     const first = expectOneAnswer(await times(100, verify));
     expect(first.json).toMatchObject({ status: 'approved' });
@@ -125,7 +117,7 @@ describe('a hundred at once are one', () => {
   test('a hundred under two keys on one session pay once', async () => {
     const wallet = await world.wallet();
     const paying = await collect(world, merchant);
-    const both = [fresh(), fresh()];
+    const both = [freshKey(), freshKey()];
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, at) => payFromWallet(world, paying, wallet, both[at % 2])),
     );
@@ -144,7 +136,7 @@ describe('what is the same body', () => {
     world.call('POST', '/internal/sessions/create', { bearer: bearerOf(merchant), raw: text, headers });
 
   test('the order of keys and blanks do not matter, nor how a character is written', async () => {
-    const key = fresh();
+    const key = freshKey();
     const first = await raw(key, '{"amount":"1.00","currency":"usd","customer_reference":"é","x":{"b":1,"a":[1,2]}}');
     expect(first.status, first.text).toBe(201);
     for (const same of [
@@ -156,7 +148,7 @@ describe('what is the same body', () => {
   });
 
   test('anything else does: 1203, also for a field that nobody reads and another form of the same amount', async () => {
-    const key = fresh();
+    const key = freshKey();
     await mintWith(key);
     const others = [
       { ...MINT, amount: '12.5' },
@@ -173,7 +165,7 @@ describe('what is the same body', () => {
 
 describe('how long, and for whom', () => {
   test('24 hours, and not a millisecond longer', async () => {
-    const key = fresh();
+    const key = freshKey();
     const first = await mintWith(key);
     await world.pass(24 * 60 * 60_000 - 1);
     const last = await mintWith(key);
@@ -190,7 +182,7 @@ describe('how long, and for whom', () => {
   });
 
   test('two merchants, two sessions and two routes may use the same key', async () => {
-    const key = fresh();
+    const key = freshKey();
     const other = await neighbourOf(world, merchant);
     const [mine, theirs] = [await mintWith(key), await mintWith(key, MINT, other)];
     expect([mine.status, theirs.status]).toEqual([201, 201]);
@@ -209,7 +201,7 @@ describe('how long, and for whom', () => {
 
   test('a mint is remembered for the merchant: its next credential finds it', async () => {
     const shop = await world.merchant('Pharmacie Bukavu');
-    const key = fresh();
+    const key = freshKey();
     const first = await mintWith(key, MINT, shop);
     const rotated = await rotateCredential(world.gateway.deps, shop.key_id, 60_000);
     const again = await mintWith(key, MINT, { ...shop, ...rotated });
@@ -218,7 +210,7 @@ describe('how long, and for whom', () => {
 
   test('who may not call any more gets no replay either', async () => {
     const { token } = await mint(world, merchant, { ttl_seconds: 60 });
-    const key = fresh();
+    const key = freshKey();
     const body = collectBody(world, 'none');
     const one = () => world.call('POST', '/payments/collect', { bearer: token, body, headers: key });
     expect((await one()).status).toBe(200);
@@ -272,7 +264,7 @@ describe('the header', () => {
 
   test('means nothing on a read, and without it each call is its own', async () => {
     const paying = await collect(world, merchant);
-    const key = fresh();
+    const key = freshKey();
     const read = () =>
       world.call('GET', `/payments/status/${paying.transaction_id}`, { bearer: paying.token, headers: key });
     for (const answer of [await read(), await read()]) {

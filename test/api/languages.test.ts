@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/messages/messages.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { bearerOf, collect, expectEnvelope, type Paying, payFromWallet, phoneState, until } from './flows.ts';
+import { type Answer, collectBody, mint, type World } from '../support/world.ts';
+import { bearerOf, expectEnvelope, openPaying, type Paying, payFromWallet, phoneState, until } from './flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;
 let paying: Paying;
 
 beforeAll(async () => {
-  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
-  merchant = await world.merchant();
-  paying = await collect(world, merchant, { minted: { ttl_seconds: 86_400 } });
+  ({ world, merchant, paying } = await openPaying());
 });
 afterAll(() => world.close());
 

@@ -2,6 +2,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
 import { bearerOf, collect, expectRefusal } from './flows.ts';
+import { MINT } from './mints.ts';
 import { askCode } from './route-samples.ts';
 
 let opened: World | undefined;
@@ -16,8 +17,6 @@ afterEach(async () => {
   opened = undefined;
 });
 afterAll(() => opened?.close());
-
-const MINT = { amount: '12.50', currency: 'usd', customer_reference: 'order-1' };
 
 /** Calls until the first 1301, and says how many passed. */
 async function passing(call: () => Promise<Answer>, most: number): Promise<{ passed: number; refused: Answer }> {

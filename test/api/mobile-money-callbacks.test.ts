@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { startScriptedUpstream } from '../../src/connectors/scripted-upstream.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { mint, openWorld, type World } from '../support/world.ts';
+import { openFickleCarrier } from './fickle-carrier.ts';
 import {
   answerPrompt,
   collect,
@@ -17,7 +17,7 @@ import {
   untilLater,
   untilStatus,
 } from './flows.ts';
-import { attemptOf, callBack, onlyHook, pushed } from './phone-payments.ts';
+import { attemptOf, callBack, expectBooksAgree, onlyHook, pushed } from './phone-payments.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -167,42 +167,6 @@ test('money that comes after a no goes to suspense, and a person is called', asy
   }
 });
 
-interface FickleCarrier {
-  readonly url: string;
-  callbackUrl(): string;
-  say(status: string): void;
-  close(): Promise<void>;
-}
-
-/** MTN's wire format, and a result that changes: no honest simulator does that, real carriers have. */
-async function openFickleCarrier(): Promise<FickleCarrier> {
-  let callback = '';
-  let order: Record<string, unknown> = {};
-  let status = 'PENDING';
-  const upstream = await startScriptedUpstream(({ method, path, headers, body }) => {
-    if (path.includes('/token')) return { status: 200, body: '{"access_token":"token","expires_in":3600}' };
-    if (method === 'GET') {
-      return { status: 200, body: JSON.stringify({ ...order, status, reason: 'PAYER_LIMIT_REACHED' }) };
-    }
-    callback = String(headers['x-callback-url']);
-    order = JSON.parse(body);
-    return { status: 202, body: '' };
-  });
-  return {
-    url: upstream.url,
-    callbackUrl: () => callback,
-    say: (next) => {
-      status = next;
-    },
-    close: () => upstream.close(),
-  };
-}
-
 test('the books balance after all of this: ours, and ours against the carrier’s', async () => {
-  expect(await world.gateway.store.audit()).toEqual([]);
-  const taken = world.sandbox.book.lines().filter(({ currency }) => currency === 'usd');
-  expect(taken.every(({ times }) => times === 1)).toBe(true);
-  const inTransit = await world.gateway.store.account.get(merchant.merchant.shard, 'transit:mtn-momo:usd');
-  const minor = taken.reduce((sum, { amount }) => sum + BigInt(amount.replace('.', '')), 0n);
-  expect(inTransit?.balance).toBe(-minor);
+  await expectBooksAgree(world, merchant);
 });

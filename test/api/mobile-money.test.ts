@@ -18,7 +18,7 @@ import {
   until,
   untilStatus,
 } from './flows.ts';
-import { attemptOf, callBack, onlyHook, pushed } from './phone-payments.ts';
+import { attemptOf, callBack, expectBooksAgree, onlyHook, pushed } from './phone-payments.ts';
 import { openSecond, submitAt } from './second-gateway.ts';
 
 let world: World;
@@ -292,10 +292,5 @@ describe('pairings that cannot work (1103)', () => {
 });
 
 test('the books balance after all of this: ours, and ours against the carrier’s', async () => {
-  expect(await world.gateway.store.audit()).toEqual([]);
-  const taken = world.sandbox.book.lines().filter(({ currency }) => currency === 'usd');
-  expect(taken.every(({ times }) => times === 1)).toBe(true);
-  const inTransit = await world.gateway.store.account.get(merchant.merchant.shard, 'transit:mtn-momo:usd');
-  const minor = taken.reduce((sum, { amount }) => sum + BigInt(amount.replace('.', '')), 0n);
-  expect(inTransit?.balance).toBe(-minor);
+  await expectBooksAgree(world, merchant);
 });

@@ -4,6 +4,7 @@
  * Invariant: the gateway is asked over HTTP; only an attempt's row is read beside it, for the address of its callback.
  */
 
+import type { IncomingMessage } from 'node:http';
 import { expect } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import type { Attempt } from '../../src/domain/records.ts';
@@ -55,6 +56,32 @@ export async function callBack(url: string, body: unknown, method: 'PUT' | 'POST
   return response.status;
 }
 
+/** Resolves when the carrier has received its next request, and so has drawn its fault. */
+export function carrierAsked(world: World): Promise<void> {
+  const { server } = world.sandbox.app;
+  return new Promise((resolve) => {
+    const listener = ({ url }: IncomingMessage): void => {
+      if (url?.startsWith('/mtn/') !== true) return;
+      server.off('request', listener);
+      resolve();
+    };
+    server.on('request', listener);
+  });
+}
+
+/** Lets time pass, so many steps at the most, until an answer is there. */
+export async function whileTimePasses<T>(world: World, answering: Promise<T>, stepMs = 500, most = 400): Promise<T> {
+  let done = false;
+  const noted = answering.finally(() => {
+    done = true;
+  });
+  await until(async () => {
+    await world.pass(stepMs);
+    return done ? true : undefined;
+  }, most);
+  return noted;
+}
+
 /** The one webhook that a final payment has; what else might come has had its time. */
 export async function onlyHook(world: World, paying: Pick<Paying, 'transaction_id'>): Promise<Hook> {
   // Where the clock leapt while it was posted, its lease has to run out before it is posted anew.
@@ -62,4 +89,14 @@ export async function onlyHook(world: World, paying: Pick<Paying, 'transaction_i
   await world.gateway.courier.idle();
   expect(hooksAbout(world, paying.transaction_id)).toHaveLength(1);
   return hook;
+}
+
+/** Our ledger adds up, and holds of the carrier what the carrier's own book says it took: each order once. */
+export async function expectBooksAgree(world: World, { merchant }: MerchantCreated): Promise<void> {
+  expect(await world.gateway.store.audit()).toEqual([]);
+  const taken = world.sandbox.book.lines().filter(({ currency }) => currency === 'usd');
+  expect(taken.every(({ times }) => times === 1)).toBe(true);
+  const inTransit = await world.gateway.store.account.get(merchant.shard, 'transit:mtn-momo:usd');
+  const minor = taken.reduce((sum, { amount }) => sum + BigInt(amount.replace('.', '')), 0n);
+  expect(inTransit?.balance).toBe(-minor);
 }

@@ -5,12 +5,17 @@
  */
 
 import { makeId } from '../../src/domain/ids.ts';
+import { bankRoutes } from '../../src/http/bank.ts';
+import { cardRoutes } from '../../src/http/card-routes.ts';
+import { collectRedirectRoutes } from '../../src/http/collect-redirect.ts';
+import { deliveryRoutes } from '../../src/http/deliveries.ts';
 import { paymentRoutes } from '../../src/http/payments.ts';
 import type { Route } from '../../src/http/route.ts';
 import { sessionRoutes } from '../../src/http/sessions.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, collectBody, mint, type World } from '../support/world.ts';
 import { bearerOf, codeOn, collect, expectRefusal, type Fields, type Paying, payFromWallet } from './flows.ts';
+import { addAccount, FORM_TYPE, formOf, pdfFile, promise } from './transfer-flows.ts';
 
 export interface Sample {
   readonly path: string;
@@ -28,10 +33,18 @@ export interface Sample {
 
 type Make = (world: World, merchant: MerchantCreated) => Promise<Sample>;
 
-/** Every route of the published API. */
+/** Every route of the published API that takes a credential. The card network's callback takes none, and has tests of its own. */
 export function routesOf(world: World): Route[] {
   const { deps } = world.gateway;
-  return [...sessionRoutes(deps), ...paymentRoutes(deps)];
+  const all = [
+    ...sessionRoutes(deps),
+    ...paymentRoutes(deps),
+    ...collectRedirectRoutes(deps),
+    ...cardRoutes(deps),
+    ...bankRoutes(deps),
+    ...deliveryRoutes(deps),
+  ];
+  return all.filter(({ credential }) => credential !== 'none');
 }
 
 export function sampleOf(route: Route, world: World, merchant: MerchantCreated): Promise<Sample> {
@@ -43,14 +56,35 @@ export function sampleOf(route: Route, world: World, merchant: MerchantCreated):
 /** Sends a sample, perhaps with something else in it. */
 export function send(
   world: World,
-  route: Pick<Route, 'method'>,
+  route: Pick<Route, 'method' | 'upload'>,
   sample: Pick<Sample, 'path' | 'body'> & { readonly bearer?: string },
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
+  if (route.upload !== undefined && sample.body !== undefined)
+    return sendForm(world, route.upload.field, sample, headers);
   return world.call(route.method, sample.path, {
     ...(sample.bearer === undefined ? {} : { bearer: sample.bearer }),
     ...(sample.body === undefined ? {} : { body: sample.body }),
     headers,
+  });
+}
+
+/** The same where the route takes a form: each text is a field, that of the file's name is the file's content. */
+function sendForm(
+  world: World,
+  file: string,
+  { path, body = {}, bearer }: Pick<Sample, 'path' | 'body'> & { readonly bearer?: string },
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  const parts = Object.entries(body).map(([name, value]) => ({
+    name,
+    value: String(value),
+    ...(name === file ? { fileName: 'proof.pdf' } : {}),
+  }));
+  return world.call('POST', path, {
+    ...(bearer === undefined ? {} : { bearer }),
+    raw: formOf(parts).toString(),
+    headers: { 'content-type': FORM_TYPE, ...headers },
   });
 }
 
@@ -110,6 +144,18 @@ const SAMPLES: { readonly [operationId: string]: Make } = {
       consume: () => consume(world, token),
     };
   },
+  collectRedirect: async (world, merchant) => {
+    const { token } = await mint(world, merchant, minted);
+    const { payment_method: _none, ...body } = collectBody(world, 'none');
+    return {
+      path: '/payments/collect-redirect',
+      bearer: token,
+      body,
+      answers: 200,
+      otherBody: { ...body, fee_covered_by: 'merchant' },
+      consume: () => consume(world, token),
+    };
+  },
   submitPayment: async (world, merchant) => {
     const paying = await collect(world, merchant, { minted });
     const wallet = await world.wallet();
@@ -155,6 +201,40 @@ const SAMPLES: { readonly [operationId: string]: Make } = {
       consume: () => Promise.resolve(),
     };
   },
+  readBanks: async (world, merchant) => {
+    await addAccount(world, merchant);
+    const { token } = await mint(world, merchant, minted);
+    return { path: '/payments/get-config-bank', bearer: token, answers: 200, consume: () => consume(world, token) };
+  },
+  uploadProof: async (world, merchant) => {
+    const paying = await promise(world, merchant);
+    const path = '/payments/bank-transfer/proof';
+    const body = { payment_id: paying.payment_id, file: pdfFile().toString() };
+    return {
+      path,
+      bearer: paying.token,
+      body,
+      answers: 200,
+      otherBody: { ...body, file: pdfFile().toString() },
+      unknown: { path, body: { ...body, payment_id: nothing(world, merchant).payment_id } },
+      consume: () => Promise.resolve(),
+    };
+  },
+  releaseDelivery: async (world, merchant) => {
+    const paying = await collect(world, merchant, { body: { delivery_behaviour: 'delayed_delivery' } });
+    await payFromWallet(world, paying, await world.wallet());
+    const pathOf = (id: string): string => `/internal/deliveries/${id}/release`;
+    return {
+      path: pathOf(paying.transaction_id),
+      bearer: bearerOf(merchant),
+      answers: 200,
+      otherBody: { note: 'x' },
+      unknown: { path: pathOf(nothing(world, merchant).transaction_id) },
+    };
+  },
+  checkStatus: (world, merchant) => reading(world, merchant, '/payments/check-status/', 'transaction_id'),
+  readCardStatus: (world, merchant) => reading(world, merchant, '/payments/cardnet/status/', 'transaction_id'),
+  readMastercardStatus: (world, merchant) => reading(world, merchant, '/payments/mastercard/status/', 'transaction_id'),
   readStatus: (world, merchant) => reading(world, merchant, '/payments/status/', 'transaction_id'),
   readTransaction: (world, merchant) => reading(world, merchant, '/payments/transaction/', 'payment_id'),
   readMobileMoneyStatus: (world, merchant) => reading(world, merchant, '/payments/mobile-money/status/', 'payment_id'),

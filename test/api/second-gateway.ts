@@ -18,8 +18,15 @@ export interface Second {
   close(): Promise<void>;
 }
 
-/** Another process's gateway on the same database. Its upstream calls time out by the clock that it is given. */
-export async function openSecond(world: World, deadlines: Clock): Promise<Second> {
+/**
+ * Another process's gateway on the same database, by way of a wire if there is one. Its upstream calls time out by the
+ * clock that it is given.
+ */
+export async function openSecond(
+  world: World,
+  deadlines: Clock,
+  databaseUrl: string = world.databaseUrl,
+): Promise<Second> {
   const { clock, random, log, secrets } = world.gateway.deps;
   const outbound = createOutbound({ allowLoopback: true, requireHttps: false, clock: deadlines });
   const port = await freePort();
@@ -27,11 +34,11 @@ export async function openSecond(world: World, deadlines: Clock): Promise<Second
     SANDBOX_PORT: new URL(world.sandboxUrl).port,
     PORT: String(port),
     PUBLIC_URL: `http://127.0.0.1:${port}`,
-    DATABASE_URL: world.databaseUrl,
+    DATABASE_URL: databaseUrl,
     RATE_LIMIT_SCALE: '0',
   });
   const platform = { clock, random, log, secrets, outbound };
-  const gateway = await assembleGateway(config, platform, { databaseUrl: world.databaseUrl, role: 'api' });
+  const gateway = await assembleGateway(config, platform, { databaseUrl, role: 'api' });
   const url = await gateway.listen();
   const close = async (): Promise<void> => {
     await gateway.stop();

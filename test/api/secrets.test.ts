@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rotateCredential } from '../../src/usecases/credential-rotate.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -11,6 +10,8 @@ import {
   numberEnding,
   payByPhone,
   payFromWallet,
+  rowsOf,
+  tablesOf,
   untilStatus,
 } from './flows.ts';
 import { rawPost, sendRaw } from './raw.ts';
@@ -138,19 +139,11 @@ test('none of it is in a webhook', () => {
 });
 
 test('none of it lies in the database, in any writing', async () => {
-  const client = new pg.Client({ connectionString: world.databaseUrl });
-  await client.connect();
-  try {
-    const tables = await client.query<{ name: string }>(
-      `select table_name as name from information_schema.tables where table_schema = 'public'`,
-    );
-    expect(tables.rows.length).toBeGreaterThan(10);
-    for (const { name } of tables.rows) {
-      const rows = await client.query<{ row: string }>(`select t::text as row from ${name} t`);
-      expect(found(rows.rows.map(({ row }) => row).join('\n'), secrets), name).toEqual([]);
-    }
-  } finally {
-    await client.end();
+  const tables = await tablesOf(world);
+  expect(tables.length).toBeGreaterThan(10);
+  for (const name of tables) {
+    const rows = await rowsOf<{ row: string }>(world, `select t::text as row from ${name} t`);
+    expect(found(rows.map(({ row }) => row).join('\n'), secrets), name).toEqual([]);
   }
 });
 

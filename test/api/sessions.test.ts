@@ -5,6 +5,7 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type MerchantSettingsChange, setMerchant } from '../../src/usecases/merchant-set.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
 import { bearerOf, collect, collectWith, expectRefusal, type Fields, payFromWallet } from './flows.ts';
+import { MINT, sendMint } from './mints.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -15,11 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const MINT = { amount: '12.50', currency: 'usd', customer_reference: 'order-1' };
-
-function mintWith(more: Fields, of = merchant): Promise<Answer> {
-  return world.call('POST', '/internal/sessions/create', { bearer: bearerOf(of), body: { ...MINT, ...more } });
-}
+const mintWith = (more: Fields, of = merchant) => sendMint(world, of, { body: { ...MINT, ...more } });
 
 /** A merchant of its own, set so. */
 async function merchantWith(wanted: MerchantSettingsChange): Promise<MerchantCreated> {
@@ -216,8 +213,10 @@ test('delayed delivery holds the money', async () => {
   expect((await world.gateway.store.account.get(shard, `${id}:held:usd`))?.balance).toBe(12_50n);
 });
 
-test('a method that this release does not carry out is refused by name, with what it does', async () => {
-  const { token } = await mint(world, merchant);
+test('a method that the merchant does not offer is refused by name, with what it does', async () => {
+  const own = await world.merchant();
+  await setMerchant(world.gateway.deps, own.merchant.id, { methods: ['wallet', 'mobile_money'] });
+  const { token } = await mint(world, own);
   const needs = { cardnet_payment_method: 'HOSTED_SESSION', native_pay_token: 'x', native_pay_token_type: 'x' };
   for (const payment_method of ['card', 'bank_transfer', 'google_pay', 'apple_pay']) {
     const refused = await collectFrom(token, { ...needs, payment_method });
@@ -233,7 +232,14 @@ test('payment_method_id is a name, or an id of the method list; another merchant
     return { paying, methods: read.json.payment_methods as { id: string; name: string }[] };
   };
   const [mine, theirs] = [await detail(merchant), await detail(await world.merchant('Librairie Goma'))];
-  expect(mine.methods.map(({ name }) => name)).toEqual(['wallet', 'mobile_money', 'flash']);
+  expect(mine.methods.map(({ name }) => name)).toEqual([
+    'wallet',
+    'mobile_money',
+    'card',
+    'flash',
+    'google_pay',
+    'apple_pay',
+  ]);
   const idOf = ({ methods }: typeof mine) => methods.find(({ name }) => name === 'wallet')?.id ?? '';
   const wallet = await world.wallet();
   const submit = (payment_method_id: string) =>

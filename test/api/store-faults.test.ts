@@ -1,25 +1,13 @@
 /**
  * The store on a connection that breaks: what was acknowledged stays, what is in doubt is told so, nothing happens twice.
  */
-import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Change, Outcome } from '../../src/domain/change.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openWire, type Wire } from '../support/wire.ts';
 import { anAnswer, aTransfer, moving } from './store-records.ts';
-
-/** A wire between the store and the database that a test can cut, or make swallow what the database answers. */
-interface Wire {
-  readonly url: string;
-  swallow: boolean;
-  refuse: boolean;
-  cut(): void;
-  /** Resolves at the next bytes that the database answers. */
-  answered(): Promise<void>;
-  close(): Promise<void>;
-}
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -49,56 +37,6 @@ afterAll(async () => {
   await client.end();
   await database.drop();
 });
-
-async function openWire(target: string): Promise<Wire> {
-  const { hostname, port } = new URL(target);
-  const sockets = new Set<Socket>();
-  let notify: () => void = () => undefined;
-  const server: Server = createServer((near) => {
-    if (found.refuse) {
-      near.destroy();
-      return;
-    }
-    const far = connect(Number(port === '' ? 5432 : port), hostname);
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        sockets.delete(socket);
-        near.destroy();
-        far.destroy();
-      });
-    }
-    near.on('data', (bytes) => far.write(bytes));
-    far.on('data', (bytes) => {
-      notify();
-      if (!found.swallow) near.write(bytes);
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const url = new URL(target);
-  url.host = `127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
-  const found: Wire = {
-    url: url.href,
-    swallow: false,
-    refuse: false,
-    cut() {
-      for (const socket of sockets) socket.destroy();
-    },
-    answered: () =>
-      new Promise((resolve) => {
-        notify = resolve;
-      }),
-    async close() {
-      found.cut();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-  return found;
-}
 
 async function open(url: string): Promise<Store> {
   const store = await openStore({ url });

@@ -71,6 +71,9 @@ export function aPayment(n: number, shard = 0): Payment {
     wallet_number: null,
     msisdn: null,
     carrier: null,
+    hosted_session_id: null,
+    bank_account_id: null,
+    checkout_id: null,
     attempt_id: null,
     provider_reference: null,
     reason: null,
@@ -79,6 +82,7 @@ export function aPayment(n: number, shard = 0): Payment {
     created_at: NOON,
     submitted_at: null,
     completed_at: null,
+    released_at: null,
     expires_at: NOON + 900_000,
   };
 }
@@ -96,6 +100,7 @@ export function anEvent(n: number, shard = 0): WebhookEvent {
     body: '{"b":1,"a":"é"}',
     status: 'waiting',
     attempts: 0,
+    replayed_after: 0,
     next_at: NOON,
     created_at: NOON,
     delivered_at: null,

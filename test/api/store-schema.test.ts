@@ -83,6 +83,7 @@ test('every read answers', async () => {
     store.attempt.get,
     store.code.get,
     store.wallet.get,
+    store.pinGuard.get,
     store.account.get,
     store.event.get,
     store.idempotency.get,
@@ -102,9 +103,11 @@ test('every read answers', async () => {
   expect(await store.credential.list('nobody')).toEqual([]);
   expect(await store.merchant.list()).toEqual([]);
   expect(await store.payment.toExpire(NOON, 10)).toEqual([]);
+  expect(await store.attempt.listOpen(10)).toEqual([]);
   expect(await store.attempt.claimDue(NOON, NOON, 10)).toEqual([]);
   expect(await store.event.claimDue(NOON, NOON, 10)).toEqual([]);
   expect(await store.idempotency.reap(NOON, 10)).toBe(0);
+  expect(await store.pinGuard.reap(NOON, 10)).toBe(0);
   expect(await store.audit()).toEqual([]);
   await store.ping();
   expect(await store.time()).toBeGreaterThan(Date.UTC(2020, 0));

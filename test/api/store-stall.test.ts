@@ -2,23 +2,20 @@
  * A database that falls silent: connections stand, and nothing comes back. Everybody is told soon, nobody waits for
  * ever, and the store heals.
  */
-import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Change } from '../../src/domain/change.ts';
 import { type Committer, openCommitter } from '../../src/store/commit.ts';
 import { type Line, openLine } from '../../src/store/line.ts';
 import { openReaders, type Readers } from '../../src/store/read.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openWire, type Wire } from '../support/wire.ts';
 import { anAnswer } from './store-records.ts';
 
 const LIMIT_MS = 300;
 const PING = { name: 'ping', text: 'select' };
 
 let database: TestDatabase;
-let server: Server;
-let frozen = false;
-let sockets: Set<Socket>;
+let wire: Wire;
 let lines: Line[];
 let troubles: string[];
 let committer: Committer;
@@ -29,33 +26,11 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** A wire that, while `frozen`, accepts and swallows: as a stopped server does. */
 beforeEach(async () => {
-  frozen = false;
-  sockets = new Set();
-  const target = new URL(database.url);
-  server = createServer((near) => {
-    const far = connect(Number(target.port === '' ? 5432 : target.port), target.hostname);
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('data', (bytes) => {
-        if (!frozen) other.write(bytes);
-      });
-      socket.on('close', () => other.destroy());
-    }
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const url = new URL(database.url);
-  url.host = `127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+  wire = await openWire(database.url);
   troubles = [];
   const onError = ({ message }: Error) => troubles.push(message);
-  const openOne = (name: string) => openLine({ url: url.href, name, onError, limitMs: LIMIT_MS });
+  const openOne = (name: string) => openLine({ url: wire.url, name, onError, limitMs: LIMIT_MS });
   lines = ['commit', 'read', 'read'].map(openOne);
   const [first, ...others] = lines;
   if (first === undefined) throw new Error('no line');
@@ -67,8 +42,7 @@ afterEach(async () => {
   await committer.close();
   await readers.close();
   await Promise.all(lines.map((line) => line.close()));
-  for (const socket of sockets) socket.destroy();
-  server.close();
+  await wire.close();
 });
 
 const claim = (id: string): Change => ({ claims: [{ table: 'idempotency', row: anAnswer(id) }] });
@@ -82,7 +56,7 @@ const read = () =>
 test('reads and commits fail, sent commits in doubt; then everything heals', async () => {
   await Promise.all(lines.map((line) => line.run([{ statement: PING, values: () => [] }])));
   await committer.commit(claim('warm'));
-  frozen = true;
+  wire.frozen = true;
   const doubtful = committer.commit(claim('doubtful')).catch(nameOf);
   const reads = await Promise.all(Array.from({ length: 20 }, read));
   expect(new Set(reads)).toEqual(new Set(['StoreUnavailable']));
@@ -92,8 +66,8 @@ test('reads and commits fail, sent commits in doubt; then everything heals', asy
   expect(new Set(more)).toEqual(new Set(['StoreUnavailable']));
   // One connection each was lost; that nobody reached the server after that is no news.
   expect(new Set(troubles)).toEqual(new Set(['the database connection was lost']));
-  frozen = false;
-  for (const socket of sockets) socket.destroy();
+  wire.frozen = false;
+  wire.cut();
   let healed = 'not yet';
   for (let tries = 0; tries < 20 && healed !== 'won'; tries += 1) {
     healed = await committer.commit(claim(`back ${tries}`)).catch(nameOf);
@@ -110,7 +84,7 @@ test('a server that ends a statement for its time has rolled it back: try later'
 
 test('closing does not wait for a silent server', async () => {
   await Promise.all([committer.commit(claim('before')), read(), read()]);
-  frozen = true;
+  wire.frozen = true;
   await Promise.all(lines.map((line) => line.close()));
   expect(await read()).toBe('StoreUnavailable');
 });

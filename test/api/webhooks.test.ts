@@ -61,6 +61,7 @@ async function commitEvent(url: string | null, of: MerchantCreated = merchant): 
     body: JSON.stringify({ transaction_id, customer_reference: 'commande №7', status: 'approved' }),
     status: url === null ? 'no_target' : 'waiting',
     attempts: 0,
+    replayed_after: 0,
     next_at: now + LEASE_MS,
     created_at: now,
     delivered_at: null,
@@ -314,6 +315,33 @@ describe('replay', () => {
       [event.id, event.body],
       [event.id, event.body],
     ]);
+  });
+
+  it('gives a dead event the whole schedule again, and a living one too', async () => {
+    const receiver = await receiverOf((response) => response.writeHead(500).end());
+    const event = await commitEvent(receiver.url);
+    let after = await post(event);
+    while (after.status === 'waiting') after = await deliverWhenDue(event);
+    expect(after).toMatchObject({ status: 'dead', attempts: 12 });
+    await replayEvent(world.deps, merchant.merchant.id, event.id);
+    after = await deliverWhenDue(event);
+    for (const wait of RETRY_WAITS_MS.slice(0, 2)) {
+      const waits = after.next_at - world.clock.now();
+      expect(waits).toBeGreaterThanOrEqual(wait);
+      expect(waits).toBeLessThanOrEqual(wait * 1.2);
+      after = await deliverWhenDue(event);
+    }
+    expect(after).toMatchObject({ status: 'waiting', attempts: 15 });
+    // Once more, in the middle of its series: twelve tries from here.
+    await replayEvent(world.deps, merchant.merchant.id, event.id);
+    for (let tries = 1; tries <= 12; tries += 1) {
+      expect(after.status).toBe('waiting');
+      after = await deliverWhenDue(event);
+    }
+    expect(after).toMatchObject({ status: 'dead', attempts: 27 });
+    expect(receiver.hits).toHaveLength(27);
+    const tries = await world.store.webhookAttempts.ofEvent(event.shard, event.id);
+    expect(tries.map(({ number }) => number)).toEqual(Array.from({ length: 27 }, (_, at) => at + 1));
   });
 
   it('is refused for another merchant’s event, an unknown one, and one without a target', async () => {

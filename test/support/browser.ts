@@ -52,15 +52,35 @@ export interface Watched {
   close(): Promise<void>;
 }
 
-export const WINDOWS = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 900 } } as const;
+export const WINDOWS = {
+  small: { width: 360, height: 740 },
+  phone: { width: 390, height: 844 },
+  wide: { width: 1100, height: 760 },
+  desktop: { width: 1280, height: 900 },
+} as const;
 
-/** A fresh window in English that may only talk to `origin`. */
-export async function openWindow(browser: Browser, window: keyof typeof WINDOWS, origin: string): Promise<Watched> {
+/** How a window differs from the usual one. */
+export interface WindowOptions {
+  readonly locale?: string;
+  readonly javaScriptEnabled?: boolean;
+  /** Other origins that it may talk to. */
+  readonly also?: readonly string[];
+}
+
+/** A fresh window, in English, that may only talk to `origin`. */
+export async function openWindow(
+  browser: Browser,
+  window: keyof typeof WINDOWS,
+  origin: string,
+  options: WindowOptions = {},
+): Promise<Watched> {
+  const { also = [], locale = 'en-GB', javaScriptEnabled = true } = options;
   const context = await browser.newContext({
     viewport: WINDOWS[window],
-    locale: 'en-GB',
+    locale,
+    javaScriptEnabled,
     reducedMotion: 'reduce',
-    ...(window === 'phone' && { hasTouch: true, isMobile: true }),
+    ...((window === 'phone' || window === 'small') && { hasTouch: true, isMobile: true }),
   });
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -69,7 +89,7 @@ export async function openWindow(browser: Browser, window: keyof typeof WINDOWS,
   });
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
   page.on('request', (request) => {
-    if (new URL(request.url()).origin !== origin) complaints.push(`request to ${request.url()}`);
+    if (![origin, ...also].includes(new URL(request.url()).origin)) complaints.push(`request to ${request.url()}`);
   });
   page.on('response', (response) => {
     if (response.status() >= 400) complaints.push(`${response.status()} for ${response.url()}`);

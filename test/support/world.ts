@@ -25,6 +25,7 @@ import { openWallet } from '../../src/usecases/wallet-open.ts';
 import { createTestDatabase } from './database.ts';
 
 export const NOON = Date.UTC(2026, 10, 20, 12, 0, 0);
+export const WORLD_MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
 
 /** What the gateway answered; `json` is undefined where the body is not JSON. */
 export interface Answer {
@@ -109,7 +110,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     log,
     outbound,
     secrets: openSecrets({
-      masterKeys: [Buffer.alloc(32, 7).toString('base64')],
+      masterKeys: [WORLD_MASTER_KEY],
       random,
       transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
     }),

@@ -1,0 +1,59 @@
+/**
+ * Joins the card network's parts: API, hosted form, issuer and controls over one set of sessions and orders.
+ * Invariant: nothing of one network is shared with another one in the same process but the key that tells cards apart.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Book } from '../carriers/book.ts';
+import { type FaultBodies, faultHooks } from '../control/fault-hooks.ts';
+import type { Faults } from '../control/faults.ts';
+import type { World } from '../world.ts';
+import { createChallenges } from './challenges.ts';
+import { cardnetControl } from './control.ts';
+import { formRoutes } from './form-routes.ts';
+import { issuerRoutes } from './issuer-routes.ts';
+import { createOperations } from './operations.ts';
+import { createOrders } from './orders.ts';
+import { type CardnetCredentials, cardnetApi } from './routes.ts';
+import { createSessions } from './sessions.ts';
+import { errorBody } from './wire.ts';
+
+export type CardnetParts = {
+  readonly world: World;
+  readonly book: Book;
+  readonly faults: Faults;
+  readonly credentials: CardnetCredentials;
+  /** Signs what the customer's browser posts to the gateway. */
+  readonly callbackSecret: string;
+  /** Where browsers reach /cardnet; undefined is localhost, at the port that the request came to. */
+  readonly browserUrl: string | undefined;
+  /** The compiled `session.js`; undefined when the project was not built. */
+  readonly script: string | undefined;
+};
+
+const faultBodies: FaultBodies = {
+  refuse: errorBody('SERVER_BUSY', 'The gateway is too busy to take the request. Try again later.'),
+  error: errorBody('SERVER_FAILED', 'The gateway failed while it processed the request.'),
+};
+
+export async function registerCardnet(app: FastifyInstance, parts: CardnetParts): Promise<void> {
+  const { world, book, faults, script, credentials, callbackSecret } = parts;
+  const sessions = createSessions(world);
+  const orders = createOrders();
+  const challenges = createChallenges({ world, callbackSecret });
+  const operations = createOperations({ world, book, sessions, orders, challenges });
+  // Another host than the gateway's, so that to browsers the fields live on an origin of their own.
+  const browserUrl = ({ socket }: FastifyRequest) => parts.browserUrl ?? `http://localhost:${socket.localPort}/cardnet`;
+
+  const hooks = faultHooks('cardnet', faults, world, faultBodies);
+  await app.register(async (scope) => cardnetApi(scope, { sessions, operations, credentials, hooks, browserUrl }), {
+    prefix: '/cardnet',
+  });
+  await app.register(
+    async (scope) => {
+      formRoutes(scope, { sessions, merchantId: credentials.merchantId, script });
+      issuerRoutes(scope, { world, challenges, orders, merchant: credentials.merchantId });
+    },
+    { prefix: '/cardnet' },
+  );
+  cardnetControl(app, { sessions, challenges });
+}

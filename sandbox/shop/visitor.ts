@@ -1,0 +1,50 @@
+/**
+ * Who looks at the shop: the cart, the language and the currency, from cookies and from what the address chooses.
+ * Invariant: cookies are sent to the shop alone, hold no more than a name, and are read as a stranger's text.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Language, languageOf, languages } from '../pages/languages.ts';
+import { type Currency, isCurrency } from './goods.ts';
+
+export type Visitor = {
+  /** The cart's id; undefined before anything was put into one. */
+  readonly cart: string | undefined;
+  readonly language: Language;
+  readonly currency: Currency;
+};
+
+const names = { cart: 'shop_cart', language: 'shop_language', currency: 'shop_currency' } as const;
+
+function cookieIn(request: FastifyRequest, name: string): string | undefined {
+  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
+function setCookie(reply: FastifyReply, name: string, value: string): void {
+  // Lax: a form on another site cannot press the shop's buttons, and whoever comes back from the payment page is known.
+  void reply.header('set-cookie', `${name}=${value}; Path=/shop; HttpOnly; SameSite=Lax`);
+}
+
+function asked(request: FastifyRequest, name: string): unknown {
+  const query = request.query;
+  return typeof query === 'object' && query !== null ? Reflect.get(query, name) : undefined;
+}
+
+/** `?lang=` and `?currency=` choose, and are remembered. */
+export function visitorOf(request: FastifyRequest, reply: FastifyReply): Visitor {
+  const chosen = languages.find((language) => language === asked(request, 'lang'));
+  if (chosen !== undefined) setCookie(reply, names.language, chosen);
+  const remembered = languages.find((language) => language === cookieIn(request, names.language));
+  const currency = asked(request, 'currency');
+  if (isCurrency(currency)) setCookie(reply, names.currency, currency);
+  const before = cookieIn(request, names.currency);
+  return {
+    cart: cookieIn(request, names.cart),
+    language: chosen ?? remembered ?? languageOf(request),
+    currency: isCurrency(currency) ? currency : isCurrency(before) ? before : 'usd',
+  };
+}
+
+export function rememberCart(reply: FastifyReply, visitor: Visitor, cart: string): void {
+  if (cart !== visitor.cart) setCookie(reply, names.cart, cart);
+}

@@ -1,0 +1,169 @@
+/**
+ * The steps that a customer can take, one a form.
+ *
+ * Invariant: a step reads the form's fields and calls a use case; whether it may happen is decided there, and told by a
+ * refusal in words.
+ */
+
+import { judgeProof } from '../domain/file-type.ts';
+import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
+import { isSubmitted, type SubmittedMethod } from '../domain/submission.ts';
+import type { Language } from '../messages/messages.ts';
+import type { PageRequest } from '../messages/page.ts';
+import { openCardForm } from '../usecases/card-form.ts';
+import {
+  type PageFields,
+  payOnPage,
+  resendOnPage,
+  startAgain,
+  uploadOnPage,
+  verifyOnPage,
+} from '../usecases/checkout-act.ts';
+import type { PageView } from '../usecases/checkout-read.ts';
+import type { Deps } from '../usecases/deps.ts';
+import { readPhone } from './phone.ts';
+
+export interface Step {
+  readonly request: PageRequest;
+  readonly view: PageView;
+  readonly language: Language;
+}
+
+export type Done =
+  /** The page as it is now, or a part of it. */
+  | { readonly kind: 'page'; readonly path: '' | '/card' | '?sent=1' }
+  /** A page of ours that is not the payment's own: the challenge. */
+  | { readonly kind: 'elsewhere'; readonly url: string }
+  | { readonly kind: 'json'; readonly value: unknown };
+
+const PAGE: Done = { kind: 'page', path: '' };
+
+/** By the last part of the form's address. */
+export const steps: { readonly [name: string]: (deps: Deps, step: Step) => Promise<Done> } = {
+  pay,
+  code: verify,
+  resend,
+  again,
+  card: openCard,
+  carrier: nameCarrier,
+  proof,
+};
+
+async function pay(deps: Deps, { request, view }: Step): Promise<Done> {
+  requireNoCard(request);
+  const method = chosenMethod(request);
+  const { redirectUrl } = await payOnPage(deps, view, method, fieldsFor(method, request, view), browserOf(request));
+  return redirectUrl === undefined ? PAGE : { kind: 'elsewhere', url: redirectUrl };
+}
+
+function chosenMethod(request: PageRequest): SubmittedMethod {
+  const method = METHODS.find((one) => one === request.form.method);
+  if (method === undefined) throw refuseField(1103, 'payment_method', 'UNKNOWN_PAYMENT_METHOD');
+  return method;
+}
+
+const METHODS = (['mobile_money', 'card', 'wallet', 'flash', 'bank_transfer'] as const).filter(isSubmitted);
+
+/** A card number is typed nowhere but in the network's own frames. */
+function requireNoCard({ cardField }: PageRequest): void {
+  if (cardField !== undefined) throw refuseField(1110, WIRE_NAMES[cardField] ?? 'payment_method', 'CARD_DATA');
+}
+
+/** What the page's fields are called over the API. */
+const WIRE_NAMES: { readonly [field: string]: string } = {
+  number: 'ewallet_number',
+  pin: 'ewallet_pin',
+  phone: 'mobile_money_phone_number',
+  code: 'otp_code',
+};
+
+function fieldsFor(method: SubmittedMethod, { form }: PageRequest, { payment }: PageView): Partial<PageFields> {
+  switch (method) {
+    case 'wallet':
+    case 'flash':
+      return accountFields(form);
+    case 'mobile_money':
+      return { msisdn: phoneOf(form) };
+    case 'card':
+      return { session_id: payment.hosted_session_id ?? undefined };
+    case 'bank_transfer':
+      return { bank_account_id: required(form.account, 'bank_account_id') };
+  }
+}
+
+function accountFields(form: PageRequest['form']): Partial<PageFields> {
+  const number = (form.number ?? '').replaceAll(/[\s-]/g, '');
+  const pin = (form.pin ?? '').trim();
+  const details: RefusalDetail[] = [];
+  if (number === '') details.push({ field: 'ewallet_number', code: 'REQUIRED' });
+  if (pin === '') details.push({ field: 'ewallet_pin', code: 'REQUIRED' });
+  else if (!/^[0-9]{4,8}$/.test(pin)) details.push({ field: 'ewallet_pin', code: 'INVALID_FORMAT' });
+  if (details.length > 0) throw new Refusal(1110, { details });
+  return { wallet_number: number, wallet_pin: pin };
+}
+
+function phoneOf(form: PageRequest['form']): string {
+  const given = required(form.phone, 'mobile_money_phone_number');
+  const phone = readPhone(given, form.country ?? '');
+  if (phone === undefined) throw refuseField(1110, 'mobile_money_phone_number', 'INVALID_PHONE_NUMBER');
+  return phone;
+}
+
+function required(value: string | undefined, field: string): string {
+  const given = value?.trim() ?? '';
+  if (given === '') throw refuseField(1109, field, 'REQUIRED');
+  return given;
+}
+
+function browserOf(request: PageRequest) {
+  return {
+    accept: request.header('accept'),
+    userAgent: request.header('user-agent'),
+    language: request.header('accept-language'),
+    address: request.address,
+  };
+}
+
+async function verify(deps: Deps, { request, view }: Step): Promise<Done> {
+  requireNoCard(request);
+  const code = required(request.form.code, 'otp_code').replaceAll(/[\s-]/g, '');
+  if (!/^[0-9]{6}$/.test(code)) throw refuseField(1110, 'otp_code', 'INVALID_FORMAT');
+  await verifyOnPage(deps, view, code);
+  return PAGE;
+}
+
+async function resend(deps: Deps, { view }: Step): Promise<Done> {
+  await resendOnPage(deps, view);
+  return { kind: 'page', path: '?sent=1' };
+}
+
+/** Another payment on the same session, once this one has ended without money. */
+async function again(deps: Deps, { view }: Step): Promise<Done> {
+  const { status } = view.payment;
+  if (status === 'declined' || status === 'failed' || status === 'cancelled') await startAgain(deps, view);
+  return PAGE;
+}
+
+async function openCard(deps: Deps, { view }: Step): Promise<Done> {
+  if (!view.offers.some(({ method }) => method === 'card')) {
+    throw refuseField(1103, 'payment_method', 'METHOD_NOT_AVAILABLE');
+  }
+  await openCardForm(deps, view.caller, view.payment.id);
+  return { kind: 'page', path: '/card' };
+}
+
+/** Which carrier a number belongs to, while it is typed. It comes in a body, for addresses are logged. */
+async function nameCarrier(deps: Deps, { request, view }: Step): Promise<Done> {
+  const phone = readPhone(request.form.phone ?? '', request.form.country ?? '');
+  const route = phone === undefined ? undefined : deps.connectors.routeFor(phone, view.payment.currency);
+  return { kind: 'json', value: { carrier: route?.kind === 'route' ? route.carrier : null } };
+}
+
+async function proof(deps: Deps, { request, view }: Step): Promise<Done> {
+  const bytes = await request.readFile();
+  if (bytes === undefined) throw refuseField(1109, 'file', 'REQUIRED');
+  const verdict = judgeProof(bytes);
+  if (verdict.kind === 'refused') throw refuseField(1110, 'file', verdict.fault);
+  await uploadOnPage(deps, view, bytes, verdict.type);
+  return PAGE;
+}

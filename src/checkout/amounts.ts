@@ -1,0 +1,96 @@
+/**
+ * Amounts, spans and dates as the reader's language writes them.
+ *
+ * Invariant: an amount goes from minor units to text without ever being a floating-point number, with exactly the
+ * fraction digits of our own table: `Intl` is wrong about some currencies.
+ */
+
+import { type Currency, exponentOf } from '../domain/currency.ts';
+import { formatMinor } from '../domain/money.ts';
+import type { Language } from '../messages/messages.ts';
+
+/** What `Intl` formats by. Lingala is written by people who read French figures. */
+const LOCALES: { readonly [language in Language]: string } = {
+  en: 'en',
+  fr: 'fr',
+  es: 'es',
+  ru: 'ru',
+  zh: 'zh',
+  ln: 'fr',
+};
+
+const formats = new Map<string, Intl.NumberFormat>();
+
+/** `45,90 $US`, `$45.90`. */
+export function amountText(language: Language, minor: bigint, currency: Currency): string {
+  const digits = exponentOf(currency);
+  const format = kept(`${language} ${currency}`, () => {
+    const options = {
+      style: 'currency',
+      currency,
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+    } as const;
+    return new Intl.NumberFormat(LOCALES[language], options);
+  });
+  const text = formatMinor(minor, currency);
+  return isDecimal(text) ? format.format(text) : text;
+}
+
+function isDecimal(text: string): text is `${number}` {
+  return /^-?\d+(\.\d+)?$/.test(text);
+}
+
+/** A span in one unit, rounded up: `28 min`, `45 s`, `3 h`. */
+export function spanText(language: Language, milliseconds: number): string {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1_000));
+  if (seconds < 90) return unitText(language, seconds, 'second');
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes <= 120) return unitText(language, minutes, 'minute');
+  const hours = Math.ceil(minutes / 60);
+  return hours <= 48 ? unitText(language, hours, 'hour') : unitText(language, Math.ceil(hours / 24), 'day');
+}
+
+function unitText(language: Language, count: number, unit: 'second' | 'minute' | 'hour' | 'day'): string {
+  const style = { style: 'unit', unit, unitDisplay: unit === 'day' ? 'long' : 'short' } as const;
+  return kept(`${language} ${unit}`, () => new Intl.NumberFormat(LOCALES[language], style)).format(count);
+}
+
+/** Minutes and seconds: `3:08`. */
+export function clockText(milliseconds: number): string {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1_000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+const moments = new Map<Language, Intl.DateTimeFormat>();
+
+/** Date and time in UTC, which it says: the server does not know where the reader is. */
+export function momentText(language: Language, at: number): string {
+  let format = moments.get(language);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat(LOCALES[language], { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+    moments.set(language, format);
+  }
+  return `${format.format(at)} UTC`;
+}
+
+/** A country's name in the reader's language. */
+export function countryText(language: Language, country: string): string {
+  let names = regions.get(language);
+  if (names === undefined) {
+    names = new Intl.DisplayNames(LOCALES[language], { type: 'region' });
+    regions.set(language, names);
+  }
+  return names.of(country) ?? country;
+}
+
+const regions = new Map<Language, Intl.DisplayNames>();
+
+function kept(key: string, make: () => Intl.NumberFormat): Intl.NumberFormat {
+  let format = formats.get(key);
+  if (format === undefined) {
+    format = make();
+    formats.set(key, format);
+  }
+  return format;
+}

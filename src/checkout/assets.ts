@@ -1,0 +1,78 @@
+/**
+ * The files that the pages load: one stylesheet, one icon, the compiled browser scripts.
+ *
+ * Invariant: a file's address holds a hash of its content, so that browsers keep it for ever; only what was found when
+ * the process started is served.
+ */
+
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { PageAnswer, PageRequest } from '../messages/page.ts';
+
+interface Asset {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly br: Buffer;
+  readonly gzip: Buffer;
+}
+
+export interface Assets {
+  /** Where a file is found; undefined when there is none of that name (scripts, before the first build). */
+  address(name: 'page.css' | 'icon.svg' | 'page.js' | 'card.js'): string | undefined;
+  /** The file at an address; undefined for any other. */
+  answer(file: string, request: Pick<PageRequest, 'header'>): PageAnswer | undefined;
+}
+
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="9" fill="#0b6e4f"/><path d="M8 22V11l8 7 8-7v11" fill="none" stroke="#fff" stroke-width="3.2" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
+
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+export function openAssets(): Assets {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const byFile = new Map<string, Asset>();
+  const addresses = new Map<string, string>();
+  const add = (name: string, type: string, content: string): void => {
+    const hash = createHash('sha256').update(content).digest('base64url').slice(0, 12);
+    const file = name.replace('.', `.${hash}.`);
+    const plain = Buffer.from(content);
+    byFile.set(file, { type, plain, br: brotliCompressSync(plain), gzip: gzipSync(plain) });
+    addresses.set(name, `/checkout/assets/${file}`);
+  };
+  add('page.css', 'text/css; charset=utf-8', readFileSync(join(here, 'page.css'), 'utf8'));
+  add('icon.svg', 'image/svg+xml', ICON);
+  for (const name of ['page.js', 'card.js']) {
+    const script = scriptPath(here, name);
+    // From the sources, before the first build, the pages work without: their forms need no script.
+    if (script !== undefined) add(name, 'text/javascript; charset=utf-8', withoutMap(readFileSync(script, 'utf8')));
+  }
+  return {
+    address: (name) => addresses.get(name),
+    answer(file, request) {
+      const asset = byFile.get(file);
+      return asset === undefined ? undefined : encoded(asset, request.header('accept-encoding') ?? '');
+    },
+  };
+}
+
+/** Beside this file's compiled form, or in the last build. */
+function scriptPath(here: string, name: string): string | undefined {
+  const places = [join(here, 'browser', name), join(here, '../../dist/src/checkout/browser', name)];
+  return places.find((path) => existsSync(path));
+}
+
+function withoutMap(script: string): string {
+  return script.replace(/^\/\/# sourceMappingURL=.*$/m, '');
+}
+
+function encoded({ type, plain, br, gzip }: Asset, accepted: string): PageAnswer {
+  const headers = { 'Cache-Control': FOR_EVER, Vary: 'Accept-Encoding' };
+  if (/\bbr\b/.test(accepted))
+    return { status: 200, type, body: br, headers: { ...headers, 'Content-Encoding': 'br' } };
+  if (/\bgzip\b/.test(accepted)) {
+    return { status: 200, type, body: gzip, headers: { ...headers, 'Content-Encoding': 'gzip' } };
+  }
+  return { status: 200, type, body: plain, headers };
+}

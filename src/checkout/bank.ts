@@ -1,0 +1,55 @@
+/**
+ * Bank transfers: the choice of an account, what to transfer where, and the form for the proof.
+ *
+ * Invariant: what the customer has to copy is shown exactly as the bank wants it, one value a line.
+ */
+
+import type { BankAccount } from '../domain/records.ts';
+import { type Html, html, type Piece } from '../messages/html.ts';
+import { momentText } from './amounts.ts';
+import { faultLine, money, noticeOf, pathOf, type Shown, text } from './shown.ts';
+
+/** Radio buttons, one an account; the only one is chosen already. */
+export function accountChoice(shown: Shown): Html {
+  const { accounts } = shown.view;
+  const fault = shown.faults.fields.account;
+  const rows = accounts.map(
+    ({ id, bank_name, account_number, account_name }) =>
+      html`<label class="account"><input type="radio" name="account" value="${id}" required${accounts.length === 1 || shown.kept.account === id ? html` checked` : undefined}><span><strong>${bank_name}</strong> <span class="soft">${account_name} · ${account_number}</span></span></label>`,
+  );
+  return html`<fieldset class="accounts"${fault === undefined ? undefined : html` aria-describedby="account-fault"`}><legend class="label">${text(shown, 'bank_choose')}</legend>${rows}${
+    fault === undefined ? undefined : faultLine('account-fault', fault)
+  }</fieldset>`;
+}
+
+/** Waiting for the transfer: its facts, and below them the form for its proof. */
+export function proofMain(shown: Shown): Html {
+  const { payment, accounts } = shown.view;
+  const [account] = accounts;
+  const fault = shown.faults.fields.file;
+  const until = momentText(shown.language, payment.expires_at);
+  return html`<section class="card">${noticeOf(shown)}<h1>${text(shown, 'bank_title', { amount: money(shown, payment.total_minor) })}</h1>
+<p>${text(shown, 'bank_text')}</p>${account === undefined ? undefined : facts(shown, account)}
+<h2>${text(shown, 'proof_title')}</h2><p class="soft">${text(shown, 'proof_until', { date: until })}</p>
+<form method="post" action="${pathOf(shown, 'proof')}" enctype="multipart/form-data" data-once>
+<div class="field"><label class="label" for="file">${text(shown, 'proof_file')}</label><input id="file" name="file" type="file" accept="image/jpeg,image/png,application/pdf" required${fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="file-fault" autofocus`}>${
+    fault === undefined ? undefined : faultLine('file-fault', fault)
+  }</div><button class="button">${text(shown, 'proof_send')}</button></form></section>`;
+}
+
+function facts(shown: Shown, account: BankAccount): Html {
+  const { payment } = shown.view;
+  return html`<dl class="facts">${fact(shown, text(shown, 'amount'), money(shown, payment.total_minor))}
+${fact(shown, text(shown, 'bank_name'), account.bank_name)}
+${fact(shown, text(shown, 'bank_holder'), account.account_name)}
+${fact(shown, text(shown, 'bank_number'), account.account_number)}
+${account.iban === null ? undefined : fact(shown, 'IBAN', account.iban)}
+${account.swift === null ? undefined : fact(shown, 'SWIFT / BIC', account.swift)}
+${account.branch_city === null ? undefined : fact(shown, text(shown, 'bank_city'), account.branch_city)}
+${fact(shown, text(shown, 'bank_reference'), payment.customer_reference)}</dl>`;
+}
+
+/** A value, and a button that a script brings to life. */
+function fact(shown: Shown, name: string, value: string): Piece {
+  return html`<div><dt>${name}</dt><dd><span>${value}</span><button type="button" class="copy" data-copy="${value}" data-copied="${text(shown, 'copied')}" aria-label="${text(shown, 'copy')}: ${name}" hidden>${text(shown, 'copy')}</button></dd></div>`;
+}

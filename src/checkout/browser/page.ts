@@ -1,0 +1,191 @@
+/**
+ * The hosted page's script: time counts down, news show by themselves, a form is sent once, values copy.
+ *
+ * Invariant: the page works without it. It decides nothing: what is shown comes from the server, whole.
+ */
+
+/** Milliseconds between two questions; fewer while nobody looks. */
+const ASK_EVERY = 3_000;
+const ASK_AT_MOST_EVERY = 15_000;
+
+/** Asks whether another page would be shown, and loads it when so. */
+function follow(address: string, shown: string): void {
+  let pause = ASK_EVERY;
+  const ask = async (): Promise<void> => {
+    const answer = await fetch(address, { headers: { accept: 'application/json' } }).catch(() => undefined);
+    const news: unknown = answer?.ok === true ? await answer.json().catch(() => undefined) : undefined;
+    if (isNews(news) && news.version !== shown) return load();
+    // Whoever is asked too often, or is away, is left alone for longer.
+    pause = answer?.ok === true ? ASK_EVERY : Math.min(pause * 2, ASK_AT_MOST_EVERY);
+    wait();
+  };
+  const wait = (): void => void setTimeout(() => (document.hidden ? wait() : void ask()), pause);
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) pause = ASK_EVERY;
+  });
+  wait();
+}
+
+function isNews(value: unknown): value is { readonly version: string } {
+  return typeof value === 'object' && value !== null && 'version' in value && typeof value.version === 'string';
+}
+
+/** The page's own address: the one with the ticket is left behind. */
+function load(): void {
+  const path = document.body.dataset.state?.replace(/\/state$/, '');
+  if (path === undefined) location.reload();
+  else location.replace(path);
+}
+
+/** The circle's circumference. */
+const ROUND = 377;
+
+function countDown(): void {
+  const started = performance.now();
+  const ring = document.querySelector<HTMLElement>('[data-ring]');
+  const time = document.querySelector<HTMLElement>('[data-left]');
+  if (ring === null && time === null) return;
+  const tick = (): void => {
+    const passed = performance.now() - started;
+    if (ring !== null) drawRing(ring, Number(ring.dataset.ring) - passed);
+    if (time !== null) writeTime(time, Number(time.dataset.left) - passed);
+  };
+  setInterval(tick, 1_000);
+}
+
+function drawRing(ring: HTMLElement, left: number): void {
+  const part = Math.max(0, left) / Number(ring.dataset.whole);
+  ring.querySelector('.arc')?.setAttribute('stroke-dasharray', `${Math.round(ROUND * part)} ${ROUND}`);
+  const clock = ring.querySelector('.clock');
+  if (clock !== null) clock.textContent = clockText(left);
+}
+
+function clockText(milliseconds: number): string {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1_000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+/** Minutes in the page's language; the server wrote the first in the same form. */
+function writeTime(time: HTMLElement, left: number): void {
+  const minutes = Math.ceil(left / 60_000);
+  if (left <= 0) load();
+  if (left <= 0 || minutes > 120) return;
+  const [count, unit] = left < 90_000 ? [Math.ceil(left / 1_000), 'second'] : [minutes, 'minute'];
+  const text = new Intl.NumberFormat(locale(), { style: 'unit', unit, unitDisplay: 'short' }).format(count);
+  if (time.textContent !== text) time.textContent = text;
+}
+
+/** Browsers know no Lingala; its readers read French figures. */
+function locale(): string {
+  const { lang } = document.documentElement;
+  return lang === 'ln' ? 'fr' : lang;
+}
+
+/** Times in the reader's own time zone, which the server does not know. */
+function localTimes(): void {
+  for (const time of document.querySelectorAll<HTMLTimeElement>('time[data-clock], time[data-moment]')) {
+    const options: Intl.DateTimeFormatOptions =
+      time.dataset.clock === undefined ? { dateStyle: 'medium', timeStyle: 'short' } : { timeStyle: 'medium' };
+    time.textContent = new Intl.DateTimeFormat(locale(), options).format(new Date(time.dateTime));
+  }
+}
+
+/** A second press while the first is under way does nothing. */
+function sendOnce(): void {
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (!(form instanceof HTMLFormElement) || form.dataset.once === undefined) return;
+    if (form.dataset.sent !== undefined) return event.preventDefault();
+    form.dataset.sent = '';
+    const button = form.querySelector('button');
+    button?.setAttribute('aria-busy', 'true');
+  });
+  // A page that is shown again from the browser's memory may be sent again.
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) load();
+  });
+}
+
+/** Buttons that copy a value and say so for a moment. */
+function copyOnPress(): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]')) {
+    button.hidden = false;
+    const label = button.textContent;
+    button.addEventListener('click', () => {
+      void navigator.clipboard.writeText(button.dataset.copy ?? '').then(() => {
+        button.textContent = button.dataset.copied ?? '';
+        setTimeout(() => {
+          button.textContent = label;
+        }, 1_500);
+      });
+    });
+  }
+}
+
+/** Digits that make a number worth asking about. */
+const ENOUGH_DIGITS = 8;
+
+/** Says which carrier a number belongs to, once it has been typed. */
+function nameCarrier(): void {
+  const line = document.querySelector<HTMLElement>('[data-carrier]');
+  const form = line?.closest('form');
+  const phone = form?.querySelector<HTMLInputElement>('input[name="phone"]');
+  if (line === null || form === null || form === undefined || phone === null || phone === undefined) return;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let latest = '';
+  const ask = async (): Promise<void> => {
+    const body = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) if (typeof value === 'string') body.set(name, value);
+    const typed = phone.value;
+    const answer = await fetch(line.dataset.carrier ?? '', { method: 'POST', body }).catch(() => undefined);
+    const found: unknown = answer?.ok === true ? await answer.json().catch(() => undefined) : undefined;
+    if (typed !== phone.value) return;
+    const carrier = carrierIn(found);
+    line.textContent =
+      (carrier === undefined ? line.dataset.help : line.dataset.known?.replace('{carrier}', carrier)) ?? '';
+  };
+  form.addEventListener('input', () => {
+    clearTimeout(timer);
+    if (phone.value === latest || phone.value.replace(/\D/g, '').length < ENOUGH_DIGITS) return;
+    latest = phone.value;
+    timer = setTimeout(() => void ask(), 400);
+  });
+}
+
+function carrierIn(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('carrier' in value)) return undefined;
+  return typeof value.carrier === 'string' ? value.carrier : undefined;
+}
+
+/** The menu of languages closes when the reader goes elsewhere. */
+function closeMenu(): void {
+  const menu = document.querySelector<HTMLDetailsElement>('.languages details');
+  if (menu === null) return;
+  document.addEventListener('keydown', ({ key }) => {
+    if (key !== 'Escape' || !menu.open) return;
+    menu.open = false;
+    menu.querySelector('summary')?.focus();
+  });
+  document.addEventListener('click', ({ target }) => {
+    if (target instanceof Node && !menu.contains(target)) menu.open = false;
+  });
+}
+
+/** A code of six digits is sent when the last one has been typed; a challenge is gone on with at once. */
+function goOn(): void {
+  document.querySelector<HTMLFormElement>('form[data-submit]')?.requestSubmit();
+  const code = document.querySelector<HTMLInputElement>('input[autocomplete="one-time-code"]');
+  code?.addEventListener('input', () => {
+    if (code.value.replace(/\D/g, '').length === 6) code.form?.requestSubmit();
+  });
+}
+
+const { state, version } = document.body.dataset;
+if (state !== undefined && version !== undefined) follow(state, version);
+countDown();
+localTimes();
+sendOnce();
+copyOnPress();
+nameCarrier();
+closeMenu();
+goOn();

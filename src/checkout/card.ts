@@ -1,0 +1,66 @@
+/**
+ * The card form, whose fields are frames of the card network, and the form that leads to the issuer's challenge.
+ *
+ * Invariant: what the customer types goes to the network from frames that we cannot read. Our own fields on this page
+ * have no name, so that no browser ever sends them to us.
+ */
+
+import { type Html, html } from '../messages/html.ts';
+import type { ChallengeView } from '../usecases/card-challenge.ts';
+import { orderSection } from './choose.ts';
+import { money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
+
+const FIELDS = [
+  ['number', 'card_number', 'cc-number'],
+  ['expiry-month', 'card_month', 'cc-exp-month'],
+  ['expiry-year', 'card_year', 'cc-exp-year'],
+  ['security-code', 'card_code', 'cc-csc'],
+] as const;
+
+/** The form. `network` is the card network's name as customers know it. */
+export function cardMain(shown: Shown, network: string): Html {
+  const { payment } = shown.view;
+  const words = {
+    loading: text(shown, 'card_loading'),
+    failed: text(shown, 'card_failed'),
+    checking: text(shown, 'card_checking'),
+    cardNumber: text(shown, 'card_check_number'),
+    expiry: text(shown, 'card_check_expiry'),
+    securityCode: text(shown, 'card_check_code'),
+  };
+  return html`${orderSection(shown)}<section class="card">${noticeOf(shown)}<h1>${text(shown, 'card_title')}</h1>
+<noscript><p class="notice bad">${text(shown, 'card_noscript')}</p></noscript>
+<form method="post" action="${pathOf(shown, 'pay')}" data-card="${payment.hosted_session_id ?? ''}" data-words="${JSON.stringify(words)}" hidden>
+<input type="hidden" name="method" value="card">
+<div class="card-fields">${FIELDS.map(
+    ([name, word, autocomplete]) =>
+      html`<div class="field ${name}"><label class="label" for="card-${name}">${text(shown, word)}</label><div class="box"><input id="card-${name}" type="text" readonly autocomplete="${autocomplete}" aria-describedby="card-fault"></div></div>`,
+  )}</div>
+<p class="fault" id="card-fault" role="alert" hidden></p>
+<p class="help">${text(shown, 'card_note', { network })}</p>
+<button class="button" disabled>${text(shown, 'pay', { amount: cardTotal(shown) })}</button></form>
+<p class="soft" role="status" data-card-status></p>
+${otherWay(shown)}</section>`;
+}
+
+function cardTotal(shown: Shown): string {
+  const { offers, payment } = shown.view;
+  const total = offers.find(({ method }) => method === 'card')?.totalMinor ?? payment.total_minor;
+  return money(shown, total);
+}
+
+function otherWay(shown: Shown): Html {
+  const others = shown.view.offers.some(({ method }) => method !== 'card');
+  return html`<p class="back">${others ? html`<a class="quiet-link" href="${pathOf(shown)}">${text(shown, 'other_way')}</a>` : returnLink(shown, 'quiet')}</p>`;
+}
+
+/** The form that the browser posts to the issuer: by its button, or at once by our script. */
+export function challengeMain(
+  words: { readonly title: string; readonly text: string; readonly go: string },
+  challenge: NonNullable<ChallengeView['challenge']>,
+): Html {
+  return html`<section class="card calm"><h1>${words.title}</h1><p>${words.text}</p>
+<form method="post" action="${challenge.action}" data-submit>${challenge.fields.map(
+    ({ name, value }) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )}<button class="button">${words.go}</button></form></section>`;
+}

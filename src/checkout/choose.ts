@@ -1,0 +1,203 @@
+/**
+ * The choice of a way to pay, and what each way asks for.
+ *
+ * Invariant: every way has a form of its own, so that what was typed for another one is never sent; all of it works
+ * without a script, because the chosen one unfolds by the state of its radio button.
+ */
+
+import type { SubmittedMethod } from '../domain/submission.ts';
+import type { CheckoutWord } from '../messages/checkout/words.ts';
+import { type Html, html, type Piece } from '../messages/html.ts';
+import { say } from '../messages/messages.ts';
+import type { Offer } from '../usecases/checkout-read.ts';
+import { countryText, spanText } from './amounts.ts';
+import { accountChoice } from './bank.ts';
+import { dialCode } from './phone.ts';
+import { field, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
+
+/** The page on which the customer chooses and pays: what is paid, and how. */
+export function chooseMain(shown: Shown): Html {
+  const { offers } = shown.view;
+  return html`${orderSection(shown)}
+<section class="card pay">${noticeOf(shown)}${offers.length === 0 ? noOffer(shown) : choice(shown)}
+<p class="back">${returnLink(shown, 'quiet')}</p></section>`;
+}
+
+function noOffer(shown: Shown): Html {
+  return html`<h1>${text(shown, 'none_title')}</h1><p>${text(shown, 'none_text')}</p>`;
+}
+
+function choice(shown: Shown): Html {
+  const { offers } = shown.view;
+  const [only, second] = offers;
+  if (only !== undefined && second === undefined) {
+    return html`<h1>${say(shown.language, `method.${only.method}`)}</h1><p class="soft">${text(shown, `hint_${only.method}`)}</p>${panel(shown, only)}`;
+  }
+  const chosen = offers.find(({ method }) => method === shown.kept.method)?.method ?? only?.method;
+  return html`<fieldset><legend><h1>${text(shown, 'choose_title')}</h1></legend>
+<ul class="methods">${offers.map((offer) => option(shown, offer, offer.method === chosen))}</ul></fieldset>`;
+}
+
+function option(shown: Shown, offer: Offer, isChosen: boolean): Html {
+  const { method } = offer;
+  // A fee that is the same everywhere stands in the sums.
+  const fee = feesDiffer(shown) ? text(shown, 'fee_more', { fee: money(shown, offer.feeMinor) }) : undefined;
+  return html`<li class="method"><input class="pick" type="radio" name="method" value="${method}" id="m-${method}"${isChosen ? html` checked` : undefined}>
+<label for="m-${method}"><span class="dot" aria-hidden="true"></span><span class="words"><strong>${say(shown.language, `method.${method}`)}</strong> <span class="soft">${text(shown, `hint_${method}`)}</span>${fee === undefined ? undefined : html` <span class="fee">${fee}</span>`}</span>${badges(shown, method)}</label>
+<div class="panel">${panel(shown, offer)}</div></li>`;
+}
+
+/** The carriers, where there are some to be recognised; the reader of a screen hears them with the field's help. */
+function badges(shown: Shown, method: SubmittedMethod): Piece {
+  const { view } = shown;
+  if (method !== 'mobile_money') return undefined;
+  const home = chosenCountry(shown);
+  const names = view.carriers.filter(({ country }) => country === home).map(({ carrier }) => carrier);
+  const known = [...new Set(names)].filter((name) => name !== 'Mobile Money').slice(0, 3);
+  return html`<span class="badges" aria-hidden="true">${known.map((name) => html`<span>${name.replace(/^Vodacom | Money$/, '')}</span>`)}</span>`;
+}
+
+function panel(shown: Shown, offer: Offer): Html {
+  const step = offer.method === 'card' ? 'card' : 'pay';
+  return html`<form method="post" action="${pathOf(shown, step)}" data-once>
+<input type="hidden" name="method" value="${offer.method}">${fieldsOf(shown, offer)}
+<button class="button">${buttonText(shown, offer)}</button></form>`;
+}
+
+function buttonText(shown: Shown, { method, totalMinor }: Offer): string {
+  if (method === 'card') return text(shown, 'go_card');
+  if (method === 'bank_transfer') return text(shown, 'go_bank');
+  return text(shown, 'pay', { amount: money(shown, totalMinor) });
+}
+
+function fieldsOf(shown: Shown, offer: Offer): Piece {
+  switch (offer.method) {
+    case 'mobile_money':
+      return phoneFields(shown, offer);
+    case 'wallet':
+    case 'flash':
+      return accountFields(shown, offer.method);
+    case 'bank_transfer':
+      return accountChoice(shown);
+    case 'card':
+      return html`<noscript><p class="help">${text(shown, 'card_noscript')}</p></noscript>`;
+  }
+}
+
+function phoneFields(shown: Shown, { method, totalMinor }: Offer): Html {
+  const { language, kept, view } = shown;
+  const isMine = kept.method === method;
+  const countries = [...new Set(view.carriers.map(({ country }) => country))];
+  const country = chosenCountry(shown);
+  const help = text(shown, 'phone_help', { amount: money(shown, totalMinor) });
+  const many = countries.length > 1;
+  return html`${many ? countryField(shown, countries, country) : html`<input type="hidden" name="country" value="${country}">`}
+${field({
+  name: 'phone',
+  scope: method,
+  label: text(shown, 'phone'),
+  help: html`<span data-carrier="${pathOf(shown, 'carrier')}" data-help="${help}" data-known="${text(shown, 'phone_help_carrier', { carrier: '{carrier}', amount: money(shown, totalMinor) })}" aria-live="polite">${help}</span>`,
+  fault: isMine ? shown.faults.fields.phone : undefined,
+  value: isMine ? kept.phone : '',
+  type: 'tel',
+  inputmode: 'tel',
+  autocomplete: many ? 'tel-national' : 'tel',
+  maxlength: 40,
+  before: many ? undefined : dialCode(country),
+})}${countries.length === 0 ? html`<p class="help">${countryText(language, country)}</p>` : undefined}`;
+}
+
+/** The reader's country where a carrier serves it, else the first that one serves. */
+function chosenCountry({ view: { carriers }, kept }: Shown): string {
+  return (carriers.find(({ country }) => country === kept.country) ?? carriers[0])?.country ?? '';
+}
+
+function countryField(shown: Shown, countries: readonly string[], chosen: string): Html {
+  const options = countries.map(
+    (country) =>
+      html`<option value="${country}"${country === chosen ? html` selected` : undefined}>${countryText(shown.language, country)} (${dialCode(country)})</option>`,
+  );
+  return html`<div class="field"><label class="label" for="mobile_money-country">${text(shown, 'country')}</label>
+<div class="box"><select id="mobile_money-country" name="country" autocomplete="country">${options}</select></div></div>`;
+}
+
+function accountFields(shown: Shown, method: 'wallet' | 'flash'): Html {
+  const isMine = shown.kept.method === method;
+  const faults = isMine ? shown.faults.fields : {};
+  return html`${field({
+    name: 'number',
+    scope: method,
+    label: text(shown, method === 'wallet' ? 'wallet_number' : 'flash_number'),
+    fault: faults.number,
+    value: isMine ? shown.kept.number : '',
+    inputmode: 'numeric',
+    autocomplete: 'off',
+    maxlength: 40,
+  })}${field({
+    name: 'pin',
+    scope: method,
+    label: text(shown, 'pin'),
+    help: text(shown, 'pin_help'),
+    fault: faults.pin,
+    type: 'password',
+    inputmode: 'numeric',
+    autocomplete: 'off',
+    maxlength: 8,
+  })}`;
+}
+
+function feesDiffer({ view: { offers, payment } }: Shown): boolean {
+  return payment.fee_covered_by === 'buyer' && offers.some(({ feeMinor }) => feeMinor !== offers[0]?.feeMinor);
+}
+
+/** What is paid: the reference, the amount as the largest thing on the page, the time that is left. */
+export function orderSection(shown: Shown): Html {
+  const { language, view } = shown;
+  const { payment, now } = view;
+  const left = spanText(language, payment.expires_at - now);
+  const [before = '', after = ''] = text(shown, 'left', { time: '\u0000' }).split('\u0000');
+  return html`<section class="order" aria-label="${text(shown, 'summary')}">
+<p class="soft reference">${text(shown, 'order', { reference: payment.customer_reference })}</p>
+${totals(shown)}
+<p class="soft">${before}<strong class="time" data-left="${payment.expires_at - now}">${left}</strong>${after}</p>
+${sums(shown)}</section>`;
+}
+
+/** What is paid by each way; of one that has been chosen, that alone. */
+function sumsOf({ view: { offers, payment } }: Shown): readonly Pick<Offer, 'feeMinor' | 'totalMinor'>[] {
+  return offers.length > 0 ? offers : [{ feeMinor: payment.fee_minor, totalMinor: payment.total_minor }];
+}
+
+/** The total; where ways differ, that of the chosen one shows. */
+function totals(shown: Shown): Piece {
+  const { offers, payment } = shown.view;
+  if (!feesDiffer(shown)) {
+    return html`${amountLine(money(shown, sumsOf(shown)[0]?.totalMinor ?? payment.total_minor), '')}`;
+  }
+  return html`${amountLine(money(shown, payment.amount_minor), ' plain')}${offers.map(({ method, totalMinor }) =>
+    amountLine(money(shown, totalMinor), ` of of-${method}`),
+  )}`;
+}
+
+/** More signs than fit on a narrow screen in the large type. */
+const LONG_AMOUNT = 11;
+
+/** An amount as the largest thing on the page. */
+function amountLine(amount: string, look: string): Html {
+  return html`<p class="amount${look}${amount.length > LONG_AMOUNT ? ' long' : ''}">${amount}</p>`;
+}
+
+/** Amount, fee and total, where the customer pays a fee. */
+function sums(shown: Shown): Piece {
+  const { offers, payment } = shown.view;
+  if (payment.fee_covered_by !== 'buyer') return undefined;
+  if (feesDiffer(shown)) return offers.map((offer) => sumList(shown, offer, `sums of of-${offer.method}`));
+  const [first] = sumsOf(shown);
+  return first === undefined || first.feeMinor === 0n ? undefined : sumList(shown, first, 'sums');
+}
+
+function sumList(shown: Shown, sum: Pick<Offer, 'feeMinor' | 'totalMinor'>, look: string): Html {
+  const line = (name: CheckoutWord, minor: bigint, mark?: Html): Html =>
+    html`<div${mark}><dt>${text(shown, name)}</dt><dd>${money(shown, minor)}</dd></div>`;
+  return html`<dl class="${look}">${line('amount', shown.view.payment.amount_minor)}${line('fee', sum.feeMinor)}${line('total', sum.totalMinor, html` class="total"`)}</dl>`;
+}

@@ -1,0 +1,36 @@
+/**
+ * The one-time code: where it went, one field for it, and another code when none has arrived.
+ *
+ * Invariant: a code is never put back into its field, and how many tries and codes are left is always said.
+ */
+
+import { CODE_RESENDS } from '../domain/one-time-code.ts';
+import { type Html, html } from '../messages/html.ts';
+import { spanText } from './amounts.ts';
+import { orderSection } from './choose.ts';
+import { maskedPhone } from './phone.ts';
+import { field, money, noticeOf, pathOf, type Shown, text } from './shown.ts';
+
+export function codeMain(shown: Shown): Html {
+  const { payment, code, now } = shown.view;
+  const resends = CODE_RESENDS - (code?.resends ?? 0);
+  const time = spanText(shown.language, Math.min(code?.expires_at ?? now, payment.expires_at) - now);
+  return html`${orderSection(shown)}<section class="card">${noticeOf(shown)}<h1>${text(shown, 'code_title')}</h1>
+<p>${text(shown, 'code_sent', { phone: code === undefined ? '' : maskedPhone(code.sent_to) })}</p>
+<form method="post" action="${pathOf(shown, 'code')}" data-once>${field({
+    name: 'code',
+    scope: 'otp',
+    label: text(shown, 'code_label'),
+    help: text(shown, 'code_valid', { time }),
+    fault: shown.faults.fields.code,
+    inputmode: 'numeric',
+    autocomplete: 'one-time-code',
+    maxlength: 7,
+    wide: true,
+  })}<button class="button">${text(shown, 'pay', { amount: money(shown, payment.total_minor) })}</button></form>
+<form class="second" method="post" action="${pathOf(shown, 'resend')}" data-once>${
+    resends > 0
+      ? html`<button class="quiet">${text(shown, 'code_resend')}</button> <span class="soft">${text(shown, 'code_resends', { left: String(resends) })}</span>`
+      : html`<p class="soft">${text(shown, 'resends_used')}</p>`
+  }</form></section>`;
+}

@@ -1,0 +1,122 @@
+/**
+ * What the use cases refuse, in the words of someone who is about to pay, beside the field that it is about.
+ *
+ * Invariant: every refusal becomes words with a way out; no code, no wire name and nothing that was typed is shown.
+ */
+
+import type { Currency } from '../domain/currency.ts';
+import { isCurrency } from '../domain/currency.ts';
+import { parseAmount } from '../domain/money.ts';
+import type { Refusal, RefusalDetail, Words } from '../domain/refusal.ts';
+import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
+import type { Language } from '../messages/messages.ts';
+import { amountText, spanText } from './amounts.ts';
+
+/** A form's field, by the name that it has on the page. */
+export type FieldName = 'phone' | 'number' | 'pin' | 'code' | 'account' | 'file';
+
+export interface Faults {
+  /** About the form as a whole. */
+  readonly general?: string;
+  readonly fields: { readonly [field in FieldName]?: string };
+}
+
+/** Which field of the page a wire field is. */
+const FIELDS: { readonly [field: string]: FieldName } = {
+  mobile_money_phone_number: 'phone',
+  ewallet_number: 'number',
+  flash_number: 'number',
+  ewallet_pin: 'pin',
+  flash_pin: 'pin',
+  otp_code: 'code',
+  bank_account_id: 'account',
+  file: 'file',
+};
+
+const NEEDED = {
+  phone: 'need_phone',
+  number: 'need_number',
+  pin: 'need_pin',
+  code: 'need_code',
+  account: 'need_account',
+  file: 'need_file',
+} as const satisfies { readonly [field in FieldName]: CheckoutWord };
+
+/** What is asked for when a field was left empty. */
+export function neededFault(language: Language, field: FieldName): string {
+  return checkoutText(language, NEEDED[field]);
+}
+
+export function faultsOf(language: Language, refusal: Refusal): Faults {
+  const details = refusal.more.details ?? [];
+  const fields: { [field in FieldName]?: string } = {};
+  let general: string | undefined;
+  for (const detail of details) {
+    const field = FIELDS[detail.field];
+    const text = detailText(language, detail, field);
+    if (field !== undefined && text !== undefined) fields[field] ??= text;
+    else general ??= text;
+  }
+  if (Object.keys(fields).length > 0) return { fields };
+  return { general: general ?? codeText(language, refusal), fields };
+}
+
+/** Words by a detail's code; those that name nothing are just said. */
+const DETAILS: { readonly [code: string]: CheckoutWord } = {
+  INVALID_PIN: 'wrong_pin',
+  INVALID_OTP: 'wrong_code',
+  OTP_EXPIRED: 'code_old',
+  INVALID_PHONE_NUMBER: 'bad_phone',
+  NO_CARRIER: 'no_carrier',
+  CARRIER_CURRENCY: 'carrier_currency',
+  CARRIER_DOWN: 'carrier_down',
+  WALLET_CURRENCY: 'wallet_currency',
+  AMOUNT_BELOW_MINIMUM: 'below',
+  AMOUNT_ABOVE_MAXIMUM: 'above',
+  RESENDS_USED: 'resends_used',
+  CARD_DATA: 'card_data',
+  METHOD_NOT_AVAILABLE: 'method_gone',
+  METHOD_MISMATCH: 'method_gone',
+  UNKNOWN_PAYMENT_METHOD: 'method_gone',
+  CARD_NOT_ENTERED: 'card_first',
+  FORM_CHANGED: 'card_changed',
+  FORM_USED: 'card_changed',
+  NO_CARD_FORM: 'card_changed',
+  OTHER_CARD_FORM: 'card_changed',
+  FILE_TYPE: 'file_type',
+  FILE_TOO_LARGE: 'file_large',
+  FILE_UNSAFE: 'file_unsafe',
+  FILE_EMPTY: 'need_file',
+};
+
+function detailText(language: Language, detail: RefusalDetail, field: FieldName | undefined): string | undefined {
+  if (detail.code === 'REQUIRED' && field !== undefined) return neededFault(language, field);
+  if (detail.code === 'INVALID_FORMAT' && field === 'pin') return checkoutText(language, 'bad_pin');
+  if (detail.code === 'INVALID_FORMAT' && field === 'code') return checkoutText(language, 'need_code');
+  const word = DETAILS[detail.code];
+  return word === undefined ? undefined : checkoutText(language, word, valuesOf(language, detail.words ?? {}));
+}
+
+function valuesOf(language: Language, words: Words): { [name: string]: string } {
+  const values: { [name: string]: string } = {};
+  for (const [name, value] of Object.entries(words)) values[name] = String(value);
+  const { currency = '', currencies } = values;
+  if (currencies !== undefined) values.currencies = currencies.toUpperCase();
+  const limit = values.minimum ?? values.maximum;
+  if (limit !== undefined && isCurrency(currency)) values.amount = limitText(language, limit, currency);
+  values.currency = currency.toUpperCase();
+  return values;
+}
+
+function limitText(language: Language, limit: string, currency: Currency): string {
+  const money = parseAmount(limit, currency);
+  return money === undefined ? limit : amountText(language, money.minor, currency);
+}
+
+function codeText(language: Language, { code, more }: Refusal): string {
+  const time = spanText(language, (more.retryAfter ?? 1) * 1_000);
+  if (code === 1201) return checkoutText(language, 'funds');
+  if (code === 1301) return checkoutText(language, more.words === undefined ? 'busy' : 'tries_used', { time });
+  if (code === 1303) return checkoutText(language, 'locked', { time });
+  return checkoutText(language, 'away');
+}

@@ -1,0 +1,252 @@
+/**
+ * The hosted page: every address it has, and what each does.
+ *
+ * Invariant: nothing is shown or done before the request has proved that it comes from the browser that opened the page;
+ * what is done is answered by a redirect, so that going back or loading anew pays nothing twice.
+ */
+
+import { PROOF_BYTES_MOST } from '../domain/file-type.ts';
+import type { Checkout, Merchant } from '../domain/records.ts';
+import { Refusal, type RefusalCode } from '../domain/refusal.ts';
+import { checkoutText } from '../messages/checkout/words.ts';
+import type { Page, PageAnswer, PageRequest, Pages } from '../messages/page.ts';
+import { readChallenge } from '../usecases/card-challenge.ts';
+import { readLogo } from '../usecases/checkout-logo.ts';
+import { openByKey, openByTicket } from '../usecases/checkout-open.ts';
+import { type PageView, readPage } from '../usecases/checkout-read.ts';
+import type { Deps } from '../usecases/deps.ts';
+import { type Done, steps } from './actions.ts';
+import { type Assets, openAssets } from './assets.ts';
+import { brandStyle, isColour } from './brand.ts';
+import { challengeMain } from './card.ts';
+import { closedKind, closedPage, failedPage, previewPage } from './closed.ts';
+import { documentAnswer } from './document.ts';
+import { faultsOf } from './faults.ts';
+import { NO_FAULTS, type Shown } from './shown.ts';
+import { versionOf } from './state.ts';
+import { showPage } from './view.ts';
+import { isVisit, keyCookie, keyOf, languageCookies, readerCountry, readerLanguage } from './visit.ts';
+
+interface Parts {
+  readonly deps: Deps;
+  readonly assets: Assets;
+}
+
+export function checkoutPages(deps: Deps): Pages {
+  const parts: Parts = { deps, assets: openAssets() };
+  const { assets } = parts;
+  return {
+    list: [
+      { method: 'GET', path: '/api/v1/payments/collect-redirect', show: (request) => byTicket(parts, request) },
+      { method: 'GET', path: '/checkout/:id', show: (request) => byKey(parts, request, 'page') },
+      { method: 'GET', path: '/checkout/:id/card', show: (request) => byKey(parts, request, 'card') },
+      { method: 'GET', path: '/checkout/:id/state', show: (request) => stateOfPage(parts, request) },
+      { method: 'GET', path: '/checkout/challenge/:segment', show: (request) => challengePage(parts, request) },
+      ...stepPages(parts),
+      ...filePages(parts),
+    ],
+    failed: (refusal, request) => failedPage(assets, readerLanguage(request), refusal),
+  };
+}
+
+/** The address that the shop sends its customer to. */
+async function byTicket(parts: Parts, request: PageRequest): Promise<PageAnswer> {
+  const { deps, assets } = parts;
+  const opening = await openByTicket(deps, request.query.ticket ?? '', (id) => keyOf(request, id), isVisit(request));
+  if (opening.kind === 'closed') {
+    const { merchant, payment } = await readPage(deps, opening.checkout);
+    return previewPage(assets, readerLanguage(request, payment.language), merchant);
+  }
+  if (opening.kind !== 'open') return closedPage(assets, readerLanguage(request), opening.kind);
+  const { checkout, key } = opening;
+  const cookies = key === undefined ? [] : [keyCookie(deps, checkout, key)];
+  return withCookies(await pageOf(parts, request, checkout, 'page'), cookies);
+}
+
+/** The page that this browser has opened. */
+async function byKey(parts: Parts, request: PageRequest, kind: 'page' | 'card'): Promise<PageAnswer> {
+  const checkout = await openedBy(parts, request);
+  if (checkout === undefined) return closedPage(parts.assets, readerLanguage(request), 'unknown');
+  return withCookies(await pageOf(parts, request, checkout, kind), languageCookies(parts.deps, request));
+}
+
+function openedBy({ deps }: Parts, request: PageRequest): Promise<Checkout | undefined> {
+  const { id = '' } = request.params;
+  return openByKey(deps, id, keyOf(request, id));
+}
+
+async function pageOf(
+  parts: Parts,
+  request: PageRequest,
+  checkout: Checkout,
+  kind: 'page' | 'card',
+): Promise<PageAnswer> {
+  const view = await countedView(parts, request, checkout);
+  const language = readerLanguage(request, view.payment.language);
+  const country = readerCountry(request);
+  const kept: Shown['kept'] = country === undefined ? {} : { country };
+  const resent = request.query.sent === '1' ? checkoutText(language, 'code_resent') : undefined;
+  const shown: Shown = { language, view, faults: NO_FAULTS, kept, notice: resent };
+  return showPage(parts.deps, parts.assets, shown, { kind, stays: request.query.stay === '1' });
+}
+
+async function countedView({ deps }: Parts, request: PageRequest, checkout: Checkout): Promise<PageView> {
+  const view = await readPage(deps, checkout);
+  request.note(view.merchant.id, view.payment.id);
+  request.count(view.session, view.merchant);
+  return view;
+}
+
+function withCookies(answer: PageAnswer, cookies: readonly string[]): PageAnswer {
+  return { ...answer, cookies: [...(answer.cookies ?? []), ...cookies] };
+}
+
+/** What the script of an open page asks for: whether another page would be shown now. */
+async function stateOfPage(parts: Parts, request: PageRequest): Promise<PageAnswer> {
+  const checkout = await openedBy(parts, request);
+  const type = 'application/json; charset=utf-8';
+  if (checkout === undefined) return { status: 404, type, body: '{}' };
+  const view = await countedView(parts, request, checkout);
+  return { status: 200, type, body: JSON.stringify({ version: versionOf(view) }) };
+}
+
+const PROOF_FILE = { field: 'file', most: PROOF_BYTES_MOST } as const;
+
+/** The forms: each does one step, and is answered by the page as it is then, or by itself with what was wrong. */
+function stepPages(parts: Parts): Page[] {
+  return Object.entries(steps).map(([name, step]): Page => {
+    const show = async (request: PageRequest): Promise<PageAnswer> => {
+      const { assets, deps } = parts;
+      if (request.isForeign) return closedPage(assets, readerLanguage(request), 'foreign');
+      const checkout = await openedBy(parts, request);
+      if (checkout === undefined) return closedPage(assets, readerLanguage(request), 'unknown');
+      const view = await countedView(parts, request, checkout);
+      const language = readerLanguage(request, view.payment.language);
+      try {
+        return doneAnswer(await step(deps, { request, view, language }), checkout);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        return refusedStep(parts, request, checkout, error);
+      }
+    };
+    return { method: 'POST', path: `/checkout/:id/${name}`, show, ...(name === 'proof' ? { file: PROOF_FILE } : {}) };
+  });
+}
+
+function doneAnswer(done: Done, { id }: Checkout): PageAnswer {
+  if (done.kind === 'json') {
+    return { status: 200, type: 'application/json; charset=utf-8', body: JSON.stringify(done.value) };
+  }
+  const location = done.kind === 'elsewhere' ? done.url : `/checkout/${id}${done.path}`;
+  return { status: 303, type: 'text/plain; charset=utf-8', body: '', headers: { Location: location } };
+}
+
+/** Refusals that say that the payment has gone on: consumed, in progress, in another state, declined. */
+const GONE_ON: readonly RefusalCode[] = [1001, 1203, 1205, 1502];
+
+/** The rows are read anew: who refused may have written, for example that a PIN was wrong. */
+async function refusedStep(
+  parts: Parts,
+  request: PageRequest,
+  checkout: Checkout,
+  refusal: Refusal,
+): Promise<PageAnswer> {
+  const { deps, assets } = parts;
+  const isPast = GONE_ON.includes(refusal.code);
+  // By another window, a second press of the button, or the issuer: what has become of it is what is shown.
+  if (isPast) return doneAnswer({ kind: 'page', path: '' }, checkout);
+  const fresh = (await openedBy(parts, request)) ?? checkout;
+  const view = await readPage(deps, fresh);
+  const language = readerLanguage(request, view.payment.language);
+  const {
+    pin: _pin,
+    code: _code,
+    ...kept
+  } = request.cardField === undefined ? request.form : { method: request.form.method ?? '' };
+  const shown: Shown = { language, view, faults: faultsOf(language, refusal), kept };
+  const kind = kept.method !== 'card' ? 'page' : isFormSpent(refusal) ? 'renewal' : 'card';
+  const answer = showPage(deps, assets, shown, { kind, stays: true });
+  const wait = refusal.more.retryAfter;
+  return {
+    ...answer,
+    status: refusal.http,
+    headers: { ...answer.headers, ...(wait === undefined ? {} : { 'Retry-After': String(wait) }) },
+  };
+}
+
+/** The hosted form is worth nothing more, or never was this payment's. */
+const SPENT: readonly string[] = ['FORM_CHANGED', 'FORM_USED', 'NO_CARD_FORM', 'OTHER_CARD_FORM'];
+
+function isFormSpent({ more }: Refusal): boolean {
+  return more.details?.some(({ code }) => SPENT.includes(code)) === true;
+}
+
+/** The form that leads to the card's bank. Whoever has its address may open it: the bank itself asks who is there. */
+async function challengePage({ deps, assets }: Parts, request: PageRequest): Promise<PageAnswer> {
+  const found = await readChallenge(deps, request.params.segment ?? '');
+  const language = readerLanguage(request, found?.payment.language);
+  if (found === undefined) return closedPage(assets, language, 'unknown');
+  const { challenge, payment } = found;
+  const page = payment.checkout_id === null ? undefined : `/checkout/${payment.checkout_id}`;
+  if (challenge === undefined) {
+    if (page === undefined) return closedPage(assets, language, 'over');
+    return { status: 303, type: 'text/plain; charset=utf-8', body: '', headers: { Location: page } };
+  }
+  const merchant: Merchant | undefined = await deps.store.merchant.get(payment.shard, payment.merchant_id);
+  const title = checkoutText(language, 'challenge_title');
+  const words = { title, text: checkoutText(language, 'challenge_text'), go: checkoutText(language, 'challenge_go') };
+  const path = `/checkout/challenge/${request.params.segment ?? ''}`;
+  const frame = {
+    language,
+    title,
+    merchant,
+    path,
+    main: challengeMain(words, challenge),
+    scripts: ['page.js'] as const,
+  };
+  const answer = documentAnswer(assets, frame, { posts: new URL(challenge.action).origin });
+  return withCookies(answer, languageCookies(deps, request));
+}
+
+/** Files, the colour of a merchant, its logo, and the pages of links that lead nowhere. */
+function filePages({ deps, assets }: Parts): Page[] {
+  const nothing = (request: PageRequest): PageAnswer => closedPage(assets, readerLanguage(request), 'unknown');
+  return [
+    {
+      method: 'GET',
+      path: '/checkout/assets/:file',
+      show: (request) => assets.answer(request.params.file ?? '', request) ?? nothing(request),
+    },
+    {
+      method: 'GET',
+      path: '/checkout/brand/:file',
+      show(request) {
+        const { file = '' } = request.params;
+        const colour = file.slice(0, -'.css'.length);
+        if (!file.endsWith('.css') || !isColour(colour)) return nothing(request);
+        return { status: 200, type: 'text/css; charset=utf-8', body: brandStyle(colour), headers: FOR_EVER };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/checkout/logo/:merchant/:version',
+      async show(request) {
+        const { merchant = '', version = '' } = request.params;
+        const logo = await readLogo(deps, merchant, version);
+        if (logo === undefined) return nothing(request);
+        const headers = { ...FOR_EVER, 'Content-Security-Policy': "default-src 'none'; sandbox" };
+        return { status: 200, type: logo.type, body: logo.bytes, headers };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/checkout/closed/:kind',
+      show(request) {
+        const kind = closedKind(request.params.kind ?? '') ?? 'unknown';
+        return withCookies(closedPage(assets, readerLanguage(request), kind), languageCookies(deps, request));
+      },
+    },
+  ];
+}
+
+const FOR_EVER = { 'Cache-Control': 'public, max-age=31536000, immutable' };

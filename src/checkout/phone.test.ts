@@ -1,0 +1,31 @@
+/** Numbers as people type them, and as the page shows them again. */
+
+import { expect, test } from 'vitest';
+import { dialCode, maskedPhone, menuCode, readPhone } from './phone.ts';
+
+test.each([
+  ['81 000 00 42', 'CD', '+243810000042'],
+  ['0810000042', 'CD', '+243810000042'],
+  ['+243 81 000 00 42', 'UG', '+243810000042'],
+  ['00243810000042', 'UG', '+243810000042'],
+  ['0772 000 042', 'UG', '+256772000042'],
+  ['81', 'CD', undefined],
+  ['call me', 'CD', undefined],
+  ['81 000 00 42', 'XX', undefined],
+  ['81 000 00 42', '', undefined],
+  [`+243810000042${' '.repeat(100)}1`, 'CD', undefined],
+])('%j in %s is %s', (text, country, expected) => {
+  expect(readPhone(text, country)).toBe(expected);
+});
+
+test('a number is shown masked, without a place to break', () => {
+  expect(maskedPhone('+243810000042').replaceAll('\u00a0', ' ')).toBe('+243 81 ••• •• 42');
+  expect(maskedPhone('+243810000042')).not.toMatch(/ |00000/);
+});
+
+test('a menu’s code is that of the carrier in its country, where it is known', () => {
+  expect(menuCode('+243810000042', 'Vodacom M-Pesa')).toBe('*1122#');
+  expect(menuCode('+256772000042', 'Vodacom M-Pesa')).toBeUndefined();
+  expect(dialCode('CD')).toBe('+243');
+  expect(dialCode('nowhere')).toBeUndefined();
+});

@@ -1,0 +1,69 @@
+/**
+ * How it ended: paid, refunded, refused, cancelled, out of time; and what the customer does now.
+ *
+ * Invariant: what went wrong is said in words with the next step; a way to pay again is shown only while the session can
+ * still pay.
+ */
+
+import type { PaymentMethod } from '../domain/records.ts';
+import { type Html, html, type Piece } from '../messages/html.ts';
+import { say } from '../messages/messages.ts';
+import type { MessageKey } from '../messages/sentences.ts';
+import { momentText, spanText } from './amounts.ts';
+import { money, noticeOf, pathOf, returnAddress, returnLink, type Shown, text } from './shown.ts';
+
+/** How long a receipt is shown before the browser goes back to the shop. */
+export const RETURN_AFTER_S = 12;
+
+/** `stays`: the customer asked to stay on this page. */
+export function paidMain(shown: Shown, stays: boolean): Html {
+  const { payment, merchant } = shown.view;
+  return html`<section class="card receipt"><span class="seal" aria-hidden="true">✓</span>
+<h1>${text(shown, 'paid_title')}</h1><p class="amount">${money(shown, payment.total_minor)}</p>
+<p>${text(shown, 'paid_text', { merchant: merchant.name })}</p>${lines(shown)}${returnLink(shown, 'main')}${
+    stays || returnAddress(payment) === undefined ? undefined : announceReturn(shown)
+  }</section>`;
+}
+
+function announceReturn(shown: Shown): Html {
+  const time = spanText(shown.language, RETURN_AFTER_S * 1_000);
+  return html`<p class="soft center" role="status">${text(shown, 'return_soon', { time })} <a href="${pathOf(shown)}?stay=1">${text(shown, 'return_stay')}</a></p>`;
+}
+
+export function refundedMain(shown: Shown): Html {
+  return html`<section class="card receipt"><span class="seal" aria-hidden="true">↩</span><h1>${text(shown, 'refunded_title')}</h1><p class="amount">${money(shown, shown.view.payment.total_minor)}</p><p>${text(shown, 'refunded_text')}</p>${lines(shown)}${returnLink(shown, 'main')}</section>`;
+}
+
+function lines(shown: Shown): Html {
+  const { payment, now } = shown.view;
+  const at = payment.completed_at ?? now;
+  const line = (name: string, value: Piece): Html => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
+  return html`<dl class="sums">${payment.method === 'none' ? undefined : line(text(shown, 'method'), methodText(shown, payment.method))}
+${line(text(shown, 'date'), html`<time datetime="${new Date(at).toISOString()}" data-moment>${momentText(shown.language, at)}</time>`)}
+${line(text(shown, 'bank_reference'), payment.customer_reference)}
+${line(text(shown, 'transaction'), html`<code>${payment.id}</code>`)}</dl>`;
+}
+
+function methodText(shown: Shown, method: PaymentMethod): string {
+  const name = say(shown.language, `method.${method}`);
+  const { carrier } = shown.view.payment;
+  return method === 'mobile_money' && carrier !== null ? carrier : name;
+}
+
+const TITLES = { declined: 'declined_title', failed: 'failed_title', cancelled: 'cancelled_title' } as const;
+
+/** Declined, failed or cancelled. */
+export function endedMain(shown: Shown): Html {
+  const { payment, isOpen } = shown.view;
+  const { status, reason } = payment;
+  const title = status === 'declined' || status === 'cancelled' ? TITLES[status] : TITLES.failed;
+  const why =
+    reason === null ? say(shown.language, `status.${status}`) : say(shown.language, `reason.${reason}` as MessageKey);
+  return html`<section class="card ended">${noticeOf(shown)}<span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, title)}</h1>
+<p>${why}</p><p>${text(shown, isOpen ? 'again_text' : 'back_text')}</p>
+${isOpen ? html`<form method="post" action="${pathOf(shown, 'again')}" data-once><button class="button">${text(shown, 'again_button')}</button></form>${returnLink(shown, 'quiet')}` : returnLink(shown, 'main')}</section>`;
+}
+
+export function expiredMain(shown: Shown): Html {
+  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'expired_title')}</h1><p>${text(shown, 'expired_text')}</p>${returnLink(shown, 'main')}</section>`;
+}

@@ -1,0 +1,109 @@
+/**
+ * What a page is drawn from, and the pieces that several of them use: fields, faults, the way back to the shop.
+ *
+ * Invariant: a field keeps its label in sight, its fault stands beside it, and a PIN or a code is never put back into it.
+ */
+
+import type { Payment } from '../domain/records.ts';
+import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
+import { type Html, html, type Piece } from '../messages/html.ts';
+import type { Language } from '../messages/messages.ts';
+import type { PageView } from '../usecases/checkout-read.ts';
+import { amountText } from './amounts.ts';
+import type { Faults } from './faults.ts';
+
+export interface Shown {
+  readonly language: Language;
+  readonly view: PageView;
+  /** What was wrong with the form that was sent. */
+  readonly faults: Faults;
+  /** What was typed and may be shown again, by the form's names. */
+  readonly kept: Readonly<Record<string, string>>;
+  /** What has just been done, in words. */
+  readonly notice?: string | undefined;
+}
+
+export const NO_FAULTS: Faults = { fields: {} };
+
+/** Where a page's forms post to. */
+export function pathOf({ view }: Shown, step = ''): string {
+  return `/checkout/${view.checkout.id}${step === '' ? '' : `/${step}`}`;
+}
+
+export function text({ language }: Shown, word: CheckoutWord, values?: Readonly<Record<string, string>>): string {
+  return checkoutText(language, word, values);
+}
+
+export function money({ language, view }: Shown, minor: bigint): string {
+  return amountText(language, minor, view.payment.currency);
+}
+
+interface Field {
+  /** The form's name for it; unique on the page together with `scope`. */
+  readonly name: string;
+  readonly scope: string;
+  readonly label: string;
+  readonly help?: Piece;
+  readonly fault?: string | undefined;
+  readonly value?: string | undefined;
+  readonly type?: 'text' | 'password' | 'tel';
+  readonly inputmode?: 'numeric' | 'tel';
+  readonly autocomplete: string;
+  readonly maxlength: number;
+  /** What stands before what is typed. */
+  readonly before?: string | undefined;
+  readonly wide?: boolean;
+}
+
+export function field(given: Field): Html {
+  const { name, scope, label, help, fault, value = '', type = 'text', inputmode, autocomplete, maxlength } = given;
+  const id = `${scope}-${name}`;
+  const wrong = fault === undefined ? undefined : html` aria-invalid="true" autofocus`;
+  const described = [fault === undefined ? '' : `${id}-fault`, help === undefined ? '' : `${id}-help`].join(' ').trim();
+  return html`<div class="field"><label class="label" for="${id}">${label}</label>
+<div class="box">${given.before === undefined ? undefined : html`<span class="before" aria-hidden="true">${given.before}</span>`}<input id="${id}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}" maxlength="${maxlength}" required${inputmode === undefined ? undefined : html` inputmode="${inputmode}"`}${described === '' ? undefined : html` aria-describedby="${described}"`}${wrong}></div>
+${fault === undefined ? undefined : faultLine(`${id}-fault`, fault)}${help === undefined ? undefined : html`<p class="help" id="${id}-help">${help}</p>`}</div>`;
+}
+
+export function faultLine(id: string, fault: string): Html {
+  return html`<p class="fault" id="${id}">${sign()}<span>${fault}</span></p>`;
+}
+
+function sign(): Html {
+  return html`<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><circle cx="8" cy="8" r="7" fill="none" stroke="currentColor" stroke-width="1.5"/><path d="M8 4.5v4M8 11v.5" stroke="currentColor" stroke-width="1.7" stroke-linecap="round"/></svg>`;
+}
+
+/** What is wrong with the form as a whole, announced at once; else that something is marked, or what was done. */
+export function noticeOf(shown: Shown): Piece {
+  const { faults, notice } = shown;
+  if (faults.general !== undefined)
+    return html`<div class="notice bad" role="alert">${sign()}<p>${faults.general}</p></div>`;
+  if (Object.keys(faults.fields).length > 0) {
+    return html`<p class="hush" role="alert">${text(shown, 'fault_title')}</p>`;
+  }
+  return notice === undefined ? undefined : html`<div class="notice" role="status"><p>${notice}</p></div>`;
+}
+
+/** The address that the shop gave for that outcome, with what it needs to know of it. */
+export function returnAddress(payment: Payment): string | undefined {
+  const isPaid = payment.status === 'approved' || payment.status === 'refunded';
+  const given = isPaid ? payment.success_redirect_url : payment.fail_redirect_url;
+  if (given === null) return undefined;
+  return withQuery(given, { transaction_id: payment.id, status: payment.status });
+}
+
+/** Adds to an address's query, and leaves what it has, the fragment too, as the shop wrote it. */
+function withQuery(address: string, more: { readonly [name: string]: string }): string {
+  const hash = address.indexOf('#');
+  const [place, fragment] = hash < 0 ? [address, ''] : [address.slice(0, hash), address.slice(hash)];
+  const mark = !place.includes('?') ? '?' : /[?&]$/.test(place) ? '' : '&';
+  // Written as a browser would send it, for it goes into a header too.
+  return new URL(`${place}${mark}${new URLSearchParams(more)}${fragment}`).href;
+}
+
+/** A link back to the shop, where the shop gave an address. */
+export function returnLink(shown: Shown, look: 'main' | 'quiet'): Piece {
+  const address = returnAddress(shown.view.payment);
+  if (address === undefined) return undefined;
+  return html`<a class="${look === 'main' ? 'button' : 'quiet-link'}" href="${address}" rel="noreferrer">${text(shown, 'return_button')}</a>`;
+}

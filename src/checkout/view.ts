@@ -1,0 +1,129 @@
+/**
+ * Shows a payment's page as the payment is now.
+ *
+ * Invariant: every state has one page; only pages that wait for something ask for news.
+ */
+
+import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
+import { type Html, html } from '../messages/html.ts';
+import type { PageAnswer } from '../messages/page.ts';
+import { challengeUrl } from '../usecases/card-challenge.ts';
+import type { Deps } from '../usecases/deps.ts';
+import type { Assets } from './assets.ts';
+import { proofMain } from './bank.ts';
+import { cardMain } from './card.ts';
+import { chooseMain } from './choose.ts';
+import { codeMain } from './code.ts';
+import { documentAnswer, type Frame, type Headers } from './document.ts';
+import { endedMain, expiredMain, paidMain, RETURN_AFTER_S, refundedMain } from './result.ts';
+import { pathOf, returnAddress, type Shown, text } from './shown.ts';
+import { type PageState, stateOf, versionOf } from './state.ts';
+import { askedMain, phoneMain, proofSentMain } from './wait.ts';
+
+export interface Wish {
+  /**
+   * The card form is a page of its own: it is the only one that loads something of the network's. `renewal`: the form
+   * that was filled is worth nothing more, and another one has to be opened.
+   */
+  readonly kind: 'page' | 'card' | 'renewal';
+  /** The customer does not want to be sent back to the shop. */
+  readonly stays: boolean;
+}
+
+/** Seconds between two loadings of a page that waits, where there is no script. */
+const RELOAD_S = 5;
+
+const TITLES = {
+  choose: 'choose_title',
+  phone: 'wait_title',
+  asked: 'bank_asked_title',
+  challenge: 'challenge_title',
+  code: 'code_title',
+  proof: 'proof_title',
+  proof_sent: 'proof_wait_title',
+  paid: 'paid_title',
+  refunded: 'refunded_title',
+  ended: 'failed_title',
+  expired: 'expired_title',
+} as const satisfies { readonly [state in PageState]: CheckoutWord };
+
+/** Pages on which something may happen by itself, or the time runs out. */
+const LIVE: readonly PageState[] = ['choose', 'phone', 'asked', 'challenge', 'code', 'proof', 'proof_sent'];
+const RELOADED: readonly PageState[] = ['phone', 'asked', 'proof_sent'];
+
+export function showPage(deps: Deps, assets: Assets, shown: Shown, wish: Wish): PageAnswer {
+  const { language, view } = shown;
+  const state = stateOf(view);
+  const { card } = deps.connectors;
+  if (state === 'choose' && card !== undefined && wantsCard(shown, wish)) return showCard(assets, shown, card);
+  const frame: Frame = {
+    language,
+    title: checkoutText(language, TITLES[state]),
+    merchant: view.merchant,
+    path: pathOf(shown),
+    main: mainOf(deps, shown, state, wish),
+    wide: state === 'choose' || state === 'code',
+    scripts: ['page.js'],
+    ...(LIVE.includes(state) ? { live: { state: pathOf(shown, 'state'), version: versionOf(view) } } : {}),
+    ...(RELOADED.includes(state) ? { reloads: RELOAD_S } : {}),
+  };
+  const address = state === 'paid' && !wish.stays ? returnAddress(view.payment) : undefined;
+  const headers: Headers = address === undefined ? {} : { goes: { seconds: RETURN_AFTER_S, url: address } };
+  return documentAnswer(assets, frame, headers);
+}
+
+/** Whether the card form is shown: it was asked for, or there is nothing else; and there is one that can be filled. */
+function wantsCard({ view, faults }: Shown, wish: Wish): boolean {
+  if (view.payment.hosted_session_id === null || wish.kind === 'renewal') return false;
+  const alone = view.offers.length === 1 && view.offers[0]?.method === 'card' && faults.general === undefined;
+  return wish.kind === 'card' || alone;
+}
+
+function showCard(assets: Assets, shown: Shown, card: NonNullable<Deps['connectors']['card']>): PageAnswer {
+  const { language, view } = shown;
+  const frame: Frame = {
+    language,
+    title: checkoutText(language, 'card_title'),
+    merchant: view.merchant,
+    path: pathOf(shown, 'card'),
+    main: cardMain(shown, card.displayName),
+    wide: true,
+    scripts: ['page.js', 'card.js'],
+    foreignScript: card.form.scriptUrl,
+  };
+  return documentAnswer(assets, frame, { network: card.form.origin });
+}
+
+function mainOf(deps: Deps, shown: Shown, state: PageState, wish: Wish): Html {
+  switch (state) {
+    case 'choose':
+      return chooseMain(shown);
+    case 'phone':
+      return phoneMain(shown);
+    case 'asked':
+      return askedMain(shown);
+    case 'challenge':
+      return challengeLink(deps, shown);
+    case 'code':
+      return codeMain(shown);
+    case 'proof':
+      return proofMain(shown);
+    case 'proof_sent':
+      return proofSentMain(shown);
+    case 'paid':
+      return paidMain(shown, wish.stays);
+    case 'refunded':
+      return refundedMain(shown);
+    case 'ended':
+      return endedMain(shown);
+    case 'expired':
+      return expiredMain(shown);
+  }
+}
+
+/** A customer who has come back from the bank without an answer goes there again. */
+function challengeLink(deps: Deps, shown: Shown): Html {
+  const { attempt } = shown.view;
+  const address = attempt === undefined ? pathOf(shown) : challengeUrl(deps, attempt);
+  return html`<section class="card calm"><h1>${text(shown, 'challenge_title')}</h1><p>${text(shown, 'challenge_text')}</p><a class="button" href="${address}">${text(shown, 'challenge_go')}</a></section>`;
+}

@@ -1,0 +1,62 @@
+/**
+ * Whose visit a request is: the key in its cookie, the language it reads, whether a person is behind it.
+ *
+ * Invariant: a page's key travels in a cookie of its own that no script reads, and in nothing else.
+ */
+
+import { PAGE_LIFE_MS } from '../domain/checkout.ts';
+import type { Checkout } from '../domain/records.ts';
+import { isLanguage, type Language, languageOf } from '../messages/messages.ts';
+import { negotiate } from '../messages/negotiate.ts';
+import type { PageRequest } from '../messages/page.ts';
+import type { Deps } from '../usecases/deps.ts';
+
+const LANGUAGE_COOKIE = 'mbongo_lang';
+const YEAR_S = 365 * 24 * 60 * 60;
+
+/** A page's cookie: the ends of ids differ, and a browser may pay in several windows. */
+function cookieName(id: string): string {
+  return `mbongo_checkout_${id.slice(-12)}`;
+}
+
+export function keyOf(request: Pick<PageRequest, 'cookie'>, id: string): string | undefined {
+  return request.cookie(cookieName(id));
+}
+
+export function keyCookie(deps: Pick<Deps, 'publicUrl' | 'clock'>, checkout: Checkout, key: string): string {
+  const seconds = Math.max(1, Math.ceil((checkout.expires_at + PAGE_LIFE_MS - deps.clock.now()) / 1_000));
+  return `${cookieName(checkout.id)}=${key}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure(deps)}`;
+}
+
+function secure({ publicUrl }: Pick<Deps, 'publicUrl'>): string {
+  return publicUrl.startsWith('https:') ? '; Secure' : '';
+}
+
+type Reader = Pick<PageRequest, 'query' | 'cookie' | 'header'>;
+
+/** What was chosen on a page, now or before; else what the browser asks for; else what the payment was made in. */
+export function readerLanguage(request: Reader, fallback?: string): Language {
+  const chosen = request.query.lang ?? request.cookie(LANGUAGE_COOKIE);
+  if (isLanguage(chosen)) return chosen;
+  const asked = request.header('accept-language');
+  return asked === undefined || asked === '' || asked === '*' ? languageOf(fallback) : negotiate(asked);
+}
+
+/** Keeps a language that was chosen just now. */
+export function languageCookies(deps: Pick<Deps, 'publicUrl'>, request: Reader): string[] {
+  const { lang } = request.query;
+  if (!isLanguage(lang)) return [];
+  return [`${LANGUAGE_COOKIE}=${lang}; Path=/; Max-Age=${YEAR_S}; HttpOnly; SameSite=Lax${secure(deps)}`];
+}
+
+/** Whether a person waits for the page: not for HEAD, a prefetch, or what does not want HTML. */
+export function isVisit(request: Pick<PageRequest, 'method' | 'header'>): boolean {
+  const purpose = `${request.header('purpose') ?? ''} ${request.header('sec-purpose') ?? ''} ${request.header('x-moz') ?? ''}`;
+  if (request.method !== 'GET' || /prefetch|preview|prerender/i.test(purpose)) return false;
+  return request.header('accept')?.includes('text/html') === true;
+}
+
+/** The country that the reader's language names, for example of `fr-SN`. */
+export function readerCountry(request: Pick<PageRequest, 'header'>): string | undefined {
+  return /-([A-Z]{2})\b/.exec(request.header('accept-language') ?? '')?.[1];
+}

@@ -1,0 +1,74 @@
+/**
+ * Waiting: for the customer's phone, for the bank, for whoever looks at a proof.
+ *
+ * Invariant: a page that waits says for what and how long still, and what to do meanwhile; it never invites to pay twice.
+ */
+
+import { type Html, html } from '../messages/html.ts';
+import { clockText, momentText } from './amounts.ts';
+import { maskedPhone, menuCode } from './phone.ts';
+import { money, noticeOf, pathOf, type Shown, text } from './shown.ts';
+
+/** A carrier that has not confirmed the request by then is late. */
+const LATE_AFTER_MS = 20_000;
+
+/** The customer confirms on the phone. */
+export function phoneMain(shown: Shown): Html {
+  const { payment, attempt, merchant, now } = shown.view;
+  const carrier = payment.carrier ?? attempt?.carrier ?? '';
+  const msisdn = payment.msisdn ?? attempt?.msisdn;
+  const sentAt = attempt?.created_at ?? payment.submitted_at ?? now;
+  if (payment.status === 'processing' && now > sentAt + LATE_AFTER_MS) return lateMain(shown, carrier);
+  return html`<section class="wait"><p class="soft">${merchant.name} · ${money(shown, payment.total_minor)}</p>
+${ring(shown, sentAt)}
+<h1>${text(shown, 'wait_title')}</h1>
+<p class="soft">${msisdn === undefined || msisdn === null ? carrier : `${maskedPhone(msisdn)} · ${carrier}`}</p>
+${noticeOf(shown)}
+${steps(shown, carrier, msisdn, sentAt)}
+<p class="soft center">${text(shown, 'wait_open')}</p>${refresh(shown)}</section>`;
+}
+
+function steps(shown: Shown, carrier: string, msisdn: string | null | undefined, sentAt: number): Html {
+  const code = msisdn === undefined || msisdn === null ? undefined : menuCode(msisdn, carrier);
+  const help = code === undefined ? text(shown, 'wait_look', { carrier }) : text(shown, 'wait_dial', { code });
+  return html`<ol class="card steps">
+<li class="done"><span class="step" aria-hidden="true">✓</span><div><strong>${text(shown, 'wait_sent')}</strong><p class="soft"><time datetime="${new Date(sentAt).toISOString()}" data-clock>${momentText(shown.language, sentAt)}</time></p></div></li>
+<li class="now" aria-current="step"><span class="step" aria-hidden="true">2</span><div><strong>${text(shown, 'wait_pin', { carrier })}</strong><p class="soft">${help}</p></div></li>
+<li class="later"><span class="step" aria-hidden="true">3</span><div><strong>${text(shown, 'wait_done')}</strong><p class="soft">${text(shown, 'wait_return')}</p></div></li></ol>`;
+}
+
+/** The circle's circumference at a radius of 60. */
+const ROUND = 377;
+
+/** The time that is left, as a ring that empties. It counts on with a script; without, at every loading. */
+function ring(shown: Shown, since: number): Html {
+  const { payment, now } = shown.view;
+  const whole = Math.max(1, payment.expires_at - since);
+  const left = Math.max(0, payment.expires_at - now);
+  const arc = Math.round((ROUND * left) / whole);
+  const clock = clockText(left);
+  return html`<div class="ring" data-ring="${left}" data-whole="${whole}" role="timer" aria-label="${text(shown, 'wait_left', { time: clock })}"><svg viewBox="0 0 132 132" width="132" height="132" aria-hidden="true"><circle class="track" cx="66" cy="66" r="60"/><circle class="arc" cx="66" cy="66" r="60" stroke-dasharray="${arc} ${ROUND}" transform="rotate(-90 66 66)"/></svg><span class="clock" aria-hidden="true">${clock}</span></div>`;
+}
+
+/** The carrier has not answered: it may have the request or not, and is asked again. */
+function lateMain(shown: Shown, carrier: string): Html {
+  return html`<section class="card calm">${spinner()}<h1>${text(shown, 'slow_title', { carrier })}</h1><p>${text(shown, 'slow_text')}</p>${refresh(shown)}</section>`;
+}
+
+/** An upstream is asked, and the customer has nothing to do. */
+export function askedMain(shown: Shown): Html {
+  return html`<section class="card calm">${spinner()}<h1>${text(shown, 'bank_asked_title')}</h1><p>${text(shown, 'bank_asked_text')}</p>${refresh(shown)}</section>`;
+}
+
+export function proofSentMain(shown: Shown): Html {
+  return html`<section class="card calm"><span class="seal" aria-hidden="true">✓</span><h1>${text(shown, 'proof_wait_title')}</h1><p>${text(shown, 'proof_wait_text')}</p>${refresh(shown)}</section>`;
+}
+
+function spinner(): Html {
+  return html`<span class="spinner" aria-hidden="true"></span>`;
+}
+
+/** Where there is no script the page is loaded anew, at once by this link and by itself after a while. */
+function refresh(shown: Shown): Html {
+  return html`<noscript><p class="center"><a class="quiet-link" href="${pathOf(shown)}">${text(shown, 'wait_refresh')}</a></p></noscript>`;
+}

@@ -1,0 +1,113 @@
+/**
+ * `mbongo attempt`: see which attempts are open, and close one by hand when its upstream will not.
+ *
+ * Invariant: nothing is closed without --yes; a phone number is never shown whole.
+ */
+
+import { userInfo } from 'node:os';
+import { formatMinor } from '../domain/money.ts';
+import type { Attempt } from '../domain/records.ts';
+import { maskPhone } from '../http/phone.ts';
+import { decideAttempt, requireAttempt, requireDecidable } from '../usecases/attempt-decide.ts';
+import { OperatorError } from '../usecases/operator.ts';
+import { readWhole } from './options.ts';
+import { type Output, table, timeOf } from './output.ts';
+import type { Tools } from './tools.ts';
+
+const MOST_LISTED = 1_000;
+
+export async function attemptList(
+  { deps }: Tools,
+  options: { readonly after?: string; readonly limit: string },
+): Promise<Output> {
+  const limit = readWhole(options.limit, 'limit', 1, MOST_LISTED);
+  const attempts = await deps.store.attempt.listOpen(limit, options.after);
+  const rows = attempts.map((attempt) => [
+    attempt.id,
+    attempt.status,
+    timeOf(attempt.created_at),
+    attempt.connector,
+    amountOf(attempt),
+    phoneOf(attempt) ?? '',
+    attempt.payment_id,
+    String(attempt.inquiries),
+  ]);
+  return {
+    document: { attempts: attempts.map(documentOf) },
+    lines: table(['attempt', 'status', 'made', 'upstream', 'amount', 'phone', 'transaction', 'inquiries'], rows),
+  };
+}
+
+export interface AttemptSettleOptions {
+  readonly paid?: true;
+  readonly notPaid?: true;
+  readonly providerReference?: string;
+  readonly by?: string;
+  readonly why?: string;
+  readonly yes?: true;
+}
+
+export async function attemptSettle(
+  { deps }: Tools,
+  attemptId: string,
+  options: AttemptSettleOptions,
+): Promise<Output> {
+  const { paid, notPaid, providerReference = null, by = thisUser(), why = null, yes } = options;
+  if (paid === notPaid) throw new OperatorError('say how it ended: --paid, or --not-paid');
+  if (yes !== true) {
+    const attempt = await requireAttempt(deps, attemptId);
+    requireDecidable(attempt, deps.clock.now());
+    const what = `${amountOf(attempt)} from ${phoneOf(attempt) ?? attempt.method} by ${attempt.carrier}, ${attempt.status}`;
+    const how = paid === true ? 'paid' : 'not paid';
+    throw new OperatorError(`${what} since ${timeOf(attempt.created_at)}: say --yes to close it as ${how}, for good`);
+  }
+  const settled = await decideAttempt(deps, attemptId, { paid: paid === true, providerReference, by, why });
+  const { attempt, payment } = settled;
+  const document = {
+    ...documentOf(attempt),
+    payment_status: payment.status,
+    reason: attempt.reason,
+    settled_at: timeOf(attempt.settled_at),
+  };
+  return {
+    document,
+    lines: [`${attempt.id}  ${attempt.status}; ${payment.id}  ${payment.status}  ${amountOf(attempt)}`],
+  };
+}
+
+/** Some containers run as a user without a name. */
+function thisUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'a user without a name';
+  }
+}
+
+function amountOf({ amount_minor, currency }: Attempt): string {
+  return `${formatMinor(amount_minor, currency)} ${currency}`;
+}
+
+function phoneOf({ msisdn }: Attempt): string | null {
+  return msisdn === null ? null : maskPhone(msisdn);
+}
+
+function documentOf(attempt: Attempt) {
+  const { id, merchant_id, payment_id, method, connector, carrier, status, currency } = attempt;
+  return {
+    attempt_id: id,
+    status,
+    merchant_id,
+    transaction_id: payment_id,
+    method,
+    connector,
+    carrier,
+    phone_number: phoneOf(attempt),
+    amount: formatMinor(attempt.amount_minor, currency),
+    currency,
+    provider_reference: attempt.provider_reference,
+    inquiries: attempt.inquiries,
+    created_at: timeOf(attempt.created_at),
+    next_inquiry_at: timeOf(attempt.next_inquiry_at),
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * `mbongo bank`: add, list and close the accounts that customers transfer to.
+ */
+
+import type { BankAccount } from '../domain/records.ts';
+import { addBankAccount } from '../usecases/bank-add.ts';
+import { closeBankAccount } from '../usecases/bank-close.ts';
+import { OperatorError, requireCurrency, requireMerchant } from '../usecases/operator.ts';
+import { type Output, table, timeOf } from './output.ts';
+import type { Tools } from './tools.ts';
+
+export interface BankAddOptions {
+  readonly merchant: string;
+  readonly bank: string;
+  readonly bankId?: string;
+  readonly country: string;
+  readonly accountName: string;
+  readonly accountNumber: string;
+  readonly iban?: string;
+  readonly swift?: string;
+  readonly currency: string;
+  readonly branchCity?: string;
+}
+
+export async function bankAdd({ deps }: Tools, options: BankAddOptions): Promise<Output> {
+  const account = await addBankAccount(deps, {
+    merchantId: options.merchant,
+    bank: options.bank,
+    bankId: options.bankId,
+    country: options.country,
+    accountName: options.accountName,
+    accountNumber: options.accountNumber,
+    iban: options.iban === undefined ? undefined : await readIban(options.iban),
+    swift: options.swift === undefined ? undefined : await readBic(options.swift),
+    currency: requireCurrency(options.currency),
+    branchCity: options.branchCity,
+  });
+  return outputOf(account);
+}
+
+export async function bankList({ deps }: Tools, options: { readonly merchant?: string }): Promise<Output> {
+  const { merchant } = options;
+  const merchants = merchant === undefined ? await deps.store.merchant.list() : [await requireMerchant(deps, merchant)];
+  const lists = await Promise.all(merchants.map(({ shard, id }) => deps.store.bankAccount.ofMerchant(shard, id)));
+  const accounts = lists.flat();
+  const rows = accounts.map((account) => [
+    account.id,
+    account.status,
+    account.bank_name,
+    account.country,
+    account.account_number,
+    account.currency,
+    account.merchant_id,
+  ]);
+  return {
+    document: { accounts: accounts.map(documentOf) },
+    lines: table(['account', 'status', 'bank', 'country', 'number', 'currency', 'merchant'], rows),
+  };
+}
+
+export async function bankClose({ deps }: Tools, accountId: string): Promise<Output> {
+  return outputOf(await closeBankAccount(deps, accountId));
+}
+
+function outputOf(account: BankAccount): Output {
+  const { id, status, bank_name, account_number, currency } = account;
+  return { document: documentOf(account), lines: [`${id}  ${status}  ${bank_name}  ${account_number}  ${currency}`] };
+}
+
+function documentOf(account: BankAccount) {
+  const { id, shard: _shard, version: _version, created_at, ...rest } = account;
+  return { bank_account_id: id, ...rest, created_at: timeOf(created_at) };
+}
+
+/** The electronic form; the library's tables are loaded for this command only. */
+async function readIban(text: string): Promise<string> {
+  const { electronicFormatIBAN, isValidIBAN } = await import('ibantools');
+  const iban = electronicFormatIBAN(text);
+  if (iban !== null && isValidIBAN(iban)) return iban;
+  throw new OperatorError('that is no IBAN: check its letters and digits');
+}
+
+async function readBic(text: string): Promise<string> {
+  const { isValidBIC } = await import('ibantools');
+  const bic = text.replaceAll(' ', '').toUpperCase();
+  if (isValidBIC(bic)) return bic;
+  throw new OperatorError('that is no SWIFT code (BIC): it has 8 or 11 letters and digits, like ABCDCDKI');
+}

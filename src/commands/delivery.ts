@@ -1,0 +1,19 @@
+/**
+ * `mbongo delivery`: release the money of a delayed delivery.
+ */
+
+import { formatMinor } from '../domain/money.ts';
+import { releaseForOperator } from '../usecases/delivery-release.ts';
+import { type Output, timeOf } from './output.ts';
+import type { Tools } from './tools.ts';
+
+export async function deliveryRelease({ deps }: Tools, transactionId: string): Promise<Output> {
+  const { payment, amountMinor, releasedAt } = await releaseForOperator(deps, transactionId);
+  const { id, status, currency } = payment;
+  const amount = formatMinor(amountMinor, currency);
+  const released_at = timeOf(releasedAt);
+  return {
+    document: { transaction_id: id, status, amount, currency, released_at },
+    lines: [`${id}  ${amount} ${currency} released at ${released_at}`],
+  };
+}

@@ -1,0 +1,130 @@
+/**
+ * `mbongo proof`: look at the proofs of bank transfers, and decide about them.
+ */
+
+import { writeFile } from 'node:fs/promises';
+import { statesOf } from '../domain/machine.ts';
+import { formatMinor } from '../domain/money.ts';
+import { PROOF } from '../domain/proof.ts';
+import type { ProofStatus } from '../domain/records.ts';
+import { OperatorError, requireMerchant } from '../usecases/operator.ts';
+import { approveProof, declineProof, type ProofDecided } from '../usecases/proof-decide.ts';
+import { listProofs, openProofFile, type ProofSeen, readProof } from '../usecases/proof-read.ts';
+import { readWhole } from './options.ts';
+import { type Output, table, timeOf } from './output.ts';
+import type { Tools } from './tools.ts';
+
+const MOST_LISTED = 1_000;
+
+export interface ProofListOptions {
+  readonly merchant?: string;
+  readonly status?: string;
+  readonly limit: string;
+}
+
+export async function proofList({ deps }: Tools, options: ProofListOptions): Promise<Output> {
+  const { merchant, status } = options;
+  const seen = await listProofs(deps, {
+    ...(merchant === undefined ? {} : { merchantId: (await requireMerchant(deps, merchant)).id }),
+    ...(status === undefined ? {} : { status: requireStatus(status) }),
+    limit: readWhole(options.limit, 'limit', 1, MOST_LISTED),
+  });
+  const rows = seen.map(({ proof, payment, duplicateOf }) => [
+    proof.id,
+    proof.status,
+    payment.id,
+    `${formatMinor(payment.total_minor, payment.currency)} ${payment.currency}`,
+    proof.content_type,
+    timeOf(proof.created_at),
+    duplicateOf.length === 0 ? '' : `also used for ${duplicateOf.join(', ')}`,
+  ]);
+  return {
+    document: { proofs: seen.map(documentOf) },
+    lines: table(['proof', 'status', 'transaction', 'to receive', 'type', 'uploaded', 'duplicate'], rows),
+  };
+}
+
+export async function proofShow({ deps }: Tools, proofId: string, options: { readonly out?: string }): Promise<Output> {
+  const seen = await readProof(deps, proofId);
+  const { out } = options;
+  if (out !== undefined) await writeNew(out, await openProofFile(deps, seen.proof));
+  const document = { ...documentOf(seen), ...(out === undefined ? {} : { file: out }) };
+  return { document, lines: linesOf(document) };
+}
+
+export async function proofApprove(
+  { deps }: Tools,
+  proofId: string,
+  options: { readonly note?: string },
+): Promise<Output> {
+  return outputOf(await approveProof(deps, proofId, options.note ?? null));
+}
+
+export async function proofDecline(
+  { deps }: Tools,
+  proofId: string,
+  options: { readonly reason: string },
+): Promise<Output> {
+  return outputOf(await declineProof(deps, proofId, options.reason));
+}
+
+function requireStatus(text: string): ProofStatus {
+  const statuses = statesOf(PROOF);
+  const status = statuses.find((known) => known === text);
+  if (status !== undefined) return status;
+  throw new OperatorError(`${JSON.stringify(text)} is no status of a proof: use one of ${statuses.join(', ')}`);
+}
+
+/** A proof shows a customer's account: only the operator's own user may read it, and nothing is written over. */
+async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await writeFile(path, bytes, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST') throw new OperatorError(`${path} is there already: name a file that is not`);
+    throw new OperatorError(`${path} cannot be written: name a file in a folder of yours`);
+  }
+}
+
+function outputOf({ proof, payment }: ProofDecided): Output {
+  const { currency, status } = payment;
+  const document = {
+    proof_id: proof.id,
+    status: proof.status,
+    note: proof.note,
+    transaction_id: payment.id,
+    payment_status: status,
+    amount: payment.amount,
+    currency,
+    decided_at: timeOf(proof.decided_at),
+  };
+  return { document, lines: [`${proof.id}  ${proof.status}; ${payment.id}  ${status}  ${payment.amount} ${currency}`] };
+}
+
+function documentOf({ proof, payment, duplicateOf }: ProofSeen) {
+  return {
+    proof_id: proof.id,
+    status: proof.status,
+    merchant_id: proof.merchant_id,
+    transaction_id: payment.id,
+    payment_status: payment.status,
+    customer_reference: payment.customer_reference,
+    amount: payment.amount,
+    total_amount: formatMinor(payment.total_minor, payment.currency),
+    currency: payment.currency,
+    bank_account_id: payment.bank_account_id,
+    content_type: proof.content_type,
+    size: proof.size,
+    duplicate_of: duplicateOf,
+    note: proof.note,
+    created_at: timeOf(proof.created_at),
+    decided_at: timeOf(proof.decided_at),
+  };
+}
+
+function linesOf(document: { readonly [name: string]: string | number | readonly string[] | null }): string[] {
+  return Object.entries(document).map(([name, value]) => {
+    const text = typeof value === 'object' ? (value ?? []).join(', ') : String(value);
+    return `${name.padEnd(18)}  ${text}`.trimEnd();
+  });
+}

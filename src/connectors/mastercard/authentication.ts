@@ -1,0 +1,130 @@
+/**
+ * What the network says of the customer's authentication (EMV 3-D Secure), and of the hosted form before it.
+ *
+ * Invariant: `authenticated` is said only where the network recommends to proceed, of the order, amount and currency
+ * that were bound. Nothing here moves money.
+ */
+
+import type { Authentication, CardOrder } from '../connector.ts';
+import { challengeIn } from './challenge.ts';
+import type { Said } from './client.ts';
+import { amountDifference, differenceFrom, isBody, type Ordered, textAt, valueAt, wordAt } from './fields.ts';
+import { isRefusal, type Reading, readRefusal, reasonOf } from './statuses.ts';
+
+/**
+ * The statuses with which a payment goes on when the network recommends it. The last three are cards and issuers without
+ * 3-D Secure: they are taken, and the merchant bears what the issuer would otherwise (README, "Without 3-D Secure").
+ */
+export const PASSED: ReadonlySet<string> = new Set([
+  'AUTHENTICATION_SUCCESSFUL',
+  'AUTHENTICATION_ATTEMPTED',
+  'AUTHENTICATION_NOT_SUPPORTED',
+  'AUTHENTICATION_NOT_IN_EFFECT',
+  'AUTHENTICATION_UNAVAILABLE',
+]);
+
+/** The statuses after which this card is not paid with, whatever the recommendation. */
+export const FAILED: ReadonlySet<string> = new Set(['AUTHENTICATION_FAILED', 'AUTHENTICATION_REJECTED']);
+
+/** EMV 3DS, transStatusReason: the issuer has waited for its customer in vain. */
+const TIMED_OUT_AT_ISSUER = '14';
+
+const STOP: ReadonlySet<string> = new Set(['DO_NOT_PROCEED', 'RESUBMIT_WITH_ALTERNATIVE_PAYMENT_DETAILS']);
+
+type Fault = Extract<Authentication, { kind: 'unusable' | 'not_sent' | 'unknown' }>;
+
+/** Whether the hosted form is still what was bound to it, with a card in it; undefined: it is. */
+export function readForm(said: Said, order: CardOrder): Reading<Fault> | undefined {
+  if (said.kind !== 'said') return { answer: { kind: 'not_sent', reason: said.reason } };
+  const { body, status } = said;
+  if (status !== 200 || valueAt(body, 'session.id') !== order.sessionId) {
+    return { answer: { kind: 'not_sent', reason: `the session: ${reasonOf(said)}` } };
+  }
+  if (valueAt(body, 'order.id') !== order.orderId || amountDifference(order, body, 'order') !== undefined) {
+    const answer = { kind: 'unusable', fault: 'changed' } as const;
+    return { answer, alarm: { kind: 'mismatch', what: 'session.order' } };
+  }
+  if (!isBody(valueAt(body, 'sourceOfFunds.provided.card'))) return { answer: { kind: 'unusable', fault: 'no_card' } };
+  return undefined;
+}
+
+/** What INITIATE_AUTHENTICATION means; `available`: the payer can be authenticated. */
+export function readInitiation(said: Said, orderId: string): Reading<Authentication> | 'available' {
+  const refused = readFault(said);
+  if (refused !== undefined) return refused;
+  const body = said.kind === 'said' ? said.body : undefined;
+  if (valueAt(body, 'order.id') !== undefined && valueAt(body, 'order.id') !== orderId) return mismatch('order.id');
+  const status = statusOf(body);
+  const recommendation = wordAt(body, 'response.gatewayRecommendation');
+  if (status === 'AUTHENTICATION_AVAILABLE' && recommendation === 'PROCEED') return 'available';
+  return readOutcome(body);
+}
+
+/** What AUTHENTICATE_PAYER, or a later look at the same transaction, means. */
+export function readAuthentication(said: Said, ordered: Ordered): Reading<Authentication> {
+  const refused = readFault(said);
+  if (refused !== undefined) return refused;
+  const body = said.kind === 'said' ? said.body : undefined;
+  const difference = differenceFrom(ordered, body);
+  return difference === undefined ? readOutcome(body) : mismatch(difference);
+}
+
+function readOutcome(body: unknown): Reading<Authentication> {
+  const status = statusOf(body);
+  const recommendation = wordAt(body, 'response.gatewayRecommendation');
+  if (status === undefined) return { answer: { kind: 'unknown', reason: 'no authentication status' } };
+  if (FAILED.has(status) || (recommendation !== undefined && STOP.has(recommendation))) {
+    const isOver = valueAt(body, 'authentication.3ds2.statusReasonCode') === TIMED_OUT_AT_ISSUER;
+    return { answer: { kind: 'rejected', status, reason: isOver ? 'challenge_expired' : 'authentication_failed' } };
+  }
+  if (status === 'AUTHENTICATION_PENDING') {
+    const html = textIn(body, 'authentication.redirect.html') ?? textIn(body, 'authentication.redirectHtml');
+    const challenge = html === undefined ? undefined : challengeIn(html);
+    return { answer: { kind: 'challenge', status, challenge } };
+  }
+  if (PASSED.has(status) && recommendation === 'PROCEED') {
+    return { answer: { kind: 'authenticated', status, eci: eciOf(body) } };
+  }
+  // Begun, and not gone on with: the payer has not been asked yet.
+  if (status === 'AUTHENTICATION_AVAILABLE' || status === 'AUTHENTICATION_INITIATED') {
+    return { answer: { kind: 'unknown', reason: status } };
+  }
+  return { answer: { kind: 'unknown', reason: status }, alarm: { kind: 'unfamiliar', what: status } };
+}
+
+function readFault(said: Said): Reading<Fault> | undefined {
+  if (said.kind === 'not_sent') return { answer: { kind: 'not_sent', reason: said.reason } };
+  if (said.kind === 'lost') return { answer: { kind: 'unknown', reason: said.reason } };
+  if (isRefusal(said)) return usedOr(said);
+  if (said.status >= 200 && said.status <= 299 && isBody(said.body)) return undefined;
+  return { answer: { kind: 'unknown', reason: reasonOf(said) } };
+}
+
+/** A session that has paid is refused by name; anything else that they refuse is ours to look at. */
+function usedOr(said: Extract<Said, { kind: 'said' }>): Reading<Fault> {
+  const field = textAt(said.body, 'error.field', 80);
+  if (field === 'session.id' && /\b(paid|used)\b/i.test(textAt(said.body, 'error.explanation', 500) ?? '')) {
+    return { answer: { kind: 'unusable', fault: 'used' } };
+  }
+  if (field?.startsWith('sourceOfFunds.') === true) return { answer: { kind: 'unusable', fault: 'no_card' } };
+  return readRefusal(said);
+}
+
+function statusOf(body: unknown): string | undefined {
+  return wordAt(body, 'transaction.authenticationStatus') ?? wordAt(body, 'order.authenticationStatus');
+}
+
+function eciOf(body: unknown): string | null {
+  const eci = textAt(body, 'authentication.3ds.acsEci', 2);
+  return eci !== undefined && /^[0-9]{2}$/.test(eci) ? eci : null;
+}
+
+function textIn(body: unknown, path: string): string | undefined {
+  const value = valueAt(body, path);
+  return typeof value === 'string' ? value : undefined;
+}
+
+function mismatch(what: string): Reading<Authentication> {
+  const answer = { kind: 'unknown', reason: `another ${what} than ordered` } as const;
+  return { answer, alarm: { kind: 'mismatch', what } };
+}

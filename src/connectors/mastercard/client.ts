@@ -1,0 +1,90 @@
+/**
+ * Mastercard Gateway's REST API in its own words: sessions, transactions and orders.
+ *
+ * Invariant: a request leaves once, under the ids that it was given. Nothing here throws, and no body, card or
+ * credential is logged.
+ */
+
+import type { OutboundAnswer, Platform } from '../../platform/platform.ts';
+import type { Body } from './fields.ts';
+
+export interface MastercardConfig {
+  /** Without a slash at the end, for example `https://ap-gateway.mastercard.com`. */
+  readonly baseUrl: string;
+  readonly merchantId: string;
+  readonly apiPassword: string;
+  readonly apiVersion: number;
+  /** Where browsers load the hosted form from: `baseUrl`, but in a sandbox. Without a slash at the end. */
+  readonly formUrl: string;
+}
+
+/** What their server said: `body` is the parsed JSON, undefined when it was empty or not JSON. */
+export type Said =
+  | { readonly kind: 'said'; readonly status: number; readonly body: unknown }
+  | { readonly kind: 'not_sent'; readonly reason: string }
+  | { readonly kind: 'lost'; readonly reason: string };
+
+export interface MastercardClient {
+  createSession(body: Body): Promise<Said>;
+  updateSession(sessionId: string, body: Body): Promise<Said>;
+  readSession(sessionId: string): Promise<Said>;
+  /** An operation of that transaction: sent once. `timeout` in milliseconds. */
+  operate(orderId: string, transactionId: string, body: Body, timeout: number): Promise<Said>;
+  readTransaction(orderId: string, transactionId: string): Promise<Said>;
+  readOrder(orderId: string): Promise<Said>;
+}
+
+/** Reads, and the session: nothing is lost when they are late, and whoever waits for them can come again. */
+const READ_TIMEOUT = 5_000;
+
+/** Their answers are a few kilobytes; the challenge's HTML is the longest part. What is larger is cut, and unreadable. */
+const ANSWER_LIMIT = 262_144;
+
+export function createMastercardClient(
+  config: MastercardConfig,
+  { outbound }: Pick<Platform, 'outbound'>,
+): MastercardClient {
+  const merchant = encodeURIComponent(config.merchantId);
+  const base = `${config.baseUrl}/api/rest/version/${config.apiVersion}/merchant/${merchant}`;
+  const basic = Buffer.from(`merchant.${config.merchantId}:${config.apiPassword}`).toString('base64');
+  const authorization = `Basic ${basic}`;
+
+  const ask = async (method: 'GET' | 'POST' | 'PUT', path: string, body: Body | undefined, timeout: number) =>
+    heard(
+      await outbound.request({
+        method,
+        url: base + path,
+        headers: { authorization, accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+        timeout,
+        trust: 'upstream',
+        answerLimit: ANSWER_LIMIT,
+      }),
+    );
+  const session = (id: string): string => `/session/${encodeURIComponent(id)}`;
+  const order = (id: string): string => `/order/${encodeURIComponent(id)}`;
+  const transaction = (orderId: string, id: string): string =>
+    `${order(orderId)}/transaction/${encodeURIComponent(id)}`;
+
+  return {
+    createSession: (body) => ask('POST', '/session', body, READ_TIMEOUT),
+    updateSession: (id, body) => ask('PUT', session(id), body, READ_TIMEOUT),
+    readSession: (id) => ask('GET', session(id), undefined, READ_TIMEOUT),
+    operate: (orderId, id, body, timeout) => ask('PUT', transaction(orderId, id), body, timeout),
+    readTransaction: (orderId, id) => ask('GET', transaction(orderId, id), undefined, READ_TIMEOUT),
+    readOrder: (id) => ask('GET', order(id), undefined, READ_TIMEOUT),
+  };
+}
+
+function heard(answer: OutboundAnswer): Said {
+  if (answer.kind !== 'answered') return answer;
+  return { kind: 'said', status: answer.status, body: parseJson(answer.body) };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

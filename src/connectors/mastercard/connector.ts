@@ -1,0 +1,220 @@
+/**
+ * Mastercard Gateway: translates our orders into its operations, and what it says into our answers.
+ *
+ * Invariant: PAY is sent once under the reference of its attempt; everything after that is inquiry. A card number never
+ * comes this way: the hosted form's session, or a wallet's token, stands for it.
+ */
+
+import { CURRENCIES } from '../../domain/currency.ts';
+import { formatMinor } from '../../domain/money.ts';
+import type { Platform } from '../../platform/platform.ts';
+import type {
+  Authentication,
+  CardBrowser,
+  CardConnector,
+  CardForm,
+  CardFormOrder,
+  CardOrder,
+  CardReversal,
+  Inquiry,
+} from '../connector.ts';
+import { readAuthentication, readForm, readInitiation } from './authentication.ts';
+import { createMastercardClient, type MastercardClient, type MastercardConfig } from './client.ts';
+import { type Body, textAt, valueAt, wordAt } from './fields.ts';
+import { attemptOf, authenticationFor, referenceFor } from './reference.ts';
+import { type Reading, readInquiry, readOperation, reasonOf } from './statuses.ts';
+
+/**
+ * PAY leaves at most 20 s after its attempt was written and is given up after as long again; their reads know a
+ * transaction as soon as it has arrived. A minute between two looks leaves room for what is still on its way.
+ */
+const SETTLE_DELAY = 60_000;
+
+/** Issuers answer within seconds; the customer's submit waits for both steps. */
+const AUTHENTICATE_TIMEOUT = 8_000;
+
+/** Acquirers are given long; whoever gives up sooner only has to ask more often. */
+const PAY_TIMEOUT = 20_000;
+
+/** How often a browser may change the hosted form: more than a customer mistypes. */
+const FORM_UPDATES = 25;
+
+const WALLETS = { google_pay: 'GOOGLE_PAY', apple_pay: 'APPLE_PAY' } as const;
+
+export function createMastercard(
+  config: MastercardConfig & { readonly currencies?: CardConnector['currencies'] | undefined },
+  doors: Pick<Platform, 'outbound' | 'log'>,
+): CardConnector {
+  const { log } = doors;
+  const client = createMastercardClient(config, doors);
+
+  /** Logs what a person may have to mend; their words and statuses only, never a body. */
+  const told = <A extends { readonly kind: string }>(call: string, { answer, alarm }: Reading<A>): A => {
+    if (alarm?.kind === 'mismatch') log.error('mastercard_answer_mismatch', { call, field: alarm.what });
+    else if (alarm?.kind === 'refused') log.error('mastercard_request_refused', { call, field: alarm.what });
+    else if (alarm?.kind === 'unfamiliar') log.warn('mastercard_word_unfamiliar', { call, word: alarm.what });
+    else if ('reason' in answer && (answer.kind === 'not_sent' || answer.kind === 'unknown')) {
+      log.warn('mastercard_no_result', { call, outcome: answer.kind, reason: String(answer.reason) });
+    }
+    return answer;
+  };
+  const operate = async (call: string, order: CardFormOrder & { readonly attemptId: string }, body: Body) => {
+    const said = await client.operate(order.orderId, referenceFor(order.attemptId), body, PAY_TIMEOUT);
+    return told(call, readOperation(said, orderedOf(order)));
+  };
+
+  return {
+    name: 'mastercard',
+    displayName: 'Mastercard Gateway',
+    settleDelay: SETTLE_DELAY,
+    currencies: config.currencies ?? CURRENCIES,
+    form: {
+      scriptUrl: `${config.formUrl}/form/version/${config.apiVersion}/merchant/${encodeURIComponent(config.merchantId)}/session.js`,
+      origin: new URL(config.formUrl).origin,
+    },
+    referenceFor,
+    attemptOf,
+    openForm: async (order) => told('open_form', await openForm(client, order)),
+    authenticate: async (order, browser) => told('authenticate', await authenticate(client, order, browser)),
+    authentication: async (order) => {
+      const transactionId = authenticationFor(order.attemptId);
+      const said = await client.readTransaction(order.orderId, transactionId);
+      return told('authentication', readAuthentication(said, { ...orderedOf(order), transactionId }));
+    },
+    pay: (order) => operate('pay', order, payBody(order)),
+    payByToken: (order) =>
+      operate('pay_by_token', order, {
+        apiOperation: 'PAY',
+        order: { ...orderBody(order), walletProvider: WALLETS[order.wallet] },
+        sourceOfFunds: { type: 'CARD', provided: { card: { devicePayment: { paymentToken: order.token } } } },
+        transaction: { reference: order.attemptId },
+      }),
+    inquire: async (inquiry) => {
+      const ordered = orderedBy(inquiry);
+      if (ordered === undefined) return { kind: 'unknown', reason: 'the inquiry does not say what was ordered' };
+      return told(
+        'inquire',
+        readInquiry(await client.readTransaction(ordered.orderId, ordered.transactionId), ordered),
+      );
+    },
+    orderStatus: async (orderId) => {
+      const said = await client.readOrder(orderId);
+      return said.kind === 'said' && said.status === 200 ? wordAt(said.body, 'status') : undefined;
+    },
+    refund: (order) =>
+      operate('refund', order, {
+        apiOperation: 'REFUND',
+        transaction: { ...amountBody(order), reference: order.attemptId },
+      }),
+    void: (order) =>
+      operate('void', order, {
+        apiOperation: 'VOID',
+        transaction: { targetTransactionId: referenceFor(order.paidBy), reference: order.attemptId },
+      }),
+  };
+}
+
+function orderedOf({ orderId, attemptId, amountMinor, currency }: CardFormOrder & { readonly attemptId: string }) {
+  return { orderId, transactionId: referenceFor(attemptId), amountMinor, currency };
+}
+
+function orderedBy({ orderId, reference, amountMinor, currency }: Inquiry) {
+  if (orderId === undefined || amountMinor === undefined || currency === undefined) return undefined;
+  return { orderId, transactionId: reference, amountMinor, currency };
+}
+
+function amountBody({ amountMinor, currency }: Pick<CardReversal, 'amountMinor' | 'currency'>): Body {
+  return { amount: formatMinor(amountMinor, currency), currency: currency.toUpperCase() };
+}
+
+function orderBody(order: CardFormOrder & { readonly customerReference: string }): Body {
+  return { ...amountBody(order), reference: order.orderId };
+}
+
+function payBody(order: CardOrder): Body {
+  return {
+    apiOperation: 'PAY',
+    authentication: { transactionId: authenticationFor(order.attemptId) },
+    order: orderBody(order),
+    session: { id: order.sessionId },
+    sourceOfFunds: { type: 'CARD' },
+    transaction: { reference: order.attemptId },
+  };
+}
+
+/** A session at the network, bound to the order before any browser sees it. */
+async function openForm(client: MastercardClient, order: CardFormOrder): Promise<Reading<CardForm>> {
+  const created = await client.createSession({ session: { authenticationLimit: FORM_UPDATES } });
+  if (created.kind !== 'said') return notOpened(created.reason);
+  const sessionId = textAt(created.body, 'session.id', 64);
+  if (created.status > 299 || sessionId === undefined) return notOpened(reasonOf(created));
+  const bound = await client.updateSession(sessionId, {
+    order: { id: order.orderId, ...amountBody(order), reference: order.orderId },
+  });
+  if (bound.kind !== 'said') return notOpened(bound.reason);
+  if (bound.status > 299 || valueAt(bound.body, 'session.id') !== sessionId) return notOpened(reasonOf(bound));
+  return { answer: { kind: 'opened', sessionId } };
+}
+
+function notOpened(reason: string): Reading<CardForm> {
+  return { answer: { kind: 'not_opened', reason } };
+}
+
+/** The form is looked at, then the issuer is asked whether it wants to ask its customer. */
+async function authenticate(
+  client: MastercardClient,
+  order: CardOrder,
+  browser: CardBrowser,
+): Promise<Reading<Authentication>> {
+  const fault = readForm(await client.readSession(order.sessionId), order);
+  if (fault !== undefined) return fault;
+  const transactionId = authenticationFor(order.attemptId);
+  const initiate = {
+    apiOperation: 'INITIATE_AUTHENTICATION',
+    authentication: { acceptVersions: '3DS2', channel: 'PAYER_BROWSER', purpose: 'PAYMENT_TRANSACTION' },
+    order: { currency: order.currency.toUpperCase(), reference: order.orderId },
+    session: { id: order.sessionId },
+  };
+  const begun = readInitiation(
+    await client.operate(order.orderId, transactionId, initiate, AUTHENTICATE_TIMEOUT),
+    order.orderId,
+  );
+  if (begun !== 'available') return begun;
+  const payer = {
+    apiOperation: 'AUTHENTICATE_PAYER',
+    authentication: { redirectResponseUrl: browser.returnUrl },
+    device: deviceOf(browser),
+    order: amountBody(order),
+    session: { id: order.sessionId },
+  };
+  const said = await client.operate(order.orderId, transactionId, payer, AUTHENTICATE_TIMEOUT);
+  const reading = readAuthentication(said, { ...orderedOf(order), transactionId });
+  const { answer } = reading;
+  if (answer.kind !== 'challenge' || answer.challenge !== undefined) return reading;
+  const lost = { kind: 'unknown', reason: 'a challenge without a form' } as const;
+  return { answer: lost, alarm: { kind: 'unfamiliar', what: 'authentication.redirect.html' } };
+}
+
+/** What EMV 3DS wants to know and we do not: a common screen in place of the customer's. */
+const SCREEN = {
+  '3DSecureChallengeWindowSize': 'FULL_SCREEN',
+  colorDepth: 24,
+  javaEnabled: false,
+  screenHeight: 640,
+  screenWidth: 480,
+  timeZone: 0,
+} as const;
+
+function deviceOf({ accept, userAgent, language, address }: CardBrowser): Body {
+  const [tag = 'en'] = /^[a-z]{2,3}(-[a-z]{2})?/i.exec(language ?? '') ?? [];
+  return {
+    browser: plain(userAgent, 255) ?? 'unknown',
+    browserDetails: { ...SCREEN, acceptHeaders: plain(accept, 255) ?? '*/*', language: tag },
+    ...(address !== undefined && { ipAddress: address }),
+  };
+}
+
+function plain(text: string | undefined, longest: number): string | undefined {
+  const kept = text?.replaceAll(/[^\x20-\x7e]/g, '').slice(0, longest);
+  return kept === '' ? undefined : kept;
+}

@@ -1,0 +1,156 @@
+/**
+ * What the network's words mean for money: one exhaustive table of gateway codes, and the reading of PAY and its kin.
+ *
+ * Invariant: only a code of this table that says so approves or declines, and only beside the result that belongs to
+ * it. What is unfamiliar, unreadable, or about something else than what was ordered is `unknown`.
+ */
+
+import type { DeclineReason } from '../../domain/reason.ts';
+import type { Answer, InquiryAnswer } from '../connector.ts';
+import type { Said } from './client.ts';
+import { differenceFrom, type Ordered, textAt, wordAt } from './fields.ts';
+
+/** Every gateway code that is documented: a reason is a final no. */
+export const GATEWAY_CODES = {
+  APPROVED: 'approved',
+  APPROVED_AUTO: 'approved',
+  APPROVED_PENDING_SETTLEMENT: 'approved',
+  DECLINED: 'card_declined',
+  DECLINED_AVS: 'card_declined',
+  DECLINED_CSC: 'card_declined',
+  DECLINED_AVS_CSC: 'card_declined',
+  DECLINED_DO_NOT_CONTACT: 'card_declined',
+  DECLINED_INVALID_PIN: 'card_declined',
+  DECLINED_PAYMENT_PLAN: 'card_declined',
+  DECLINED_PIN_REQUIRED: 'card_declined',
+  REFERRED: 'card_declined',
+  BLOCKED: 'card_declined',
+  ABORTED: 'card_declined',
+  INVALID_CSC: 'card_declined',
+  EXCEEDED_RETRY_LIMIT: 'card_declined',
+  INSUFFICIENT_FUNDS: 'card_funds',
+  EXPIRED_CARD: 'card_expired',
+  AUTHENTICATION_FAILED: 'authentication_failed',
+  NOT_ENROLLED_3D_SECURE: 'authentication_failed',
+  CARD_NOT_ENROLLED: 'authentication_failed',
+  CANCELLED: 'authentication_cancelled',
+  // The acquirer, or what lies before it, did not say: money may have been taken.
+  TIMED_OUT: 'unknown',
+  ACQUIRER_SYSTEM_ERROR: 'unknown',
+  SYSTEM_ERROR: 'unknown',
+  UNKNOWN: 'unknown',
+  UNSPECIFIED_FAILURE: 'unknown',
+  SUBMITTED: 'unknown',
+  PENDING: 'unknown',
+  // Another amount than was ordered; another operation of the order is under way; and what belongs to no payment.
+  PARTIALLY_APPROVED: 'unknown',
+  LOCK_FAILURE: 'unknown',
+  NOT_SUPPORTED: 'unknown',
+  AUTHENTICATION_IN_PROGRESS: 'unknown',
+} as const satisfies Record<string, DeclineReason | 'approved' | 'unknown'>;
+
+type Meaning = (typeof GATEWAY_CODES)[keyof typeof GATEWAY_CODES];
+
+/** The causes of a refusal. Behind all but the last the request was turned away before anything was done. */
+export const CAUSES = {
+  INVALID_REQUEST: 'not_sent',
+  REQUEST_REJECTED: 'not_sent',
+  SERVER_BUSY: 'not_sent',
+  SERVER_FAILED: 'unknown',
+} as const satisfies Record<string, 'not_sent' | 'unknown'>;
+
+/** An answer, and what about it a person should know. */
+export interface Reading<A> {
+  readonly answer: A;
+  /** `unfamiliar`: a word that the table lacks. `mismatch`: an answer about something else. `refused`: our request was wrong. */
+  readonly alarm?: { readonly kind: 'unfamiliar' | 'mismatch' | 'refused'; readonly what: string };
+}
+
+/** What the answer to PAY, REFUND or VOID means. */
+export function readOperation(said: Said, ordered: Ordered): Reading<Answer> {
+  if (said.kind === 'not_sent') return { answer: { kind: 'not_sent', reason: said.reason } };
+  if (said.kind === 'lost') return { answer: { kind: 'unknown', reason: said.reason } };
+  return isRefusal(said) ? readRefusal(said) : readTransactionBody(said, ordered);
+}
+
+/** What the answer to an inquiry about such an operation means. */
+export function readInquiry(said: Said, ordered: Ordered): Reading<InquiryAnswer> {
+  if (said.kind !== 'said') return { answer: { kind: 'unknown', reason: said.reason } };
+  if (isNotFound(said)) return { answer: { kind: 'not_found' } };
+  if (isRefusal(said)) return { answer: { kind: 'unknown', reason: reasonOf(said) } };
+  return readTransactionBody(said, ordered);
+}
+
+type Heard = Extract<Said, { kind: 'said' }>;
+
+/** Their own error body; a page of some front door is none. */
+export function isRefusal({ status, body }: Heard): boolean {
+  return status >= 400 && wordAt(body, 'result') === 'ERROR' && wordAt(body, 'error.cause') !== undefined;
+}
+
+/** What a refusal proves. 401 is INVALID_REQUEST in their words, and about our credentials. */
+export function readRefusal(said: Heard): Reading<Extract<Answer, { kind: 'not_sent' | 'unknown' }>> {
+  const causes: { readonly [word: string]: 'not_sent' | 'unknown' } = CAUSES;
+  const cause = wordAt(said.body, 'error.cause') ?? '';
+  const kind = Object.hasOwn(causes, cause) ? causes[cause] : undefined;
+  const answer = { kind: kind ?? 'unknown', reason: reasonOf(said) } as const;
+  if (kind === undefined) return { answer, alarm: { kind: 'unfamiliar', what: cause } };
+  const ours = cause === 'INVALID_REQUEST' || cause === 'REQUEST_REJECTED';
+  return ours ? { answer, alarm: { kind: 'refused', what: fieldOf(said.body) } } : { answer };
+}
+
+/** Only the network's own word that it knows no such order or transaction; a wrong path is answered 404 too. */
+export function isNotFound(said: Heard): boolean {
+  if (said.status !== 404 && said.status !== 400) return false;
+  if (!isRefusal(said) || wordAt(said.body, 'error.cause') !== 'INVALID_REQUEST') return false;
+  return /^unable to find (the )?(order|transaction)\b/i.test(textAt(said.body, 'error.explanation', 500) ?? '');
+}
+
+/** Status and cause, for the log. */
+export function reasonOf({ status, body }: Heard): string {
+  return `${status} ${wordAt(body, 'error.cause') ?? wordAt(body, 'response.gatewayCode') ?? 'without a code'}`;
+}
+
+function fieldOf(body: unknown): string {
+  const field = textAt(body, 'error.field', 80);
+  return field !== undefined && /^[A-Za-z0-9_.[\]]+$/.test(field) ? field : 'no field';
+}
+
+function readTransactionBody(
+  said: Heard,
+  ordered: Ordered,
+): Reading<Exclude<Answer, { kind: 'not_sent' | 'waiting' }>> {
+  const { status, body } = said;
+  const code = wordAt(body, 'response.gatewayCode');
+  if (status < 200 || status > 299 || code === undefined) {
+    return { answer: { kind: 'unknown', reason: reasonOf(said) } };
+  }
+  const difference = differenceFrom(ordered, body);
+  if (difference !== undefined) {
+    const answer = { kind: 'unknown', reason: `another ${difference} than ordered` } as const;
+    return { answer, alarm: { kind: 'mismatch', what: difference } };
+  }
+  const table: { readonly [word: string]: Meaning } = GATEWAY_CODES;
+  const meaning = Object.hasOwn(table, code) ? table[code] : undefined;
+  if (meaning === undefined) {
+    return { answer: { kind: 'unknown', reason: `gateway code ${code}` }, alarm: { kind: 'unfamiliar', what: code } };
+  }
+  return readMeaning(meaning, code, body);
+}
+
+/** A yes stands beside SUCCESS and a no beside FAILURE; whatever else they say together is no answer. */
+function readMeaning(
+  meaning: Meaning,
+  code: string,
+  body: unknown,
+): Reading<Exclude<Answer, { kind: 'not_sent' | 'waiting' }>> {
+  const result = wordAt(body, 'result');
+  const providerReference = textAt(body, 'transaction.receipt', 64) ?? null;
+  if (meaning === 'approved' && result === 'SUCCESS') return { answer: { kind: 'approved', providerReference } };
+  if (meaning === 'unknown') return { answer: { kind: 'unknown', reason: `gateway code ${code}` } };
+  if (meaning !== 'approved' && result === 'FAILURE') {
+    return { answer: { kind: 'declined', reason: meaning, providerReference } };
+  }
+  const what = `${code} beside ${result ?? 'no result'}`;
+  return { answer: { kind: 'unknown', reason: what }, alarm: { kind: 'unfamiliar', what } };
+}

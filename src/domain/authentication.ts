@@ -1,0 +1,91 @@
+/**
+ * The steps of a card payment between its submit and PAY: the issuer asks its customer, and is answered.
+ *
+ * Invariant: in `challenged` no money can have moved. The step out of it, `authenticated`, is written under the
+ * attempt's version before the network is asked for money, so that of all who learn of it one goes on.
+ */
+
+import { ATTEMPT, CHALLENGE_LIFE_MS, nextInquiryAt } from './attempt.ts';
+import type { Change } from './change.ts';
+import { step } from './machine.ts';
+import type { Attempt, Payment } from './records.ts';
+import { consumeSession, isHeld, type SettlementContext, type SettlementRows } from './settlement.ts';
+
+/** What the network said of the customer's authentication. */
+export type Heard = Pick<Attempt, 'three_ds_status' | 'eci'>;
+
+/** A step that was taken: what to write, and the rows as they will be. */
+export interface Step {
+  readonly change: Change;
+  readonly attempt: Attempt;
+  readonly payment: Payment;
+}
+
+/**
+ * The issuer wants to ask its customer: the submit succeeds, and so consumes the session. The payment takes over method
+ * and fee; its status is `processing` already. Undefined when the attempt has moved on, or its submit no longer holds
+ * the session.
+ */
+export function challengeAttempt(
+  rows: SettlementRows,
+  asked: Heard & { readonly challenge: string },
+  context: Pick<SettlementContext, 'now' | 'newId'>,
+): Step | undefined {
+  const { attempt, payment, session } = rows;
+  const next = step(ATTEMPT, attempt.status, 'challenged');
+  if (next.kind !== 'moved' || session === undefined || !isHeld(rows)) return undefined;
+  const row = { ...asked, status: next.to, next_inquiry_at: nextLookAt(attempt, 0, context.now) };
+  const columns = { method: attempt.method, fee_minor: attempt.fee_minor, total_minor: attempt.amount_minor };
+  const consumed = consumeSession(rows, session, context);
+  const { shard } = payment;
+  return {
+    change: {
+      updates: [
+        { table: 'attempt', shard, id: attempt.id, version: attempt.version, row },
+        { table: 'payment', shard, id: payment.id, version: payment.version, row: columns },
+        ...consumed.updates,
+      ],
+      inserts: consumed.inserts,
+    },
+    attempt: { ...attempt, ...row, version: attempt.version + 1 },
+    payment: { ...payment, ...columns, version: payment.version + 1 },
+  };
+}
+
+/** The customer has been recognised: whoever commits this asks for the money. Undefined when somebody else does. */
+export function authenticateAttempt(
+  { attempt, payment }: Pick<SettlementRows, 'attempt' | 'payment'>,
+  heard: Heard,
+  nextInquiry: number,
+): Step | undefined {
+  const next = step(ATTEMPT, attempt.status, 'authenticated');
+  if (next.kind !== 'moved' || payment.attempt_id !== attempt.id) return undefined;
+  const row = { ...heard, status: next.to, challenge: null, next_inquiry_at: nextInquiry };
+  return {
+    change: {
+      updates: [{ table: 'attempt', shard: attempt.shard, id: attempt.id, version: attempt.version, row }],
+    },
+    attempt: { ...attempt, ...row, version: attempt.version + 1 },
+    payment,
+  };
+}
+
+/** The challenge is still open: when it is looked at again. Undefined when the attempt has moved on. */
+export function challengeStillOpen(attempt: Attempt, now: number): Change | undefined {
+  if (attempt.status !== 'challenged') return undefined;
+  const inquiries = attempt.inquiries + 1;
+  const row = { inquiries, next_inquiry_at: nextLookAt(attempt, inquiries, now) };
+  return { updates: [{ table: 'attempt', shard: attempt.shard, id: attempt.id, version: attempt.version, row }] };
+}
+
+/** Whether the customer's time for the challenge is over. */
+export function isChallengeOver(attempt: Pick<Attempt, 'created_at'>, now: number): boolean {
+  return now >= attempt.created_at + CHALLENGE_LIFE_MS;
+}
+
+/** As for other attempts, but never later than the end of the challenge. */
+function nextLookAt(attempt: Attempt, inquiries: number, now: number): number {
+  const end = attempt.created_at + CHALLENGE_LIFE_MS;
+  const next = nextInquiryAt(inquiries, now);
+  return end > now ? Math.min(next, end) : next;
+}

@@ -1,0 +1,58 @@
+/**
+ * Delayed delivery: an approved payment's money is held, until the merchant or an operator releases it (contract §4).
+ *
+ * Invariant: held money is released once. The payment remembers when; a second release writes nothing.
+ */
+
+import type { Change, Transfer } from './change.ts';
+import { merchantAccount, merchantShare } from './ledger.ts';
+import { refuseState } from './payment.ts';
+import type { Payment } from './records.ts';
+import { Refusal } from './refusal.ts';
+
+export interface Released {
+  readonly payment: Payment;
+  /** What the merchant got, in minor units. */
+  readonly amountMinor: bigint;
+  /** When, the first time. */
+  readonly releasedAt: number;
+}
+
+/**
+ * What a release writes; no change when it has been released before. `transferId` is a fresh one.
+ *
+ * @throws Refusal 1205 for what was delivered directly, or is not approved.
+ */
+export function releaseDelivery(
+  payment: Payment,
+  transferId: string,
+  now: number,
+): { readonly change?: Change; readonly answer: Released } {
+  const amountMinor = merchantShare(payment);
+  if (payment.released_at !== null) return { answer: { payment, amountMinor, releasedAt: payment.released_at } };
+  if (payment.delivery_behaviour !== 'delayed_delivery') {
+    const details = [{ field: 'transaction_id', code: 'NOT_DELAYED' }] as const;
+    throw new Refusal(1205, { transactionId: payment.id, words: { state: payment.status }, details });
+  }
+  if (payment.status !== 'approved') throw refuseState(payment);
+  const { shard, id, version, merchant_id, currency } = payment;
+  const transfer: Transfer = {
+    shard,
+    id: transferId,
+    debit: merchantAccount(merchant_id, 'held', currency),
+    credit: merchantAccount(merchant_id, 'available', currency),
+    amount_minor: amountMinor,
+    currency,
+    cause: 'release',
+    cause_id: id,
+    at: now,
+  };
+  return {
+    change: {
+      updates: [{ table: 'payment', shard, id, version, row: { released_at: now } }],
+      // A fee may have eaten all of it.
+      transfers: amountMinor > 0n ? [transfer] : [],
+    },
+    answer: { payment: { ...payment, released_at: now, version: version + 1 }, amountMinor, releasedAt: now },
+  };
+}

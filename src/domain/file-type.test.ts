@@ -1,0 +1,192 @@
+import { deflateSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { judgeLogo, judgeProof } from './file-type.ts';
+
+const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const IEND = pngChunk('IEND', Buffer.alloc(0));
+const IDAT = pngChunk('IDAT', deflateSync(Buffer.from([0, 1, 2, 3])));
+
+function pngChunk(name: string, data: Buffer): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(data.length);
+  head.write(name, 4, 'latin1');
+  return Buffer.concat([head, data, Buffer.alloc(4)]);
+}
+
+function header(width: number, height: number): Buffer {
+  const data = Buffer.alloc(13);
+  data.writeUInt32BE(width, 0);
+  data.writeUInt32BE(height, 4);
+  data.set([8, 2], 8);
+  return pngChunk('IHDR', data);
+}
+
+const png = (...chunks: Buffer[]): Buffer => Buffer.concat([PNG_SIGNATURE, ...chunks]);
+const PNG = png(header(2, 2), IDAT, IEND);
+
+function segment(marker: number, data: Buffer): Buffer {
+  const head = Buffer.from([0xff, marker, 0, 0]);
+  head.writeUInt16BE(data.length + 2, 2);
+  return Buffer.concat([head, data]);
+}
+
+function frame(width: number, height: number): Buffer {
+  const data = Buffer.from([8, 0, 0, 0, 0, 1, 1, 0x11, 0]);
+  data.writeUInt16BE(height, 1);
+  data.writeUInt16BE(width, 3);
+  return segment(0xc2, data);
+}
+
+const SOI = Buffer.from([0xff, 0xd8]);
+const EOI = Buffer.from([0xff, 0xd9]);
+const SCAN = Buffer.concat([
+  segment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])),
+  Buffer.from([1, 0xff, 0, 2, 0xff, 0xd3, 3]),
+]);
+const jpeg = (...parts: Buffer[]): Buffer => Buffer.concat([SOI, ...parts, EOI]);
+const JPEG = jpeg(segment(0xe1, Buffer.from('Exif\0\0')), frame(4, 3), SCAN, SCAN);
+
+function riff(kind: string, ...chunks: [string, Buffer][]): Buffer {
+  const body = Buffer.concat([
+    Buffer.from(kind),
+    ...chunks.map(([name, data]) => {
+      const head = Buffer.alloc(8);
+      head.write(name, 'latin1');
+      head.writeUInt32LE(data.length, 4);
+      return Buffer.concat([head, data, Buffer.alloc(data.length % 2)]);
+    }),
+  ]);
+  const head = Buffer.alloc(8);
+  head.write('RIFF', 'latin1');
+  head.writeUInt32LE(body.length, 4);
+  return Buffer.concat([head, body]);
+}
+
+const WEBP = riff('WEBP', ['VP8 ', Buffer.from('abc')]);
+const pdf = (body: string, end = '%%EOF\r\n'): Buffer => Buffer.from(`%PDF-1.7\n${body}\n${end}`, 'latin1');
+const ZIP = Buffer.concat([
+  Buffer.from('PK\u0001\u0002'),
+  Buffer.alloc(42),
+  Buffer.from('PK\u0005\u0006'),
+  Buffer.alloc(18),
+]);
+
+const proof = (bytes: Uint8Array): string => {
+  const verdict = judgeProof(bytes);
+  return verdict.kind === 'file' ? verdict.type : verdict.fault;
+};
+const logo = (bytes: Uint8Array): string => {
+  const verdict = judgeLogo(bytes);
+  return verdict.kind === 'file' ? verdict.type : verdict.fault;
+};
+
+describe('a proof is taken when it is', () => {
+  test.each([
+    ['a PNG', 'image/png', PNG],
+    ['a PNG with notes in it', 'image/png', png(header(1, 1), pngChunk('tEXt', Buffer.from('a\0<x:xmp>')), IDAT, IEND)],
+    ['a JPEG', 'image/jpeg', JPEG],
+    ['a JPEG with fill bytes', 'image/jpeg', jpeg(frame(1, 1), Buffer.from([0xff, 0xff]), SCAN)],
+    ['a JPEG with a preview behind it', 'image/jpeg', Buffer.concat([JPEG, JPEG])],
+    ['a PDF', 'application/pdf', pdf('1 0 obj << /Type /Page /A (b) >>')],
+    ['a PDF that was added to', 'application/pdf', pdf('%%EOF\n2 0 obj\n')],
+  ])('%s', (_name, type, bytes) => {
+    expect(proof(bytes)).toBe(type);
+  });
+});
+
+describe('a proof is unsafe when it is', () => {
+  const cases: [string, Buffer][] = [
+    ['a PNG without data', png(header(2, 2), IEND)],
+    ['a PNG whose header is not first', png(IDAT, header(2, 2), IEND)],
+    ['a PNG with two headers', png(header(2, 2), header(2, 2), IDAT, IEND)],
+    ['a PNG without an end', png(header(2, 2), IDAT)],
+    ['a PNG with something behind its end', Buffer.concat([PNG, Buffer.from([0])])],
+    ['a PNG that goes on in another', Buffer.concat([PNG, PNG])],
+    ['a PNG of no width', png(header(0, 2), IDAT, IEND)],
+    ['a PNG that would fill the memory', png(header(1, 4_000_000_000), IDAT, IEND)],
+    ['a PNG whose chunk is longer than the file', png(header(2, 2), IDAT.subarray(0, 12))],
+    ['a PNG with a ZIP in a chunk', png(header(2, 2), IDAT, pngChunk('zIPx', ZIP), IEND)],
+    ['a PNG with a page in a chunk', png(header(2, 2), pngChunk('tEXt', Buffer.from('<HTML>')), IDAT, IEND)],
+    [
+      'a PNG with a script far behind',
+      png(header(2, 2), pngChunk('tEXt', Buffer.from(`${' '.repeat(9_000)}<ScRipt`)), IDAT, IEND),
+    ],
+    ['a JPEG without a scan', jpeg(frame(1, 1))],
+    ['a JPEG without an end', Buffer.concat([SOI, frame(1, 1), SCAN])],
+    ['a JPEG with a byte behind it', Buffer.concat([JPEG, Buffer.from([0])])],
+    ['a JPEG with half a preview behind it', Buffer.concat([JPEG, SOI, frame(1, 1)])],
+    ['a JPEG of no height', jpeg(frame(1, 0), SCAN)],
+    ['a JPEG that is as wide as a wall', jpeg(frame(30_000, 1), SCAN)],
+    ['a JPEG with a segment of no length', jpeg(Buffer.from([0xff, 0xe0, 0, 0]), frame(1, 1), SCAN)],
+    ['a JPEG with an SVG in a comment', jpeg(segment(0xfe, Buffer.from('<svg onload=x>')), frame(1, 1), SCAN)],
+    ['a PDF without a version', Buffer.from('%PDF-x\n%%EOF')],
+    ['a PDF without an end', Buffer.from('%PDF-1.4\n1 0 obj')],
+    ['a PDF with something behind its end', pdf('', '%%EOF\nPK')],
+    ['a PDF with a script', pdf('<< /OpenAction << /S /JavaScript >> >>')],
+    ['a PDF that spells it differently', pdf('/#4aava#53cript')],
+    ['a PDF that starts something', pdf('/Launch/x')],
+    ['a PDF with files', pdf('/Names << /EmbeddedFiles 1 0 R >>')],
+    ['a PDF with a film', pdf('/RichMedia ')],
+    ['a PDF that is a page', pdf('<!DOCTYPE html>')],
+    ['a PDF that is a ZIP', pdf(ZIP.toString('latin1'))],
+  ];
+  test.each(cases)('%s', (_name, bytes) => {
+    expect(proof(bytes)).toBe('FILE_UNSAFE');
+  });
+});
+
+describe('a proof is of the wrong type when it is', () => {
+  test.each([
+    ['text', Buffer.from('a')],
+    ['a page', Buffer.from('<html>')],
+    ['a ZIP', ZIP],
+    ['a GIF', Buffer.from('GIF89a')],
+    ['a WebP', WEBP],
+    ['a HEIC', Buffer.from('\0\0\0\u0018ftypheic')],
+    ['a PDF behind a blank', Buffer.concat([Buffer.from(' '), pdf('')])],
+    ['the beginning of a PNG', PNG_SIGNATURE.subarray(0, 5)],
+  ])('%s', (_name, bytes) => {
+    expect(proof(bytes)).toBe('FILE_TYPE');
+  });
+
+  test('nothing at all is empty', () => {
+    expect(proof(Buffer.alloc(0))).toBe('FILE_EMPTY');
+  });
+});
+
+test('a logo is a picture', () => {
+  expect([logo(PNG), logo(JPEG), logo(WEBP)]).toEqual(['image/png', 'image/jpeg', 'image/webp']);
+  expect([logo(pdf('')), logo(Buffer.from('<svg/>'))]).toEqual(['FILE_TYPE', 'FILE_TYPE']);
+  const spoilt = [
+    riff('WAVE', ['VP8 ', Buffer.from('ab')]),
+    riff('WEBP', ['JUNK', Buffer.from('ab')]),
+    riff('WEBP'),
+    Buffer.concat([WEBP, Buffer.from('x')]),
+    WEBP.subarray(0, -1),
+  ];
+  for (const bytes of spoilt) expect(logo(bytes)).toBe('FILE_UNSAFE');
+});
+
+test('whatever comes, a verdict is given, and a file that is cut anywhere is not taken', () => {
+  const starts = [PNG_SIGNATURE, SOI, Buffer.from('%PDF-1.4'), Buffer.from('RIFF'), Buffer.alloc(0)];
+  fc.assert(
+    fc.property(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 400 }), (start, rest) => {
+      const bytes = Buffer.concat([start, rest]);
+      expect([proof(bytes), logo(bytes)].every((word) => word !== '')).toBe(true);
+    }),
+  );
+  for (const whole of [PNG, JPEG]) {
+    for (let end = 0; end < whole.length; end += 1) expect(proof(whole.subarray(0, end))).toMatch(/^FILE_/);
+  }
+});
+
+test('noise in a document is not taken for a script', () => {
+  const noise = Buffer.alloc(300_000);
+  let seed = 1;
+  for (let i = 0; i < noise.length; i += 1) {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    noise[i] = seed >>> 16;
+  }
+  expect(proof(pdf(noise.toString('latin1')))).toBe('application/pdf');
+});

@@ -1,0 +1,109 @@
+/**
+ * What a file that a customer or an operator hands in really is: judged by its content, never by its name or by what
+ * its sender calls it.
+ *
+ * Invariant: a file passes only as one thing. What a browser, an unzipper or a PDF reader could take for something
+ * else is unsafe. Nothing is decompressed or drawn here or anywhere in the gateway, so a bomb stays a small file.
+ */
+
+import { endOfJpegs, endOfPng, isWebp } from './image.ts';
+import { isSafePdf } from './pdf.ts';
+
+export type ProofType = 'image/jpeg' | 'image/png' | 'application/pdf';
+export type LogoType = 'image/jpeg' | 'image/png' | 'image/webp';
+
+/** The largest proof: 5 MiB (contract §4). */
+export const PROOF_BYTES_MOST = 5 * 1024 * 1024;
+/** The largest logo: 64 KiB. */
+export const LOGO_BYTES_MOST = 64 * 1024;
+
+export type FileFault = 'FILE_EMPTY' | 'FILE_TYPE' | 'FILE_UNSAFE';
+
+export type FileVerdict<T extends string> =
+  | { readonly kind: 'file'; readonly type: T }
+  | { readonly kind: 'refused'; readonly fault: FileFault };
+
+/** What a proof of a bank transfer is. */
+export function judgeProof(bytes: Uint8Array): FileVerdict<ProofType> {
+  return judge(bytes, { 'image/jpeg': isJpeg, 'image/png': isPng, 'application/pdf': isSafePdf });
+}
+
+/** What a merchant's logo is. */
+export function judgeLogo(bytes: Uint8Array): FileVerdict<LogoType> {
+  return judge(bytes, { 'image/jpeg': isJpeg, 'image/png': isPng, 'image/webp': isWebp });
+}
+
+const MAGIC: { readonly [type in ProofType | LogoType]: readonly number[] } = {
+  'image/jpeg': [0xff, 0xd8, 0xff],
+  'image/png': [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
+  'image/webp': [0x52, 0x49, 0x46, 0x46],
+  'application/pdf': [0x25, 0x50, 0x44, 0x46, 0x2d],
+};
+
+function judge<T extends ProofType | LogoType>(
+  bytes: Uint8Array,
+  kinds: { readonly [type in T]: (bytes: Uint8Array) => boolean },
+): FileVerdict<T> {
+  if (bytes.length === 0) return { kind: 'refused', fault: 'FILE_EMPTY' };
+  const types = Object.keys(kinds) as T[];
+  const type = types.find((one) => MAGIC[one].every((byte, at) => bytes[at] === byte));
+  if (type === undefined) return { kind: 'refused', fault: 'FILE_TYPE' };
+  const safe = kinds[type](bytes) && !isArchive(bytes) && !hasMarkup(bytes);
+  return safe ? { kind: 'file', type } : { kind: 'refused', fault: 'FILE_UNSAFE' };
+}
+
+function isJpeg(bytes: Uint8Array): boolean {
+  return endOfJpegs(bytes) === bytes.length;
+}
+
+function isPng(bytes: Uint8Array): boolean {
+  return endOfPng(bytes) === bytes.length;
+}
+
+/** How far from its end an archive's directory may close: the record itself, and a comment of 65 535 bytes. */
+const ARCHIVE_TAIL = 22 + 65_535;
+const END_OF_ARCHIVE = bytesOf('PK\u0005\u0006');
+const ARCHIVE_ENTRY = bytesOf('PK\u0001\u0002');
+
+/** An unzipper looks for an archive's directory from the end of a file, whatever it begins with. */
+function isArchive(bytes: Uint8Array): boolean {
+  const end = indexOfBytes(bytes, END_OF_ARCHIVE, Math.max(0, bytes.length - ARCHIVE_TAIL));
+  return end >= 0 && indexOfBytes(bytes, ARCHIVE_ENTRY, 0) >= 0;
+}
+
+/** What browsers that guess look at is the head; a script is not wanted anywhere. */
+const HEAD_BYTES = 4_096;
+const MARKUP_IN_HEAD = ['<svg', '<html', '<!doctype', '<body', '<iframe', '<?php'].map(bytesOf);
+const SCRIPT = bytesOf('<script');
+
+function hasMarkup(bytes: Uint8Array): boolean {
+  const head = bytes.subarray(0, HEAD_BYTES);
+  return indexOfWord(bytes, SCRIPT) >= 0 || MARKUP_IN_HEAD.some((word) => indexOfWord(head, word) >= 0);
+}
+
+/** The bytes of a text in ASCII. */
+function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(text, (char) => char.charCodeAt(0));
+}
+
+/** Where a run of bytes begins, from a place on; −1 where it does not. */
+function indexOfBytes(bytes: Uint8Array, run: Uint8Array, from: number): number {
+  const [first = 0] = run;
+  for (let at = bytes.indexOf(first, from); at >= 0; at = bytes.indexOf(first, at + 1)) {
+    if (run.every((byte, i) => bytes[at + i] === byte)) return at;
+  }
+  return -1;
+}
+
+/** The same for a word in lower case that begins with a sign, whatever case its letters are in. */
+function indexOfWord(bytes: Uint8Array, word: Uint8Array): number {
+  const [first = 0] = word;
+  for (let at = bytes.indexOf(first); at >= 0; at = bytes.indexOf(first, at + 1)) {
+    if (word.every((byte, i) => lowerOf(bytes[at + i]) === byte)) return at;
+  }
+  return -1;
+}
+
+function lowerOf(byte: number | undefined): number | undefined {
+  return byte !== undefined && byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
+}

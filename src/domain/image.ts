@@ -1,0 +1,129 @@
+/**
+ * The structure of pictures: where a PNG, a JPEG or a WebP really ends.
+ *
+ * Invariant: every byte belongs to a part that the format names. What hides between or behind the parts makes the walk
+ * end early or nowhere.
+ */
+
+/** Wider or higher than this is no photograph and no screenshot. */
+const SIDE_MOST = 20_000;
+
+const PNG_HEAD = 8;
+/** A chunk's length, its name and its check sum. */
+const PNG_FRAME = 12;
+const IHDR = 0x49484452;
+const IDAT = 0x49444154;
+const IEND = 0x49454e44;
+
+/** Where a PNG ends: IHDR first, some IDAT, an empty IEND. Undefined when it is none. */
+export function endOfPng(bytes: Uint8Array): number | undefined {
+  const view = viewOf(bytes);
+  let drawn = false;
+  for (let at = PNG_HEAD; at + PNG_FRAME <= bytes.length; ) {
+    const length = view.getUint32(at);
+    const name = view.getUint32(at + 4);
+    const end = at + PNG_FRAME + length;
+    if (end > bytes.length) return undefined;
+    if ((at === PNG_HEAD) !== (name === IHDR)) return undefined;
+    if (name === IHDR && (length !== 13 || !isSane(view.getUint32(at + 8), view.getUint32(at + 12)))) return undefined;
+    if (name === IEND) return drawn && length === 0 ? end : undefined;
+    drawn ||= name === IDAT && length > 0;
+    at = end;
+  }
+  return undefined;
+}
+
+/**
+ * Where the last of the pictures in a JPEG file ends. Telephones put further whole pictures behind the first one (a
+ * preview, a gain map); whatever else stands there is not walked over.
+ */
+export function endOfJpegs(bytes: Uint8Array): number | undefined {
+  let end: number | undefined;
+  for (let at = 0; isMarker(bytes, at, SOI); at = end) {
+    const next = endOfJpeg(bytes, at);
+    if (next === undefined) return end;
+    end = next;
+  }
+  return end;
+}
+
+const SOI = 0xd8;
+const EOI = 0xd9;
+const SOS = 0xda;
+
+/** From the start of a picture over its segments and scans to what follows its end. */
+function endOfJpeg(bytes: Uint8Array, start: number): number | undefined {
+  const view = viewOf(bytes);
+  let drawn = false;
+  for (let at = start + 2; at + 2 <= bytes.length; ) {
+    const marker = bytes[at + 1] ?? 0;
+    if (bytes[at] !== 0xff || marker === 0 || marker === SOI) return undefined;
+    // A marker may be preceded by any number of fill bytes.
+    if (marker === 0xff) at += 1;
+    else if (marker === EOI) return drawn ? at + 2 : undefined;
+    else if (isBare(marker)) at += 2;
+    else {
+      const length = at + 4 <= bytes.length ? view.getUint16(at + 2) : 0;
+      if (length < 2 || at + 2 + length > bytes.length) return undefined;
+      if (isFrame(marker)) {
+        if (length < 8 || !isSane(view.getUint16(at + 7), view.getUint16(at + 5))) return undefined;
+      }
+      at += 2 + length;
+      if (marker === SOS) {
+        drawn = true;
+        at = endOfScan(bytes, at);
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Where the compressed data of a scan ends: at the next marker that is no stuffed byte and no restart. */
+function endOfScan(bytes: Uint8Array, start: number): number {
+  for (let at = bytes.indexOf(0xff, start); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
+    const next = bytes[at + 1] ?? 0;
+    if (next !== 0 && next !== 0xff && !isBare(next)) return at;
+  }
+  return bytes.length;
+}
+
+/** Markers without a length: restarts, and TEM. */
+function isBare(marker: number): boolean {
+  return (marker >= 0xd0 && marker <= 0xd7) || marker === 0x01;
+}
+
+/** A frame's header has the picture's sides; C4, C8 and CC are other things. */
+function isFrame(marker: number): boolean {
+  return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
+}
+
+function isMarker(bytes: Uint8Array, at: number, marker: number): boolean {
+  return bytes[at] === 0xff && bytes[at + 1] === marker;
+}
+
+const WEBP = 0x57454250;
+const VP8 = 0x56503820;
+const VP8L = 0x5650384c;
+const VP8X = 0x56503858;
+
+/** A RIFF file whose length is its own, of kind WEBP, that begins with a picture. */
+export function isWebp(bytes: Uint8Array): boolean {
+  if (bytes.length < 20) return false;
+  const view = viewOf(bytes);
+  if (view.getUint32(4, true) + 8 !== bytes.length || view.getUint32(8) !== WEBP) return false;
+  if (![VP8, VP8L, VP8X].includes(view.getUint32(12))) return false;
+  let at = 12;
+  while (at + 8 <= bytes.length) {
+    const length = view.getUint32(at + 4, true);
+    at += 8 + length + (length % 2);
+  }
+  return at === bytes.length;
+}
+
+function isSane(width: number, height: number): boolean {
+  return width > 0 && height > 0 && width <= SIDE_MOST && height <= SIDE_MOST;
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,79 @@
+/**
+ * A proof of a bank transfer, and the operator's decision about it.
+ *
+ * Invariant: a proof is decided once. The payment, its money and its event move with the decision, in one change.
+ */
+
+import type { Change, Insert } from './change.ts';
+import { paymentTransfers, transitAccount } from './ledger.ts';
+import type { Machine } from './machine.ts';
+import { movePayment, StateConflict } from './payment.ts';
+import type { Payment, Proof, ProofStatus } from './records.ts';
+import { collectEvent } from './webhook.ts';
+
+/** How long a customer has for the transfer and its proof (contract §4). */
+export const PROOF_LIFE_MS = 7 * 24 * 60 * 60_000;
+
+/** What the money of a bank transfer passes through, in place of an upstream. */
+export const BANK_TRANSFER = 'bank_transfer';
+
+export type ProofFact = 'accepted' | 'rejected';
+
+export const PROOF: Machine<ProofStatus, ProofFact> = {
+  name: 'proof',
+  initial: 'waiting',
+  final: ['approved', 'declined'],
+  facts: ['accepted', 'rejected'],
+  table: {
+    waiting: { accepted: 'approved', rejected: 'declined' },
+    approved: { accepted: 'approved' },
+    declined: { rejected: 'declined' },
+  },
+};
+
+/** Ids made before deciding, so that deciding twice writes the same. */
+export interface DecisionIds {
+  readonly event: string;
+  readonly transfers: readonly [string, string];
+}
+
+export interface Decided {
+  readonly change: Change;
+  readonly proof: Proof;
+  readonly payment: Payment;
+}
+
+/**
+ * What a decision about a waiting proof writes.
+ *
+ * The event is due at once: an operator's command does not post it, so that any worker may.
+ *
+ * @throws StateConflict when the payment is not one that waits for the decision.
+ */
+export function decideProof(
+  proof: Proof,
+  payment: Payment,
+  verdict: 'approved' | 'declined',
+  note: string | null,
+  ids: DecisionIds,
+  now: number,
+): Decided {
+  const fact = verdict === 'approved' ? 'proof_approved' : 'proof_declined';
+  const moved = movePayment(payment, fact, verdict === 'approved' ? null : 'proof_declined', now);
+  if (moved === undefined) throw new StateConflict(payment, fact);
+  const row = { status: verdict, note, decided_at: now };
+  const event: Insert = {
+    table: 'webhook_event',
+    row: { ...collectEvent(moved.payment, ids.event, now), next_at: now },
+  };
+  const source = transitAccount(payment.shard, BANK_TRANSFER, payment.currency);
+  return {
+    change: {
+      updates: [{ table: 'proof', shard: proof.shard, id: proof.id, version: proof.version, row }, moved.update],
+      inserts: [moved.history, event],
+      transfers: verdict === 'approved' ? paymentTransfers(moved.payment, source, ids.transfers, now) : [],
+    },
+    proof: { ...proof, ...row, version: proof.version + 1 },
+    payment: moved.payment,
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * Banks, accounts and proofs as the wire writes them (contract §4).
+ *
+ * Invariant: of a proof its facts are told, never its content or its hash.
+ */
+
+import type { BankAccount, Payment } from '../domain/records.ts';
+import { type Language, say } from '../messages/messages.ts';
+import type { Bank } from '../usecases/bank-config.ts';
+import type { ProofUploaded } from '../usecases/proof-upload.ts';
+import { presentPayment, type SealPaymentId, timestamp } from './present.ts';
+
+export function presentBanks(banks: readonly Bank[]) {
+  return {
+    success: true,
+    banks: banks.map(({ id, name, country, accounts }) => ({
+      id,
+      name,
+      country,
+      accounts: accounts.map((account) => presentAccount(account)),
+    })),
+  };
+}
+
+export function presentProof({ payment, proof }: ProofUploaded, seal: SealPaymentId, language: Language) {
+  return {
+    ...presentPayment(payment, seal, say(language, 'done.proof_received')),
+    proof: {
+      id: proof.id,
+      status: proof.status,
+      content_type: proof.content_type,
+      size: proof.size,
+      uploaded_at: timestamp(proof.created_at),
+    },
+  };
+}
+
+/**
+ * What a bank transfer's answers say besides: the account, `null` until a submit has chosen it, and where the proof
+ * goes. Nothing for other methods.
+ */
+export function presentTransfer(payment: Payment, account: BankAccount | undefined, publicUrl: string) {
+  if (payment.method !== 'bank_transfer') return {};
+  return {
+    bank_account: account === undefined ? null : presentAccount(account),
+    proof_upload_url: `${publicUrl}/api/v1/payments/bank-transfer/proof`,
+  };
+}
+
+function presentAccount(account: BankAccount) {
+  const { id, account_name, account_number, iban, swift, currency, branch_city } = account;
+  return { id, account_name, account_number, iban, swift, currency, branch_city };
+}

@@ -1,0 +1,72 @@
+/**
+ * The routes of bank transfers: where to transfer to, and the proof that it was done (contract §4).
+ *
+ * Invariant: what a proof's file is, is judged by its content before anything is asked about its payment.
+ */
+
+import { judgeProof, PROOF_BYTES_MOST } from '../domain/file-type.ts';
+import type { RefusalDetail } from '../domain/refusal.ts';
+import { readBanks } from '../usecases/bank-config.ts';
+import type { Deps } from '../usecases/deps.ts';
+import { type ProofUploaded, uploadProof } from '../usecases/proof-upload.ts';
+import { presentBanks, presentProof } from './bank-present.ts';
+import type { UploadedFile } from './multipart.ts';
+import { defineRoute, type Route } from './route.ts';
+import { BanksAnswer, ProofAnswer, ProofBody } from './schemas.ts';
+
+export function bankRoutes(deps: Deps): Route[] {
+  const seal = deps.secrets.sealPaymentId;
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/payments/get-config-bank',
+      operationId: 'readBanks',
+      summary: 'Read the banks to transfer to',
+      description: 'The merchant’s accounts in the session’s currency, by bank. A submit takes one of their ids.',
+      credential: 'session',
+      limit: 'payments',
+      allowConsumed: true,
+      answers: { 200: BanksAnswer },
+      refusals: [],
+      run: async (call) => call.reply(200, presentBanks(await readBanks(deps, call.caller))),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/payments/bank-transfer/proof',
+      operationId: 'uploadProof',
+      summary: 'Upload the proof of a bank transfer',
+      description:
+        'A form (multipart/form-data) with the payment_id and one file of at most 5 MiB: JPEG, PNG or PDF, judged by ' +
+        'its content. The payment is `processing` until an operator has checked the transfer.',
+      credential: 'session',
+      limit: 'payments',
+      allowConsumed: true,
+      upload: { field: 'file', most: PROOF_BYTES_MOST },
+      body: ProofBody,
+      answers: { 200: ProofAnswer },
+      refusals: [1109, 1110, 1203, 1204, 1205, 1305],
+      check: ({ file }) => proofFaults(file),
+      run: (call) =>
+        uploadProof(
+          deps,
+          call.caller,
+          proofCommand(call.body.payment_id, call.body.file),
+          call.answering((uploaded: ProofUploaded) => ({
+            status: 200,
+            value: presentProof(uploaded, seal, call.language),
+          })),
+        ),
+    }),
+  ];
+}
+
+function proofFaults(file: UploadedFile | undefined): RefusalDetail[] {
+  const verdict = file === undefined ? undefined : judgeProof(file.bytes);
+  return verdict?.kind === 'refused' ? [{ field: 'file', code: verdict.fault }] : [];
+}
+
+function proofCommand(payment_id: string, { bytes, digest }: UploadedFile) {
+  const verdict = judgeProof(bytes);
+  if (verdict.kind === 'refused') throw new Error('a file that was refused came through');
+  return { payment_id, bytes, digest, type: verdict.type };
+}

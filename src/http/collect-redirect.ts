@@ -1,0 +1,67 @@
+/**
+ * Starts a payment on a hosted page (specification, gaps; contract §4, collect-redirect).
+ *
+ * Invariant: the address that is answered opens the page once; whoever asks again under the same Idempotency-Key gets
+ * the same address. The page itself is served at the same path, by GET.
+ */
+
+import type { Deps } from '../usecases/deps.ts';
+import { type Collected, collectPayment } from '../usecases/payment-collect.ts';
+import type { Reply } from '../usecases/perform.ts';
+import { collectCommand, collectFaults } from './payment-commands.ts';
+import { presentCollected } from './present.ts';
+import { type Call, defineRoute, type Route } from './route.ts';
+import { CollectRedirectAnswer, CollectRedirectBody } from './schemas.ts';
+
+export function collectRedirectRoutes(deps: Deps): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/payments/collect-redirect',
+      operationId: 'collectRedirect',
+      summary: 'Start a payment on the hosted page',
+      description:
+        'Takes a collect’s body; `payment_method` may be absent, and then the customer chooses on the page. Send the ' +
+        'customer’s browser to `redirect_url`: it opens once. A caller that prefers HTML is answered 303 to it.',
+      credential: 'session',
+      limit: 'payments',
+      allowConsumed: false,
+      body: CollectRedirectBody,
+      answers: { 200: CollectRedirectAnswer },
+      refusals: [1003, 1101, 1102, 1103, 1105, 1109, 1110, 1202, 1203, 1305],
+      check: (body, caller) => collectFaults(deps, caller, body),
+      run: async (call) => {
+        const body = { ...call.body, payment_method: call.body.payment_method ?? ('none' as const) };
+        const reply = await collectPayment(
+          deps,
+          call.caller,
+          { ...collectCommand(body, call.language), page: 'new' },
+          call.answering((collected: Collected) => ({
+            status: 200,
+            value: {
+              ...presentCollected(collected, deps.secrets.sealPaymentId, call.language),
+              redirect_url: collected.pageUrl,
+            },
+          })),
+        );
+        return prefersHtml(call) ? sentOn(reply) : reply;
+      },
+    }),
+  ];
+}
+
+/** Whether the caller is a browser that follows a form: HTML is what it names first. */
+function prefersHtml(call: Pick<Call, 'header'>): boolean {
+  const accept = call.header('accept') ?? '';
+  const html = accept.indexOf('text/html');
+  const json = accept.indexOf('application/json');
+  return html >= 0 && (json < 0 || html < json);
+}
+
+/** The address is read from the bytes, because a repeated call is answered with those of the first. */
+function sentOn(reply: Reply): Reply {
+  const answer: unknown = JSON.parse(reply.body);
+  if (reply.status !== 200 || typeof answer !== 'object' || answer === null || !('redirect_url' in answer))
+    return reply;
+  return typeof answer.redirect_url === 'string' ? { ...reply, status: 303, location: answer.redirect_url } : reply;
+}

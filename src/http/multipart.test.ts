@@ -1,0 +1,144 @@
+/**
+ * Forms as they really arrive: whole, in pieces, broken, too large, hostile, and not at all.
+ */
+import { PassThrough, Readable } from 'node:stream';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '../domain/refusal.ts';
+import { type Form, isForm, readForm } from './multipart.ts';
+
+const RULE = { field: 'file', most: 1_000 };
+const TYPE = 'multipart/form-data; boundary=b';
+
+function sent(body: Buffer, pieces = 7, headers: { readonly [name: string]: string } = { 'content-type': TYPE }) {
+  const chunks = Array.from({ length: Math.ceil(body.length / pieces) }, (_, i) =>
+    body.subarray(i * pieces, (i + 1) * pieces),
+  );
+  return Object.assign(Readable.from(chunks, { objectMode: false }), { headers });
+}
+
+const part = (head: string, value: string | Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from(`--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n`),
+    Buffer.from(value),
+    Buffer.from('\r\n'),
+  ]);
+const END = Buffer.from('--b--\r\n');
+const field = (name: string, value: string) => part(`name="${name}"`, value);
+const file = (value: string | Buffer, name = 'file') => part(`name="${name}"; filename="../../etc/passwd"`, value);
+
+/** The refusal's status, code and details; or the form. */
+async function outcome(source: Parameters<typeof readForm>[0]): Promise<string | Form> {
+  try {
+    return await readForm(source, RULE);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const details = error.more.details ?? [];
+    return [error.http, error.code, ...details.map(({ field: of, code }) => `${of} ${code}`)].join(' ');
+  }
+}
+
+describe('a form', () => {
+  it.each([1, 2, 7, 64, 5_000])('is read whole, however it is cut (%i bytes at a time)', async (pieces) => {
+    const content = Buffer.from(Array.from({ length: 300 }, (_, i) => i % 256));
+    const body = Buffer.concat([field('payment_id', 'pay_é'), file(content), field('note', ''), END]);
+    const form = await readForm(sent(body, pieces), RULE);
+    expect(form.fields).toEqual({ payment_id: 'pay_é', note: '' });
+    expect(Buffer.from(form.file ?? []).equals(content)).toBe(true);
+  });
+
+  it('may lack its file, and have one of another name', async () => {
+    expect(await outcome(sent(Buffer.concat([field('a', '1'), END])))).toEqual({ fields: { a: '1' }, file: undefined });
+    const other = sent(Buffer.concat([file('x', 'other'), field('a', '1'), END]));
+    expect(await outcome(other)).toEqual({ fields: { a: '1' }, file: undefined });
+  });
+
+  it('has a file also where nobody gave it a name', async () => {
+    const form = await readForm(sent(Buffer.concat([field('file', 'abc'), END])), RULE);
+    expect([form.fields, Buffer.from(form.file ?? []).toString()]).toEqual([{}, 'abc']);
+  });
+
+  it('keeps names such as __proto__ as plain names', async () => {
+    const form = await readForm(sent(Buffer.concat([field('__proto__', 'x'), field('constructor', 'y'), END])), RULE);
+    expect(Object.keys(form.fields)).toEqual(['__proto__', 'constructor']);
+    expect(Object.getPrototypeOf(form.fields)).toBe(Object.prototype);
+  });
+});
+
+describe('a form is refused', () => {
+  const many = Array.from({ length: 9 }, (_, i) => field(`f${i}`, 'x'));
+
+  it.each<[string, string, Buffer]>([
+    ['413 1403 file FILE_TOO_LARGE', 'a byte above the limit', Buffer.concat([file('x'.repeat(1_001)), END])],
+    ['413 1403 file FILE_TOO_LARGE', 'far above the limit', Buffer.concat([file('x'.repeat(60_000)), END])],
+    ['400 1110 file DUPLICATE_KEY', 'two files', Buffer.concat([file('x'), file('y'), END])],
+    ['400 1110 a DUPLICATE_KEY', 'a field twice', Buffer.concat([field('a', '1'), field('a', '2'), END])],
+    ['400 1110 a TOO_LONG', 'a long field', Buffer.concat([field('a', 'x'.repeat(4_097)), END])],
+    ['400 1110 body INVALID_FORM', 'many fields', Buffer.concat([...many, END])],
+    ['400 1110 body INVALID_FORM', 'no end', file('x')],
+    ['400 1110 body INVALID_FORM', 'an end in the middle of a head', Buffer.from('--b\r\nContent-Disp')],
+    ['400 1110 body INVALID_FORM', 'no boundary at all', Buffer.from('nothing')],
+    ['400 1110 body INVALID_FORM', 'a field without a name', Buffer.concat([part('x="y"', 'z'), END])],
+    ['400 1110 a CARD_DATA', 'a card number', Buffer.concat([field('a', '4111111111111111'), END])],
+    ['400 1110 security_code CARD_DATA', 'a security code', Buffer.concat([field('security_code', '123'), END])],
+    ['400 1110 a INVALID_TEXT', 'what is no text', Buffer.concat([field('a', '\0'), END])],
+  ])('with %s for %s', async (expected, _why, body) => {
+    expect(await outcome(sent(body, 100))).toBe(expected);
+  });
+
+  it('by what it announces, before a byte is read', async () => {
+    const source = Object.assign(new PassThrough(), {
+      headers: { 'content-type': TYPE, 'content-length': '999999999' },
+    });
+    expect(await outcome(source)).toBe('413 1403 file FILE_TOO_LARGE');
+    expect(source.readableFlowing).toBeNull();
+  });
+
+  it('without a boundary in its type', async () => {
+    expect(await outcome(sent(END, 7, { 'content-type': 'multipart/form-data' }))).toBe('400 1110 body INVALID_FORM');
+  });
+
+  it('when its sender has gone before', async () => {
+    const source = Object.assign(new PassThrough(), { headers: { 'content-type': TYPE } });
+    source.destroy();
+    await new Promise((closed) => source.once('close', closed));
+    expect(await outcome(source)).toBe('400 1403');
+  });
+
+  it('when its sender goes in the middle', async () => {
+    const source = Object.assign(new PassThrough(), { headers: { 'content-type': TYPE } });
+    const read = outcome(source);
+    source.write(file('x').subarray(0, -4));
+    source.destroy();
+    expect(await read).toBe('400 1403');
+  });
+});
+
+it('whatever comes, it ends in a form or a refusal', async () => {
+  const pieces = fc.constantFrom(
+    '--b',
+    '\r\n',
+    '--',
+    'Content-Disposition: form-data; name="a"',
+    '; filename="x"',
+    '\r\n\r\n',
+    'x',
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof(pieces, fc.string({ maxLength: 5 })), { maxLength: 30 }), async (texts) => {
+      const found = await outcome(sent(Buffer.from(texts.join('')), 5));
+      expect(typeof found === 'string' ? found : Object.keys(found)).not.toHaveLength(0);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it('a form is known by its type, and is not compressed', () => {
+  const types = ['multipart/form-data; boundary=x', 'Multipart/Form-Data;boundary=x', 'multipart/form-data'];
+  for (const type of types) expect(isForm({ 'content-type': type })).toBe(true);
+  for (const type of ['multipart/mixed; boundary=x', 'multipart/form-datax', 'application/json', '']) {
+    expect(isForm({ 'content-type': type })).toBe(false);
+  }
+  expect(isForm({ 'content-type': TYPE, 'content-encoding': 'gzip' })).toBe(false);
+  expect(isForm({ 'content-type': TYPE, 'content-encoding': 'identity' })).toBe(true);
+});

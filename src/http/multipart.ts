@@ -1,0 +1,134 @@
+/**
+ * Reads a form with one file (multipart/form-data, RFC 7578) as it arrives.
+ *
+ * Invariant: no more is kept than the rule allows, whatever the sender announces. A part's file name and type are its
+ * sender's word and are dropped; a file that did not arrive whole is none.
+ */
+
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import { Refusal, refuseField } from '../domain/refusal.ts';
+import { badFraming } from './envelope.ts';
+import { faultIn } from './json-body.ts';
+
+/** The one file that a form may carry. */
+export interface FileRule {
+  /** The field's name. */
+  readonly field: string;
+  /** The most bytes that it may have. */
+  readonly most: number;
+}
+
+/** A file as its route is handed it. */
+export interface UploadedFile {
+  readonly bytes: Uint8Array;
+  /** SHA-256, base64url. */
+  readonly digest: string;
+}
+
+export interface Form {
+  readonly fields: { readonly [name: string]: string };
+  /** Undefined when there is no such part. */
+  readonly file: Uint8Array | undefined;
+}
+
+/** A form has a few short fields besides its file. */
+const FIELDS_MOST = 8;
+const FIELD_BYTES_MOST = 4_096;
+/** What the parts' heads and the fields may add to the file's own size. */
+const OVERHEAD_BYTES = 64 * 1024;
+
+/** `multipart/form-data`, not compressed. */
+export function isForm(headers: IncomingHttpHeaders): boolean {
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return false;
+  return /^multipart\/form-data[ \t]*(;|$)/i.test(headers['content-type'] ?? '');
+}
+
+/**
+ * Reads the form of a request. What is refused in its middle is not read on by us; the rest of it is let go.
+ *
+ * @throws Refusal 1403 (413) for a file above the limit, 1110 for what is no such form or holds card data.
+ */
+export async function readForm(
+  source: Readable & { readonly headers: IncomingHttpHeaders },
+  rule: FileRule,
+): Promise<Form> {
+  const { headers } = source;
+  // Whoever has gone while we looked up who it is sends no end, and no sign of it any more.
+  if (source.destroyed) throw badFraming();
+  if (Number(headers['content-length'] ?? 0) > rule.most + OVERHEAD_BYTES) throw tooLarge(rule);
+  const fields = new Map<string, string>();
+  const chunks: Buffer[] = [];
+  let file: BusboyFileStream | undefined;
+  const parser = openParser(headers, rule);
+  await new Promise<void>((resolve, reject) => {
+    const fail = (error: Refusal): void => {
+      source.unpipe(parser);
+      source.resume();
+      reject(error);
+    };
+    parser.on('field', (name: string | undefined, value, _nameCut, valueCut) => {
+      if (name === undefined) return fail(malformed());
+      if (fields.has(name)) return fail(refuseField(1110, name.slice(0, 64), 'DUPLICATE_KEY'));
+      if (valueCut) return fail(refuseField(1110, name.slice(0, 64), 'TOO_LONG', { maximum: FIELD_BYTES_MOST }));
+      fields.set(name, value);
+    });
+    parser.on('file', (name: string | undefined, stream) => {
+      // Its own errors are the parser's too, and are answered there.
+      stream.on('error', () => undefined);
+      if (name !== rule.field) return void stream.resume();
+      file = stream;
+      stream.on('limit', () => fail(tooLarge(rule)));
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    });
+    parser.on('filesLimit', () => fail(refuseField(1110, rule.field, 'DUPLICATE_KEY')));
+    for (const limit of ['fieldsLimit', 'partsLimit'] as const) parser.on(limit, () => fail(malformed()));
+    parser.on('error', () => fail(malformed()));
+    parser.on('finish', resolve);
+    source.on('error', () => reject(badFraming()));
+    source.on('close', () => {
+      if (!source.readableEnded) reject(badFraming());
+    });
+    source.pipe(parser);
+  });
+  const named = Object.fromEntries(fields);
+  const fault = faultIn(named);
+  if (fault !== undefined) throw fault;
+  return { fields: named, file: file === undefined ? undefined : Buffer.concat(chunks) };
+}
+
+function openParser(headers: IncomingHttpHeaders, rule: FileRule): BusboyInstance {
+  const limits = {
+    files: 1,
+    fileSize: rule.most,
+    fields: FIELDS_MOST,
+    fieldSize: FIELD_BYTES_MOST,
+    parts: FIELDS_MOST + 2,
+    headerPairs: 32,
+    headerSize: 8_192,
+  };
+  try {
+    return new Busboy({
+      headers: { ...headers, 'content-type': headers['content-type'] ?? '' },
+      limits,
+      // A part of that name is the file, also where its sender forgot to give it a file name.
+      isPartAFile: (name, _type, fileName) => name === rule.field || fileName !== undefined,
+    });
+  } catch {
+    throw malformed();
+  }
+}
+
+function malformed(): Refusal {
+  return refuseField(1110, 'body', 'INVALID_FORM');
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+function tooLarge({ field, most }: FileRule): Refusal {
+  const limit = most >= MEBIBYTE ? `${most / MEBIBYTE} MiB` : `${most / 1024} KiB`;
+  const details = [{ field, code: 'FILE_TOO_LARGE', words: { limit } }] as const;
+  return new Refusal(1403, { http: 413, details });
+}

@@ -1,0 +1,61 @@
+/**
+ * Where `http` and the rooms that make pages meet: what a page is told of a request, and what it answers.
+ *
+ * Invariant: a page sees checked, plain values only. It knows nothing of sockets, and `http` knows nothing of markup.
+ */
+
+import type { Merchant, Session } from '../domain/records.ts';
+import type { Refusal } from '../domain/refusal.ts';
+
+export interface PageRequest {
+  readonly method: 'GET' | 'HEAD' | 'POST';
+  /** Of the path, by name. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Of the query, the first of each name. */
+  readonly query: Readonly<Record<string, string>>;
+  /** Fields of the form, the first of each name; empty for GET. */
+  readonly form: Readonly<Record<string, string>>;
+  /** The field into which a card number was typed, if one was: nothing of such a form is used. */
+  readonly cardField: string | undefined;
+  /** The form was sent by a page of another origin. */
+  readonly isForeign: boolean;
+  /**
+   * The file of a form that has one: read only when it is asked for, so that nothing of strangers is kept.
+   *
+   * @throws Refusal 1403 for one that is too large, 1110 for what is no such form.
+   */
+  readFile(): Promise<Uint8Array | undefined>;
+  /** The caller's address, behind the proxies that are trusted. */
+  readonly address: string;
+  /** A request header by its lower-case name. */
+  header(name: string): string | undefined;
+  cookie(name: string): string | undefined;
+  /** Counts the request under its session's limit. @throws Refusal 1301. */
+  count(session: Pick<Session, 'id'>, merchant: Merchant): void;
+  /** Names the transaction in the request's log line. */
+  note(merchantId: string, transactionId: string): void;
+}
+
+export interface PageAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string | Uint8Array;
+  readonly headers?: { readonly [name: string]: string };
+  /** Values of `Set-Cookie`. */
+  readonly cookies?: readonly string[];
+}
+
+export interface Page {
+  readonly method: 'GET' | 'POST';
+  /** From the root, parameters with a colon. */
+  readonly path: string;
+  /** Its form carries one file: the field's name and the most bytes that it may have. */
+  readonly file?: { readonly field: string; readonly most: number };
+  show(request: PageRequest): PageAnswer | Promise<PageAnswer>;
+}
+
+/** The pages of a room, and how it says that one of them could not be shown. */
+export interface Pages {
+  readonly list: readonly Page[];
+  failed(refusal: Refusal, request: Pick<PageRequest, 'header' | 'query' | 'cookie'>): PageAnswer;
+}

@@ -1,0 +1,92 @@
+/**
+ * Adds a bank account that a merchant's customers may transfer to.
+ *
+ * Invariant: what is stored is shown to payers as it is, so every text is one clean line. An account is never changed:
+ * payments refer to it. A wrong one is closed, and another one added.
+ */
+
+import type { Currency } from '../domain/currency.ts';
+import type { BankAccount } from '../domain/records.ts';
+import { newId } from './deps.ts';
+import { commitOnce, type OperatorDeps, OperatorError, requireMerchant } from './operator.ts';
+
+export interface BankAddCommand {
+  readonly merchantId: string;
+  readonly bank: string;
+  /** The bank's own identifier; undefined: made of its name. */
+  readonly bankId: string | undefined;
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string;
+  readonly accountName: string;
+  readonly accountNumber: string;
+  /** Checked, in electronic form. */
+  readonly iban: string | undefined;
+  /** A BIC, checked. */
+  readonly swift: string | undefined;
+  readonly currency: Currency;
+  readonly branchCity: string | undefined;
+}
+
+/** @throws OperatorError when there is no such merchant, or a value is not usable. */
+export async function addBankAccount(deps: OperatorDeps, command: BankAddCommand): Promise<BankAccount> {
+  const { id: merchantId, shard } = await requireMerchant(deps, command.merchantId);
+  const bank_name = requireLine(command.bank, "the bank's name");
+  const account: BankAccount = {
+    shard,
+    id: newId(deps, 'bka', shard),
+    version: 1,
+    merchant_id: merchantId,
+    bank_id: command.bankId === undefined ? bankIdOf(bank_name) : requireBankId(command.bankId),
+    bank_name,
+    country: requireCountry(command.country),
+    account_name: requireLine(command.accountName, "the account's name"),
+    account_number: requireAccountNumber(command.accountNumber),
+    iban: command.iban ?? null,
+    swift: command.swift ?? null,
+    currency: command.currency,
+    branch_city: command.branchCity === undefined ? null : requireLine(command.branchCity, "the branch's city"),
+    status: 'ACTIVE',
+    created_at: deps.clock.now(),
+  };
+  const change = { claims: [{ table: 'bank_account' as const, row: account }] };
+  if ((await commitOnce(deps, shard, account.id, change, 'see `mbongo bank list`')) === 'won') return account;
+  throw new Error('a fresh id was taken');
+}
+
+const LINE_MOST = 140;
+
+function requireLine(text: string, noun: string): string {
+  const line = text.trim().normalize('NFC');
+  if (line !== '' && line.length <= LINE_MOST && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(line)) return line;
+  throw new OperatorError(`${noun} is one line of 1 to ${LINE_MOST} characters`);
+}
+
+/** Banks group the digits as they like: they are shown as they were written. */
+function requireAccountNumber(text: string): string {
+  const number = text.trim();
+  if (/^[0-9A-Za-z](?:[ ./-]?[0-9A-Za-z]){3,39}$/.test(number)) return number;
+  throw new OperatorError('the account number has 4 to 40 letters and digits, perhaps with single blanks or dashes');
+}
+
+const BANK_ID = /^[a-z0-9](?:-?[a-z0-9]){0,63}$/;
+
+function requireBankId(text: string): string {
+  if (BANK_ID.test(text)) return text;
+  throw new OperatorError('a bank id has 1 to 64 lower-case letters and digits, with single dashes between them');
+}
+
+/** `Crédit du Lac` is `credit-du-lac`. */
+function bankIdOf(name: string): string {
+  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  const id = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '');
+  if (BANK_ID.test(id)) return id;
+  throw new OperatorError('no bank id can be made of that name: say one with --bank-id');
+}
+
+const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+
+function requireCountry(text: string): string {
+  const country = text.toUpperCase();
+  if (/^[A-Z]{2}$/.test(country) && COUNTRIES.of(country) !== undefined) return country;
+  throw new OperatorError(`${JSON.stringify(text)} is no country: write its two letters, like CD`);
+}

@@ -1,0 +1,31 @@
+/**
+ * Closes a bank account: no further payment is sent to it.
+ *
+ * Invariant: payments that were promised before keep it, and their proofs are still decided.
+ */
+
+import { shardOf } from '../domain/ids.ts';
+import type { BankAccount } from '../domain/records.ts';
+import { type OperatorDeps, OperatorError, requireId, settleKnown } from './operator.ts';
+
+/** Closing a closed one changes nothing. @throws OperatorError when there is no such account. */
+export async function closeBankAccount(deps: OperatorDeps, accountId: string): Promise<BankAccount> {
+  requireId('bka', accountId, 'bank account');
+  const shard = shardOf(accountId);
+  return settleKnown(
+    deps,
+    () => deps.store.bankAccount.get(shard, accountId),
+    (account) => {
+      if (account === undefined) {
+        throw new OperatorError(`there is no bank account ${accountId}: see \`mbongo bank list\``);
+      }
+      if (account.status === 'CLOSED') return { answer: account };
+      const { id, version } = account;
+      return {
+        change: { updates: [{ table: 'bank_account', shard, id, version, row: { status: 'CLOSED' } }] },
+        answer: { ...account, status: 'CLOSED', version: version + 1 },
+      };
+    },
+    'see `mbongo bank list`',
+  );
+}

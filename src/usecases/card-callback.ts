@@ -1,0 +1,206 @@
+/**
+ * The card network's callback after a challenge: it is proven, remembered, and taken for no more than a hint.
+ *
+ * Invariant: the callback alone never approves. What it says is not looked at; the network is asked, and its word is
+ * written. A repeated callback answers as the first did, and a forged or stale one changes nothing.
+ */
+
+import { isId, shardOf } from '../domain/ids.ts';
+import type { Attempt, Payment } from '../domain/records.ts';
+import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
+import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
+import { readSettlement, settlementContext, soundAlarm } from './attempt-settle.ts';
+import { callbackReceipt } from './card-callback-memory.ts';
+import { type ReturnProof, returnOf } from './card-challenge.ts';
+import { cardOf } from './card-form.ts';
+import { inTurn, type Look, lookAtChallenge } from './card-pay.ts';
+import type { Deps } from './deps.ts';
+import { joined, persist, type Receipt, type Reply, settle } from './perform.ts';
+
+/** What was posted. Absent fields were not sent. */
+export interface CardCallback {
+  readonly order_id: string | undefined;
+  readonly transaction_id: string | undefined;
+  readonly result: string | undefined;
+  /** Unix seconds, as they were written. */
+  readonly timestamp: string | undefined;
+  readonly nonce: string | undefined;
+  readonly signature: string | undefined;
+  /** The network's own name for the order, beside the fields of the contract. */
+  readonly networkOrder: string | undefined;
+  /** What stood in the address that we gave to the network. */
+  readonly proof: ReturnProof;
+}
+
+/** A callback that somebody sent who may. */
+interface Proven {
+  readonly orderId: string | undefined;
+  /** A transaction_id, or the network's name for an attempt. */
+  readonly transactionId: string;
+  /** What makes it this callback and no other. */
+  readonly identity: readonly string[];
+}
+
+/**
+ * Proves a callback, counts it, and carries the payment on. `render` makes the answer from the payment as it is then.
+ *
+ * @throws Refusal 1109 or 1110 for its form, 1304 when nobody proves it, 1301, and 1204 for an order that is not there.
+ */
+export async function takeCallback(
+  deps: Deps,
+  callback: CardCallback,
+  count: (key: string) => void,
+  render: (payment: Payment) => Reply,
+): Promise<Reply> {
+  const proven = prove(deps, callback);
+  count(proven.orderId ?? proven.transactionId);
+  const payment = await paymentOf(deps, proven);
+  if (callback.networkOrder !== undefined && callback.networkOrder !== payment.id) throw new Refusal(1304);
+  const receipt = callbackReceipt(deps, payment, proven.identity);
+  return inTurn(deps, payment.session_id, () => answerOnce(deps, payment, receipt, render));
+}
+
+const RESULTS = ['AUTHENTICATED', 'REJECTED', 'UNAVAILABLE'];
+const FRESH_MS = 5 * 60_000;
+
+/** The signature, where there is one; else the proof that we put into the address of return ourselves. */
+function prove(deps: Deps, callback: CardCallback): Proven {
+  if (callback.signature === undefined && callback.proof.s !== undefined) {
+    const own = returnOf(deps, callback.proof);
+    if (own === undefined) throw new Refusal(1304);
+    return { orderId: undefined, transactionId: own.attemptId, identity: ['return', own.attemptId, own.nonce] };
+  }
+  const { timestamp, nonce, order_id: orderId, transaction_id: transactionId, result } = requireForm(callback);
+  const text = [timestamp, nonce, orderId, transactionId, result].join('.');
+  const isFresh = Math.abs(deps.clock.now() - Number(timestamp) * 1000) <= FRESH_MS;
+  if (!isFresh || !isSigned(deps, text, callback.signature)) throw new Refusal(1304);
+  return { orderId, transactionId, identity: ['signed', text] };
+}
+
+type Field = 'order_id' | 'transaction_id' | 'result' | 'timestamp' | 'nonce';
+const FIELDS: readonly Field[] = ['order_id', 'transaction_id', 'result', 'timestamp', 'nonce'];
+
+/** All of what is signed. Of the parts that a point could be moved between, only the order may hold one. */
+function requireForm(callback: CardCallback): { readonly [field in Field]: string } {
+  const details: RefusalDetail[] = FIELDS.filter((field) => !callback[field]).map((field) => ({
+    field,
+    code: 'REQUIRED',
+  }));
+  if (details.length > 0) throw new Refusal(1109, { details });
+  const { order_id = '', transaction_id = '', result = '', timestamp = '', nonce = '' } = callback;
+  if (!RESULTS.includes(result)) {
+    details.push({ field: 'result', code: 'NOT_AN_OPTION', words: { options: RESULTS.join(', ') } });
+  }
+  if (nonce.includes('.')) details.push({ field: 'nonce', code: 'INVALID_FORMAT' });
+  if (transaction_id.includes('.')) details.push({ field: 'transaction_id', code: 'INVALID_FORMAT' });
+  if (details.length > 0) throw new Refusal(1110, { details });
+  return { order_id, transaction_id, result, timestamp, nonce };
+}
+
+function isSigned(deps: Deps, text: string, signature: string | undefined): boolean {
+  const secret = deps.cardCallbackSecret;
+  if (secret === undefined || signature === undefined) return false;
+  const right = Buffer.from(deps.secrets.hmac(Buffer.from(secret), text), 'base64').toString('hex');
+  return deps.secrets.equal(signature.toLowerCase(), right);
+}
+
+/** The card payment that a proven callback is about; one that does not fit together is of none (1204). */
+async function paymentOf(deps: Deps, { orderId, transactionId }: Proven): Promise<Payment> {
+  const payment = await paymentNamed(deps, transactionId);
+  if (payment === undefined || (payment.method !== 'card' && payment.method !== 'none')) throw new Refusal(1204);
+  const fits = orderId === undefined || orderId === payment.id || orderId === payment.customer_reference;
+  if (!fits) throw new Refusal(1204);
+  return payment;
+}
+
+async function paymentNamed(deps: Deps, transactionId: string): Promise<Payment | undefined> {
+  if (isId('txn', transactionId)) return deps.store.payment.get(shardOf(transactionId), transactionId);
+  const attemptId = deps.connectors.card?.attemptOf(transactionId);
+  const attempt = attemptId === undefined ? undefined : await deps.store.attempt.get(shardOf(attemptId), attemptId);
+  return attempt && deps.store.payment.get(attempt.shard, attempt.payment_id);
+}
+
+/** How long a callback waits for its twin in another process. */
+const PATIENCE_MS = 10_000;
+const LOOK_AGAIN_MS = 100;
+
+async function answerOnce(
+  deps: Deps,
+  key: Payment,
+  receipt: Receipt,
+  render: (payment: Payment) => Reply,
+): Promise<Reply> {
+  const patience = deps.clock.now() + PATIENCE_MS;
+  let stored = await receipt.stored();
+  // Another process has begun with the same callback.
+  while (stored === undefined && receipt.begun() && deps.clock.now() < patience) {
+    await new Promise<void>((done) => void deps.clock.after(LOOK_AGAIN_MS, done));
+    stored = await receipt.stored();
+  }
+  if (stored !== undefined) return { ...stored, replayed: true };
+  const payment = (await deps.store.payment.get(key.shard, key.id)) ?? key;
+  // It died, or takes long: what it has begun is its own to remember.
+  if (receipt.begun()) return render(payment);
+  const attempt = payment.attempt_id === null ? undefined : await deps.store.attempt.get(key.shard, payment.attempt_id);
+  if (attempt?.status !== 'challenged') return remember(deps, receipt, render, () => readPayment(deps, payment));
+  const look = await lookAtChallenge(deps, attempt, payment, receipt);
+  return writeLook(deps, attempt, look, receipt, render);
+}
+
+async function readPayment(deps: Deps, payment: Payment): Promise<{ payment: Payment }> {
+  return { payment: (await deps.store.payment.get(payment.shard, payment.id)) ?? payment };
+}
+
+/** What the look found is written, with the remembered answer. */
+function writeLook(
+  deps: Deps,
+  attempt: Attempt,
+  look: Look,
+  receipt: Receipt,
+  render: (payment: Payment) => Reply,
+): Promise<Reply> {
+  const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
+  switch (look.kind) {
+    case 'open':
+    case 'passed_on':
+      return remember(deps, receipt, render, fresh);
+    case 'ended':
+    case 'paid': {
+      const { word } = look;
+      const heard = look.kind === 'ended' ? look.heard : undefined;
+      const asked = { at: look.askedAt, inquiry: false, ...(heard === undefined ? {} : { authentication: heard }) };
+      return remember(deps, receipt, render, fresh, (rows) => {
+        const settled = settleAttempt(rows, word, settlementContext(deps, cardOf(deps), asked));
+        soundAlarm(deps, settled);
+        return settled;
+      });
+    }
+  }
+}
+
+type Decided = Pick<ReturnType<typeof settleAttempt>, 'change' | 'payment'>;
+
+/** What is decided is written whether or not the answer can be remembered: money never hangs on a memory. */
+function remember<R extends { readonly payment: Payment }>(
+  deps: Deps,
+  receipt: Receipt,
+  render: (payment: Payment) => Reply,
+  read: () => Promise<R>,
+  decide: (rows: R) => Decided = ({ payment }) => ({ payment }),
+): Promise<Reply> {
+  const write = (): Promise<Reply> =>
+    settle(
+      deps.store,
+      () => Promise.all([read(), receipt.stored()]),
+      ([rows, stored]) => {
+        const { change, payment } = decide(rows);
+        if (stored !== undefined) {
+          const answer = { ...stored, replayed: true };
+          return change === undefined ? { answer } : { change, answer };
+        }
+        const reply = render(payment);
+        return { change: joined(change ?? {}, receipt.remember(reply)), answer: reply };
+      },
+    );
+  return persist(deps, write);
+}

@@ -1,0 +1,89 @@
+/**
+ * The page on which a customer meets the issuer's challenge, and the address that the issuer sends the browser back to.
+ *
+ * Invariant: both addresses name one attempt and prove that we made them. What is behind them is read, never believed.
+ */
+
+import type { CardBrowser, Challenge } from '../connectors/connector.ts';
+import { CHALLENGE_LIFE_MS } from '../domain/attempt.ts';
+import { isId, shardOf } from '../domain/ids.ts';
+import type { Attempt, Payment } from '../domain/records.ts';
+import type { BrowserFacts } from '../domain/submission.ts';
+import type { Deps } from './deps.ts';
+
+type Needs = Pick<Deps, 'secrets' | 'publicUrl'>;
+
+/** Where the customer goes for the challenge. */
+export function challengeUrl(deps: Needs, attempt: Pick<Attempt, 'id'>): string {
+  return `${deps.publicUrl}/checkout/challenge/${attempt.id}.${deps.secrets.mac('challenge_path', attempt.id)}`;
+}
+
+export interface ChallengeView {
+  /** Undefined when it is over: the payment says how. */
+  readonly challenge: Challenge | undefined;
+  readonly payment: Payment;
+}
+
+/** What the address of a challenge leads to; undefined unless we made it. */
+export async function readChallenge(deps: Deps, segment: string): Promise<ChallengeView | undefined> {
+  const dot = segment.indexOf('.');
+  const id = segment.slice(0, Math.max(0, dot));
+  if (!isId('att', id)) return undefined;
+  const proofs = deps.secrets.macs('challenge_path', id);
+  if (!proofs.some((proof) => deps.secrets.equal(segment.slice(dot + 1), proof))) return undefined;
+  const attempt = await deps.store.attempt.get(shardOf(id), id);
+  if (attempt === undefined) return undefined;
+  const payment = await deps.store.payment.get(attempt.shard, attempt.payment_id);
+  return payment === undefined ? undefined : { challenge: openChallenge(deps, attempt), payment };
+}
+
+/** The challenge as it is kept: sealed, because whoever posts it meets the issuer in the customer's place. */
+export function sealChallenge(deps: Pick<Deps, 'secrets'>, attemptId: string, challenge: Challenge): string {
+  return deps.secrets.seal('challenge', JSON.stringify(challenge), attemptId);
+}
+
+function openChallenge(deps: Pick<Deps, 'secrets'>, attempt: Attempt): Challenge | undefined {
+  if (attempt.status !== 'challenged' || attempt.challenge === null) return undefined;
+  const text = deps.secrets.open('challenge', attempt.challenge, attempt.id);
+  // What opens is what we sealed: nobody else can have.
+  return text === undefined ? undefined : (JSON.parse(text) as Challenge);
+}
+
+/** What an address of return carries, for networks that do not sign what the browser brings (upstreams §8.3). */
+export interface ReturnProof {
+  /** The attempt. */
+  readonly t?: string | undefined;
+  /** Until when it is good: Unix seconds. */
+  readonly e?: string | undefined;
+  readonly n?: string | undefined;
+  readonly s?: string | undefined;
+}
+
+/** The challenge's own life, and five minutes for the way back. */
+const RETURN_LIFE_MS = CHALLENGE_LIFE_MS + 5 * 60_000;
+
+/** The customer's browser, and where the issuer sends it afterwards. */
+export function browserFor(deps: Deps, attemptId: string, facts: BrowserFacts | undefined): CardBrowser {
+  const expiry = String(Math.floor((deps.clock.now() + RETURN_LIFE_MS) / 1000));
+  const nonce = Buffer.from(deps.random.bytes(16)).toString('base64url');
+  const proof = deps.secrets.mac('card_return', attemptId, expiry, nonce);
+  const query = new URLSearchParams({ t: attemptId, e: expiry, n: nonce, s: proof });
+  return {
+    accept: facts?.accept,
+    userAgent: facts?.userAgent,
+    language: facts?.language,
+    address: facts?.address,
+    returnUrl: `${deps.publicUrl}/api/v1/payments/card/3ds-callback?${query}`,
+  };
+}
+
+/** The attempt and nonce of an address of return; undefined when we did not make it, or its time is over. */
+export function returnOf(
+  deps: Pick<Deps, 'secrets' | 'clock'>,
+  { t, e, n, s }: ReturnProof,
+): { attemptId: string; nonce: string } | undefined {
+  if (t === undefined || e === undefined || n === undefined || s === undefined || !isId('att', t)) return undefined;
+  const proofs = deps.secrets.macs('card_return', t, e, n);
+  if (!proofs.some((proof) => deps.secrets.equal(s, proof))) return undefined;
+  return Number(e) * 1000 >= deps.clock.now() ? { attemptId: t, nonce: n } : undefined;
+}

@@ -1,0 +1,70 @@
+/**
+ * Opens the card network's hosted form for a payment, bound to its order, amount and currency.
+ *
+ * Invariant: the form is bound before any browser hears of it, and no transaction is open while the network is asked.
+ */
+
+import type { CardConnector } from '../connectors/connector.ts';
+import type { Payment, Session } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { methodColumns, requireMine, requireSubmittable } from '../domain/submission.ts';
+import type { SessionCaller } from './callers.ts';
+import { atHandFirst, type Deps } from './deps.ts';
+import { settle } from './perform.ts';
+
+/** The card network. A card that is offered has one. */
+export function cardOf(deps: Pick<Deps, 'connectors'>): CardConnector {
+  const { card } = deps.connectors;
+  if (card === undefined) throw new Error('a card was offered without a network');
+  return card;
+}
+
+/** Opens a form for that total. Returns the network's session. @throws Refusal 1404 when the network did not. */
+export async function openForm(
+  deps: Pick<Deps, 'connectors' | 'log'>,
+  order: Pick<Payment, 'id' | 'currency' | 'total_minor'>,
+): Promise<string> {
+  const card = cardOf(deps);
+  const form = await card.openForm({ orderId: order.id, amountMinor: order.total_minor, currency: order.currency });
+  if (form.kind === 'opened') return form.sessionId;
+  deps.log.warn('card_form_not_opened', { transaction_id: order.id, reason: form.reason });
+  throw networkDown(card, 'payment_method');
+}
+
+/** The network certainly did nothing: the customer may come again. */
+export function networkDown(card: CardConnector, field: string, transactionId?: string): Refusal {
+  return new Refusal(1404, {
+    ...(transactionId === undefined ? {} : { transactionId }),
+    retryAfter: 10,
+    details: [{ field, code: 'CARRIER_DOWN', words: { carrier: card.displayName } }],
+  });
+}
+
+/**
+ * A fresh form for a payment whose customer has chosen to pay by card on the hosted page. Returns the payment with it;
+ * a form that was opened before is worth nothing from then on.
+ *
+ * @throws Refusal as a submit by card does, and 1404 when the network did not open one.
+ */
+export async function openCardForm(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Payment> {
+  const { shard, id } = caller.session;
+  const read = (): Promise<[Session | undefined, Payment | undefined]> =>
+    Promise.all([deps.store.session.caller(shard, id), deps.store.payment.get(shard, paymentId)]);
+  const payable = ([session, found]: [Session | undefined, Payment | undefined]): Payment => {
+    if (session === undefined) throw new Refusal(1001);
+    const payment = requireMine(found, session);
+    requireSubmittable(session, payment, deps.clock.now());
+    return payment;
+  };
+  const known = await read();
+  const payment = payable(known);
+  const hosted_session_id = await openForm(deps, { ...payment, ...methodColumns(payment, caller.merchant, 'card') });
+  return settle(deps.store, atHandFirst(known, read), (rows) => {
+    const now = payable(rows);
+    const row = { hosted_session_id };
+    return {
+      change: { updates: [{ table: 'payment', shard, id: now.id, version: now.version, row }] },
+      answer: { ...now, ...row, version: now.version + 1 },
+    };
+  });
+}

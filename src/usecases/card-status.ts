@@ -1,0 +1,89 @@
+/**
+ * Reads card payments for whoever waits for them: anew from the network, or with what it said of the authentication.
+ *
+ * Invariant: a final payment is answered from what is kept, and nobody is asked (specification, States). What the
+ * network says of an open one goes the one way of every inquiry.
+ */
+
+import { isId } from '../domain/ids.ts';
+import { isFinal } from '../domain/payment.ts';
+import type { Attempt, Payment } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { inquireAttempt } from './attempt-inquire.ts';
+import type { SessionCaller } from './callers.ts';
+import { challengeUrl } from './card-challenge.ts';
+import type { Deps } from './deps.ts';
+import { readByTransactionId } from './payment-read.ts';
+
+export interface UpstreamChecked {
+  readonly payment: Payment;
+  /** The order's state in the network's own words; null when it has none, or cannot be asked now. */
+  readonly upstreamStatus: string | null;
+}
+
+/** By transaction_id, which the network's order id is too, or by customer_reference: then its newest card payment. */
+export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: string): Promise<UpstreamChecked> {
+  const known = await cardPaymentOf(deps, caller, orderId);
+  const attempt = await attemptOf(deps, known);
+  if (isFinal(known.status)) return { payment: known, upstreamStatus: lastWord(known, attempt) };
+  if (attempt === undefined) return { payment: known, upstreamStatus: null };
+  // An attempt whose own call is still under way is that call's.
+  if (attempt.status !== 'intended') await inquireAttempt(deps, attempt);
+  const [payment, status] = await Promise.all([
+    deps.store.payment.get(known.shard, known.id),
+    deps.connectors.card?.orderStatus(known.id),
+  ]);
+  return { payment: payment ?? known, upstreamStatus: status ?? null };
+}
+
+async function cardPaymentOf(deps: Deps, { merchant }: SessionCaller, orderId: string): Promise<Payment> {
+  const { shard, id } = merchant;
+  const named = isId('txn', orderId) ? await deps.store.payment.get(shard, orderId) : undefined;
+  if (named?.merchant_id === id) return requireCard(named, 'order_id');
+  const newest = await deps.store.payment.newestCard(shard, id, orderId);
+  if (newest === undefined) throw new Refusal(1204);
+  return newest;
+}
+
+/** Another method has no card network behind it; a payment whose method is still open may get one. */
+function requireCard(payment: Payment, field: string): Payment {
+  const { method, status: state } = payment;
+  if (method === 'card' || method === 'google_pay' || method === 'apple_pay' || method === 'none') return payment;
+  const details = [{ field, code: 'NOT_A_CARD', words: { method } }] as const;
+  throw new Refusal(1205, { transactionId: payment.id, words: { state }, details });
+}
+
+/** What the network said last of an order that has ended, as far as we heard it. */
+function lastWord({ status }: Payment, attempt: Attempt | undefined): string | null {
+  if (status === 'approved') return 'CAPTURED';
+  if (attempt?.status !== 'declined') return null;
+  return attempt.reason?.startsWith('card_') === true ? 'FAILED' : 'AUTHENTICATION_UNSUCCESSFUL';
+}
+
+async function attemptOf(deps: Deps, payment: Payment): Promise<Attempt | undefined> {
+  return payment.attempt_id === null ? undefined : deps.store.attempt.get(payment.shard, payment.attempt_id);
+}
+
+export interface CardRead {
+  readonly payment: Payment;
+  readonly threeDs: {
+    readonly status: string | null;
+    readonly eci: string | null;
+    readonly challengeUrl: string | null;
+  };
+}
+
+/** What is known of a card payment's authentication: polled after the challenge. */
+export async function readCardStatus(deps: Deps, caller: SessionCaller, transactionId: string): Promise<CardRead> {
+  const payment = requireCard(await readByTransactionId(deps, caller, transactionId), 'transaction_id');
+  const attempt = await attemptOf(deps, payment);
+  const isAsked = attempt?.status === 'challenged';
+  return {
+    payment,
+    threeDs: {
+      status: attempt?.three_ds_status ?? null,
+      eci: attempt?.eci ?? null,
+      challengeUrl: isAsked ? challengeUrl(deps, attempt) : null,
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/**
+ * Reads a merchant's logo for its pages.
+ *
+ * Invariant: only pictures of the known types are handed out, and only under the version that they have.
+ */
+
+import { isId, shardOf } from '../domain/ids.ts';
+import type { Deps } from './deps.ts';
+
+export interface Logo {
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+const TYPES: readonly string[] = ['image/png', 'image/jpeg', 'image/webp'];
+
+/** The logo of that version; undefined when the merchant has none such. */
+export async function readLogo(deps: Deps, merchantId: string, version: string): Promise<Logo | undefined> {
+  if (!isId('mch', merchantId)) return undefined;
+  const logo = await deps.store.merchantLogo.get(shardOf(merchantId), merchantId);
+  if (logo === undefined || String(logo.version) !== version || !TYPES.includes(logo.content_type)) return undefined;
+  return { type: logo.content_type, bytes: Buffer.from(logo.content, 'base64') };
+}

@@ -1,0 +1,73 @@
+/**
+ * Makes a hosted page with the payment that it shows, or leads an open one to a further payment.
+ *
+ * Invariant: page and payment are written by one change. The ticket's secret is in the answer only; of it a hash is kept.
+ */
+
+import type { Change } from '../domain/change.ts';
+import { ticketOf } from '../domain/checkout.ts';
+import type { Checkout, Session } from '../domain/records.ts';
+import { type Deps, newId } from './deps.ts';
+
+/** Whether a payment is shown on a hosted page: on none, on a new one, or on the one that the customer has before him. */
+export type PageWanted = 'none' | 'new' | Checkout;
+
+/** A page that a payment is about to be written with. */
+export interface PageMade {
+  readonly id: string | null;
+  /** Where the customer opens it; only of a new one. */
+  readonly url: string | undefined;
+  /** What the payment's change holds besides. */
+  writes(payment: { readonly id: string }, session: Session, now: number): Pick<Change, 'inserts' | 'updates'>;
+}
+
+const NO_PAGE: PageMade = { id: null, url: undefined, writes: () => ({}) };
+
+export function makePage(deps: Deps, wanted: PageWanted, shard: number): PageMade {
+  if (wanted === 'none') return NO_PAGE;
+  return wanted === 'new' ? newPage(deps, shard) : leadOn(wanted);
+}
+
+function newPage(deps: Deps, shard: number): PageMade {
+  const id = newId(deps, 'chk', shard);
+  const secret = pageSecret(deps);
+  return {
+    id,
+    url: `${deps.publicUrl}/api/v1/payments/collect-redirect?ticket=${ticketOf({ id, secret })}`,
+    writes: (payment, session, now) => ({
+      inserts: [
+        {
+          table: 'checkout',
+          row: {
+            shard,
+            id,
+            version: 1,
+            merchant_id: session.merchant_id,
+            session_id: session.id,
+            payment_id: payment.id,
+            ticket_hash: deps.secrets.digest(secret),
+            page_hash: null,
+            opened_at: null,
+            created_at: now,
+            expires_at: session.expires_at,
+          },
+        },
+      ],
+    }),
+  };
+}
+
+function leadOn({ shard, id, version }: Checkout): PageMade {
+  return {
+    id,
+    url: undefined,
+    writes: (payment) => ({
+      updates: [{ table: 'checkout', shard, id, version, row: { payment_id: payment.id } }],
+    }),
+  };
+}
+
+/** 256 bits in base64url: what opens a page, once or from then on. */
+export function pageSecret(deps: Pick<Deps, 'random'>): string {
+  return Buffer.from(deps.random.bytes(32)).toString('base64url');
+}

@@ -1,0 +1,69 @@
+/**
+ * Opens a hosted page: by its ticket once, and by the key of the browser that did.
+ *
+ * Invariant: of two browsers that show the same ticket one gets the page. An unknown ticket, an altered one and another
+ * merchant's answer alike.
+ */
+
+import { isKept, ticketParts } from '../domain/checkout.ts';
+import { isId, shardOf } from '../domain/ids.ts';
+import type { Checkout } from '../domain/records.ts';
+import { pageSecret } from './checkout-make.ts';
+import type { Deps } from './deps.ts';
+import { settle } from './perform.ts';
+
+export type Opening =
+  /** `key` is new: the browser is given it now. */
+  | { readonly kind: 'open'; readonly checkout: Checkout; readonly key: string | undefined }
+  /** The ticket would open the page; nobody visits it now. */
+  | { readonly kind: 'closed'; readonly checkout: Checkout }
+  | { readonly kind: 'used' | 'over' | 'unknown' };
+
+const UNKNOWN: Opening = { kind: 'unknown' };
+
+/**
+ * Opens a page by what stands in its address. `keyOf` gives the key that the browser has for a page; `visits` is false
+ * for requests behind which no person waits, such as a link's preview.
+ */
+export async function openByTicket(
+  deps: Deps,
+  ticket: string,
+  keyOf: (id: string) => string | undefined,
+  visits: boolean,
+): Promise<Opening> {
+  const parts = ticketParts(ticket);
+  if (parts === undefined) return UNKNOWN;
+  const key = keyOf(parts.id);
+  const fresh = pageSecret(deps);
+  const read = (): Promise<Checkout | undefined> => deps.store.checkout.get(shardOf(parts.id), parts.id);
+  return settle(deps.store, read, (checkout) => {
+    const now = deps.clock.now();
+    const hash = deps.secrets.digest(parts.secret);
+    if (checkout === undefined || !deps.secrets.equal(checkout.ticket_hash, hash)) return { answer: UNKNOWN };
+    if (isKeyOf(deps, checkout, key) && isKept(checkout, now)) {
+      return { answer: { kind: 'open', checkout, key: undefined } };
+    }
+    if (checkout.page_hash !== null) return { answer: { kind: 'used' } };
+    if (checkout.expires_at <= now) return { answer: { kind: 'over' } };
+    if (!visits) return { answer: { kind: 'closed', checkout } };
+    const row = { page_hash: deps.secrets.digest(fresh), opened_at: now };
+    const { shard, id, version } = checkout;
+    return {
+      change: { updates: [{ table: 'checkout', shard, id, version, row }] },
+      answer: { kind: 'open', checkout: { ...checkout, ...row, version: version + 1 }, key: fresh },
+    };
+  });
+}
+
+/** The page that a browser has the key of. */
+export async function openByKey(deps: Deps, id: string, key: string | undefined): Promise<Checkout | undefined> {
+  if (!isId('chk', id) || key === undefined) return undefined;
+  const checkout = await deps.store.checkout.get(shardOf(id), id);
+  if (checkout === undefined || !isKeyOf(deps, checkout, key)) return undefined;
+  return isKept(checkout, deps.clock.now()) ? checkout : undefined;
+}
+
+function isKeyOf(deps: Deps, checkout: Checkout, key: string | undefined): boolean {
+  if (key === undefined || checkout.page_hash === null) return false;
+  return deps.secrets.equal(checkout.page_hash, deps.secrets.digest(key));
+}

@@ -1,0 +1,108 @@
+/**
+ * Everything that a hosted page shows, read anew for every request.
+ *
+ * Invariant: the page acts as its session's caller, and never beyond: a suspended merchant or a revoked credential
+ * ends it as it ends the session.
+ */
+
+import { feeColumns } from '../domain/fee.ts';
+import type {
+  Attempt,
+  BankAccount,
+  Checkout,
+  Merchant,
+  OneTimeCode,
+  Payment,
+  PaymentMethod,
+  Session,
+} from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { isSubmitted, type SubmittedMethod } from '../domain/submission.ts';
+import type { SessionCallerRow } from '../store/nouns.ts';
+import type { SessionCaller } from './callers.ts';
+import type { Deps } from './deps.ts';
+import { offeredTo } from './method-reach.ts';
+
+/** A method that the customer can choose, and what he pays by it. */
+export interface Offer {
+  readonly method: SubmittedMethod;
+  readonly feeMinor: bigint;
+  readonly totalMinor: bigint;
+}
+
+export interface PageView {
+  readonly checkout: Checkout;
+  readonly caller: SessionCaller;
+  readonly merchant: Merchant;
+  readonly session: Session;
+  readonly payment: Payment;
+  /** The methods that the page can carry out, in the order in which they are shown. */
+  readonly offers: readonly Offer[];
+  /** While a code is asked for. */
+  readonly code: OneTimeCode | undefined;
+  /** The attempt at the upstream, when there is one. */
+  readonly attempt: Attempt | undefined;
+  /** The accounts that a transfer may go to, or the one that was chosen. */
+  readonly accounts: readonly BankAccount[];
+  /** The carriers that take the currency. */
+  readonly carriers: ReturnType<Deps['connectors']['carriersFor']>;
+  readonly now: number;
+  /** Whether a payment can still be started on the session. */
+  readonly isOpen: boolean;
+}
+
+/** @throws Refusal 1001, 1004 or 1005 when the session's merchant or credential no longer counts. */
+export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView> {
+  const { shard } = checkout;
+  const [session, payment] = await Promise.all([
+    deps.store.session.caller(shard, checkout.session_id),
+    deps.store.payment.get(shard, checkout.payment_id),
+  ]);
+  if (session === undefined || payment === undefined) throw new Error('a hosted page without its payment');
+  const now = deps.clock.now();
+  requireAccepted(session, now);
+  const merchant = await deps.store.merchant.at(shard, session.merchant_id, session.merchant_version);
+  if (merchant === undefined) throw new Error('a session without its merchant');
+  const choosing = payment.status === 'pending' && session.status === 'ACTIVE' && session.expires_at > now;
+  const [offers, code, attempt, accounts] = await Promise.all([
+    choosing ? offersOf(deps, merchant, payment) : [],
+    payment.status === 'pending_otp_verification' ? deps.store.code.get(shard, payment.id) : undefined,
+    payment.attempt_id === null ? undefined : deps.store.attempt.get(shard, payment.attempt_id),
+    accountsOf(deps, payment, choosing),
+  ]);
+  const isOpen = session.status === 'ACTIVE' && session.expires_at > now;
+  const caller: SessionCaller = { kind: 'session', merchant, session, fingerprint: undefined };
+  const carriers = choosing ? deps.connectors.carriersFor(payment.currency) : [];
+  return { checkout, caller, merchant, session, payment, offers, code, attempt, accounts, carriers, now, isOpen };
+}
+
+/** As authentication refuses a session whose merchant or credential no longer counts. */
+function requireAccepted(row: SessionCallerRow, now: number): void {
+  const { credential_status: status, credential_retires_at: retires, credential_expires_at: expires } = row;
+  const retired = status === 'RETIRING' && retires !== null && retires <= now;
+  if (status === 'REVOKED' || retired) throw new Refusal(1001);
+  if (expires !== null && expires <= now) throw new Refusal(1005);
+  if (row.merchant_status !== 'ALLOWED') throw new Refusal(1004);
+}
+
+/** Google Pay and Apple Pay need buttons of third parties, which no page of ours loads. */
+async function offersOf(deps: Deps, merchant: Merchant, payment: Payment): Promise<readonly Offer[]> {
+  const offered: readonly PaymentMethod[] = await offeredTo(deps, merchant, payment.currency);
+  return offered
+    .filter(isSubmitted)
+    .filter((method) => payment.method === 'none' || payment.method === method)
+    .map((method) => {
+      const { fee_minor, total_minor } = feeColumns(merchant, method, payment, payment.fee_covered_by);
+      return { method, feeMinor: fee_minor, totalMinor: total_minor };
+    });
+}
+
+async function accountsOf(deps: Deps, payment: Payment, choosing: boolean): Promise<readonly BankAccount[]> {
+  if (payment.bank_account_id !== null) {
+    const chosen = await deps.store.bankAccount.get(payment.shard, payment.bank_account_id);
+    return chosen === undefined ? [] : [chosen];
+  }
+  if (!choosing) return [];
+  const all = await deps.store.bankAccount.ofMerchant(payment.shard, payment.merchant_id);
+  return all.filter(({ status, currency }) => status === 'ACTIVE' && currency === payment.currency);
+}

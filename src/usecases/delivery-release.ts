@@ -1,0 +1,55 @@
+/**
+ * Releases the money of a delayed delivery: for the merchant's backend, and for an operator.
+ *
+ * Invariant: another merchant's payment and an unknown one answer alike (1204); a repeated release answers as the first.
+ */
+
+import { type Released, releaseDelivery } from '../domain/delivery.ts';
+import { isId, shardOf } from '../domain/ids.ts';
+import type { Payment } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { MerchantCaller } from './callers.ts';
+import { type Deps, newId } from './deps.ts';
+import { type OperatorDeps, OperatorError, requireId, settleKnown } from './operator.ts';
+import { type Answering, perform, type Reply } from './perform.ts';
+
+export function releaseForMerchant(
+  deps: Deps,
+  { merchant }: MerchantCaller,
+  transactionId: string,
+  answering: Answering<Released>,
+): Promise<Reply> {
+  const transferId = newId(deps, 'trf', merchant.shard);
+  const known = isId('txn', transactionId) && shardOf(transactionId) === merchant.shard;
+  return perform<Payment | undefined, Released>(
+    deps.store,
+    answering,
+    async () => (known ? deps.store.payment.get(merchant.shard, transactionId) : undefined),
+    (payment) => {
+      if (payment === undefined || payment.merchant_id !== merchant.id) throw new Refusal(1204);
+      return releaseDelivery(payment, transferId, deps.clock.now());
+    },
+  );
+}
+
+/** @throws OperatorError when there is no such payment, or nothing of it is held. */
+export async function releaseForOperator(deps: OperatorDeps, transactionId: string): Promise<Released> {
+  requireId('txn', transactionId, 'transaction');
+  const shard = shardOf(transactionId);
+  const transferId = newId(deps, 'trf', shard);
+  return settleKnown(
+    deps,
+    () => deps.store.payment.get(shard, transactionId),
+    (payment) => {
+      if (payment === undefined) throw new OperatorError(`there is no transaction ${transactionId}`);
+      try {
+        return releaseDelivery(payment, transferId, deps.clock.now());
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        const { delivery_behaviour: delivery, status } = payment;
+        throw new OperatorError(`nothing is held for ${transactionId}: it is ${status}, with ${delivery}`);
+      }
+    },
+    'release it again: it is released once',
+  );
+}

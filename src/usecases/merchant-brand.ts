@@ -1,0 +1,90 @@
+/**
+ * Sets how the hosted page shows a merchant: its colour and its logo.
+ *
+ * Invariant: a logo's version only ever rises, so that browsers may keep each version for ever; the page shows the one
+ * that the settings name, and none where they name none.
+ */
+
+import type { Claim, Update } from '../domain/change.ts';
+import { judgeLogo, LOGO_BYTES_MOST } from '../domain/file-type.ts';
+import type { Merchant, MerchantBrand, MerchantLogo } from '../domain/records.ts';
+import { type OperatorDeps, OperatorError, requireMerchant, settleKnown } from './operator.ts';
+
+export interface MerchantBrandChange {
+  /** `#rrggbb`; `null`: the default. */
+  readonly colour?: string | null;
+  /** A picture's content; `null`: none. */
+  readonly logo?: Uint8Array | null;
+}
+
+/** @throws OperatorError when there is no such merchant, or the colour or picture is not usable. */
+export async function setBrand(deps: OperatorDeps, merchantId: string, wanted: MerchantBrandChange): Promise<Merchant> {
+  const colour = wanted.colour === undefined || wanted.colour === null ? wanted.colour : requireColour(wanted.colour);
+  const logo = wanted.logo === undefined || wanted.logo === null ? wanted.logo : requireLogo(wanted.logo);
+  return settleKnown(
+    deps,
+    async () => {
+      const merchant = await requireMerchant(deps, merchantId);
+      return { merchant, before: logo && (await deps.store.merchantLogo.get(merchant.shard, merchant.id)) };
+    },
+    ({ merchant, before }) => {
+      const { shard, id, version } = merchant;
+      const version_after = (before?.version ?? 0) + 1;
+      const brand = brandOf(merchant.settings.brand ?? {}, colour, logo && version_after);
+      const settings = { ...merchant.settings, brand };
+      const kept = logo ? logoWrites(merchant, before ?? undefined, logo, deps.clock.now()) : undefined;
+      return {
+        change: {
+          updates: [{ table: 'merchant', shard, id, version, row: { settings } }, ...(kept?.updates ?? [])],
+          claims: kept?.claims ?? [],
+        },
+        answer: { ...merchant, settings, version: version + 1 },
+      };
+    },
+    'see `mbongo merchant list`',
+  );
+}
+
+function brandOf(
+  before: MerchantBrand,
+  colour: string | null | undefined,
+  logo: number | null | undefined,
+): MerchantBrand {
+  const { colour: oldColour, logo: oldLogo } = before;
+  const [newColour, newLogo] = [colour === undefined ? oldColour : colour, logo === undefined ? oldLogo : logo];
+  return {
+    ...(newColour === null || newColour === undefined ? {} : { colour: newColour }),
+    ...(newLogo === null || newLogo === undefined ? {} : { logo: newLogo }),
+  };
+}
+
+type Logo = Pick<MerchantLogo, 'content_type' | 'content'>;
+
+/** The row stays when a merchant takes its logo away: its version has to go on. */
+function logoWrites(
+  { shard, id }: Merchant,
+  before: MerchantLogo | undefined,
+  logo: Logo,
+  now: number,
+): { readonly updates: readonly Update[]; readonly claims: readonly Claim[] } {
+  const row = { ...logo, created_at: now };
+  if (before === undefined) {
+    return { updates: [], claims: [{ table: 'merchant_logo', row: { shard, id, version: 1, ...row } }] };
+  }
+  return { updates: [{ table: 'merchant_logo', shard, id, version: before.version, row }], claims: [] };
+}
+
+function requireColour(text: string): string {
+  if (/^#[0-9a-f]{6}$/i.test(text)) return text.toLowerCase();
+  throw new OperatorError(`${JSON.stringify(text)} is no colour: write it like #0b6e4f`);
+}
+
+function requireLogo(bytes: Uint8Array): Logo {
+  if (bytes.length > LOGO_BYTES_MOST) throw new OperatorError('the logo is too large: it may have at most 64 KiB');
+  const verdict = judgeLogo(bytes);
+  if (verdict.kind === 'file') {
+    return { content_type: verdict.type, content: Buffer.from(bytes).toString('base64') };
+  }
+  const why = verdict.fault === 'FILE_UNSAFE' ? 'is damaged, or holds more than a picture' : 'is no such picture';
+  throw new OperatorError(`the logo must be a PNG, JPEG or WebP picture: the file ${why}`);
+}

@@ -1,0 +1,72 @@
+/**
+ * Which methods this gateway can carry out: what its upstreams, and a merchant's own accounts, make possible.
+ *
+ * Invariant: a method that is listed as enabled is one that a submit takes.
+ */
+
+import type { Currency } from '../domain/currency.ts';
+import { offeredMethods, type Reach } from '../domain/method.ts';
+import type { BankAccount, Merchant, PaymentMethod } from '../domain/records.ts';
+import type { Deps } from './deps.ts';
+
+/** What has to be known of the upstreams. */
+export interface Reaching {
+  readonly connectors: Pick<Deps['connectors'], 'card' | 'servesMobileMoney'>;
+}
+
+/** What the upstreams make possible in a currency. That a bank transfer needs an account is not looked at here. */
+export function reachOf({ connectors }: Reaching, currency: Currency): Reach {
+  const cards = connectors.card?.currencies.includes(currency) ?? false;
+  return {
+    wallet: true,
+    flash: true,
+    mobile_money: connectors.servesMobileMoney(currency),
+    card: cards,
+    google_pay: cards,
+    apple_pay: cards,
+    bank_transfer: true,
+  };
+}
+
+/**
+ * The same for whoever wants one method: the bank accounts are only looked up where the answer hangs on them, because
+ * it is a bank transfer that is wanted, or because a refusal has to name what would work.
+ */
+export async function offeredFor(
+  deps: Deps,
+  merchant: Merchant,
+  currency: Currency,
+  wanted: PaymentMethod | undefined,
+): Promise<readonly PaymentMethod[]> {
+  const offered = offeredMethods(merchant, reachOf(deps, currency));
+  const certain = wanted !== undefined && wanted !== 'bank_transfer' && offered.includes(wanted);
+  return certain ? offered : offeredTo(deps, merchant, currency);
+}
+
+/** The methods that a merchant's customers can choose in a currency, its bank accounts looked up. */
+export async function offeredTo(deps: Deps, merchant: Merchant, currency: Currency): Promise<readonly PaymentMethod[]> {
+  const offered = offeredMethods(merchant, reachOf(deps, currency));
+  if (!offered.includes('bank_transfer')) return offered;
+  return offeredWith(deps, merchant, currency, await bankAccountsFor(deps, merchant, currency));
+}
+
+/** The same where those accounts have been read. */
+export function offeredWith(
+  upstreams: Reaching,
+  merchant: Merchant,
+  currency: Currency,
+  accounts: readonly BankAccount[],
+): readonly PaymentMethod[] {
+  const reach = reachOf(upstreams, currency);
+  return offeredMethods(merchant, { ...reach, bank_transfer: reach.bank_transfer && accounts.length > 0 });
+}
+
+/** The accounts that a merchant's customers may transfer to in a currency. */
+export async function bankAccountsFor(
+  deps: Pick<Deps, 'store'>,
+  merchant: Merchant,
+  currency: Currency,
+): Promise<BankAccount[]> {
+  const accounts = await deps.store.bankAccount.ofMerchant(merchant.shard, merchant.id);
+  return accounts.filter((account) => account.status === 'ACTIVE' && account.currency === currency);
+}

@@ -1,0 +1,99 @@
+/**
+ * Google Pay and Apple Pay: a token pays at collect, through the card network.
+ *
+ * Invariant: the token is held in memory until it has been sent, and is written nowhere: no row, no remembered answer, no
+ * log. Whoever dies before it was sent leaves an attempt that the network has never heard of, and nothing is charged.
+ */
+
+import type { CardConnector } from '../connectors/connector.ts';
+import type { Change } from '../domain/change.ts';
+import type { Attempt, Payment, PaymentMethod, Session } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { updateSession } from '../domain/session.ts';
+import { endSiblings } from '../domain/settlement.ts';
+import { type Intention, newAttempt } from './attempt-intend.ts';
+import { settleByWord } from './attempt-settle.ts';
+import { cardOf } from './card-form.ts';
+import { PAY_LIFE_MS, payInTime } from './card-pay.ts';
+import { type Deps, newId } from './deps.ts';
+
+export type NativeMethod = Extract<PaymentMethod, 'google_pay' | 'apple_pay'>;
+
+export function isNative(method: PaymentMethod | 'none'): method is NativeMethod {
+  return method === 'google_pay' || method === 'apple_pay';
+}
+
+/** A payment whose token is about to be sent, with what has to be written first. */
+export interface NativeIntended {
+  readonly change: Change;
+  readonly payment: Payment;
+  readonly attempt: Attempt;
+}
+
+/**
+ * The payment stays `pending`, its attempt is open, and the session is consumed: the collect is the submit.
+ *
+ * @throws Refusal 1203 while another submit holds the session.
+ */
+export function intendByToken(
+  deps: Deps,
+  session: Session,
+  siblings: readonly Payment[],
+  collected: Payment,
+  method: NativeMethod,
+): NativeIntended {
+  const holder = session.submitting_payment_id;
+  if (holder !== null) {
+    const details = [{ field: 'Authorization', code: 'IN_PROGRESS' }] as const;
+    throw new Refusal(1203, { transactionId: holder, retryable: true, retryAfter: 5, details });
+  }
+  const now = deps.clock.now();
+  const attemptId = newId(deps, 'att', collected.shard);
+  const attempt = newAttempt(
+    attemptId,
+    collected,
+    { amount_minor: collected.total_minor, fee_minor: collected.fee_minor },
+    intentionOf(cardOf(deps), method),
+    now,
+  );
+  const payment: Payment = { ...collected, attempt_id: attemptId, submitted_at: now };
+  const ended = endSiblings(payment, siblings, now, (prefix, shard) => newId(deps, prefix, shard));
+  const consumed = updateSession(session, {
+    payments: session.payments + 1,
+    status: 'CONSUMED',
+    submitting_payment_id: payment.id,
+  });
+  return {
+    change: {
+      updates: [consumed, ...ended.updates],
+      inserts: [{ table: 'payment', row: payment }, { table: 'attempt', row: attempt }, ...ended.inserts],
+    },
+    payment,
+    attempt,
+  };
+}
+
+function intentionOf(card: CardConnector, method: NativeMethod): Intention {
+  return { connector: card, method, carrier: card.displayName, msisdn: null, callLife: PAY_LIFE_MS };
+}
+
+/** Sends the token, once, and writes what the network says. */
+export async function payByToken(
+  deps: Deps,
+  { attempt, payment }: NativeIntended,
+  wallet: NativeMethod,
+  token: string,
+): Promise<void> {
+  const card = cardOf(deps);
+  const order = {
+    attemptId: attempt.id,
+    orderId: payment.id,
+    amountMinor: attempt.amount_minor,
+    currency: attempt.currency,
+    customerReference: payment.customer_reference,
+    wallet,
+    token,
+  };
+  const word = await payInTime(deps, () => card.payByToken(order), attempt.created_at);
+  await settleByWord(deps, attempt, word, { at: attempt.created_at });
+}

@@ -1,0 +1,93 @@
+/**
+ * Promises a bank transfer: the account that it goes to is fixed, and the customer has seven days for the proof.
+ *
+ * Invariant: no money moves here. The session is consumed by the promise, so that the customer does not pay the same
+ * order twice while the transfer is on its way.
+ */
+
+import { isId } from '../domain/ids.ts';
+import { movePayment, StateConflict } from '../domain/payment.ts';
+import { PROOF_LIFE_MS } from '../domain/proof.ts';
+import type { BankAccount, Payment, Session } from '../domain/records.ts';
+import { Refusal, refuseField } from '../domain/refusal.ts';
+import { updateSession } from '../domain/session.ts';
+import { endSiblings } from '../domain/settlement.ts';
+import {
+  methodColumns,
+  type PaymentSubmitCommand,
+  requireMine,
+  requireSubmittable,
+  type Submitted,
+} from '../domain/submission.ts';
+import type { SessionCaller } from './callers.ts';
+import { type Deps, newId } from './deps.ts';
+import { type Answering, type Decision, perform, type Reply } from './perform.ts';
+
+interface Rows {
+  readonly session: Session | undefined;
+  readonly payment: Payment | undefined;
+  readonly account: BankAccount | undefined;
+  readonly siblings: readonly Payment[];
+}
+
+export async function submitByTransfer(
+  deps: Deps,
+  caller: SessionCaller,
+  command: PaymentSubmitCommand,
+  payment: Payment,
+  answering: Answering<Submitted>,
+): Promise<Reply> {
+  const { bank_account_id: accountId } = command;
+  if (accountId === undefined) throw refuseField(1109, 'bank_account_id', 'REQUIRED');
+  return perform(
+    deps.store,
+    answering,
+    () => readRows(deps, caller, payment.id, accountId),
+    (rows) => decide(deps, caller, rows),
+  );
+}
+
+async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, accountId: string): Promise<Rows> {
+  const { shard, id } = caller.session;
+  const [session, payment, account] = await Promise.all([
+    deps.store.session.caller(shard, id),
+    deps.store.payment.get(shard, paymentId),
+    isId('bka', accountId) ? deps.store.bankAccount.get(shard, accountId) : undefined,
+  ]);
+  const alone = session === undefined || session.payments < 2;
+  const siblings = alone ? [] : await deps.store.payment.ofSession(shard, id);
+  return { session, payment, account, siblings };
+}
+
+function decide(deps: Deps, caller: SessionCaller, rows: Rows): Decision<Submitted> {
+  const now = deps.clock.now();
+  const { session } = rows;
+  if (session === undefined) throw new Refusal(1001);
+  const payment = requireMine(rows.payment, session);
+  requireSubmittable(session, payment, now);
+  const account = requireAccount(rows.account, payment);
+  const columns = {
+    ...methodColumns(payment, caller.merchant, 'bank_transfer'),
+    bank_account_id: account.id,
+    submitted_at: now,
+    expires_at: now + PROOF_LIFE_MS,
+  };
+  const moved = movePayment(payment, 'transfer_promised', null, now, columns);
+  if (moved === undefined) throw new StateConflict(payment, 'transfer_promised');
+  const ended = endSiblings(payment, rows.siblings, now, (prefix, shard) => newId(deps, prefix, shard));
+  const consumed = updateSession(session, { status: 'CONSUMED', submitting_payment_id: payment.id });
+  return {
+    change: { updates: [consumed, moved.update, ...ended.updates], inserts: [moved.history, ...ended.inserts] },
+    answer: { payment: moved.payment, bankAccount: account },
+  };
+}
+
+/** An unknown account, a closed one, another merchant's and one in another currency answer alike. */
+function requireAccount(account: BankAccount | undefined, payment: Payment): BankAccount {
+  const fits =
+    account?.merchant_id === payment.merchant_id &&
+    account.status === 'ACTIVE' &&
+    account.currency === payment.currency;
+  if (fits) return account;
+  throw refuseField(1110, 'bank_account_id', 'UNKNOWN_BANK_ACCOUNT');
+}

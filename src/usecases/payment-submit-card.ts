@@ -1,0 +1,194 @@
+/**
+ * Pays by card: the hosted form is looked at, the issuer is asked whether it knows its customer, and where it does, the
+ * card network for the money.
+ *
+ * Invariant: the attempt is committed before the network is called, and no transaction is open while it answers. Until
+ * PAY nothing can have moved: whatever fails before it gives session and payment back to the customer.
+ */
+
+import type { Authentication, CardConnector } from '../connectors/connector.ts';
+import { challengeAttempt, type Heard } from '../domain/authentication.ts';
+import type { DeclineReason } from '../domain/reason.ts';
+import type { Payment } from '../domain/records.ts';
+import { type DetailCode, Refusal, refuseField } from '../domain/refusal.ts';
+import { type SettlementRows, settleAttempt, type Word } from '../domain/settlement.ts';
+import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '../domain/submission.ts';
+import { type Intended, type Intention, intendAttempt } from './attempt-intend.ts';
+import { readSettlement, settlementContext, soundAlarm } from './attempt-settle.ts';
+import type { SessionCaller } from './callers.ts';
+import { browserFor, challengeUrl, sealChallenge } from './card-challenge.ts';
+import { cardOf, networkDown } from './card-form.ts';
+import { cardOrderOf, PAY_LIFE_MS, payInTime } from './card-pay.ts';
+import { atHandFirst, type Deps } from './deps.ts';
+import { type Answering, type Decision, perform, persist, type Reply, refusalOf, refuse } from './perform.ts';
+
+/**
+ * The issuer may take this long before the money is asked for. The inquiry round first asks about the attempt when it
+ * is twice as old, and closes it a settle delay later at the earliest.
+ */
+const AUTHENTICATION_LIMIT_MS = 22_000;
+
+export async function submitByCard(
+  deps: Deps,
+  caller: SessionCaller,
+  command: PaymentSubmitCommand,
+  payment: Payment,
+  answering: Answering<Submitted>,
+): Promise<Reply> {
+  const { session_id: formId } = command;
+  if (formId === undefined) throw refuseField(1109, 'session_id', 'REQUIRED');
+  const closed = refusalOf(() => requireSubmittable(caller.session, payment, deps.clock.now()));
+  if (closed !== undefined) return refuse(deps.store, answering, closed);
+  const card = cardOf(deps);
+  const intention: Intention = {
+    connector: card,
+    method: 'card',
+    carrier: card.displayName,
+    msisdn: null,
+    callLife: PAY_LIFE_MS,
+  };
+  const check = (found: Payment): void => requireForm(found, formId);
+  check(payment);
+  const intended = await intendAttempt(deps, caller, payment, intention, answering.receipt, check).catch(
+    (error: unknown) => {
+      if (error instanceof Refusal) return error;
+      throw error;
+    },
+  );
+  if (intended instanceof Refusal) return refuse(deps.store, answering, intended);
+  const rest = authenticateAndPay(deps, command, intended, card, answering);
+  deps.underWay.set(payment.session_id, rest);
+  try {
+    return await rest;
+  } finally {
+    deps.underWay.delete(payment.session_id);
+  }
+}
+
+/** Only the form that was opened for this payment pays it. */
+function requireForm(payment: Payment, formId: string): void {
+  if (payment.hosted_session_id === null) throw refuseField(1110, 'session_id', 'NO_CARD_FORM');
+  if (payment.hosted_session_id !== formId) throw refuseField(1110, 'session_id', 'OTHER_CARD_FORM');
+}
+
+async function authenticateAndPay(
+  deps: Deps,
+  command: PaymentSubmitCommand,
+  intended: Intended,
+  card: CardConnector,
+  answering: Answering<Submitted>,
+): Promise<Reply> {
+  const { attempt, payment } = intended;
+  const order = cardOrderOf(attempt, payment);
+  const browser = browserFor(deps, attempt.id, command.browser);
+  const said = await card.authenticate(order, browser);
+  const write = (word: Word, heard?: Heard, unusable?: Refusal): Promise<Reply> =>
+    record(deps, intended, card, answering, { word, heard, unusable });
+  switch (said.kind) {
+    case 'authenticated': {
+      const word = await payInTime(deps, () => card.pay(order), attempt.created_at, AUTHENTICATION_LIMIT_MS);
+      if (word.kind === 'unknown' || word.kind === 'not_sent') {
+        deps.log.warn('attempt_unsure', { attempt_id: attempt.id, kind: word.kind, reason: word.reason });
+      }
+      return write(word, { three_ds_status: said.status, eci: said.eci });
+    }
+    case 'challenge':
+      return recordChallenge(deps, intended, card, answering, said);
+    case 'rejected': {
+      const word = { kind: 'declined', reason: said.reason, providerReference: null } as const;
+      return write(word, { three_ds_status: said.status, eci: null });
+    }
+    case 'unusable':
+      return write({ kind: 'not_sent', reason: said.fault }, undefined, unusableForm(said.fault, payment));
+    case 'not_sent':
+    case 'unknown':
+      return write({ kind: 'not_sent', reason: said.reason });
+  }
+}
+
+interface Told {
+  readonly word: Word;
+  readonly heard: Heard | undefined;
+  /** Why the form cannot be used, in place of "the network is down". */
+  readonly unusable: Refusal | undefined;
+}
+
+/** Writes what came of it, with the session's end or return and the remembered answer. */
+function record(
+  deps: Deps,
+  intended: Intended,
+  card: CardConnector,
+  answering: Answering<Submitted>,
+  { word, heard, unusable }: Told,
+): Promise<Reply> {
+  const { attempt } = intended;
+  const asked = { at: attempt.created_at, inquiry: false, ...(heard === undefined ? {} : { authentication: heard }) };
+  return write(deps, intended, answering, (rows) => {
+    const settled = settleAttempt(rows, word, settlementContext(deps, card, asked));
+    soundAlarm(deps, settled);
+    const change = settled.change === undefined ? {} : { change: settled.change };
+    // Whatever we were told, the network may have said otherwise since: what is settled is answered.
+    if (settled.attempt.status === 'not_sent') {
+      return { ...change, refusal: unusable ?? networkDown(card, 'session_id', attempt.payment_id) };
+    }
+    return { ...change, ...outcomeOf(settled.payment) };
+  });
+}
+
+/** The issuer wants to ask its customer: 202, and the address where it does. */
+function recordChallenge(
+  deps: Deps,
+  intended: Intended,
+  card: CardConnector,
+  answering: Answering<Submitted>,
+  said: Extract<Authentication, { kind: 'challenge' }>,
+): Promise<Reply> {
+  const { attempt } = intended;
+  if (said.challenge === undefined) throw new Error('a challenge without its form');
+  const asked = {
+    three_ds_status: said.status,
+    eci: null,
+    challenge: sealChallenge(deps, attempt.id, said.challenge),
+  };
+  const redirectUrl = challengeUrl(deps, attempt);
+  return write(deps, intended, answering, (rows) => {
+    const context = settlementContext(deps, card, { at: attempt.created_at, inquiry: false });
+    const step = challengeAttempt(rows, asked, context);
+    if (step !== undefined) return { change: step.change, answer: { payment: step.payment, redirectUrl } };
+    // Our own commit, whose answer was lost; or the round has closed the attempt meanwhile.
+    if (rows.attempt.status === 'challenged') return { answer: { payment: rows.payment, redirectUrl } };
+    return { refusal: networkDown(card, 'session_id', attempt.payment_id) };
+  });
+}
+
+/** What we have just written is at hand; siblings, where there are any, have to be read. */
+function write(
+  deps: Deps,
+  intended: Intended,
+  answering: Answering<Submitted>,
+  decide: (rows: SettlementRows) => Decision<Submitted>,
+): Promise<Reply> {
+  const { attempt, session } = intended;
+  const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
+  const read = session.payments < 2 ? atHandFirst<SettlementRows>(intended, fresh) : fresh;
+  return persist(deps, () => perform(deps.store, answering, read, decide));
+}
+
+/** What a submit answers for a payment that it has ended or left open: only a card is declined at once. */
+export function outcomeOf(payment: Payment): Decision<Submitted> {
+  if (payment.status !== 'declined') return { answer: { payment } };
+  const code = DECLINED[payment.reason as DeclineReason] ?? 'CARD_DECLINED';
+  return { refusal: new Refusal(1502, { transactionId: payment.id, details: [{ field: 'session_id', code }] }) };
+}
+
+const DECLINED: { readonly [reason in DeclineReason]?: DetailCode } = {
+  card_declined: 'CARD_DECLINED',
+  card_funds: 'CARD_FUNDS',
+  card_expired: 'CARD_EXPIRED',
+  authentication_failed: 'AUTHENTICATION_FAILED',
+};
+
+function unusableForm(fault: 'no_card' | 'changed' | 'used', payment: Payment): Refusal {
+  const code = ({ no_card: 'CARD_NOT_ENTERED', changed: 'FORM_CHANGED', used: 'FORM_USED' } as const)[fault];
+  return new Refusal(1110, { transactionId: payment.id, details: [{ field: 'session_id', code }] });
+}

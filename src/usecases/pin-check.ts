@@ -1,0 +1,83 @@
+/**
+ * Checks the PIN of an account, and counts the wrong ones; those at a number that is no account alike.
+ *
+ * Invariant: a wrong PIN is counted before it is answered. Neither the bytes of an answer, nor the tries that it says
+ * are left, nor the work behind it tells whether there is such an account: the same rows are read, the same hash is
+ * computed, one row is written.
+ */
+
+import type { Change } from '../domain/change.ts';
+import type { Account, PinCount, PinGuard, Wallet, WalletKind } from '../domain/records.ts';
+import { afterWrongPin, isWalletNumber, lockedFor, shardOfGuard, shardOfWallet } from '../domain/wallet.ts';
+import type { Deps } from './deps.ts';
+
+export interface PinRows {
+  /** The account, if the number is one of that kind. */
+  readonly wallet: Wallet | undefined;
+  readonly account: Account | undefined;
+  /** What was tried at the number where it is none. */
+  readonly guard: PinGuard | undefined;
+}
+
+/** Reads what there is at a number, which may be any text. */
+export async function readPinRows(
+  deps: Pick<Deps, 'store' | 'secrets'>,
+  number: string,
+  kind: WalletKind,
+): Promise<PinRows> {
+  const known = isWalletNumber(number);
+  const [wallet, account, guards] = await Promise.all([
+    known ? deps.store.wallet.get(shardOfWallet(number), number) : undefined,
+    known ? deps.store.account.get(shardOfWallet(number), number) : undefined,
+    Promise.all(guardIds(deps, number, kind).map((id) => deps.store.pinGuard.get(shardOfGuard(id), id))),
+  ]);
+  const guard = guards.find((found) => found !== undefined);
+  return wallet?.kind === kind ? { wallet, account, guard } : { wallet: undefined, account: undefined, guard };
+}
+
+/** What came of the PIN; `unverified` when the account was locked, so that nothing was spent on it. */
+export type PinVerdict = 'right' | 'wrong' | 'unverified';
+
+/** Verifies the PIN, once. `turn` names the owner in whose turn it is computed. */
+export async function judgePin(
+  deps: Pick<Deps, 'secrets' | 'clock'>,
+  rows: PinRows,
+  pin: string,
+  turn: string,
+): Promise<PinVerdict> {
+  if (lockedFor(countOf(rows), deps.clock.now()) !== undefined) return 'unverified';
+  return (await deps.secrets.verifyPin(pin, rows.wallet?.pin_hash, turn)) ? 'right' : 'wrong';
+}
+
+/** The count that decides: the account's own, or that of a number that is none. */
+export function countOf({ wallet, guard }: PinRows): PinCount | undefined {
+  return wallet ?? guard;
+}
+
+/** One wrong PIN more: what it writes, and how many tries are left. */
+export function countWrongPin(
+  deps: Pick<Deps, 'secrets'>,
+  rows: PinRows,
+  number: string,
+  kind: WalletKind,
+  now: number,
+): { readonly change: Change; readonly left: number } {
+  const { row, left } = afterWrongPin(countOf(rows), now);
+  const { wallet, guard } = rows;
+  if (wallet !== undefined) {
+    const { shard, id, version } = wallet;
+    return { change: { updates: [{ table: 'wallet', shard, id, version, row }] }, left };
+  }
+  if (guard !== undefined) {
+    const { shard, id, version } = guard;
+    return { change: { updates: [{ table: 'pin_guard', shard, id, version, row }] }, left };
+  }
+  const [id = ''] = guardIds(deps, number, kind);
+  const made: PinGuard = { shard: shardOfGuard(id), id, version: 1, ...row };
+  return { change: { claims: [{ table: 'pin_guard', row: made }] }, left };
+}
+
+/** Under each key of the ring, the active one first: what was counted before the master key changed still counts. */
+function guardIds(deps: Pick<Deps, 'secrets'>, number: string, kind: WalletKind): readonly string[] {
+  return deps.secrets.macs('pin_guard', kind, number);
+}

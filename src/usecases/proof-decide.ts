@@ -1,0 +1,61 @@
+/**
+ * An operator's decision about the proof of a bank transfer.
+ *
+ * Invariant: a proof is decided once, however many decide at the same time; who comes second is told what was decided.
+ */
+
+import { decideProof } from '../domain/proof.ts';
+import type { Payment, Proof } from '../domain/records.ts';
+import { newId } from './deps.ts';
+import { commitOnce, type OperatorDeps, OperatorError } from './operator.ts';
+import { requirePaymentOf, requireProof } from './proof-read.ts';
+
+export interface ProofDecided {
+  readonly proof: Proof;
+  readonly payment: Payment;
+}
+
+/** The transfer has arrived: the money is the merchant's. `note` is for the operators alone. */
+export async function approveProof(deps: OperatorDeps, proofId: string, note: string | null): Promise<ProofDecided> {
+  return decide(deps, proofId, 'approved', note === null ? null : requireNote(note));
+}
+
+/** The transfer has not arrived, or the proof is none. */
+export async function declineProof(deps: OperatorDeps, proofId: string, reason: string): Promise<ProofDecided> {
+  return decide(deps, proofId, 'declined', requireNote(reason));
+}
+
+/** Whoever loses against another decision finds the proof decided the next time round. */
+const MOST_ROUNDS = 20;
+
+async function decide(
+  deps: OperatorDeps,
+  proofId: string,
+  verdict: 'approved' | 'declined',
+  note: string | null,
+): Promise<ProofDecided> {
+  const { shard } = await requireProof(deps, proofId);
+  const ids = {
+    event: newId(deps, 'evt', shard),
+    transfers: [newId(deps, 'trf', shard), newId(deps, 'trf', shard)],
+  } as const;
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const proof = await requireProof(deps, proofId);
+    if (proof.status !== 'waiting') {
+      throw new OperatorError(`${proof.id} has already been ${proof.status}: a proof is decided once`);
+    }
+    const payment = await requirePaymentOf(deps, proof);
+    const { change, ...decided } = decideProof(proof, payment, verdict, note, ids, deps.clock.now());
+    const outcome = await commitOnce(deps, shard, ids.event, change, 'see `mbongo proof show`');
+    if (outcome === 'won') return decided;
+  }
+  throw new Error('a decision lost against its neighbours too often');
+}
+
+const NOTE_MOST = 500;
+
+function requireNote(text: string): string {
+  const note = text.trim().normalize('NFC');
+  if (note !== '' && note.length <= NOTE_MOST && !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(note)) return note;
+  throw new OperatorError(`a note or reason is one line of 1 to ${NOTE_MOST} characters`);
+}

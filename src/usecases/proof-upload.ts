@@ -1,0 +1,78 @@
+/**
+ * Takes in the proof of a bank transfer.
+ *
+ * Invariant: the proof, its sealed file and the payment's move commit together: a payment in which a proof is weighed
+ * has one, and a payment has at most one. The file is never opened here, only sealed.
+ */
+
+import type { ProofType } from '../domain/file-type.ts';
+import { movePayment, refuseState, StateConflict } from '../domain/payment.ts';
+import type { Payment, Proof } from '../domain/records.ts';
+import type { SessionCaller } from './callers.ts';
+import { type Deps, newId } from './deps.ts';
+import { readByPaymentId } from './payment-read.ts';
+import { type Answering, type Decision, perform, type Reply } from './perform.ts';
+
+export interface ProofUploadCommand {
+  readonly payment_id: string;
+  readonly bytes: Uint8Array;
+  /** SHA-256 of the bytes. */
+  readonly digest: string;
+  /** By content. */
+  readonly type: ProofType;
+}
+
+export interface ProofUploaded {
+  readonly payment: Payment;
+  readonly proof: Proof;
+}
+
+export function uploadProof(
+  deps: Deps,
+  caller: SessionCaller,
+  command: ProofUploadCommand,
+  answering: Answering<ProofUploaded>,
+): Promise<Reply> {
+  return perform(
+    deps.store,
+    answering,
+    () => readByPaymentId(deps, caller, command.payment_id),
+    (payment) => decide(deps, payment, command),
+  );
+}
+
+function decide(deps: Deps, payment: Payment, command: ProofUploadCommand): Decision<ProofUploaded> {
+  const now = deps.clock.now();
+  if (payment.status !== 'pendingBankProofUpload') throw refuseState(payment);
+  // Overdue, though no round has come by yet.
+  if (payment.expires_at <= now) throw refuseState({ ...payment, status: 'expired' });
+  const moved = movePayment(payment, 'proof_uploaded', null, now);
+  if (moved === undefined) throw new StateConflict(payment, 'proof_uploaded');
+  const { shard } = payment;
+  const proof: Proof = {
+    shard,
+    id: newId(deps, 'prf', shard),
+    version: 1,
+    merchant_id: payment.merchant_id,
+    payment_id: payment.id,
+    content_type: command.type,
+    size: command.bytes.length,
+    digest: deps.secrets.mac('proof_digest', command.digest),
+    status: 'waiting',
+    note: null,
+    created_at: now,
+    decided_at: null,
+  };
+  const sealed = deps.secrets.seal('proof', command.bytes, proof.id);
+  return {
+    change: {
+      updates: [moved.update],
+      inserts: [
+        moved.history,
+        { table: 'proof', row: proof },
+        { table: 'proof_file', row: { shard, id: proof.id, sealed, created_at: now } },
+      ],
+    },
+    answer: { payment: moved.payment, proof },
+  };
+}

@@ -1,0 +1,240 @@
+/**
+ * `mbongo attempt`: what is open is listed, and closed by a person's word as by the upstream's own.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { manualClock } from '../../src/platform/clock.ts';
+import { type AttemptVerdict, decideAttempt } from '../../src/usecases/attempt-decide.ts';
+import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import {
+  answerPrompt,
+  collect,
+  collectWith,
+  detailOf,
+  hooksAbout,
+  numberEnding,
+  payByPhone,
+  payFromWallet,
+  rowsOf,
+  statusOf,
+  untilStatus,
+} from './flows.ts';
+import { attemptOf, callBack, carrierAsked, onlyHook, pushed } from './phone-payments.ts';
+import { openSecond, submitAt } from './second-gateway.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+let cli: CommandLine;
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  merchant = await world.merchant();
+  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
+});
+afterEach(() => world.sandbox.faults.clear());
+afterAll(async () => {
+  await world.close();
+  await cli.close();
+});
+
+const PAID: AttemptVerdict = { paid: true, providerReference: 'REF-1', by: 'amina', why: 'statement of the carrier' };
+const NOT_PAID: AttemptVerdict = { ...PAID, paid: false, providerReference: null };
+
+const lines = (event: string) => world.log.lines.filter((line) => line.includes(`"event":"${event}"`));
+
+describe('mbongo attempt list', () => {
+  test('shows what is open, the oldest first, and no whole number', async () => {
+    for (const [ending, status] of [
+      ['01', 'approved'],
+      // Closed, and to be asked about again all the same.
+      ['03', 'cancelled'],
+    ] as const) {
+      await untilStatus(world, await pushed(world, merchant, ending), status);
+    }
+    const older = await pushed(world, merchant, '42');
+    await world.clock.advance(1);
+    const payings = [older, await pushed(world, merchant, '42')];
+    const { attempts } = await cli.json('attempt list');
+    expect(attempts).toMatchObject(
+      payings.map(({ transaction_id }) => ({
+        transaction_id,
+        status: 'waiting',
+        merchant_id: merchant.merchant.id,
+        method: 'mobile_money',
+        connector: 'mtn-momo',
+        carrier: 'Vodacom M-Pesa',
+        phone_number: expect.stringMatching(/^\+243 81 ••• •• 42$/),
+        amount: '12.50',
+        currency: 'usd',
+        provider_reference: null,
+        created_at: expect.stringMatching(/^2026-11-20T/),
+      })),
+    );
+    const [first] = attempts as { attempt_id: string }[];
+    const rest = await cli.json(`attempt list --after ${first?.attempt_id} --limit 1`);
+    expect(rest.attempts).toMatchObject([{ transaction_id: payings[1]?.transaction_id }]);
+    const { out } = await cli.run('attempt list');
+    expect(out).toMatch(/^attempt +status +made +upstream +amount +phone +transaction +inquiries\natt_/);
+    for (const { msisdn } of payings) expect(out).not.toContain(msisdn.slice(1));
+  });
+});
+
+describe('mbongo attempt settle', () => {
+  test('--paid: approved, with its money, its event and a timeline that says who', async () => {
+    const paying = await pushed(world, merchant, '42');
+    const { id } = await attemptOf(world, paying);
+    const words = ['attempt', 'settle', id, '--paid', '--provider-reference', 'REF-77', '--by', 'amina', '--yes'];
+    const { status, out, err } = await cli.run([...words, '--why', 'seen on the statement', '--json']);
+    expect(status, err).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      attempt_id: id,
+      status: 'approved',
+      transaction_id: paying.transaction_id,
+      payment_status: 'approved',
+      provider_reference: 'REF-77',
+      reason: 'settled_by_operator',
+      phone_number: expect.stringContaining('•••'),
+      next_inquiry_at: null,
+    });
+    const [line = '{}', ...more] = err.trimEnd().split('\n');
+    expect(more).toEqual([]);
+    expect(JSON.parse(line)).toMatchObject({
+      event: 'attempt_settled_by_operator',
+      attempt_id: id,
+      transaction_id: paying.transaction_id,
+      status_before: 'waiting',
+      by: 'amina',
+      why: 'seen on the statement',
+      provider_reference: 'REF-77',
+    });
+    const { timeline } = await detailOf(world, paying);
+    expect(timeline.at(-1)).toMatchObject({ status: 'approved', reason: 'settled_by_operator' });
+    expect(
+      await rowsOf(world, 'select type from webhook_event where transaction_id = $1', [paying.transaction_id]),
+    ).toEqual([{ type: 'payment.approved' }]);
+    expect(await world.gateway.store.audit()).toEqual([]);
+  });
+
+  test('--not-paid: failed; money that comes all the same goes to suspense, and a person is called', async () => {
+    const paying = await pushed(world, merchant, '42');
+    const attempt = await attemptOf(world, paying);
+    const settled = await decideAttempt(world.gateway.deps, attempt.id, NOT_PAID);
+    expect(settled).toMatchObject({ attempt: { status: 'declined' }, payment: { status: 'failed' } });
+    expect((await onlyHook(world, paying)).body.status).toBe('failed');
+    const { timeline, message } = await detailOf(world, paying);
+    expect(timeline.at(-1)).toMatchObject({ status: 'failed', reason: 'settled_by_operator' });
+    expect(message).toBe('The payment was closed by hand, after its outcome had been checked.');
+    expect(await answerPrompt(world, paying.msisdn, 'approve')).toBe(200);
+    expect(await callBack(callbackUrl(world.gateway.deps, attempt), {})).toBe(200);
+    expect(await statusOf(world, paying)).toBe('failed');
+    expect((await world.gateway.store.account.get(merchant.merchant.shard, 'suspense:usd'))?.balance).toBe(12_50n);
+    expect(lines('attempt_alarm').filter((line) => line.includes(attempt.id))).toHaveLength(1);
+  });
+
+  test('says what it would do, and does nothing, without --yes', async () => {
+    const paying = await pushed(world, merchant, '42');
+    const { id } = await attemptOf(world, paying);
+    const { status, out, err } = await cli.run(`attempt settle ${id} --not-paid`);
+    expect([status, out]).toEqual([1, '']);
+    expect(err).toMatch(
+      /^mbongo: 12\.50 usd from \+243 81 ••• •• 42 by Vodacom M-Pesa, waiting since [^\n]+--yes[^\n]+\n$/,
+    );
+    expect(await statusOf(world, paying)).toBe('pending_mobile_money_verification');
+  });
+
+  const LONG = 'x'.repeat(501);
+  test.each([
+    ['without an end', '--yes', 1, 'say how it ended'],
+    ['with two ends', '--paid --not-paid --provider-reference X --yes', 2, 'cannot be used with'],
+    ['--paid without a reference', '--paid --yes', 1, '--provider-reference'],
+    ['with a letter that no reference has', '--paid --provider-reference é --yes', 1, '1 to 64 visible characters'],
+    ['with too long a reference', `--paid --provider-reference ${LONG} --yes`, 1, '1 to 64 visible characters'],
+    ['with too long a reason', `--not-paid --why ${LONG} --yes`, 1, 'one line'],
+  ])('%s is refused, and leaves it open', async (_name, words, status, reason) => {
+    const paying = await pushed(world, merchant, '42');
+    const { id } = await attemptOf(world, paying);
+    const refused = await cli.run(`attempt settle ${id} ${words}`);
+    expect(refused).toMatchObject({ status, out: '' });
+    expect(refused.err).toContain(reason);
+    expect(refused.err).toMatch(/^mbongo: [^\n]+\n$/);
+    expect((await attemptOf(world, paying)).status).toBe('waiting');
+  });
+
+  test('refuses what is closed, what is not there and what is no id', async () => {
+    const paying = await pushed(world, merchant, '01');
+    await untilStatus(world, paying, 'approved');
+    const { id } = await attemptOf(world, paying);
+    for (const yes of ['', ' --yes']) {
+      expect((await cli.run(`attempt settle ${id} --not-paid${yes}`)).err).toContain(`${id} is closed: it is approved`);
+    }
+    const unknown = id.replace(/^att_.{20}/, 'att_00000000000000000000');
+    expect((await cli.run(`attempt settle ${unknown} --not-paid --yes`)).err).toContain('there is no attempt');
+    expect((await cli.run('attempt settle txn_x --not-paid --yes')).err).toContain('no attempt id');
+    expect(await cli.run('attempt settle --not-paid --yes')).toMatchObject({ status: 2 });
+    expect(await statusOf(world, paying)).toBe('approved');
+  });
+});
+
+describe('a person’s word beside the upstream’s', () => {
+  test('at once with ten callbacks: one of them settles it, and it is told once', async () => {
+    world.sandbox.faults.set('mtn', { lose_callback_rate: 1 });
+    const paying = await pushed(world, merchant, '42');
+    const attempt = await attemptOf(world, paying);
+    await answerPrompt(world, paying.msisdn, 'approve');
+    const url = callbackUrl(world.gateway.deps, attempt);
+    const words = Array.from({ length: 5 }, () =>
+      decideAttempt(world.gateway.deps, attempt.id, PAID).then(
+        () => 'settled',
+        (error: Error) => error.message,
+      ),
+    );
+    const calls = Array.from({ length: 10 }, () => callBack(url, {}));
+    const said = await Promise.all(words);
+    expect(new Set(await Promise.all(calls))).toEqual(new Set([200]));
+    expect(said.filter((one) => one === 'settled').length).toBeLessThanOrEqual(1);
+    for (const one of said.filter((other) => other !== 'settled')) expect(one).toContain('is closed: it is approved');
+    expect(await statusOf(world, paying)).toBe('approved');
+    await onlyHook(world, paying);
+    expect(await world.gateway.store.audit()).toEqual([]);
+  });
+
+  test('is not heard while the carrier is being asked; later it also ends what never got an answer', async () => {
+    const second = await openSecond(world, manualClock(0));
+    const paying = await collect(world, merchant);
+    const sibling = await collectWith(world, paying.token);
+    world.sandbox.faults.set('mtn', { drop_rate: 1 });
+    const asked = carrierAsked(world);
+    const hanging = submitAt(second.url, paying, numberEnding('42'));
+    await asked;
+    const { id, status } = await attemptOf(world, paying);
+    expect(status).toBe('intended');
+    await expect(decideAttempt(world.gateway.deps, id, NOT_PAID)).rejects.toThrow('look again in 20 s');
+    await world.clock.advance(20_000);
+    const settled = await decideAttempt(world.gateway.deps, id, NOT_PAID);
+    expect(settled.payment).toMatchObject({ status: 'failed', method: 'mobile_money' });
+    expect(await statusOf(world, { ...sibling, token: paying.token })).toBe('cancelled');
+    expect((await payFromWallet(world, paying, await world.wallet())).json).toMatchObject({ error_code: '1001' });
+    // The one that hung hears what was settled, and says so.
+    await second.cut();
+    expect(JSON.parse((await hanging).text)).toMatchObject({ success: true, status: 'failed' });
+    await second.close();
+  });
+
+  test('two words at once: one of them counts', async () => {
+    const paying = await collect(world, merchant);
+    const msisdn = numberEnding('42');
+    expect((await payByPhone(world, paying, msisdn)).status).toBe(200);
+    const attempt = await attemptOf(world, paying);
+    const [first, second] = await Promise.allSettled([
+      decideAttempt(world.gateway.deps, attempt.id, PAID),
+      decideAttempt(world.gateway.deps, attempt.id, NOT_PAID),
+    ]);
+    expect([first.status, second.status].sort()).toEqual(['fulfilled', 'rejected']);
+    await world.receiver.about(paying.transaction_id);
+    await world.gateway.courier.idle();
+    expect(hooksAbout(world, paying.transaction_id)).toHaveLength(1);
+    expect(lines('attempt_settled_by_operator').filter((line) => line.includes(attempt.id))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,181 @@
+/**
+ * Between the write and the call, and between the call and the write: a node that slept, a database that went away, an
+ * answer that comes after the result.
+ */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { manualClock } from '../../src/platform/clock.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { openWire, type Wire } from '../support/wire.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { openFickleCarrier } from './fickle-carrier.ts';
+import {
+  collect,
+  debitsOf,
+  expectRefusal,
+  hooksAbout,
+  numberEnding,
+  type Paying,
+  payByPhone,
+  phoneState,
+  statusOf,
+  until,
+  untilStatus,
+} from './flows.ts';
+import { attemptOf, callBack, carrierAsked, onlyHook, whileTimePasses } from './phone-payments.ts';
+import { openSecond, type Second, submitAt } from './second-gateway.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+let wire: Wire;
+/** A gateway whose database lies behind the wire. */
+let behind: Second;
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  merchant = await world.merchant();
+  wire = await openWire(world.databaseUrl);
+  behind = await openSecond(world, manualClock(0), wire.url);
+  // From now on it holds a token, and its statements are prepared: one commit is one answer of the database.
+  await submitAt(behind.url, await collectQuietly(), numberEnding('42'));
+});
+afterEach(() => {
+  world.sandbox.faults.clear();
+  wire.refuse = false;
+  wire.release();
+});
+afterAll(async () => {
+  await behind.close();
+  await wire.close();
+  await world.close();
+});
+
+/** A payment without a webhook: nothing but its submit commits anything behind the wire. */
+const collectQuietly = () => collect(world, merchant, { body: { notify_url: undefined } });
+
+/** A submit at the gateway behind the wire, stopped where its attempt is written and it has not heard so yet. */
+async function submitAsleep(msisdn: string) {
+  const paying = await collectQuietly();
+  wire.hold('commit');
+  const submitted = submitAt(behind.url, paying, msisdn);
+  await wire.kept();
+  expect(await attemptOf(world, paying)).toMatchObject({ status: 'intended', created_at: world.clock.now() });
+  return { paying, submitted };
+}
+
+test('five seconds after an attempt was written its carrier is still asked', async () => {
+  const msisdn = numberEnding('01');
+  const { paying, submitted } = await submitAsleep(msisdn);
+  await world.clock.advance(5_000);
+  wire.release();
+  const answer = await submitted;
+  expect(JSON.parse(answer.text), answer.text).toMatchObject({ status: 'pending_mobile_money_verification' });
+  await untilStatus(world, paying, 'approved');
+  expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+});
+
+test('after that it is not asked any more: 1404, and the payment is the customer’s again', async () => {
+  const msisdn = numberEnding('01');
+  const { paying, submitted } = await submitAsleep(msisdn);
+  await world.clock.advance(5_001);
+  wire.release();
+  const answer = await submitted;
+  expect([answer.status, JSON.parse(answer.text)], answer.text).toMatchObject([
+    502,
+    { error_code: '1404', retryable: true, transaction_id: paying.transaction_id },
+  ]);
+  expect((await phoneState(world, msisdn)).prompts).toEqual([]);
+  expect(await statusOf(world, paying)).toBe('pending');
+  const other = numberEnding('01');
+  expect((await payByPhone(world, paying, other)).json).toMatchObject({ status: 'pending_mobile_money_verification' });
+  await untilStatus(world, paying, 'approved');
+  expect(debitsOf(world, msisdn)).toEqual([]);
+  expect(debitsOf(world, other)).toMatchObject([{ times: 1 }]);
+});
+
+const CARRIER_MS = 100;
+
+/** A submit at the gateway behind the wire whose carrier has been asked, and answers when that much time has passed. */
+async function submitAsking(msisdn: string) {
+  const paying = await collectQuietly();
+  world.sandbox.faults.set('mtn', { delay_ms: CARRIER_MS });
+  const asked = carrierAsked(world);
+  const submitted = submitAt(behind.url, paying, msisdn);
+  await asked;
+  return { paying, submitted };
+}
+
+/** What the carrier said stands in the attempt, although nobody inquired; the customer is asked and debited once. */
+async function expectWritten(paying: Paying, msisdn: string, submitted: ReturnType<typeof submitAt>): Promise<void> {
+  // Small steps, so that the database has time to be there again; and fewer than it takes until an inquiry is due.
+  const answer = await whileTimePasses(world, submitted, 10, 1_900);
+  expect(JSON.parse(answer.text), answer.text).toMatchObject({ status: 'pending_mobile_money_verification' });
+  expect(await attemptOf(world, paying)).toMatchObject({ status: 'waiting', inquiries: 0 });
+  expect((await phoneState(world, msisdn)).prompts).toHaveLength(1);
+  world.sandbox.faults.clear();
+  await untilStatus(world, paying, 'approved');
+  expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+}
+
+test('what the carrier said is written once, also when the database’s word for it is lost', async () => {
+  const msisdn = numberEnding('01');
+  const { paying, submitted } = await submitAsking(msisdn);
+  wire.hold('commit');
+  await world.clock.advance(CARRIER_MS);
+  await wire.kept();
+  wire.cut();
+  wire.release();
+  await expectWritten(paying, msisdn, submitted);
+});
+
+test('what the carrier said while the database was away is written once it is back', async () => {
+  const msisdn = numberEnding('01');
+  const { paying, submitted } = await submitAsking(msisdn);
+  const troubles = timesUnreachable();
+  wire.refuse = true;
+  wire.cut();
+  await world.clock.advance(CARRIER_MS);
+  await until(async () => {
+    await world.gateway.store.ping();
+    return timesUnreachable() > troubles ? true : undefined;
+  }, 100_000);
+  wire.refuse = false;
+  await expectWritten(paying, msisdn, submitted);
+});
+
+/** How often a gateway has given up connecting to its database. */
+function timesUnreachable(): number {
+  return world.log.lines.filter((line) => line.includes('the database cannot be reached')).length;
+}
+
+test('a “not sent” that comes after the result: the submit answers what was settled, and never 1404', async () => {
+  const carrier = await openFickleCarrier();
+  const other = await openWorld({ env: { MTN_MOMO_BASE_URL: carrier.url } });
+  try {
+    const shop = await other.merchant();
+    const paying = await collect(other, shop);
+    const key = { 'idempotency-key': 'late' };
+    const msisdn = numberEnding('42');
+    const held = carrier.holdNext();
+    const submitting = payByPhone(other, paying, msisdn, key);
+    await held.asked;
+    carrier.say('SUCCESSFUL');
+    expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
+    expect(await statusOf(other, paying)).toBe('approved');
+    held.answer({ status: 503, body: '{"code":"SERVICE_UNAVAILABLE"}' });
+    const submitted = await submitting;
+    expect(submitted.status, submitted.text).toBe(200);
+    expect(submitted.json).toMatchObject({ success: true, status: 'approved' });
+    expect((await payByPhone(other, paying, msisdn, key)).text).toBe(submitted.text);
+    expectRefusal(await payByPhone(other, paying, msisdn), 401, '1001', 'SESSION_CONSUMED');
+    await onlyHook(other, paying);
+    expect(hooksAbout(other, paying.transaction_id).map(({ body }) => body.status)).toEqual(['approved']);
+    expect((await other.gateway.store.account.get(shop.merchant.shard, 'transit:mtn-momo:usd'))?.balance).toBe(-12_50n);
+  } finally {
+    await other.close();
+    await carrier.close();
+  }
+});
+
+test('the books balance after all of this', async () => {
+  expect(await world.gateway.store.audit()).toEqual([]);
+});

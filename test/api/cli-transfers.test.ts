@@ -1,0 +1,202 @@
+/**
+ * `mbongo bank`, `mbongo proof` and `mbongo delivery` as an operator types them, beside a gateway that runs.
+ */
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCommandLine } from '../../src/commands/command-line.ts';
+import { openDemo } from '../../src/commands/demo.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { openOperatorWorld } from '../support/operator-world.ts';
+import { mint, openWorld, type World } from '../support/world.ts';
+import { bearerOf, statusOf } from './flows.ts';
+import { pdfFile, promise, upload } from './transfer-flows.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+let folder: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  merchant = await world.merchant();
+  folder = await mkdtemp(join(tmpdir(), 'mbongo-cli-'));
+});
+afterAll(async () => {
+  await world.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Document = { readonly [name: string]: unknown };
+
+/** `MASTER_KEY` is the world's, so that what it sealed opens. */
+async function run(...argv: string[]): Promise<{ status: number; out: string; err: string }> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const env = {
+    DATABASE_URL: world.databaseUrl,
+    DATA_DIR: folder,
+    MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  };
+  const around = { env, write: (text: string) => out.push(text), writeError: (text: string) => err.push(text) };
+  const status = await runCommandLine(argv, around, '0.1.0');
+  return { status, out: out.join(''), err: err.join('') };
+}
+
+async function json(...argv: string[]): Promise<Document> {
+  const { status, out, err } = await run(...argv, '--json');
+  expect([status, err]).toEqual([0, '']);
+  return JSON.parse(out) as Document;
+}
+
+async function refused(...argv: string[]): Promise<string> {
+  const { status, out, err } = await run(...argv);
+  expect([status, out]).toEqual([1, '']);
+  expect(err).toMatch(/^mbongo: [^\n]+\n$/);
+  return err;
+}
+
+const adding = (...more: string[]): string[] => [
+  ...'bank add --country cd --currency usd --merchant'.split(' '),
+  merchant.merchant.id,
+  '--bank',
+  'Banque Okapi',
+  '--account-name',
+  'Boutique Kivu',
+  '--account-number',
+  '00011 05101',
+  ...more,
+];
+
+test('bank add, list and close', async () => {
+  const iban = ['--iban', 'fr14 2004 1010 0505 0001 3m02 606', '--swift', 'okpicdki', '--branch-city', 'Goma'];
+  const added = await json(...adding(...iban));
+  expect(added).toMatchObject({
+    bank_account_id: expect.stringMatching(/^bka_/),
+    merchant_id: merchant.merchant.id,
+    bank_id: 'banque-okapi',
+    bank_name: 'Banque Okapi',
+    country: 'CD',
+    account_number: '00011 05101',
+    iban: 'FR1420041010050500013M02606',
+    swift: 'OKPICDKI',
+    branch_city: 'Goma',
+    status: 'ACTIVE',
+  });
+  const id = String(added.bank_account_id);
+  expect(await json('bank', 'list', '--merchant', merchant.merchant.id)).toEqual({ accounts: [added] });
+  expect(await json('bank', 'close', id)).toEqual({ ...added, status: 'CLOSED' });
+  expect(await json('bank', 'close', id)).toMatchObject({ status: 'CLOSED' });
+  expect((await run('bank', 'list')).out).toContain('CLOSED');
+});
+
+test('bank add refuses what no payer could use', async () => {
+  const wrong: [string, ...string[]][] = [
+    ['no IBAN', '--iban', 'FR1420041010050500013M02607'],
+    ['no SWIFT code', '--swift', 'OKAPI'],
+    ['no country', '--country', 'QX'],
+    ['no currency', '--currency', 'gbp'],
+    ['account number', '--account-number', '12'],
+    ['account number', '--account-number', '1234<script>'],
+    ["bank's name", '--bank', 'a\u202eb'],
+    ['say one with --bank-id', '--bank', '银行'],
+    ['a bank id has', '--bank-id', 'Okapi!'],
+    ['no merchant id', '--merchant', 'mch_x'],
+  ];
+  for (const [reason, ...options] of wrong) expect(await refused(...adding(...options))).toContain(reason);
+  expect(await refused('bank', 'close', 'bka_x')).toContain('no bank account id');
+});
+
+test('proof list, show, approve and decline', async () => {
+  const file = pdfFile('% seen by nobody else');
+  const [first, second] = [await promise(world, merchant), await promise(world, merchant)];
+  const ids: string[] = [];
+  for (const paying of [first, second]) ids.push((await upload(world, paying, file)).json.proof.id);
+  const [approved = '', declined = ''] = ids;
+  const waiting = await json('proof', 'list', '--merchant', merchant.merchant.id, '--status', 'waiting');
+  expect(waiting.proofs).toMatchObject([
+    { proof_id: approved, transaction_id: first.transaction_id, duplicate_of: [second.transaction_id] },
+    { proof_id: declined, transaction_id: second.transaction_id, duplicate_of: [first.transaction_id] },
+  ]);
+  expect((await run('proof', 'list')).out).toContain(`also used for ${second.transaction_id}`);
+  const out = join(folder, 'proof.pdf');
+  const shown = await json('proof', 'show', approved, '--out', out);
+  expect(shown).toMatchObject({ amount: '12.50', content_type: 'application/pdf', size: file.length, file: out });
+  expect(Object.keys(shown)).not.toContain('digest');
+  expect((await readFile(out)).equals(file)).toBe(true);
+  expect((await stat(out)).mode & 0o777).toBe(0o600);
+  expect(await refused('proof', 'show', approved, '--out', out)).toContain('is there already');
+  expect(await refused('proof', 'show', approved, '--out', join(folder, 'no', 'x'))).toContain('cannot be written');
+  expect(await json('proof', 'approve', approved, '--note', 'statement of 20 November')).toMatchObject({
+    proof_id: approved,
+    status: 'approved',
+    payment_status: 'approved',
+    note: 'statement of 20 November',
+  });
+  expect(await json('proof', 'decline', declined, '--reason', 'used twice')).toMatchObject({ status: 'declined' });
+  expect([await statusOf(world, first), await statusOf(world, second)]).toEqual(['approved', 'declined']);
+  // The command line lives by the clock on the wall.
+  await world.pass(Math.max(0, Date.now() - world.clock.now()) + 1_000);
+  expect((await world.receiver.about(first.transaction_id)).body.status).toBe('approved');
+  expect((await world.receiver.about(second.transaction_id)).body.status).toBe('declined');
+  expect(await refused('proof', 'decline', approved, '--reason', 'x')).toContain('has already been approved');
+  expect(await refused('proof', 'approve', declined)).toContain('has already been declined');
+  expect(await refused('proof', 'list', '--status', 'open')).toContain('waiting, approved, declined');
+  expect((await run('proof', 'decline', declined)).status).toBe(2);
+});
+
+test('delivery release', async () => {
+  const paying = await promise(world, merchant, { body: { delivery_behaviour: 'delayed_delivery' } });
+  const { json: uploaded } = await upload(world, paying, pdfFile());
+  expect(await refused('delivery', 'release', paying.transaction_id)).toContain('nothing is held');
+  await json('proof', 'approve', uploaded.proof.id);
+  const released = await json('delivery', 'release', paying.transaction_id);
+  expect(released).toMatchObject({ transaction_id: paying.transaction_id, amount: '12.50', currency: 'usd' });
+  expect(await json('delivery', 'release', paying.transaction_id)).toEqual(released);
+  const path = `/internal/deliveries/${paying.transaction_id}/release`;
+  const again = await world.call('POST', path, { bearer: bearerOf(merchant) });
+  expect(again.json.released_at).toBe(released.released_at);
+});
+
+test('merchant set and brand', async () => {
+  const own = (await world.merchant()).merchant.id;
+  const set = await json(
+    'merchant',
+    'set',
+    '--merchant',
+    own,
+    '--methods',
+    'wallet,card',
+    '--method-limit',
+    'card:usd:1..9',
+  );
+  expect(set.settings).toEqual({
+    methods: ['wallet', 'card'],
+    method_limits: { card: { usd: { min: '1.00', max: '9.00' } } },
+  });
+  const bare = await json('merchant', 'set', '--merchant', own, '--methods', 'all', '--method-limit', 'card:usd:none');
+  expect(bare.settings).toEqual({ method_limits: {} });
+  expect((await json('merchant', 'brand', '--merchant', own, '--colour', '#0b6e4f')).settings).toMatchObject({
+    brand: { colour: '#0b6e4f' },
+  });
+  expect(await json('merchant', 'brand', '--merchant', own, '--no-logo')).toMatchObject({ merchant_id: own });
+  expect(await refused('merchant', 'brand', '--merchant', own)).toContain('say what to set');
+});
+
+test('the demo merchant can be transferred to, in usd and cdf', async () => {
+  const operator = await openOperatorWorld();
+  const dataDir = await mkdtemp(join(tmpdir(), 'mbongo-demo-'));
+  const demo = await openDemo(operator.deps, dataDir);
+  const [known] = await operator.store.merchant.list();
+  const accounts = await operator.store.bankAccount.ofMerchant(known?.shard ?? 0, demo?.merchant_id ?? '');
+  expect(accounts.map(({ currency, status }) => `${currency} ${status}`).sort()).toEqual(['cdf ACTIVE', 'usd ACTIVE']);
+  expect(await openDemo(operator.deps, dataDir)).toEqual(demo);
+  await operator.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+test('none of it shows a session or a secret', async () => {
+  const { token } = await mint(world, merchant);
+  const { out } = await run('proof', 'list', '--json');
+  for (const secret of [token, merchant.secret]) expect(out).not.toContain(secret);
+});

@@ -1,0 +1,65 @@
+/**
+ * A carrier that speaks MTN's wire format and keeps no word: its result changes, its answers come when the test says.
+ * No honest simulator does that; real carriers have.
+ *
+ * Invariant: it says only what the test told it, about the order that was last sent to it.
+ */
+
+import { type Reply, startScriptedUpstream } from '../../src/connectors/scripted-upstream.ts';
+
+const ACCEPTED: Reply = { status: 202, body: '' };
+
+export interface FickleCarrier {
+  readonly url: string;
+  /** Where the last order asked to be called back. */
+  callbackUrl(): string;
+  /** What an inquiry is told from now on, in MTN's word. */
+  say(status: string): void;
+  /** The next request to pay is not answered before the test does; a 202 otherwise. */
+  holdNext(): HeldAnswer;
+  close(): Promise<void>;
+}
+
+export interface HeldAnswer {
+  /** Resolves when the request is there. */
+  readonly asked: Promise<void>;
+  answer(reply: Reply): void;
+}
+
+export async function openFickleCarrier(): Promise<FickleCarrier> {
+  let callback = '';
+  let order: Record<string, unknown> = {};
+  let status = 'PENDING';
+  let take = (): Reply | Promise<Reply> => ACCEPTED;
+  const upstream = await startScriptedUpstream(({ method, path, headers, body }) => {
+    if (path.includes('/token')) return { status: 200, body: '{"access_token":"token","expires_in":3600}' };
+    if (method === 'GET') {
+      return { status: 200, body: JSON.stringify({ ...order, status, reason: 'PAYER_LIMIT_REACHED' }) };
+    }
+    callback = String(headers['x-callback-url']);
+    order = JSON.parse(body);
+    return take();
+  });
+  return {
+    url: upstream.url,
+    callbackUrl: () => callback,
+    say: (next) => {
+      status = next;
+    },
+    holdNext() {
+      let answer: HeldAnswer['answer'] = () => undefined;
+      const reply = new Promise<Reply>((resolve) => {
+        answer = resolve;
+      });
+      const asked = new Promise<void>((resolve) => {
+        take = () => {
+          take = () => ACCEPTED;
+          resolve();
+          return reply;
+        };
+      });
+      return { asked, answer: (given) => answer(given) };
+    },
+    close: () => upstream.close(),
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * What a merchant's operator sets: limits, by method too, the methods that customers may choose, and the look.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { merchantBrand, merchantSet } from '../../src/commands/merchant.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
+import { collect, detailOf, expectRefusal, payFromWallet } from './flows.ts';
+import { addAccount, jpegFile, payByTransfer, pngFile } from './transfer-flows.ts';
+
+let world: World;
+let folder: string;
+beforeAll(async () => {
+  world = await openWorld();
+  folder = await mkdtemp(join(tmpdir(), 'mbongo-brand-'));
+});
+afterAll(async () => {
+  await world.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function start(merchant: MerchantCreated, method: string, amount: string): Promise<Answer> {
+  const { token } = await mint(world, merchant, { amount });
+  const more = method === 'wallet' ? { wallet_number: '1', wallet_pin: '1234' } : {};
+  return world.call('POST', '/payments/collect', { bearer: token, body: collectBody(world, method, more) });
+}
+
+const set = (merchant: MerchantCreated, options: Readonly<Record<string, string>>) =>
+  merchantSet({ deps: world.gateway.deps }, { merchant: merchant.merchant.id, ...options });
+
+describe('limits', () => {
+  test('of the merchant and of the method both hold, and the refusal names the bound', async () => {
+    const merchant = await world.merchant();
+    await addAccount(world, merchant);
+    const { document } = await set(merchant, { limit: 'usd:2-100', methodLimit: 'wallet:usd:5..50,flash:usd:-20' });
+    expect(document.settings).toEqual({
+      limits: { usd: { min: '2.00', max: '100.00' } },
+      method_limits: { wallet: { usd: { min: '5.00', max: '50.00' } }, flash: { usd: { max: '20.00' } } },
+    });
+    const bounds: [string, string, string | undefined][] = [
+      ['wallet', '1.99', 'The least is 2.00 usd'],
+      ['wallet', '4.99', 'The least is 5.00 usd'],
+      ['wallet', '5.00', undefined],
+      ['wallet', '50.00', undefined],
+      ['wallet', '50.01', 'The most is 50.00 usd'],
+      ['flash', '20.01', 'The most is 20.00 usd'],
+      ['bank_transfer', '100.00', undefined],
+      ['bank_transfer', '100.01', 'The most is 100.00 usd'],
+      ['none', '60.00', undefined],
+    ];
+    for (const [method, amount, refusal] of bounds) {
+      const answer = await start(merchant, method, amount);
+      if (refusal === undefined) expect(answer.status, answer.text).toBe(200);
+      else {
+        expectRefusal(answer, 402, '1202');
+        expect(answer.json.message).toContain(refusal);
+      }
+    }
+  });
+
+  test('of a method hold at submit too, where it is chosen', async () => {
+    const merchant = await world.merchant();
+    const account = await addAccount(world, merchant);
+    await set(merchant, { methodLimit: 'wallet:usd:-10,bank_transfer:usd:20-' });
+    const paying = await collect(world, merchant);
+    expectRefusal(await payFromWallet(world, paying, await world.wallet()), 402, '1202', 'AMOUNT_ABOVE_MAXIMUM');
+    expectRefusal(await payByTransfer(world, paying, account.id), 402, '1202', 'AMOUNT_BELOW_MINIMUM');
+    const enabled = (await detailOf(world, paying)).payment_methods.filter(
+      ({ is_enabled }: { is_enabled: boolean }) => is_enabled,
+    );
+    expect(enabled.map(({ name }: { name: string }) => name)).not.toContain('wallet');
+    await set(merchant, { methodLimit: 'wallet:usd:none' });
+    expect((await payFromWallet(world, paying, await world.wallet())).json.status).toBe('approved');
+  });
+
+  test('are refused where they make no sense', async () => {
+    const merchant = await world.merchant();
+    for (const methodLimit of ['usd:1-2', 'cheque:usd:1-2', 'wallet:usd:', 'wallet:usd:-', 'wallet:usd:1', 'wallet']) {
+      await expect(set(merchant, { methodLimit })).rejects.toThrow(/write it like|no payment method/);
+    }
+    await expect(set(merchant, { methodLimit: 'wallet:usd:5-1' })).rejects.toThrow('above the largest');
+    await expect(set(merchant, { methodLimit: 'wallet:eur2:5-1' })).rejects.toThrow('no currency');
+  });
+});
+
+describe('methods', () => {
+  test('are those that the merchant offers, and all again', async () => {
+    const merchant = await world.merchant();
+    await set(merchant, { methods: 'flash, wallet' });
+    const paying = await collect(world, merchant);
+    const names = async () =>
+      (await detailOf(world, paying)).payment_methods.map(({ name }: { name: string }) => name) as string[];
+    expect(await names()).toEqual(['wallet', 'flash']);
+    const refused = await start(merchant, 'mobile_money', '12.50');
+    expectRefusal(refused, 400, '1103', 'METHOD_NOT_AVAILABLE');
+    expect(refused.json.message).toContain('wallet, flash');
+    await set(merchant, { methods: 'all' });
+    expect(await names()).toContain('mobile_money');
+    await expect(set(merchant, { methods: 'cheque' })).rejects.toThrow('no payment method');
+    await expect(set(merchant, { methods: ',' })).rejects.toThrow('at least one');
+  });
+});
+
+describe('a brand', () => {
+  const brand = (merchant: MerchantCreated, options: { colour?: string; logo?: string | false }) =>
+    merchantBrand({ deps: world.gateway.deps }, { merchant: merchant.merchant.id, ...options });
+  const file = async (name: string, bytes: Uint8Array) => {
+    const path = join(folder, name);
+    await writeFile(path, bytes);
+    return path;
+  };
+
+  test('is a colour and a logo, whose version only rises', async () => {
+    const merchant = await world.merchant();
+    const { shard, id } = merchant.merchant;
+    const png = pngFile();
+    const first = await brand(merchant, { colour: '#0B6E4F', logo: await file('a.png', png) });
+    expect(first.document.settings).toEqual({ brand: { colour: '#0b6e4f', logo: 1 } });
+    const stored = await world.gateway.store.merchantLogo.get(shard, id);
+    expect(stored).toMatchObject({ content_type: 'image/png', content: png.toString('base64'), version: 1 });
+    expect((await brand(merchant, { logo: false })).document.settings).toEqual({ brand: { colour: '#0b6e4f' } });
+    const again = await brand(merchant, { logo: await file('b.jpg', jpegFile()), colour: 'default' });
+    expect(again.document.settings).toEqual({ brand: { logo: 2 } });
+    expect(await world.gateway.store.merchantLogo.get(shard, id)).toMatchObject({
+      content_type: 'image/jpeg',
+      version: 2,
+    });
+  });
+
+  test('is refused by the content of the file and the form of the colour', async () => {
+    const merchant = await world.merchant();
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>');
+    const bad: [Uint8Array, string][] = [
+      [svg, 'PNG, JPEG or WebP'],
+      [Buffer.alloc(0), 'PNG, JPEG or WebP'],
+      [Buffer.concat([pngFile(), svg]), 'holds more than a picture'],
+      [pngFile(64 * 1024 + 1), 'at most 64 KiB'],
+    ];
+    for (const [bytes, message] of bad) {
+      await expect(brand(merchant, { logo: await file('bad', bytes) })).rejects.toThrow(message);
+    }
+    await expect(brand(merchant, { logo: join(folder, 'none') })).rejects.toThrow('cannot be read');
+    await expect(brand(merchant, { colour: 'green' })).rejects.toThrow('no colour');
+    await expect(brand(merchant, {})).rejects.toThrow('say what to set');
+  });
+});

@@ -1,0 +1,213 @@
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
+import { capturesOf } from './card-payments.ts';
+import {
+  collectWith,
+  detailOf,
+  expectRefusal,
+  type Fields,
+  hooksAbout,
+  payFromWallet,
+  statusOf,
+  until,
+  untilLater,
+  untilStatus,
+} from './flows.ts';
+import { attemptOf, onlyHook } from './phone-payments.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+
+beforeAll(async () => {
+  world = await openWorld();
+  merchant = await world.merchant();
+});
+afterEach(() => world.sandbox.faults.clear());
+afterAll(async () => {
+  expect(await world.gateway.store.audit()).toEqual([]);
+  await world.close();
+});
+
+interface Paid {
+  readonly answer: Answer;
+  readonly token: string;
+  readonly transaction_id: string;
+}
+
+function collectBy(token: string, native: string, more: Fields = {}, headers = {}): Promise<Answer> {
+  const body = collectBody(world, 'google_pay', {
+    native_pay_token: native,
+    native_pay_token_type: 'PAYMENT_GATEWAY',
+    ...more,
+  });
+  return world.call('POST', '/payments/collect', { bearer: token, body, headers });
+}
+
+async function pay(native: string, more: Fields = {}): Promise<Paid> {
+  const { token } = await mint(world, merchant, { ttl_seconds: 7_200 });
+  const answer = await collectBy(token, native, more);
+  expect(answer.status, answer.text).toBe(200);
+  return { answer, token, transaction_id: answer.json.transaction_id };
+}
+
+/** Resolves when the network has answered, without any time passing. */
+async function settled(paid: Paid, wanted: string): Promise<void> {
+  await until(async () => ((await statusOf(world, paid)) === wanted ? true : undefined));
+}
+
+/** Resolves when the network was asked, and gave no answer that says anything. */
+async function unsure(paid: Paid): Promise<void> {
+  await until(async () => {
+    // Real work over a socket, so that time is given to the other side.
+    expect(await statusOf(world, paid)).toBe('pending');
+    return (await attemptOf(world, paid)).status === 'unknown' ? true : undefined;
+  });
+}
+
+describe('a token pays at collect', () => {
+  test.each(['google_pay', 'apple_pay'])(
+    '%s: pending at once, approved a moment later, told, taken once',
+    async (method) => {
+      const paid = await pay('tok_approved', { payment_method: method });
+      expect(paid.answer.json).toMatchObject({ success: true, status: 'pending', amount: '12.50' });
+      await settled(paid, 'approved');
+      expect((await onlyHook(world, paid)).body).toMatchObject({ status: 'approved', amount: '12.50' });
+      expect(capturesOf(world, paid)).toMatchObject([{ amount: '12.50', currency: 'usd', times: 1 }]);
+      const detail = await detailOf(world, paid);
+      expect(detail.payment_method).toBe(method);
+      expect(detail.timeline.map((line: { status: string }) => line.status)).toEqual(['pending', 'approved']);
+      // The collect was the submit.
+      expectRefusal(await collectBy(paid.token, 'tok_approved'), 401, '1001', 'SESSION_CONSUMED');
+    },
+  );
+
+  test('declined: declined, told, and nothing is taken', async () => {
+    const paid = await pay('tok_declined');
+    await settled(paid, 'declined');
+    expect((await onlyHook(world, paid)).body.status).toBe('declined');
+    expect(capturesOf(world, paid)).toEqual([]);
+  });
+
+  test.each(['tok_unavailable', 'tok_nonsense'])('%s was certainly not taken: failed, and told', async (token) => {
+    const paid = await pay(token);
+    await settled(paid, 'failed');
+    expect((await onlyHook(world, paid)).body.status).toBe('failed');
+    expect(capturesOf(world, paid)).toEqual([]);
+  });
+
+  test('the network does not know itself: asked about, approved, taken once', async () => {
+    const paid = await pay('tok_timeout');
+    await unsure(paid);
+    await untilStatus(world, paid, 'approved', 10_000);
+    expect(capturesOf(world, paid)).toMatchObject([{ times: 1 }]);
+    await onlyHook(world, paid);
+  });
+
+  test('the network fails and has never heard of it: failed by inquiry, and nothing is taken', async () => {
+    world.sandbox.faults.set('cardnet', { error_rate: 1 });
+    const paid = await pay('tok_approved');
+    await unsure(paid);
+    world.sandbox.faults.clear();
+    await untilStatus(world, paid, 'failed', 30_000);
+    expect((await onlyHook(world, paid)).body.status).toBe('failed');
+    expect(capturesOf(world, paid)).toEqual([]);
+  });
+
+  test('it outlives its session: a payment with an attempt never expires by time', async () => {
+    world.sandbox.faults.set('cardnet', { answer_lost_rate: 1 });
+    const { token } = await mint(world, merchant, { ttl_seconds: 30 });
+    const answer = await collectBy(token, 'tok_approved');
+    const paid = { answer, token, transaction_id: answer.json.transaction_id };
+    await unsure(paid);
+    await world.pass(60_000);
+    world.sandbox.faults.clear();
+    await untilLater(world, async () => hooksAbout(world, paid.transaction_id)[0], 5_000);
+    expect((await onlyHook(world, paid)).body.status).toBe('approved');
+  });
+});
+
+describe('one session pays once', () => {
+  test('its other open payments end, and cannot be submitted', async () => {
+    const { token } = await mint(world, merchant);
+    const sibling = await collectWith(world, token);
+    const answer = await collectBy(token, 'tok_approved');
+    expect(answer.status, answer.text).toBe(200);
+    await settled({ answer, token, transaction_id: answer.json.transaction_id }, 'approved');
+    expect(await statusOf(world, { token, ...sibling })).toBe('cancelled');
+    const wallet = await world.wallet();
+    expectRefusal(await payFromWallet(world, { token, ...sibling }, wallet), 401, '1001', 'SESSION_CONSUMED');
+  });
+
+  test('ten collects at once: one is taken', async () => {
+    const { token } = await mint(world, merchant);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => collectBy(token, 'tok_approved')));
+    const made = answers.filter(({ status }) => status === 200);
+    expect(made).toHaveLength(1);
+    const [answer] = made;
+    if (answer === undefined) throw new Error('none was made');
+    await settled({ answer, token, transaction_id: answer.json.transaction_id }, 'approved');
+    expect(capturesOf(world, { transaction_id: answer.json.transaction_id })).toMatchObject([{ times: 1 }]);
+    for (const other of answers.filter(({ status }) => status !== 200)) expectRefusal(other, 401, '1001');
+  });
+
+  test('the same key sends the token once', async () => {
+    const { token } = await mint(world, merchant);
+    const headers = { 'idempotency-key': 'native-once' };
+    const [first, second] = await Promise.all([
+      collectBy(token, 'tok_approved', {}, headers),
+      collectBy(token, 'tok_approved', {}, headers),
+    ]);
+    expect(second.text).toBe(first.text);
+    expectRefusal(await collectBy(token, 'tok_declined', {}, headers), 409, '1203', 'IDEMPOTENCY_BODY');
+    await settled({ answer: first, token, transaction_id: first.json.transaction_id }, 'approved');
+    expect(capturesOf(world, { transaction_id: first.json.transaction_id })).toMatchObject([{ times: 1 }]);
+  });
+});
+
+describe('the token', () => {
+  test('and its type are needed, and named at once', async () => {
+    const { token } = await mint(world, merchant);
+    const bare = await world.call('POST', '/payments/collect', {
+      bearer: token,
+      body: collectBody(world, 'apple_pay'),
+    });
+    expectRefusal(bare, 400, '1109', 'REQUIRED');
+    expect(bare.json.details.map(({ field }: { field: string }) => field)).toEqual([
+      'native_pay_token',
+      'native_pay_token_type',
+    ]);
+    expectRefusal(await collectBy(token, ''), 400, '1109', 'REQUIRED');
+    expectRefusal(await collectBy(token, 'x'.repeat(65_537)), 400, '1110', 'TOO_LONG');
+    expectRefusal(await collectBy(token, 'x', { native_pay_token_type: 'y'.repeat(65) }), 400, '1110', 'TOO_LONG');
+  });
+
+  test('stands in no log line, no row and no answer', async () => {
+    const secret = 'token-that-nobody-may-ever-see-again';
+    const paid = await pay(secret);
+    await settled(paid, 'failed');
+    expect(paid.answer.text).not.toContain(secret);
+    expect(JSON.stringify(world.log.lines)).not.toContain(secret);
+    const { rows } = await everything(world.databaseUrl);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(JSON.stringify(rows)).not.toContain(secret);
+  });
+});
+
+/** Every row of every table, as text. */
+async function everything(url: string): Promise<{ rows: readonly unknown[] }> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const tables = await client.query<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = 'public'`,
+    );
+    const found = await Promise.all(
+      tables.rows.map(({ name }) => client.query(`select t::text as row from ${name} t`)),
+    );
+    return { rows: found.flatMap(({ rows }) => rows) };
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Wrong PINs at numbers that are no account: whoever guesses is told, to the byte, what he would be told at one.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeWalletNumber } from '../../src/domain/wallet.ts';
+import { manualClock } from '../../src/platform/clock.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type Answer, openWorld, type World } from '../support/world.ts';
+import { collect, countRows, expectRefusal, type Fields, type Paying, rowsOf, withoutIds } from './flows.ts';
+import { openSecond } from './second-gateway.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  merchant = await world.merchant();
+});
+afterAll(() => world.close());
+
+const HOUR = 3_600_000;
+const LOCK = 15 * 60_000;
+const WRONG = '9999';
+
+/** A submit with that number and PIN, under the method's own field names. */
+function submit(
+  paying: Paying,
+  method: string,
+  number: string,
+  pin: string,
+  names = ownNames(method),
+): Promise<Answer> {
+  const body: Fields = {
+    payment_id: paying.payment_id,
+    payment_method_id: method,
+    [names.number]: number,
+    [names.pin]: pin,
+  };
+  return world.call('POST', '/payments/submit', { bearer: paying.token, body });
+}
+
+function ownNames(method: string): { readonly number: string; readonly pin: string } {
+  const prefix = method === 'flash' ? 'flash' : 'ewallet';
+  return { number: `${prefix}_number`, pin: `${prefix}_pin` };
+}
+
+let unknowns = 0;
+
+/** A number of the right form that nobody has. */
+function unknownNumber(): string {
+  unknowns += 1;
+  return makeWalletNumber(11, unknowns);
+}
+
+/** What a refusal says, without what names this call and this payment. */
+function said({ json, ...answer }: Answer): Fields {
+  const { transaction_id, ...rest } = withoutIds({ json, ...answer });
+  expect(transaction_id).toMatch(/^txn_/);
+  return { ...rest, status: answer.status, wait: answer.headers.get('retry-after') };
+}
+
+/** What one is told who tries a number at these times, each with a wrong PIN. */
+async function toldAt(method: string, number: string, waits: readonly number[]): Promise<Fields[]> {
+  const paying = await collect(world, merchant, {
+    method: method === 'flash' ? 'flash' : 'none',
+    minted: { ttl_seconds: 86_400 },
+  });
+  const told: Fields[] = [];
+  for (const wait of waits) {
+    await world.clock.advance(wait);
+    told.push(said(await submit(paying, method, number, WRONG)));
+  }
+  return told;
+}
+
+/** Counted down, locked, still locked, free again; then two whose earlier ones are forgotten after an hour. */
+const WAITS = [0, 0, 0, 0, 0, 0, LOCK - 1, 1, 0, HOUR - 1, HOUR, 0];
+const LEFT = [4, 3, 2, 1, 0, undefined, undefined, 4, 3, 2, 4, 3];
+
+describe.each(['wallet', 'flash'] as const)('%s', (kind) => {
+  test('a number that is none answers as one that is: counted down, locked, free again, forgotten', async () => {
+    const real = await toldAt(kind, (await world.wallet({ kind })).number, WAITS);
+    const otherKind = await world.wallet({ kind: kind === 'flash' ? 'wallet' : 'flash' });
+    for (const number of [unknownNumber(), otherKind.number, '5707000000000001', 'nothing', '+243810000042']) {
+      expect(await toldAt(kind, number, WAITS), number).toEqual(real);
+    }
+    const left = real.map(({ details }) => {
+      const [detail] = (details ?? []) as readonly { message: string; field: string; code: string }[];
+      if (detail === undefined) return undefined;
+      expect(detail).toMatchObject({ field: ownNames(kind).pin, code: 'INVALID_PIN' });
+      return Number(/(\d) attempts? (is|are) left/.exec(detail.message)?.[1] ?? 0);
+    });
+    expect(left).toEqual(LEFT);
+    expect(real[5]).toMatchObject({ status: 403, error_code: '1303', wait: '900' });
+    expect(real[6]).toMatchObject({ status: 403, error_code: '1303', wait: '1' });
+  });
+});
+
+test('what was tried as a wallet does not count as flash, nor one number at another', async () => {
+  const number = unknownNumber();
+  for (const [method, tried] of [
+    ['wallet', number],
+    ['flash', number],
+    ['wallet', unknownNumber()],
+  ] as const) {
+    expect((await toldAt(method, tried, [0]))[0]?.message).toContain('4 attempts are left');
+  }
+});
+
+test('thirty parallel guesses at two processes are five', async () => {
+  const second = await openSecond(world, manualClock(0));
+  try {
+    const number = unknownNumber();
+    const paying = await collect(world, merchant);
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, async (_, at) => {
+        if (at % 2 === 0) return (await submit(paying, 'wallet', number, String(2000 + at))).json.error_code;
+        const response = await fetch(`${second.url}/api/v1/payments/submit`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${paying.token}` },
+          body: JSON.stringify({
+            payment_id: paying.payment_id,
+            payment_method_id: 'wallet',
+            ewallet_number: number,
+            ewallet_pin: String(2000 + at),
+          }),
+        });
+        return ((await response.json()) as { error_code: string }).error_code;
+      }),
+    );
+    expect(answers.filter((code) => code === '1302')).toHaveLength(5);
+    expect(answers.filter((code) => code === '1303')).toHaveLength(25);
+  } finally {
+    await second.close();
+  }
+});
+
+test('what was typed is not kept, and the counts are reaped some time after they have stopped counting', async () => {
+  const number = unknownNumber();
+  await toldAt('wallet', number, [0, 0]);
+  const rows = await rowsOf<{ row: string }>(world, 'select g::text as row from pin_guard g');
+  expect(rows.length).toBeGreaterThan(0);
+  for (const { row } of rows) expect(row).not.toContain(number);
+  await world.pass(HOUR);
+  expect((await countRows(world)).pin_guard).toBeGreaterThan(0);
+  await world.pass(10 * 60_000 + 1);
+  expect((await countRows(world)).pin_guard).toBe(0);
+});
+
+describe('the field that a refusal names is the one that was sent', () => {
+  test.each([
+    ['flash', 'flash_number', 'flash_pin'],
+    ['flash', 'ewallet_number', 'ewallet_pin'],
+    ['flash', 'flash_number', 'ewallet_pin'],
+    ['flash', 'ewallet_number', 'flash_pin'],
+    ['wallet', 'ewallet_number', 'ewallet_pin'],
+  ])('%s by %s and %s', async (method, number, pin) => {
+    const kind = method === 'flash' ? 'flash' : 'wallet';
+    const [known, foreign] = [await world.wallet({ kind }), await world.wallet({ kind, currency: 'cdf' })];
+    const paying = await collect(world, merchant);
+    for (const typed of [known.number, unknownNumber()]) {
+      const wrong = await submit(paying, method, typed, WRONG, { number, pin });
+      expectRefusal(wrong, 400, '1302', 'INVALID_PIN');
+      expect(wrong.json.details).toMatchObject([{ field: pin }]);
+    }
+    const currency = await submit(paying, method, foreign.number, foreign.pin, { number, pin });
+    expectRefusal(currency, 400, '1102', 'WALLET_CURRENCY');
+    expect(currency.json.details).toMatchObject([{ field: number }]);
+  });
+
+  test('both pairs of fields: each method reads its own', async () => {
+    const [wallet, flash] = [await world.wallet(), await world.wallet({ kind: 'flash' })];
+    for (const method of ['wallet', 'flash']) {
+      const paying = await collect(world, merchant);
+      const body = {
+        payment_id: paying.payment_id,
+        payment_method_id: method,
+        ewallet_number: wallet.number,
+        ewallet_pin: wallet.pin,
+        flash_number: flash.number,
+        flash_pin: flash.pin,
+      };
+      const paid = await world.call('POST', '/payments/submit', { bearer: paying.token, body });
+      expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
+    }
+  });
+
+  test('a wallet payment without the wallet’s fields is 1109, whatever else was sent', async () => {
+    const paying = await collect(world, merchant);
+    const refused = await submit(paying, 'wallet', '5707000000000000', '1234', ownNames('flash'));
+    expectRefusal(refused, 400, '1109', 'REQUIRED');
+    const fields = refused.json.details.map(({ field }: { field: string }) => field);
+    expect(fields).toEqual(['ewallet_number', 'ewallet_pin']);
+  });
+});

@@ -1,0 +1,253 @@
+/**
+ * The hosted page in a real browser: by keyboard alone, with and without scripts, on narrow and wide screens, in both
+ * colour schemes and several languages.
+ *
+ * Where no browser is found the run says loudly what it left out; on a build server (CI=true) that is a failure.
+ */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type Hosted, host, setSettings } from '../api/checkout-flows.ts';
+import { answerPrompt, codeOn, numberEnding } from '../api/flows.ts';
+import { addAccount, pdfFile } from '../api/transfer-flows.ts';
+import {
+  findBarriers,
+  findBrowser,
+  openBrowser,
+  openWindow,
+  type Watched,
+  type WINDOWS,
+  type WindowOptions,
+} from '../support/browser.ts';
+import { collectBody, mint, openWorld, type World } from '../support/world.ts';
+
+const browserPath = findBrowser();
+
+test.runIf(browserPath === undefined)('a browser to test the hosted page with', () => {
+  const left = 'LEFT OUT: every test of the hosted page in a browser, because no Chromium or Chrome was found.';
+  process.stderr.write(`\n${'*'.repeat(left.length)}\n${left}\nInstall one, or set CHROME_PATH.\n\n`);
+  expect(process.env.CI, 'a build server needs a browser').not.toBe('true');
+});
+
+let world: World;
+let merchant: MerchantCreated;
+let browser: Browser;
+let windows: Watched[] = [];
+/** What the test under way provokes. */
+let excused: RegExp | undefined;
+
+async function open(window: keyof typeof WINDOWS, url: string, options: WindowOptions = {}): Promise<Page> {
+  const watched = await openWindow(browser, window, world.url, options);
+  windows.push(watched);
+  await watched.page.goto(url);
+  return watched.page;
+}
+
+/** Everyone can use the page, and nothing of it has to be scrolled sideways. */
+async function expectUsable(page: Page): Promise<void> {
+  expect(await page.locator('h1').count()).toBe(1);
+  expect(await findBarriers(page)).toEqual([]);
+  const wide = await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+  expect(wide, 'nothing has to be scrolled sideways').toBe(false);
+}
+
+/** Presses Tab until that element has the focus. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let presses = 0; presses < 60; presses += 1) {
+    const there = await page.evaluate<boolean>(`document.activeElement?.matches(${JSON.stringify(selector)}) === true`);
+    if (there) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`the keyboard does not lead to ${selector}`);
+}
+
+function largePayment(more: object = {}): Promise<Hosted> {
+  return host(world, merchant, { minted: { amount: '150.00', ...more } });
+}
+
+describe.runIf(browserPath !== undefined)('in a browser', () => {
+  beforeAll(async () => {
+    world = await openWorld();
+    merchant = await world.merchant();
+    await addAccount(world, merchant);
+    await setSettings(world, merchant, { fees: [{ currency: 'usd', rate_ppm: 20_000 }] });
+    browser = await openBrowser(browserPath ?? '');
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await world?.close();
+  });
+  afterEach(async () => {
+    const complaints = windows.flatMap((watched) => watched.complaints).filter((text) => excused?.test(text) !== true);
+    excused = undefined;
+    await Promise.all(windows.map((watched) => watched.close()));
+    windows = [];
+    expect(complaints).toEqual([]);
+  });
+
+  test.each([
+    ['small', 'fr-CD'],
+    ['wide', 'en-GB'],
+    ['small', 'ru-RU'],
+    ['wide', 'zh-CN'],
+  ] as const)('every page can be used by everyone: %s, %s', async (window, locale) => {
+    const phone = numberEnding('42');
+    const wallet = await world.wallet({ balance: 500_00n, phone });
+    const page = await open(window, (await largePayment()).url, { locale });
+    await expectUsable(page);
+    for (const method of ['mobile_money', 'card', 'flash', 'bank_transfer', 'wallet']) {
+      await page.locator(`label[for=m-${method}]`).click();
+      await expectUsable(page);
+    }
+    excused = /^400 for .*\/pay$|status of 400/;
+    await page.fill('#wallet-number', wallet.number);
+    await page.fill('#wallet-pin', '9876');
+    await page.locator('form:has(#wallet-pin) button').click();
+    await page.locator('.fault').waitFor();
+    await expectUsable(page);
+    await page.fill('#wallet-pin', wallet.pin);
+    await page.locator('form:has(#wallet-pin) button').click();
+    await page.locator('#otp-code').waitFor();
+    await expectUsable(page);
+    // The sixth digit sends the code.
+    await page.locator('#otp-code').pressSequentially(await codeOn(world, phone));
+    await page.locator('.receipt').waitFor();
+    await expectUsable(page);
+  });
+
+  test('a wallet pays by keyboard alone', async () => {
+    const wallet = await world.wallet();
+    const { url } = await host(world, merchant);
+    const page = await open('wide', url);
+    await tabTo(page, '#m-wallet');
+    await page.keyboard.press('ArrowDown');
+    expect(await page.locator('#m-mobile_money').isChecked()).toBe(true);
+    await page.keyboard.press('ArrowUp');
+    await tabTo(page, '#wallet-number');
+    await page.keyboard.type(wallet.number);
+    await tabTo(page, '#wallet-pin');
+    await page.keyboard.type(wallet.pin);
+    await page.keyboard.press('Enter');
+    await page.locator('.receipt').waitFor();
+  });
+
+  test('the language menu opens, closes and chooses by keyboard', async () => {
+    const page = await open('small', (await host(world, merchant)).url);
+    await tabTo(page, '.languages summary');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('.languages details').getAttribute('open')).toBeNull();
+    await page.keyboard.press('Enter');
+    await tabTo(page, '.languages a[lang=es]');
+    await page.keyboard.press('Enter');
+    await page.getByText('¿Cómo quiere pagar?').waitFor();
+    expect(await page.locator('html').getAttribute('lang')).toBe('es');
+  });
+
+  test('a waiting page names the carrier, counts down, and shows the result by itself', async () => {
+    const phone = numberEnding('42');
+    const page = await open('small', (await host(world, merchant)).url);
+    await page.locator('label[for=m-mobile_money]').click();
+    await page.fill('#mobile_money-phone', phone.slice('+243'.length));
+    await page.getByText('Vodacom M-Pesa. A request').waitFor();
+    await page.locator('form:has(#mobile_money-phone) button').click();
+    await page.locator('.ring').waitFor();
+    await expectUsable(page);
+    const first = await page.locator('.clock').textContent();
+    await page.locator('.clock', { hasNotText: first ?? '' }).waitFor();
+    await answerPrompt(world, phone, 'approve');
+    await world.pass(10_000);
+    await page.locator('.receipt').waitFor();
+    await expectUsable(page);
+  });
+
+  test('without scripts a phone pays too, and the page comes by itself', async () => {
+    const phone = numberEnding('42');
+    const page = await open('small', (await host(world, merchant)).url, { javaScriptEnabled: false });
+    await page.locator('label[for=m-mobile_money]').click();
+    await page.fill('#mobile_money-phone', phone);
+    await page.locator('form:has(#mobile_money-phone) button').click();
+    await page.locator('.ring').waitFor();
+    await answerPrompt(world, phone, 'approve');
+    await world.pass(10_000);
+    await page.locator('.receipt').waitFor();
+  });
+
+  test('without scripts a transfer is promised and proved', async () => {
+    const page = await open('wide', (await host(world, merchant)).url, { javaScriptEnabled: false });
+    await page.locator('label[for=m-bank_transfer]').click();
+    await page.locator('form:has([name=account]) button').click();
+    await page.locator('#file').setInputFiles({ name: 'proof.pdf', mimeType: 'application/pdf', buffer: pdfFile() });
+    await page.locator('form:has(#file) button').click();
+    await page.getByText('We have your proof').waitFor();
+  });
+
+  test('sums follow the chosen way where its fee differs', async () => {
+    const dear = await world.merchant('Marché Virunga');
+    const fees = [
+      { currency: 'usd', rate_ppm: 20_000, method: 'wallet' },
+      { currency: 'usd', rate_ppm: 40_000 },
+    ] as const;
+    await setSettings(world, dear, { fees, brand: { colour: '#7a1fa2' } });
+    const page = await open('wide', (await host(world, dear)).url);
+    const amount = page.locator('.amount:visible');
+    expect(await amount.allTextContents()).toEqual(['$12.75']);
+    await page.locator('label[for=m-flash]').click();
+    expect(await amount.allTextContents()).toEqual(['$13.00']);
+    await expectUsable(page);
+  });
+
+  const CARD = { cardNumber: '', securityCode: '123', expiryMonth: '05', expiryYear: '39' };
+
+  /** Types a card into the network's frames, as soon as they are there. */
+  async function typeCard(page: Page, cardNumber: string): Promise<void> {
+    await page.locator('form[data-card] button:enabled').waitFor();
+    for (const [field, value] of Object.entries({ ...CARD, cardNumber })) {
+      await page.frameLocator(`iframe[src*="field=${field}"]`).locator('input').fill(value);
+    }
+    await page.locator('form[data-card] button').click();
+  }
+
+  const network = (): string => world.sandboxUrl.replace('127.0.0.1', 'localhost');
+
+  test('a card that was collected is paid with at once, in the network’s own frames, after the bank has asked', async () => {
+    const { token } = await mint(world, merchant);
+    const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });
+    const made = await world.call('POST', '/payments/collect', { bearer: token, body });
+    const page = await open('small', made.json.payment_url, { also: [network()] });
+    await page.locator('form[data-card] button:enabled').waitFor();
+    await expectUsable(page);
+    await typeCard(page, '1234');
+    await page.getByText('Check the card number.').waitFor();
+    await typeCard(page, '4508750015741019');
+    await page.waitForURL(/\/cardnet\/acs\//);
+    await page.locator('button').first().click();
+    await page.locator('.receipt').waitFor();
+    const payment = await world.call('GET', `/payments/status/${made.json.transaction_id}`, { bearer: token });
+    expect(payment.json.status).toBe('approved');
+  });
+
+  test('a declined card says so, and another one pays the same order', async () => {
+    const page = await open('wide', (await host(world, merchant)).url, { also: [network()] });
+    await page.locator('label[for=m-card]').click();
+    await page.locator('form[action$="/card"] button').click();
+    await typeCard(page, '5111111111111118');
+    await page.locator('.ended').waitFor();
+    await expectUsable(page);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('label[for=m-card]').click();
+    await page.locator('form[action$="/card"] button').click();
+    await typeCard(page, '5123450000000008');
+    await page.locator('.receipt').waitFor();
+  });
+
+  test('without scripts the card page says what is needed', async () => {
+    const { token } = await mint(world, merchant);
+    const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });
+    const made = await world.call('POST', '/payments/collect', { bearer: token, body });
+    const options = { also: [network()], javaScriptEnabled: false };
+    const page = await open('small', made.json.payment_url, options);
+    await page.locator('noscript .notice', { hasText: 'The card form needs JavaScript.' }).waitFor();
+    expect(await page.locator('form[data-card]').isVisible()).toBe(false);
+  });
+});

@@ -1,0 +1,110 @@
+/**
+ * A wire between the store and its database, whose faults a test decides: cut, refused, deaf, frozen or held back.
+ *
+ * Invariant: what the wire carries it carries unchanged and in order; what it holds back arrives once it is released.
+ */
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+/** The store's lines, by the name that they give to the server. */
+export type LineName = 'commit' | 'read';
+
+export interface Wire {
+  /** The database's address by way of the wire. */
+  readonly url: string;
+  /** New connections are closed at once. */
+  refuse: boolean;
+  /** The database hears everything, and what it answers is lost. */
+  swallow: boolean;
+  /** Nothing passes either way, and the connections stand: as a stopped server does. */
+  frozen: boolean;
+  /** Keeps what the database answers on lines of that name. */
+  hold(line: LineName): void;
+  /** Resolves once an answer is kept. */
+  kept(): Promise<void>;
+  /** Hands over what was kept, where the connection still stands, and keeps no more. */
+  release(): void;
+  /** Breaks every connection. */
+  cut(): void;
+  /** Resolves at the next bytes that the database answers. */
+  answered(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a wire to the database of that address. */
+export async function openWire(target: string): Promise<Wire> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  const waiting = new Set<() => void>();
+  let held: LineName | undefined;
+  let kept: { readonly near: Socket; readonly bytes: Buffer }[] = [];
+
+  const answered = (): Promise<void> => new Promise((resolve) => void waiting.add(resolve));
+  const tell = (): void => {
+    for (const resolve of waiting) resolve();
+    waiting.clear();
+  };
+
+  const server = createServer((near) => {
+    if (wire.refuse) {
+      near.destroy();
+      return;
+    }
+    const far = connect(Number(port === '' ? 5432 : port), hostname);
+    let line = '';
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+    near.on('data', (bytes) => {
+      // The first message names the line.
+      if (line === '') line = /mbongo (\w+)/.exec(bytes.toString('latin1'))?.[1] ?? 'unnamed';
+      if (!wire.frozen) far.write(bytes);
+    });
+    far.on('data', (bytes) => {
+      if (line === held) kept.push({ near, bytes });
+      else if (!wire.frozen && !wire.swallow) near.write(bytes);
+      tell();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const url = new URL(target);
+  url.host = `127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+
+  const wire: Wire = {
+    url: url.href,
+    refuse: false,
+    swallow: false,
+    frozen: false,
+    hold(name) {
+      held = name;
+    },
+    async kept() {
+      while (kept.length === 0) await answered();
+    },
+    release() {
+      held = undefined;
+      for (const { near, bytes } of kept) if (!near.destroyed) near.write(bytes);
+      kept = [];
+    },
+    cut() {
+      for (const socket of sockets) socket.destroy();
+    },
+    answered,
+    async close() {
+      wire.cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return wire;
+}
