@@ -58,8 +58,16 @@ export async function buy(parts: ShopParts, known: Known, wish: Wish): Promise<B
     if (!trouble.retryable) carts.finish(wish.cart, undefined);
     return { kind: 'trouble', trouble };
   }
-  orders.add({ ...purchase, ...opened.value, lines, at: world.now() });
-  return { kind: 'opened', redirect_url: opened.value.redirect_url };
+  const redirect_url = inLanguage(opened.value.redirect_url, wish.language);
+  orders.add({ ...purchase, ...opened.value, redirect_url, lines, at: world.now() });
+  return { kind: 'opened', redirect_url };
+}
+
+/** The page speaks what the browser asks for; whoever has chosen another language in the shop goes on in that one. */
+function inLanguage(address: string, language: string): string {
+  const url = new URL(address);
+  url.searchParams.set('lang', language);
+  return url.href;
 }
 
 type Opened = { readonly session_token: string; readonly transaction_id: string; readonly redirect_url: string };

@@ -59,7 +59,8 @@ async function byTicket(parts: Parts, request: PageRequest): Promise<PageAnswer>
   }
   if (opening.kind !== 'open') return closedPage(assets, readerLanguage(request), opening.kind);
   const { checkout, key } = opening;
-  const cookies = key === undefined ? [] : [keyCookie(deps, checkout, key)];
+  // A shop that knows its customer's language names it in the address, and the pages that follow keep to it.
+  const cookies = [...(key === undefined ? [] : [keyCookie(deps, checkout, key)]), ...languageCookies(deps, request)];
   return withCookies(await pageOf(parts, request, checkout, 'page'), cookies);
 }
 

@@ -56,11 +56,12 @@ export async function requireAttempt(deps: Pick<Deps, 'store'>, attemptId: strin
   return attempt;
 }
 
-/** Refuses what is closed, and what is only just being asked for: nobody can know yet how that ends. */
+/** Refuses what is closed, and what may only just be asked for: nobody can know yet how that ends. */
 export function requireDecidable(attempt: Attempt, now: number): void {
-  const { id, status, next_inquiry_at: due } = attempt;
+  const { id, status, inquiries, next_inquiry_at: due } = attempt;
   if (!isOpen(status)) throw new OperatorError(`${id} is closed: it is ${status}`);
-  if (status === 'intended' && due !== null && due > now) {
+  const underWay = status === 'intended' || (status === 'unknown' && inquiries === 0);
+  if (underWay && due !== null && due > now) {
     const seconds = Math.ceil((due - now) / 1000);
     throw new OperatorError(`${id} is being asked for just now: look again in ${seconds} s`);
   }

@@ -19,6 +19,7 @@ import {
   payFromWallet,
   rowsOf,
   statusOf,
+  untilLater,
   untilStatus,
 } from './flows.ts';
 import { attemptOf, callBack, carrierAsked, onlyHook, pushed } from './phone-payments.ts';
@@ -220,6 +221,20 @@ describe('a person’s word beside the upstream’s', () => {
     await second.cut();
     expect(JSON.parse((await hanging).text)).toMatchObject({ success: true, status: 'failed' });
     await second.close();
+  });
+
+  test('is not heard either until an answer that was lost has been asked for once', async () => {
+    await pushed(world, merchant, '42');
+    const paying = await collect(world, merchant);
+    world.sandbox.faults.set('mtn', { answer_lost_rate: 1 });
+    const submitted = await payByPhone(world, paying, numberEnding('42'));
+    expect(submitted.json, submitted.text).toMatchObject({ status: 'processing' });
+    const { id, status } = await attemptOf(world, paying);
+    expect(status).toBe('unknown');
+    await expect(decideAttempt(world.gateway.deps, id, NOT_PAID)).rejects.toThrow('look again in 5 s');
+    await untilLater(world, async () => ((await attemptOf(world, paying)).inquiries > 0 ? true : undefined), 5_000);
+    const settled = await decideAttempt(world.gateway.deps, id, NOT_PAID);
+    expect(settled).toMatchObject({ attempt: { status: 'declined' }, payment: { status: 'failed' } });
   });
 
   test('two words at once: one of them counts', async () => {

@@ -1,21 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openWorld, type World } from '../support/world.ts';
 import {
   answerChallenge,
-  type CallbackFields,
-  type CardPaying,
+  callbackFor,
   capturesOf,
   challenged,
-  collectByCard,
   postCallback,
   postForm,
   readyToPay,
-  signed,
   submitCard,
+  whileTimePasses,
 } from './card-payments.ts';
-import { collect, expectRefusal, statusOf, untilStatus, withoutIds } from './flows.ts';
+import { expectRefusal, statusOf, untilStatus } from './flows.ts';
 import { attemptOf, onlyHook } from './phone-payments.ts';
 import { openSecond } from './second-gateway.ts';
 
@@ -31,21 +28,6 @@ afterAll(async () => {
   expect(await world.gateway.store.audit()).toEqual([]);
   await world.close();
 });
-
-/** A callback that we sign ourselves, about that payment. */
-function callbackFor(
-  paying: Pick<CardPaying, 'transaction_id'>,
-  more: Partial<Parameters<typeof signed>[0]> = {},
-): CallbackFields {
-  return signed({
-    order_id: paying.transaction_id,
-    transaction_id: paying.transaction_id,
-    result: 'AUTHENTICATED',
-    timestamp: String(Math.floor(world.clock.now() / 1000)),
-    nonce: randomUUID(),
-    ...more,
-  });
-}
 
 const SUCCESS = 'https://shop.example/thanks?order=7&q=a%20b#top';
 const FAIL = 'https://shop.example/again#x';
@@ -103,7 +85,7 @@ describe('the customer comes back', () => {
     const { id } = await attemptOf(world, paying);
     const answer = await postCallback(
       world,
-      callbackFor(paying, { order_id: paying.reference, transaction_id: `${id}-3ds` }),
+      callbackFor(world, paying, { order_id: paying.reference, transaction_id: `${id}-3ds` }),
     );
     expect(answer.json, answer.text).toMatchObject({ status: 'approved' });
   });
@@ -111,7 +93,7 @@ describe('the customer comes back', () => {
   test('the signature may come in the header', async () => {
     const paying = await challenged(world, merchant);
     await answerChallenge(world, paying, 'pass');
-    const { signature = '', ...fields } = callbackFor(paying);
+    const { signature = '', ...fields } = callbackFor(world, paying);
     expectRefusal(await postCallback(world, fields), 401, '1304');
     const answer = await postCallback(
       world,
@@ -122,158 +104,10 @@ describe('the customer comes back', () => {
   });
 });
 
-describe('an address of return that we made proves itself', () => {
-  /** The address that the network was given, and what a network posts that signs nothing. */
-  async function returning(): Promise<{ paying: CardPaying; query: string; fields: CallbackFields }> {
-    const paying = await readyToPay(world, merchant, 'challenge');
-    const asked = world.sandbox.app;
-    let query = '';
-    asked.server.prependListener('request', (request) => {
-      if (request.method !== 'PUT') return;
-      request.on('data', (chunk: Buffer) => {
-        const found = /3ds-callback(\?[^"]+)"/.exec(chunk.toString());
-        if (found?.[1] !== undefined) query = found[1];
-      });
-    });
-    expect((await submitCard(world, paying)).status).toBe(202);
-    const { id } = await attemptOf(world, paying);
-    const fields = {
-      'order.id': paying.transaction_id,
-      'transaction.id': `${id}-3ds`,
-      'response.gatewayRecommendation': 'PROCEED',
-      result: 'SUCCESS',
-    };
-    return { paying, query, fields };
-  }
-
-  test('it is believed in place of a signature, and remembered', async () => {
-    const { paying, query, fields } = await returning();
-    await answerChallenge(world, paying, 'pass');
-    const first = await postForm(world, fields, query);
-    expect(first.status, first.text).toBe(303);
-    expect(await statusOf(world, paying)).toBe('approved');
-    expect(await postForm(world, fields, query)).toEqual(first);
-    expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
-  });
-
-  test('altered, about another order, or too late: 1304, and nothing changes', async () => {
-    const { paying, query, fields } = await returning();
-    const other = await challenged(world, merchant);
-    await answerChallenge(world, paying, 'pass');
-    const altered = new URLSearchParams(query);
-    altered.set('t', (await attemptOf(world, other)).id);
-    const later = new URLSearchParams(query);
-    later.set('e', String(Number(later.get('e')) + 600));
-    for (const wrong of [`?${altered}`, `?${later}`, query.replace('s=', 's=A')]) {
-      const answer = await postForm(world, fields, wrong);
-      expect(answer.status, answer.text).toBe(401);
-    }
-    // A signature that is there has to be right, whatever the address proves.
-    const both = { ...callbackFor(paying), signature: 'f'.repeat(64) };
-    expect((await postForm(world, both, query)).status).toBe(401);
-    const foreign = await postForm(world, { ...fields, 'order.id': other.transaction_id }, query);
-    expect(foreign.status, foreign.text).toBe(401);
-    expect(await statusOf(world, paying)).toBe('processing');
-    expect(capturesOf(world, paying)).toEqual([]);
-  });
-});
-
-describe('callbacks that prove nothing', () => {
-  test('forged, altered, stale or from the future: 1304, in the same bytes for an order that is not there', async () => {
-    const paying = await challenged(world, merchant);
-    await answerChallenge(world, paying, 'pass');
-    const right = callbackFor(paying);
-    const at = (seconds: number): string => String(Math.floor(world.clock.now() / 1000) + seconds);
-    const forged: CallbackFields[] = [
-      { ...right, signature: '' },
-      { ...right, signature: 'f'.repeat(64) },
-      { ...right, signature: right.signature?.slice(0, -1) ?? '' },
-      { ...right, signature: `${right.signature}0` },
-      { ...right, result: 'REJECTED' },
-      { ...right, nonce: `${right.nonce}x` },
-      { ...right, timestamp: at(1) },
-      { ...right, order_id: 'another' },
-      callbackFor(paying, { timestamp: at(-301) }),
-      callbackFor(paying, { timestamp: at(301) }),
-      callbackFor(paying, { timestamp: '0' }),
-    ];
-    const unknown = await postCallback(world, {
-      ...right,
-      order_id: 'txn_01aaaaaaaaaaaaaaaaaaaaaaaa',
-      transaction_id: 'txn_01aaaaaaaaaaaaaaaaaaaaaaaa',
-    });
-    expectRefusal(unknown, 401, '1304');
-    for (const fields of forged) {
-      const answer = await postCallback(world, fields);
-      expectRefusal(answer, 401, '1304');
-      expect(withoutIds(answer)).toEqual(withoutIds(unknown));
-      expect((await postForm(world, fields)).status).toBe(401);
-    }
-    expect(await statusOf(world, paying)).toBe('processing');
-    expect(capturesOf(world, paying)).toEqual([]);
-    // At the edge of its five minutes it counts.
-    expect((await postCallback(world, callbackFor(paying, { timestamp: at(-299) }))).json).toMatchObject({
-      status: 'approved',
-    });
-  });
-
-  test('without fields: 1109 names them all; of another form: 1110', async () => {
-    const empty = await postCallback(world, {});
-    expectRefusal(empty, 400, '1109', 'REQUIRED');
-    expect(empty.json.details.map(({ field }: { field: string }) => field)).toEqual([
-      'order_id',
-      'transaction_id',
-      'result',
-      'timestamp',
-      'nonce',
-    ]);
-    const paying = await challenged(world, merchant);
-    for (const wrong of [{ result: 'SUCCESS' }, { timestamp: 'now' }, { nonce: 'a.b' }]) {
-      expectRefusal(await postCallback(world, callbackFor(paying, wrong)), 400, '1110');
-    }
-    const twice = await fetch(`${world.url}/api/v1/payments/card/3ds-callback`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: 'order_id=1&order_id=2',
-    });
-    expect(twice.status).toBe(400);
-    expect(await twice.json()).toMatchObject({ error_code: '1110', details: [{ code: 'DUPLICATE_KEY' }] });
-  });
-
-  test('other types of body are 415', async () => {
-    for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/xml']) {
-      const answer = await fetch(`${world.url}/api/v1/payments/card/3ds-callback`, {
-        method: 'POST',
-        headers: { 'content-type': type },
-        body: 'x',
-      });
-      expect(answer.status, type).toBe(415);
-      await answer.text();
-    }
-  });
-
-  test('well signed, about nothing, about another method, or about two payments at once: 1204', async () => {
-    const paying = await challenged(world, merchant);
-    const other = await challenged(world, merchant);
-    const wallet = await collect(world, merchant, {
-      method: 'wallet',
-      body: { wallet_number: '1', wallet_pin: '1234' },
-    });
-    const about = (transaction_id: string, order_id = transaction_id) =>
-      postCallback(world, callbackFor(paying, { transaction_id, order_id }));
-    expectRefusal(await about('txn_01aaaaaaaaaaaaaaaaaaaaaaaa'), 404, '1204');
-    expectRefusal(await about('nothing'), 404, '1204');
-    expectRefusal(await about(wallet.transaction_id), 404, '1204');
-    expectRefusal(await about(paying.transaction_id, other.transaction_id), 404, '1204');
-    expectRefusal(await about(paying.transaction_id, other.reference), 404, '1204');
-    expect(await statusOf(world, paying)).toBe('processing');
-  });
-});
-
 describe('the callback is a hint', () => {
   test('it says passed while the issuer has heard nobody: processing, and nothing changes', async () => {
     const paying = await challenged(world, merchant);
-    const answer = await postCallback(world, callbackFor(paying));
+    const answer = await postCallback(world, callbackFor(world, paying));
     expect(answer.json, answer.text).toMatchObject({ status: 'processing' });
     expect((await attemptOf(world, paying)).status).toBe('challenged');
     expect(capturesOf(world, paying)).toEqual([]);
@@ -282,20 +116,20 @@ describe('the callback is a hint', () => {
   test('it says passed where the issuer said no: declined', async () => {
     const paying = await challenged(world, merchant);
     await answerChallenge(world, paying, 'fail');
-    expect((await postCallback(world, callbackFor(paying))).json).toMatchObject({ status: 'declined' });
+    expect((await postCallback(world, callbackFor(world, paying))).json).toMatchObject({ status: 'declined' });
     expect(capturesOf(world, paying)).toEqual([]);
   });
 
   test('it says rejected where the issuer said yes: the network’s word counts', async () => {
     const paying = await challenged(world, merchant);
     await answerChallenge(world, paying, 'pass');
-    const answer = await postCallback(world, callbackFor(paying, { result: 'REJECTED' }));
+    const answer = await postCallback(world, callbackFor(world, paying, { result: 'REJECTED' }));
     expect(answer.json).toMatchObject({ status: 'approved' });
   });
 
   test('before the submit: the payment is as it was, and pays as ever', async () => {
     const paying = await readyToPay(world, merchant, 'challenge');
-    expect((await postCallback(world, callbackFor(paying))).json).toMatchObject({ status: 'pending' });
+    expect((await postCallback(world, callbackFor(world, paying))).json).toMatchObject({ status: 'pending' });
     const submitted = await submitCard(world, paying);
     expect(submitted.status).toBe(202);
     const answer = await postCallback(world, await answerChallenge(world, paying, 'pass'));
@@ -306,7 +140,9 @@ describe('the callback is a hint', () => {
     const paying = await challenged(world, merchant);
     await postCallback(world, await answerChallenge(world, paying, 'fail'));
     for (const result of ['AUTHENTICATED', 'REJECTED', 'UNAVAILABLE']) {
-      expect((await postCallback(world, callbackFor(paying, { result }))).json).toMatchObject({ status: 'declined' });
+      expect((await postCallback(world, callbackFor(world, paying, { result }))).json).toMatchObject({
+        status: 'declined',
+      });
     }
     await onlyHook(world, paying);
   });
@@ -315,7 +151,7 @@ describe('the callback is a hint', () => {
     const paying = await challenged(world, merchant, 'challenge', { minted: { ttl_seconds: 7_200 } });
     await world.pass(11 * 60_000);
     await untilStatus(world, paying, 'expired', 2_000);
-    expect((await postCallback(world, callbackFor(paying))).json).toMatchObject({ status: 'expired' });
+    expect((await postCallback(world, callbackFor(world, paying))).json).toMatchObject({ status: 'expired' });
     expect(capturesOf(world, paying)).toEqual([]);
   });
 
@@ -345,7 +181,7 @@ describe('the callback is a hint', () => {
 describe('again', () => {
   test('the same callback answers as the first did: status, Location and body, whatever happened since', async () => {
     const paying = await challenged(world, merchant, 'challenge', urls);
-    const early = callbackFor(paying);
+    const early = callbackFor(world, paying);
     const before = await postForm(world, early);
     expect(before.location).toContain('status=processing');
     const fields = await answerChallenge(world, paying, 'pass');
@@ -376,12 +212,12 @@ describe('again', () => {
       fetch(`${url}/api/v1/payments/card/3ds-callback`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(same ? fields : callbackFor(paying)),
+        body: JSON.stringify(same ? fields : callbackFor(world, paying)),
       }).then(async (answer) => ({ status: answer.status, json: (await answer.json()) as { status: string } }));
     // Both processes have asked before either is answered.
     world.sandbox.faults.set('cardnet', { delay_ms: 500 });
     const posts = Array.from({ length: 20 }, (_, n) => post(n % 2 === 0 ? world.url : second.url));
-    const answers = await untilAll(posts);
+    const answers = await whileTimePasses(world, Promise.all(posts));
     await second.close();
     for (const { status, json } of answers) {
       expect(status).toBe(200);
@@ -396,20 +232,10 @@ describe('again', () => {
   /** Counts what the network is asked to do under an attempt's own reference: that is PAY. */
   function requestsFor(attemptId: string): () => number {
     let count = 0;
-    world.sandbox.app.server.prependListener('request', ({ method, url }) => {
+    world.sandbox.app.server.on('request', ({ method, url }) => {
       if (method === 'PUT' && url?.endsWith(`/transaction/${attemptId}`) === true) count += 1;
     });
     return () => count;
-  }
-
-  /** Lets the rounds run beside them: whoever waits for a neighbour waits by the clock. */
-  async function untilAll<T>(posts: readonly Promise<T>[]): Promise<T[]> {
-    let done = false;
-    const all = Promise.all(posts).finally(() => {
-      done = true;
-    });
-    while (!done) await world.pass(100);
-    return all;
   }
 
   test('sixty a minute and order, then 1301; another order is not concerned', async () => {
@@ -417,80 +243,15 @@ describe('again', () => {
     const other = await challenged(world, merchant);
     const most = 60;
     for (let count = 0; count < most; count += 1) {
-      const answer = await postCallback(world, callbackFor(paying));
+      const answer = await postCallback(world, callbackFor(world, paying));
       expect(answer.status, answer.text).toBe(200);
       if (count === 0) expect(answer.headers.get('ratelimit-policy')).toBe('"card_callbacks";q=60;w=60');
     }
-    const refused = await postCallback(world, callbackFor(paying));
+    const refused = await postCallback(world, callbackFor(world, paying));
     expectRefusal(refused, 429, '1301');
     expect(refused.headers.get('retry-after')).toMatch(/^[0-9]+$/);
-    expect((await postCallback(world, callbackFor(other))).status).toBe(200);
+    expect((await postCallback(world, callbackFor(world, other))).status).toBe(200);
     // A forged one is not counted against its order.
-    expectRefusal(await postCallback(world, { ...callbackFor(other), signature: 'x' }), 401, '1304');
-  });
-});
-
-describe('reads', () => {
-  test('cardnet/status and its alias tell of the authentication, and where it is, while it is', async () => {
-    const paying = await readyToPay(world, merchant, 'challenge');
-    const read = async (network: string) => {
-      const answer = await world.call('GET', `/payments/${network}/status/${paying.transaction_id}`, {
-        bearer: paying.token,
-      });
-      expect(answer.status, answer.text).toBe(200);
-      return answer.json;
-    };
-    const none = { status: null, eci: null, challenge_url: null };
-    expect(await read('cardnet')).toMatchObject({ status: 'pending', three_ds: none });
-    const submitted = await submitCard(world, paying);
-    expect(await read('cardnet')).toMatchObject({
-      transaction_id: paying.transaction_id,
-      status: 'processing',
-      amount: '12.50',
-      three_ds: { status: 'AUTHENTICATION_PENDING', eci: null, challenge_url: submitted.json.redirect_url },
-    });
-    await postCallback(world, await answerChallenge(world, paying, 'pass'));
-    const after = await read('mastercard');
-    expect(after).toMatchObject({
-      status: 'approved',
-      three_ds: { status: 'AUTHENTICATION_SUCCESSFUL', eci: '05', challenge_url: null },
-    });
-    expect(await read('cardnet')).toEqual(after);
-  });
-
-  test('check-status asks the network anew, by each of its names, and settles what it hears', async () => {
-    const paying = await challenged(world, merchant);
-    const check = async (name: string) => {
-      const answer = await world.call('GET', `/payments/check-status/${encodeURIComponent(name)}`, {
-        bearer: paying.token,
-      });
-      expect(answer.status, answer.text).toBe(200);
-      return answer.json;
-    };
-    const open = { status: 'processing', upstream_status: 'AUTHENTICATION_INITIATED' };
-    expect(await check(paying.reference)).toMatchObject(open);
-    expect(await check(paying.transaction_id)).toMatchObject(open);
-    await answerChallenge(world, paying, 'pass');
-    expect(await check(paying.reference)).toMatchObject({ status: 'approved', upstream_status: 'CAPTURED' });
-    // Final: answered from what is kept, also while nobody could be asked.
-    world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
-    expect(await check(paying.transaction_id)).toMatchObject({ status: 'approved', upstream_status: 'CAPTURED' });
-    expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
-  });
-
-  test('an unknown order is 1204, a stranger’s too; one of another method is 1205', async () => {
-    const paying = await collectByCard(world, merchant);
-    const stranger = await collectByCard(world, await world.merchant('Librairie Goma'));
-    const wallet = await collect(world, merchant, {
-      method: 'wallet',
-      body: { wallet_number: '1', wallet_pin: '1234' },
-    });
-    const get = (path: string) => world.call('GET', path, { bearer: paying.token });
-    for (const name of ['nothing', stranger.reference, stranger.transaction_id]) {
-      expectRefusal(await get(`/payments/check-status/${name}`), 404, '1204');
-    }
-    expectRefusal(await get(`/payments/cardnet/status/${stranger.transaction_id}`), 404, '1204');
-    expectRefusal(await get(`/payments/check-status/${wallet.transaction_id}`), 409, '1205', 'NOT_A_CARD');
-    expectRefusal(await get(`/payments/cardnet/status/${wallet.transaction_id}`), 409, '1205', 'NOT_A_CARD');
+    expectRefusal(await postCallback(world, { ...callbackFor(world, other), signature: 'x' }), 401, '1304');
   });
 });

@@ -4,7 +4,7 @@
  * Invariant: the card is typed at the card network, through its own controls; the gateway never sees it.
  */
 
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { BookLine } from '../../sandbox/carriers/book.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -164,6 +164,22 @@ export function signed(fields: {
   return { ...fields, signature: createHmac('sha256', SECRET).update(text).digest('hex') };
 }
 
+/** A callback of now, well signed, about that payment. */
+export function callbackFor(
+  world: World,
+  paying: Pick<CardPaying, 'transaction_id'>,
+  more: Partial<Parameters<typeof signed>[0]> = {},
+): CallbackFields {
+  return signed({
+    order_id: paying.transaction_id,
+    transaction_id: paying.transaction_id,
+    result: 'AUTHENTICATED',
+    timestamp: String(Math.floor(world.clock.now() / 1000)),
+    nonce: randomUUID(),
+    ...more,
+  });
+}
+
 /** What the network really took for that payment. */
 export function capturesOf(world: World, paying: Pick<Paying, 'transaction_id'>): BookLine[] {
   return world.sandbox.book
@@ -189,15 +205,20 @@ export async function tamper(world: World, paying: Pick<Paying, 'transaction_id'
   expect(done.status, done.text).toBe(200);
 }
 
-/** Lets time pass, a little at a time, until the work is done: what waits for a neighbour waits by the clock. */
+/**
+ * Lets time pass, a little at a time, until the work is done: what waits for a neighbour waits by the clock. The rounds run
+ * by the same clock, and nobody waits for them: one of them may itself wait for the work.
+ */
 export async function whileTimePasses<T>(world: World, work: Promise<T>, stepMs = 100): Promise<T> {
   const done = work.then(
     () => true,
     () => true,
   );
   await until(async () => {
-    await world.pass(stepMs);
+    await world.clock.advance(stepMs);
+    // Real work over a socket, so that time is given to the others.
+    await world.call('GET', '/health');
     return Promise.race([done, Promise.resolve(undefined)]);
-  });
+  }, 4_000);
   return work;
 }

@@ -9,6 +9,7 @@ import { openWire, type Wire } from '../support/wire.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { openFickleCarrier } from './fickle-carrier.ts';
 import {
+  answerPrompt,
   collect,
   debitsOf,
   expectRefusal,
@@ -112,12 +113,13 @@ async function expectWritten(paying: Paying, msisdn: string, submitted: ReturnTy
   expect(await attemptOf(world, paying)).toMatchObject({ status: 'waiting', inquiries: 0 });
   expect((await phoneState(world, msisdn)).prompts).toHaveLength(1);
   world.sandbox.faults.clear();
+  expect(await answerPrompt(world, msisdn, 'approve')).toBe(200);
   await untilStatus(world, paying, 'approved');
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
 }
 
 test('what the carrier said is written once, also when the database’s word for it is lost', async () => {
-  const msisdn = numberEnding('01');
+  const msisdn = numberEnding('42');
   const { paying, submitted } = await submitAsking(msisdn);
   wire.hold('commit');
   await world.clock.advance(CARRIER_MS);
@@ -128,7 +130,7 @@ test('what the carrier said is written once, also when the database’s word for
 });
 
 test('what the carrier said while the database was away is written once it is back', async () => {
-  const msisdn = numberEnding('01');
+  const msisdn = numberEnding('42');
   const { paying, submitted } = await submitAsking(msisdn);
   const troubles = timesUnreachable();
   wire.refuse = true;

@@ -101,16 +101,8 @@ export function createMastercard(
       const said = await client.readOrder(orderId);
       return said.kind === 'said' && said.status === 200 ? wordAt(said.body, 'status') : undefined;
     },
-    refund: (order) =>
-      operate('refund', order, {
-        apiOperation: 'REFUND',
-        transaction: { ...amountBody(order), reference: order.attemptId },
-      }),
-    void: (order) =>
-      operate('void', order, {
-        apiOperation: 'VOID',
-        transaction: { targetTransactionId: referenceFor(order.paidBy), reference: order.attemptId },
-      }),
+    refund: (order) => operate('refund', order, refundBody(order)),
+    void: (order) => operate('void', order, voidBody(order)),
   };
 }
 
@@ -140,6 +132,15 @@ function payBody(order: CardOrder): Body {
     sourceOfFunds: { type: 'CARD' },
     transaction: { reference: order.attemptId },
   };
+}
+
+function refundBody(order: CardReversal): Body {
+  return { apiOperation: 'REFUND', transaction: { ...amountBody(order), reference: order.attemptId } };
+}
+
+function voidBody({ paidBy, attemptId }: CardReversal): Body {
+  const targetTransactionId = referenceFor(paidBy);
+  return { apiOperation: 'VOID', transaction: { targetTransactionId, reference: attemptId } };
 }
 
 /** A session at the network, bound to the order before any browser sees it. */

@@ -1,0 +1,181 @@
+import type { IncomingMessage } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { openWorld, type World } from '../support/world.ts';
+import {
+  answerChallenge,
+  type CallbackFields,
+  type CardPaying,
+  callbackFor,
+  capturesOf,
+  challenged,
+  postCallback,
+  postForm,
+  readyToPay,
+  submitCard,
+} from './card-payments.ts';
+import { collect, expectRefusal, statusOf, withoutIds } from './flows.ts';
+import { attemptOf } from './phone-payments.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+
+beforeAll(async () => {
+  world = await openWorld();
+  merchant = await world.merchant();
+});
+afterEach(() => world.sandbox.faults.clear());
+afterAll(async () => {
+  expect(await world.gateway.store.audit()).toEqual([]);
+  await world.close();
+});
+
+describe('an address of return that we made proves itself', () => {
+  /** The address that the network was given, and what a network posts that signs nothing. */
+  async function returning(): Promise<{ paying: CardPaying; query: string; fields: CallbackFields }> {
+    const paying = await readyToPay(world, merchant, 'challenge');
+    const { server } = world.sandbox.app;
+    let query = '';
+    const listen = (request: IncomingMessage): void => {
+      if (request.method !== 'PUT') return;
+      request.on('data', (chunk: Buffer) => {
+        const found = /3ds-callback(\?[^"]+)"/.exec(chunk.toString());
+        if (found?.[1] !== undefined) query = found[1];
+      });
+    };
+    server.prependListener('request', listen);
+    expect((await submitCard(world, paying)).status).toBe(202);
+    server.off('request', listen);
+    const { id } = await attemptOf(world, paying);
+    const fields = {
+      'order.id': paying.transaction_id,
+      'transaction.id': `${id}-3ds`,
+      'response.gatewayRecommendation': 'PROCEED',
+      result: 'SUCCESS',
+    };
+    return { paying, query, fields };
+  }
+
+  test('it is believed in place of a signature, and remembered', async () => {
+    const { paying, query, fields } = await returning();
+    await answerChallenge(world, paying, 'pass');
+    const first = await postForm(world, fields, query);
+    expect(first.status, first.text).toBe(303);
+    expect(await statusOf(world, paying)).toBe('approved');
+    expect(await postForm(world, fields, query)).toEqual(first);
+    expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
+  });
+
+  test('altered, about another order, or too late: 1304, and nothing changes', async () => {
+    const { paying, query, fields } = await returning();
+    const other = await challenged(world, merchant);
+    await answerChallenge(world, paying, 'pass');
+    const altered = new URLSearchParams(query);
+    altered.set('t', (await attemptOf(world, other)).id);
+    const later = new URLSearchParams(query);
+    later.set('e', String(Number(later.get('e')) + 600));
+    for (const wrong of [`?${altered}`, `?${later}`, query.replace('s=', 's=A')]) {
+      const answer = await postForm(world, fields, wrong);
+      expect(answer.status, answer.text).toBe(401);
+    }
+    // A signature that is there has to be right, whatever the address proves.
+    const both = { ...callbackFor(world, paying), signature: 'f'.repeat(64) };
+    expect((await postForm(world, both, query)).status).toBe(401);
+    const foreign = await postForm(world, { ...fields, 'order.id': other.transaction_id }, query);
+    expect(foreign.status, foreign.text).toBe(401);
+    expect(await statusOf(world, paying)).toBe('processing');
+    expect(capturesOf(world, paying)).toEqual([]);
+  });
+});
+
+describe('callbacks that prove nothing', () => {
+  test('forged, altered, stale or from the future: 1304, in the same bytes for an order that is not there', async () => {
+    const paying = await challenged(world, merchant);
+    await answerChallenge(world, paying, 'pass');
+    const right = callbackFor(world, paying);
+    const at = (seconds: number): string => String(Math.floor(world.clock.now() / 1000) + seconds);
+    const forged: CallbackFields[] = [
+      { ...right, signature: '' },
+      { ...right, signature: 'f'.repeat(64) },
+      { ...right, signature: right.signature?.slice(0, -1) ?? '' },
+      { ...right, signature: `${right.signature}0` },
+      { ...right, result: 'REJECTED' },
+      { ...right, nonce: `${right.nonce}x` },
+      { ...right, timestamp: at(1) },
+      { ...right, order_id: 'another' },
+      callbackFor(world, paying, { timestamp: at(-301) }),
+      callbackFor(world, paying, { timestamp: at(301) }),
+      callbackFor(world, paying, { timestamp: '0' }),
+    ];
+    const unknown = await postCallback(world, {
+      ...right,
+      order_id: 'txn_01aaaaaaaaaaaaaaaaaaaaaaaa',
+      transaction_id: 'txn_01aaaaaaaaaaaaaaaaaaaaaaaa',
+    });
+    expectRefusal(unknown, 401, '1304');
+    for (const fields of forged) {
+      const answer = await postCallback(world, fields);
+      expectRefusal(answer, 401, '1304');
+      expect(withoutIds(answer)).toEqual(withoutIds(unknown));
+      expect((await postForm(world, fields)).status).toBe(401);
+    }
+    expect(await statusOf(world, paying)).toBe('processing');
+    expect(capturesOf(world, paying)).toEqual([]);
+    // At the edge of its five minutes it counts.
+    expect((await postCallback(world, callbackFor(world, paying, { timestamp: at(-299) }))).json).toMatchObject({
+      status: 'approved',
+    });
+  });
+
+  test('without fields: 1109 names them all; of another form: 1110', async () => {
+    const empty = await postCallback(world, {});
+    expectRefusal(empty, 400, '1109', 'REQUIRED');
+    expect(empty.json.details.map(({ field }: { field: string }) => field)).toEqual([
+      'order_id',
+      'transaction_id',
+      'result',
+      'timestamp',
+      'nonce',
+    ]);
+    const paying = await challenged(world, merchant);
+    for (const wrong of [{ result: 'SUCCESS' }, { timestamp: 'now' }, { nonce: 'a.b' }]) {
+      expectRefusal(await postCallback(world, callbackFor(world, paying, wrong)), 400, '1110');
+    }
+    const twice = await fetch(`${world.url}/api/v1/payments/card/3ds-callback`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'order_id=1&order_id=2',
+    });
+    expect(twice.status).toBe(400);
+    expect(await twice.json()).toMatchObject({ error_code: '1110', details: [{ code: 'DUPLICATE_KEY' }] });
+  });
+
+  test('other types of body are 415', async () => {
+    for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/xml']) {
+      const answer = await fetch(`${world.url}/api/v1/payments/card/3ds-callback`, {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body: 'x',
+      });
+      expect(answer.status, type).toBe(415);
+      await answer.text();
+    }
+  });
+
+  test('well signed, about nothing, about another method, or about two payments at once: 1204', async () => {
+    const paying = await challenged(world, merchant);
+    const other = await challenged(world, merchant);
+    const wallet = await collect(world, merchant, {
+      method: 'wallet',
+      body: { wallet_number: '1', wallet_pin: '1234' },
+    });
+    const about = (transaction_id: string, order_id = transaction_id) =>
+      postCallback(world, callbackFor(world, paying, { transaction_id, order_id }));
+    expectRefusal(await about('txn_01aaaaaaaaaaaaaaaaaaaaaaaa'), 404, '1204');
+    expectRefusal(await about('nothing'), 404, '1204');
+    expectRefusal(await about(wallet.transaction_id), 404, '1204');
+    expectRefusal(await about(paying.transaction_id, other.transaction_id), 404, '1204');
+    expectRefusal(await about(paying.transaction_id, other.reference), 404, '1204');
+    expect(await statusOf(world, paying)).toBe('processing');
+  });
+});

@@ -1,0 +1,91 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { openWorld, type World } from '../support/world.ts';
+import {
+  answerChallenge,
+  capturesOf,
+  challenged,
+  collectByCard,
+  postCallback,
+  readyToPay,
+  submitCard,
+} from './card-payments.ts';
+import { collect, expectRefusal } from './flows.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+
+beforeAll(async () => {
+  world = await openWorld();
+  merchant = await world.merchant();
+});
+afterEach(() => world.sandbox.faults.clear());
+afterAll(async () => {
+  expect(await world.gateway.store.audit()).toEqual([]);
+  await world.close();
+});
+
+describe('reads', () => {
+  test('cardnet/status and its alias tell of the authentication, and where it is, while it is', async () => {
+    const paying = await readyToPay(world, merchant, 'challenge');
+    const read = async (network: string) => {
+      const answer = await world.call('GET', `/payments/${network}/status/${paying.transaction_id}`, {
+        bearer: paying.token,
+      });
+      expect(answer.status, answer.text).toBe(200);
+      return answer.json;
+    };
+    const none = { status: null, eci: null, challenge_url: null };
+    expect(await read('cardnet')).toMatchObject({ status: 'pending', three_ds: none });
+    const submitted = await submitCard(world, paying);
+    expect(await read('cardnet')).toMatchObject({
+      transaction_id: paying.transaction_id,
+      status: 'processing',
+      amount: '12.50',
+      three_ds: { status: 'AUTHENTICATION_PENDING', eci: null, challenge_url: submitted.json.redirect_url },
+    });
+    await postCallback(world, await answerChallenge(world, paying, 'pass'));
+    const after = await read('mastercard');
+    expect(after).toMatchObject({
+      status: 'approved',
+      three_ds: { status: 'AUTHENTICATION_SUCCESSFUL', eci: '05', challenge_url: null },
+    });
+    expect(await read('cardnet')).toEqual(after);
+  });
+
+  test('check-status asks the network anew, by each of its names, and settles what it hears', async () => {
+    const paying = await challenged(world, merchant);
+    const check = async (name: string) => {
+      const answer = await world.call('GET', `/payments/check-status/${encodeURIComponent(name)}`, {
+        bearer: paying.token,
+      });
+      expect(answer.status, answer.text).toBe(200);
+      return answer.json;
+    };
+    const open = { status: 'processing', upstream_status: 'AUTHENTICATION_INITIATED' };
+    expect(await check(paying.reference)).toMatchObject(open);
+    expect(await check(paying.transaction_id)).toMatchObject(open);
+    await answerChallenge(world, paying, 'pass');
+    expect(await check(paying.reference)).toMatchObject({ status: 'approved', upstream_status: 'CAPTURED' });
+    // Final: answered from what is kept, also while nobody could be asked.
+    world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
+    expect(await check(paying.transaction_id)).toMatchObject({ status: 'approved', upstream_status: 'CAPTURED' });
+    expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
+  });
+
+  test('an unknown order is 1204, a stranger’s too; one of another method is 1205', async () => {
+    const paying = await collectByCard(world, merchant);
+    const stranger = await collectByCard(world, await world.merchant('Librairie Goma'));
+    const wallet = await collect(world, merchant, {
+      method: 'wallet',
+      body: { wallet_number: '1', wallet_pin: '1234' },
+    });
+    const get = (path: string) => world.call('GET', path, { bearer: paying.token });
+    for (const name of ['nothing', stranger.reference, stranger.transaction_id]) {
+      expectRefusal(await get(`/payments/check-status/${name}`), 404, '1204');
+    }
+    expectRefusal(await get(`/payments/cardnet/status/${stranger.transaction_id}`), 404, '1204');
+    expectRefusal(await get(`/payments/check-status/${wallet.transaction_id}`), 409, '1205', 'NOT_A_CARD');
+    expectRefusal(await get(`/payments/cardnet/status/${wallet.transaction_id}`), 409, '1205', 'NOT_A_CARD');
+  });
+});
