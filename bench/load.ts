@@ -6,9 +6,8 @@
  * not heard of. Runs as a process of its own: `load.js` reads one JSON order from its arguments, prints one JSON line.
  */
 
-import { createServer } from 'node:http';
-import { Pool } from 'undici';
 import { type Latency, latencyOf } from './stats.ts';
+import { type Answer, type Caller, openCaller, openReceiver } from './wire.ts';
 
 export interface LoadOrder {
   readonly gateway: string;
@@ -27,16 +26,13 @@ export interface LoadReport {
   readonly paymentsPerSecond: number;
   readonly started: number;
   readonly completed: number;
+  /** All that this process brought to its end, before, while and after it measured. */
+  readonly total: number;
   readonly errors: { readonly [what: string]: number };
   readonly latency: { readonly [endpoint: string]: Latency };
   /** From the submit's answer to the acknowledged webhook. */
   readonly toWebhook: Latency;
   readonly cpuSeconds: number;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly body: Record<string, unknown>;
 }
 
 const samples: Record<string, number[]> = { mint: [], collect: [], submit: [] };
@@ -46,33 +42,20 @@ const submittedAt = new Map<string, number>();
 const heard = new Map<string, number>();
 let measuring = false;
 let completed = 0;
+let total = 0;
 let started = 0;
 
 function note(what: string): void {
   errors[what] = (errors[what] ?? 0) + 1;
 }
 
-/** Acknowledges webhooks and counts each transaction's final state once. */
-function receiver(port: number): Promise<() => void> {
-  const server = createServer((request, response) => {
-    let raw = '';
-    request.setEncoding('utf8');
-    request.on('data', (chunk: string) => {
-      raw += chunk;
-    });
-    request.on('end', () => {
-      response.writeHead(200).end();
-      const { transaction_id: id, status } = JSON.parse(raw) as { transaction_id: string; status: string };
-      if (heard.has(id)) return;
-      heard.set(id, performance.now());
-      if (status !== 'approved') note(`webhook ${status}`);
-      complete(id);
-    });
-  });
-  server.keepAliveTimeout = 60_000;
-  return new Promise((done) => {
-    server.listen(port, '127.0.0.1', () => done(() => server.closeAllConnections()));
-  });
+/** Counts each transaction's final state once. */
+function hear(webhook: string): void {
+  const { transaction_id: id, status } = JSON.parse(webhook) as { transaction_id: string; status: string };
+  if (heard.has(id)) return;
+  heard.set(id, performance.now());
+  if (status !== 'approved') note(`webhook ${status}`);
+  complete(id);
 }
 
 /** A payment is complete once both its submit has been answered and its webhook acknowledged. */
@@ -81,40 +64,39 @@ function complete(id: string): void {
   const told = heard.get(id);
   if (submitted === undefined || told === undefined) return;
   submittedAt.delete(id);
+  total += 1;
   if (!measuring) return;
   completed += 1;
   toWebhook.push(Math.max(0, told - submitted));
 }
 
-async function post(pool: Pool, path: string, bearer: string, body: object, what: string): Promise<Answer | undefined> {
+async function post(caller: Caller, path: string, bearer: string, body: object, what: string) {
   const from = performance.now();
+  let answer: Answer;
   try {
-    const response = await pool.request({
-      method: 'POST',
-      path: `/api/v1${path}`,
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${bearer}`, 'accept-language': 'en' },
-      body: JSON.stringify(body),
-    });
-    const answer = { status: response.statusCode, body: (await response.body.json()) as Record<string, unknown> };
-    if (measuring) samples[what]?.push(performance.now() - from);
-    if (answer.status < 300) return answer;
-    note(`${what} ${answer.status} ${String(answer.body.error_code)}`);
+    answer = await caller.post(`/api/v1${path}`, bearer, body);
   } catch (error) {
-    note(`${what} ${(error as Error).name}`);
+    note(`${what} ${(error as Error).message}`);
+    // A broken connection fails at once, again and again.
+    await wait(0.1);
+    return undefined;
   }
+  if (measuring) samples[what]?.push(performance.now() - from);
+  if (answer.status < 300) return answer;
+  note(`${what} ${answer.status} ${String(answer.body.error_code)}`);
   return undefined;
 }
 
 let count = 0;
 
-async function payOnce(pool: Pool, order: LoadOrder): Promise<void> {
+async function payOnce(caller: Caller, order: LoadOrder): Promise<void> {
   count += 1;
   const mine = count;
   const credential = order.credentials[mine % order.credentials.length] ?? '';
   // Numbers that end in 01 approve by themselves.
   const phone = `+24381${String((order.run * 1_000_000 + mine) % 100_000).padStart(5, '0')}01`;
   const minted = await post(
-    pool,
+    caller,
     '/internal/sessions/create',
     credential,
     { amount: '5.00', currency: 'usd', customer_reference: `bench-${order.run}-${mine}` },
@@ -123,7 +105,7 @@ async function payOnce(pool: Pool, order: LoadOrder): Promise<void> {
   if (minted === undefined) return;
   const token = String(minted.body.session_token);
   const collected = await post(
-    pool,
+    caller,
     '/payments/collect',
     token,
     {
@@ -139,7 +121,7 @@ async function payOnce(pool: Pool, order: LoadOrder): Promise<void> {
   );
   if (collected === undefined) return;
   const submitted = await post(
-    pool,
+    caller,
     '/payments/submit',
     token,
     {
@@ -159,11 +141,12 @@ async function payOnce(pool: Pool, order: LoadOrder): Promise<void> {
 const wait = (seconds: number): Promise<void> => new Promise((done) => setTimeout(done, seconds * 1000));
 
 async function run(order: LoadOrder): Promise<LoadReport> {
-  const close = await receiver(order.receiverPort);
-  const pool = new Pool(order.gateway, { connections: order.connections, pipelining: 1 });
+  const close = await openReceiver(order.receiverPort, hear);
   let running = true;
   const callers = Array.from({ length: order.connections }, async () => {
-    while (running) await payOnce(pool, order);
+    const caller = openCaller(order.gateway);
+    while (running) await payOnce(caller, order);
+    caller.close();
   });
   await wait(order.warmupSeconds);
   measuring = true;
@@ -179,12 +162,12 @@ async function run(order: LoadOrder): Promise<LoadReport> {
   for (let i = 0; i < 100 && submittedAt.size > 0; i += 1) await wait(0.1);
   if (submittedAt.size > 0) note(`${submittedAt.size} payments without a webhook`);
   const latency = Object.fromEntries(Object.entries(samples).map(([name, list]) => [name, latencyOf(list)]));
-  await pool.destroy();
   close();
   return {
     paymentsPerSecond: inTime / took,
     started,
     completed: inTime,
+    total,
     errors,
     latency,
     toWebhook: latencyOf(toWebhook),

@@ -118,7 +118,10 @@ async function main(): Promise<void> {
   const measured: Round[] = [];
   for (let round = 1; round <= rounds; round += 1) {
     const slice = async (port: number, merchants: number, pid: number): Promise<LoadResult> =>
-      load({ ...order(port, merchants), receiverPort: await freePort() }, pid, postgres);
+      load(
+        { ...order(port, merchants), receiverPort: await freePort() },
+        { server: pid, postgres, carrier: sandbox.pid },
+      );
     const tpcb = await pgbench(tpcbUrl, seconds, round === 1);
     const one = await slice(gatewayPort, 1, gateway.pid);
     const naiveRun = await slice(naivePort, 1, naive.pid);
@@ -180,12 +183,13 @@ function report(measured: readonly Round[], page: PageReport): void {
     const endpoints = Object.entries(last.latency)
       .map(([endpoint, { p50, p99 }]) => `${endpoint} ${p50.toFixed(1)}/${p99.toFixed(1)}`)
       .join(', ');
-    const each = (cpu: number): string => ((cpu / Math.max(1, last.completed)) * 1e6).toFixed(0);
+    const each = (cpu: number, payments = last.total): string => ((cpu / Math.max(1, payments)) * 1e6).toFixed(0);
     say(
       `  ${name.padEnd(14)} p50/p99 ms: ${endpoints}, to webhook ${last.toWebhook.p50.toFixed(0)}/${last.toWebhook.p99.toFixed(0)}`,
     );
     say(
-      `  ${''.padEnd(14)} CPU µs a payment: server ${each(last.gatewayCpuSeconds)}, PostgreSQL ${each(last.databaseCpuSeconds)}, load ${each(last.cpuSeconds)}; ${last.gatewayMiB} MiB`,
+      `  ${''.padEnd(14)} CPU µs a payment: server ${each(last.gatewayCpuSeconds)}, PostgreSQL ${each(last.databaseCpuSeconds)}, ` +
+        `carrier ${each(last.carrierCpuSeconds)}, load ${each(last.cpuSeconds, last.completed)}; ${last.gatewayMiB} MiB`,
     );
     if (Object.keys(last.errors).length > 0) say(`  ${''.padEnd(14)} errors: ${JSON.stringify(last.errors)}`);
   }

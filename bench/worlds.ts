@@ -88,20 +88,33 @@ export function stopAll(): void {
 export interface LoadResult extends LoadReport {
   readonly gatewayCpuSeconds: number;
   readonly databaseCpuSeconds: number;
+  readonly carrierCpuSeconds: number;
   readonly gatewayMiB: number;
 }
 
-/** Runs the load as a process of its own, and reads what the server and PostgreSQL used meanwhile. */
-export async function load(order: LoadOrder, serverPid: number, postgresPid: number): Promise<LoadResult> {
-  const [server, database] = [cpuSeconds(serverPid), treeCpuSeconds(postgresPid)];
+/** The processes whose time a payment takes, by their ids. */
+export interface Measured {
+  readonly server: number;
+  readonly postgres: number;
+  readonly carrier: number;
+}
+
+/** Runs the load as a process of its own, and reads what the others used meanwhile, warm-up included. */
+export async function load(order: LoadOrder, pids: Measured): Promise<LoadResult> {
+  const [server, database, carrier] = [
+    cpuSeconds(pids.server),
+    treeCpuSeconds(pids.postgres),
+    cpuSeconds(pids.carrier),
+  ];
   const { stdout } = await run(process.execPath, [here('./load.js'), JSON.stringify(order)], {
     maxBuffer: 64 * 1024 * 1024,
   });
   return {
     ...(JSON.parse(stdout) as LoadReport),
-    gatewayCpuSeconds: cpuSeconds(serverPid) - server,
-    databaseCpuSeconds: treeCpuSeconds(postgresPid) - database,
-    gatewayMiB: residentMiB(serverPid),
+    gatewayCpuSeconds: cpuSeconds(pids.server) - server,
+    databaseCpuSeconds: treeCpuSeconds(pids.postgres) - database,
+    carrierCpuSeconds: cpuSeconds(pids.carrier) - carrier,
+    gatewayMiB: residentMiB(pids.server),
   };
 }
 

@@ -1,0 +1,111 @@
+/**
+ * As much HTTP/1.1 as the load needs, on bare sockets: a client that posts JSON, and a receiver that acknowledges.
+ *
+ * A library's client took as long for a payment as the carrier and half of PostgreSQL, on the same cores as what is
+ * measured. Invariant: it understands only messages with a content-length and one answer at a time, and says so when it
+ * meets anything else.
+ */
+
+import { createConnection, createServer, type Socket } from 'node:net';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+export interface Caller {
+  /** Posts JSON and resolves with the answer. One call at a time. Rejects when the connection breaks. */
+  post(path: string, bearer: string, body: object): Promise<Answer>;
+  close(): void;
+}
+
+const HEAD_END = '\r\n\r\n';
+const LENGTH = /\r\ncontent-length: *(\d+)\r\n/i;
+
+/** A message that has arrived whole: its head, its body, and how many characters both take. */
+interface Message {
+  readonly head: string;
+  readonly body: string;
+  readonly size: number;
+}
+
+/** Reads latin1 text, in which a character is a byte, so that lengths are lengths. */
+function messageIn(text: string): Message | undefined {
+  const end = text.indexOf(HEAD_END);
+  if (end < 0) return undefined;
+  const head = text.slice(0, end + 2);
+  const length = LENGTH.exec(head)?.[1];
+  if (length === undefined) throw new Error('a message without a content-length');
+  const size = end + HEAD_END.length + Number(length);
+  return text.length < size ? undefined : { head, body: text.slice(end + HEAD_END.length, size), size };
+}
+
+/** One connection of its own to a server at an `http://` origin. */
+export function openCaller(origin: string): Caller {
+  const { hostname, port, host } = new URL(origin);
+  const socket = createConnection({ host: hostname, port: Number(port), noDelay: true });
+  let waiting: { resolve(answer: Answer): void; reject(error: Error): void } | undefined;
+  let received = '';
+  socket.setEncoding('latin1');
+  socket.on('data', (chunk: string) => {
+    received = received === '' ? chunk : received + chunk;
+    const message = messageIn(received);
+    if (message === undefined) return;
+    received = received.slice(message.size);
+    const body = JSON.parse(Buffer.from(message.body, 'latin1').toString()) as Record<string, unknown>;
+    waiting?.resolve({ status: Number(message.head.slice(9, 12)), body });
+  });
+  let broken: Error | undefined;
+  const fail = (error: Error): void => {
+    broken ??= error;
+    waiting?.reject(broken);
+  };
+  socket.on('error', fail);
+  socket.on('close', () => fail(new Error('the connection was closed')));
+  return {
+    post(path, bearer, body) {
+      const text = JSON.stringify(body);
+      return new Promise((resolve, reject) => {
+        if (broken !== undefined) throw broken;
+        waiting = { resolve, reject };
+        socket.write(
+          `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\naccept-language: en\r\n` +
+            `authorization: Bearer ${bearer}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+        );
+      });
+    },
+    close: () => socket.destroy(),
+  };
+}
+
+const ACKNOWLEDGED = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+
+/** Acknowledges whatever is posted there and hands its body over. Returns what closes it. */
+export function openReceiver(port: number, heard: (body: string) => void): Promise<() => void> {
+  const sockets = new Set<Socket>();
+  const server = createServer({ noDelay: true }, (socket) => {
+    let received = '';
+    sockets.add(socket);
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => {
+      received = received === '' ? chunk : received + chunk;
+      for (let message = messageIn(received); message !== undefined; message = messageIn(received)) {
+        received = received.slice(message.size);
+        socket.write(ACKNOWLEDGED, 'latin1');
+        heard(Buffer.from(message.body, 'latin1').toString());
+        if (received === '') break;
+      }
+    });
+    // Whoever posts closes idle connections as it likes.
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  return new Promise((done) => {
+    server.listen(port, '127.0.0.1', () =>
+      done(() => {
+        server.close();
+        for (const socket of sockets) socket.destroy();
+      }),
+    );
+  });
+}
