@@ -59,8 +59,7 @@ export function isReference(text: unknown): text is string {
 function callbackUrl(headers: IncomingHttpHeaders): string | null | WireError {
   const given = headers['x-callback-url'];
   if (given === undefined) return null;
-  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href;
+  if (typeof given === 'string' && /^https?:/i.test(given) && URL.canParse(given)) return given;
   return wireError(
     500,
     'INVALID_CALLBACK_URL_HOST',
