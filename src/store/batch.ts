@@ -20,7 +20,7 @@ import {
   updateShape,
 } from './statements.ts';
 import { type Column, columnsOf } from './tables.ts';
-import { asRow, encodeRow, type Row } from './wire.ts';
+import { asRow, encodeFields, ROW_START, type Row } from './wire.ts';
 
 export interface Batch<E> {
   readonly executions: readonly Execution[];
@@ -110,14 +110,17 @@ function executionOf({ shape, rows }: Group): Execution {
       rows.sort((a, b) => compare(a.key, b.key));
       let text = '';
       for (const row of rows) text += text === '' ? row.text() : `,${row.text()}`;
-      return [`[${text}]`];
+      return [`{${text}}`];
     },
   };
 }
 
 function add(groups: Map<Shape, Group>, shape: Shape, shard: number, id: string, record: object): void {
   const row = asRow(record);
-  groupOf(groups, shape).rows.push({ key: sortKey(shard, id), text: () => encodeRow(shape.fields, row) });
+  groupOf(groups, shape).rows.push({
+    key: sortKey(shard, id),
+    text: () => ROW_START + encodeFields(shape.fields, row) + shape.end,
+  });
 }
 
 function addUpdate(groups: Map<Shape, Group>, update: Update): void {
@@ -126,10 +129,7 @@ function addUpdate(groups: Map<Shape, Group>, update: Update): void {
   const key = asRow(update);
   groupOf(groups, shape).rows.push({
     key: sortKey(update.shard, update.id),
-    text: () => {
-      const head = encodeRow(UPDATE_KEY_FIELDS, key);
-      return shape.fields.length === 0 ? head : head.slice(0, -1) + encodeRow(shape.fields, row);
-    },
+    text: () => ROW_START + encodeFields(UPDATE_KEY_FIELDS, key) + encodeFields(shape.fields, row) + shape.end,
   });
 }
 

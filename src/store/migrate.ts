@@ -1,5 +1,6 @@
 /**
- * Brings a database to this version's schema: plain .sql files, applied in the order of their numbers.
+ * Brings a database to this version's schema: plain .sql files, applied in the order of their numbers, and the row types
+ * that follow from the catalogue.
  *
  * Invariant: each file is applied once, whole or not at all, by one process at a time; a file that was applied is
  * never different from the one that lies here.
@@ -8,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { createRowType, ROW_TYPES } from './row-types.ts';
 
 /** Any constant does: all of this project's migrators meet on it. */
 const LOCK_KEY = 7_262_646;
@@ -33,6 +35,7 @@ export async function migrate(url: string, migrations: Migration[] = readMigrati
     for (const migration of migrations) {
       if (await applyOnce(client, migration)) applied.push(migration.name);
     }
+    await makeRowTypes(client);
     return applied;
   } finally {
     await client.end();
@@ -50,6 +53,30 @@ export function readMigrations(dir = fileURLToPath(new URL('./migrations/', impo
     const sql = readFileSync(`${dir}/${name}`, 'utf8');
     return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
   });
+}
+
+/** Makes the row types that are missing. Mostly none is, and nobody has to wait for the lock. */
+async function makeRowTypes(client: pg.Client): Promise<void> {
+  if ((await missingRowTypes(client)).length === 0) return;
+  await client.query('begin');
+  try {
+    await client.query(`select pg_advisory_xact_lock(${LOCK_KEY})`);
+    for (const type of await missingRowTypes(client)) await client.query(createRowType(type));
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function missingRowTypes(client: pg.Client) {
+  const names = ROW_TYPES.map(({ name }) => name);
+  const found = await client.query<{ name: string }>(
+    'select typname as name from pg_type where typname = any($1) and pg_type_is_visible(oid)',
+    [names],
+  );
+  const known = new Set(found.rows.map(({ name }) => name));
+  return ROW_TYPES.filter(({ name }) => !known.has(name));
 }
 
 async function applyOnce(client: pg.Client, { name, sql, checksum }: Migration): Promise<boolean> {

@@ -1,7 +1,7 @@
 /**
  * The SQL of the group commit: one statement a shape (a verb, a table, a set of columns), made from the catalogue.
  *
- * Every statement takes all rows of a batch as one JSON array. One that can lose compares what took effect with what
+ * Every statement takes all rows of a batch as one array of a row type. One that can lose compares what took effect with what
  * was asked and raises LOST1 with the losers' keys, which rolls the whole batch back. Invariant: rows are locked in the
  * order in which they are given; the losers are found by EXCEPT, because a join back to the rows would become a nested
  * loop under the pinned plan.
@@ -9,65 +9,66 @@
 
 import type { TableName } from '../domain/change.ts';
 import type { Statement } from './pipeline.ts';
+import { DEBIT_TYPE, type RowType, rowTypeOf } from './row-types.ts';
 import { type Column, columnsOf } from './tables.ts';
-import { type Field, fieldsOf } from './wire.ts';
+import { type Layout, layoutOf } from './wire.ts';
 
 /** The keys of losers are `shard id`; this is the same text in SQL. */
 const KEY = "shard::text || ' ' || id";
 
 /** A statement of the commit path and how its rows are written. */
-export interface Shape {
+export interface Shape extends Layout {
   readonly statement: Statement;
-  readonly fields: readonly Field[];
   /** Batches send their statements in this order, so that all processes lock in one order. */
   readonly order: string;
 }
 
-const KEY_COLUMNS: readonly Column[] = [
+/** Versioned tables begin with these columns, and a guard is a row of them. */
+const GUARD: readonly Column[] = [
   { name: 'shard', type: 'int2' },
   { name: 'id', type: 'text' },
+  { name: 'version', type: 'int4' },
 ];
 
-const VERSIONED_KEY: readonly Column[] = [...KEY_COLUMNS, { name: 'version', type: 'int4' }];
-
-/** The fields of an update's key; its columns follow in the same object. */
-export const UPDATE_KEY_FIELDS = fieldsOf(VERSIONED_KEY);
+/** The fields of a guard; an update's own columns follow in the same row. */
+export const UPDATE_KEY_FIELDS = layoutOf(GUARD, new Set(GUARD.map(({ name }) => name))).fields;
 
 export function removeShape(table: TableName): Shape {
-  const text = `with v as materialized (${recordset(KEY_COLUMNS)})
+  const text = `with v as materialized (select * from ${rows(rowTypeOf(table))})
 delete from ${table} t using v where t.shard = v.shard and t.id = v.id`;
-  return { statement: { name: `remove_${table}`, text }, fields: fieldsOf(KEY_COLUMNS), order: `1 ${table}` };
+  const layout = layoutOf(columnsOf(table), new Set(['shard', 'id']));
+  return { statement: { name: `remove_${table}`, text }, ...layout, order: `1 ${table}` };
 }
 
 /** `number` tells this set of columns from the table's others. */
 export function updateShape(table: TableName, columns: readonly Column[], number: number): Shape {
-  const sets = ['version = t.version + 1', ...columns.map(({ name }) => `${name} = v.new_${name}`)].join(', ');
-  const renamed = columns.map(({ name, type }) => ({ name: `new_${name}`, type }));
-  const text = `with v as materialized (${recordset([...VERSIONED_KEY, ...renamed])}),
+  if (!GUARD.every(({ name }, at) => columnsOf(table)[at]?.name === name)) throw new Error(`${table} begins otherwise`);
+  const sets = ['version = t.version + 1', ...columns.map(({ name }) => `${name} = v.${name}`)].join(', ');
+  const text = `with v as materialized (select * from ${rows(rowTypeOf(table))}),
 done as (update ${table} t set ${sets} from v
   where t.shard = v.shard and t.id = v.id and t.version = v.version returning t.shard, t.id)
 ${loserTest(table)}`;
-  const fields = fieldsOf(renamed, VERSIONED_KEY.length).map((field, index) => ({
-    ...field,
-    name: columns[index]?.name ?? field.name,
-  }));
-  return { statement: { name: `update_${table}_${number}`, text }, fields, order: `2 ${table} ${number}` };
+  const layout = layoutOf(columnsOf(table), new Set(columns.map(({ name }) => name)), GUARD.length);
+  return { statement: { name: `update_${table}_${number}`, text }, ...layout, order: `2 ${table} ${number}` };
 }
 
 export function claimShape(table: TableName): Shape {
-  const columns = columnsOf(table);
-  const names = columns.map(({ name }) => name).join(', ');
-  const text = `with v as materialized (${recordset(columns)}),
+  const { names, layout } = wholeRow(table);
+  const text = `with v as materialized (select * from ${rows(rowTypeOf(table))}),
 done as (insert into ${table} (${names}) select ${names} from v on conflict do nothing returning shard, id)
 ${loserTest(table)}`;
-  return { statement: { name: `claim_${table}`, text }, fields: fieldsOf(columns), order: `3 ${table}` };
+  return { statement: { name: `claim_${table}`, text }, ...layout, order: `3 ${table}` };
 }
 
 export function insertShape(table: TableName): Shape {
-  const columns = columnsOf(table);
-  const names = columns.map(({ name }) => name).join(', ');
-  const text = `insert into ${table} (${names}) select ${names} from (${recordset(columns)}) v`;
-  return { statement: { name: `insert_${table}`, text }, fields: fieldsOf(columns), order: `4 ${table}` };
+  const { names, layout } = wholeRow(table);
+  const text = `insert into ${table} (${names}) select ${names} from ${rows(rowTypeOf(table))}`;
+  return { statement: { name: `insert_${table}`, text }, ...layout, order: `4 ${table}` };
+}
+
+function wholeRow(table: TableName): { readonly names: string; readonly layout: Layout } {
+  const names = columnsOf(table).map(({ name }) => name);
+  return { names: names.join(', '), layout: layoutOf(columnsOf(table), new Set(names)) };
 }
 
 /**
@@ -81,13 +82,6 @@ export interface Debit {
   readonly currency: string;
   readonly amount: bigint;
 }
-
-const DEBIT_COLUMNS: readonly Column[] = [
-  { name: 'n', type: 'int4' },
-  ...KEY_COLUMNS,
-  { name: 'currency', type: 'text' },
-  { name: 'amount', type: 'int8' },
-];
 
 /**
  * Takes from accounts that may not go below zero. Changes are served in their order while the running sum lasts; a
@@ -103,7 +97,7 @@ const DEBIT_COLUMNS: readonly Column[] = [
 export const DEBIT_SHAPE: Shape = {
   statement: {
     name: 'debit_account',
-    text: `with v as materialized (${recordset(DEBIT_COLUMNS)}),
+    text: `with v as materialized (select * from ${rows(DEBIT_TYPE)}),
 need as materialized (select shard, id, sum(amount) as total, min(currency) as least, max(currency) as greatest
   from v group by shard, id order by shard, id collate "C"),
 held as materialized (select a.shard, a.id, a.balance, need.total, need.least, need.greatest
@@ -118,7 +112,7 @@ select lost('floor', array(select distinct r.n::text from (
   where r.amount > 0 and (r.rest is null or r.rest < 0)))
 where (select count(*) from done) < (select count(*) from need where total > 0)`,
   },
-  fields: fieldsOf(DEBIT_COLUMNS),
+  ...layoutOf(DEBIT_TYPE.columns, new Set(DEBIT_TYPE.columns.map(({ name }) => name))),
   order: '5 account',
 };
 
@@ -130,17 +124,16 @@ export const BALANCE_SHAPE: Shape = {
   statement: {
     name: 'balance_account',
     text: `insert into account as t (shard, id, currency, balance, floored)
-select shard, id, currency, balance, floored from (${recordset(columnsOf('account'))}) v
+select shard, id, currency, balance, floored from ${rows(rowTypeOf('account'))}
 on conflict (shard, id) do update set balance = t.balance + excluded.balance,
   currency = case when t.currency = excluded.currency then t.currency end`,
   },
-  fields: fieldsOf(columnsOf('account')),
+  ...wholeRow('account').layout,
   order: '6 account',
 };
 
-function recordset(columns: readonly Column[]): string {
-  const list = columns.map(({ name, type }) => `${name} ${type}`).join(', ');
-  return `select * from jsonb_to_recordset($1::jsonb) as x(${list})`;
+function rows({ name }: RowType): string {
+  return `unnest($1::${name}[])`;
 }
 
 function loserTest(table: TableName): string {

@@ -1,9 +1,9 @@
 /**
- * Rows on the wire: written as the JSON text that jsonb_to_recordset reads, read from PostgreSQL's text format.
+ * Rows on the wire: written as elements of an array of a row type, read from PostgreSQL's text format.
  *
  * Invariant: a row that is written and read again is the same row. Money never becomes a `number`: a bigint is
- * written as bare digits, which jsonb keeps exactly, and read with BigInt. Instants are milliseconds in UTC; the
- * connection pins TimeZone and DateStyle, on which their text depends.
+ * written as its digits and read with BigInt. Instants are milliseconds in UTC; the connection pins TimeZone and
+ * DateStyle, on which their text depends.
  */
 
 import type { Column, ColumnType } from './tables.ts';
@@ -16,35 +16,50 @@ export function asRow(record: object): Row {
   return record as Row;
 }
 
-/** A column with everything of its JSON that can be made beforehand. */
+/** A column that is written, with the commas that stand between it and the one that was written before. */
 export interface Field {
   readonly name: string;
   readonly type: ColumnType;
-  /** The separator, the quoted name and the colon. */
   readonly lead: string;
 }
 
-/** Makes a row's encoding plan; `offset` is how many fields stand before these in the same object. */
-export function fieldsOf(columns: readonly Column[], offset = 0): readonly Field[] {
-  return columns.map(({ name, type }, index) => ({
-    name,
-    type,
-    lead: `${index + offset === 0 ? '{' : ','}"${name}":`,
-  }));
+/** How rows of a type are written of which only some columns are: an empty place is null. */
+export interface Layout {
+  readonly fields: readonly Field[];
+  /** The commas behind the last one, and what closes the row. */
+  readonly end: string;
 }
 
-/** One row as a JSON object. A value of another type than its column's is an error. */
-export function encodeRow(fields: readonly Field[], row: Row): string {
+/**
+ * The layout for the `written` columns of a type's `columns`, in their order. `from` is the place in which the first of
+ * them could stand: the places before are written by somebody else.
+ */
+export function layoutOf(columns: readonly Column[], written: ReadonlySet<string>, from = 0): Layout {
+  let place = Math.max(0, from - 1);
+  const fields: Field[] = [];
+  for (const [at, { name, type }] of columns.entries()) {
+    if (at < from || !written.has(name)) continue;
+    fields.push({ name, type, lead: ','.repeat(at - place) });
+    place = at;
+  }
+  return { fields, end: `${','.repeat(columns.length - 1 - place)})"` };
+}
+
+/** What opens a row. */
+export const ROW_START = '"(';
+
+/** A row's fields, without its start and end. A value of another type than its column's is an error. */
+export function encodeFields(fields: readonly Field[], row: Row): string {
   let text = '';
   for (const field of fields) text += field.lead + encodeValue(field, row[field.name]);
-  return `${text}}`;
+  return text;
 }
 
 function encodeValue({ type, name }: Field, value: unknown): string {
-  if (value === null || value === undefined) return 'null';
+  if (value === null || value === undefined) return '';
   switch (typeof value) {
     case 'string':
-      if (type === 'text') return JSON.stringify(value);
+      if (type === 'text') return encodeText(value);
       break;
     case 'bigint':
       if (type === 'int8') return String(value);
@@ -54,13 +69,28 @@ function encodeValue({ type, name }: Field, value: unknown): string {
       if (type === 'int2' || type === 'int4') return String(value);
       break;
     case 'boolean':
-      if (type === 'bool') return value ? 'true' : 'false';
+      if (type === 'bool') return value ? 't' : 'f';
       break;
     default:
       break;
   }
-  if (type === 'jsonb') return JSON.stringify(value);
+  if (type === 'jsonb') return encodeText(JSON.stringify(value));
   throw new TypeError(`column ${name} is ${type} and cannot hold a ${typeof value}`);
+}
+
+/** What the row's own syntax would take for something else, and what is no text at all. */
+const SPECIAL = /[",()\\\0\ud800-\udfff]/;
+const HALF_PAIR = /\p{Surrogate}/u;
+
+/**
+ * A text within a row within an array: the row wants quotes doubled and backslashes too, the array a backslash before each
+ * of all these.
+ */
+function encodeText(text: string): string {
+  if (text !== '' && !SPECIAL.test(text)) return text;
+  // Bytes cannot say half a character, and PostgreSQL's text holds no NUL.
+  if (!isStorable(text) || HALF_PAIR.test(text)) throw new TypeError('a text cannot be written');
+  return `\\"${text.replace(/["\\]/g, (sign) => (sign === '"' ? '\\"\\"' : '\\\\\\\\'))}\\"`;
 }
 
 let lastInstant = Number.NaN;
@@ -69,7 +99,7 @@ let lastInstantText = '';
 /** Rows of one change mostly share one instant, so the last one's text is remembered. */
 function instantText(instant: number): string {
   if (instant !== lastInstant) {
-    lastInstantText = `"${new Date(instant).toISOString()}"`;
+    lastInstantText = new Date(instant).toISOString();
     lastInstant = instant;
   }
   return lastInstantText;

@@ -46,7 +46,7 @@ async function scansOf(text: string, name: string, parameters: string): Promise<
 test.each(versioned)('a guarded update of %s goes by its primary key', async (table) => {
   const columns = columnsOf(table).filter(({ name }) => !['shard', 'id', 'version'].includes(name));
   const { statement } = updateShape(table, columns.slice(0, 1), 0);
-  expect(await scansOf(statement.text, `update_${table}`, `'[]'`)).toEqual([`${table}_pkey`]);
+  expect(await scansOf(statement.text, `update_${table}`, `'{}'`)).toEqual([`${table}_pkey`]);
 });
 
 test.each(tables.filter((table) => has(table, 'id')))('a keyed read of %s goes by its primary key', async (table) => {

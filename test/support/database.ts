@@ -10,6 +10,7 @@ import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { openEmbeddedDatabase } from '../../src/platform/embedded-database.ts';
 import { migrate, readMigrations } from '../../src/store/migrate.ts';
+import { ROW_TYPES } from '../../src/store/row-types.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -51,14 +52,14 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 /**
- * The template is named by what the migrations say, so that an edit makes a new one. It is built under another name and
+ * The template is named by what the migrations and the row types say, so that an edit makes a new one. It is built under another name and
  * renamed when it is whole: a run that was killed leaves no half a template behind. What killed runs left goes when we are
  * `alone`, because we have just started the server.
  */
 async function makeTemplate(url: string, alone: boolean): Promise<string> {
   const migrations = readMigrations();
   const key = createHash('sha256')
-    .update(migrations.map(({ checksum }) => checksum).join())
+    .update([...migrations.map(({ checksum }) => checksum), ...ROW_TYPES.map(({ name }) => name)].join())
     .digest('hex')
     .slice(0, 12);
   const template = `mbongo_template_${key}`;
