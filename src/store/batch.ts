@@ -26,7 +26,7 @@ export interface Batch<E> {
   readonly executions: readonly Execution[];
   /** What is sent, in its order. */
   readonly sent: readonly E[];
-  /** What is not sent: another change of this batch touches the same row. */
+  /** What is not sent: another change of this batch touches the same row, or one of before has moved it. */
   readonly conflicting: readonly E[];
   /** Those that a LOST1 error names by the kind and keys it carries. */
   losers(kind: string, keys: readonly string[]): E[];
@@ -47,13 +47,21 @@ export interface Batchable {
   readonly keys: readonly string[];
 }
 
-/** Makes the batch of these entries. @throws Error when one of them names a column that its table has not. */
-export function makeBatch<E extends Batchable>(entries: readonly E[]): Batch<E> {
+/** The versions that rows have had since a batch committed, by their keys. */
+export type Written = Map<string, number>;
+
+/**
+ * Makes the batch of these entries. What guards a version that is known to have passed has lost, and would only take the
+ * others back with it.
+ *
+ * @throws Error when one of them names a column that its table has not.
+ */
+export function makeBatch<E extends Batchable>(entries: readonly E[], written: readonly Written[] = []): Batch<E> {
   const owners = new Map<string, E>();
   const sent: E[] = [];
   const conflicting: E[] = [];
   for (const entry of entries) {
-    if (entry.keys.some((key) => owners.has(key))) {
+    if (entry.keys.some((key) => owners.has(key)) || isOutdated(entry, written)) {
       conflicting.push(entry);
       continue;
     }
@@ -84,6 +92,16 @@ export function keysOf({ updates = [], claims = [], removals = [] }: Change): re
   if (keys.size < updates.length + claims.length) throw new Error('a change names a row twice');
   for (const { table, shard, id } of removals) keys.add(`${table} ${shard} ${id}`);
   return [...keys];
+}
+
+/** The keys of a change's updates are its first ones (`keysOf`). */
+function isOutdated({ change: { updates = [] }, keys }: Batchable, written: readonly Written[]): boolean {
+  return updates.some(({ version }, at) => written.some((rows) => version < (rows.get(keys[at] ?? '') ?? 0)));
+}
+
+/** The versions that these rows have now that the changes have won. */
+export function writtenBy({ change: { updates = [] }, keys }: Batchable): [key: string, version: number][] {
+  return updates.map(({ version }, at) => [keys[at] ?? '', version + 1]);
 }
 
 function executionsOf(changes: readonly Change[]): Execution[] {

@@ -7,7 +7,7 @@
  */
 
 import type { Change, Outcome } from '../domain/change.ts';
-import { type Batch, type Batchable, keysOf, makeBatch } from './batch.ts';
+import { type Batch, type Batchable, keysOf, makeBatch, type Written, writtenBy } from './batch.ts';
 import {
   CommitUnknown,
   isCollision,
@@ -24,6 +24,8 @@ import { type Line, Refused } from './line.ts';
 /** How many changes may wait. More only wait longer than their callers do. */
 const MOST_WAITING = 20_000;
 const MOST_IN_BATCH = 256;
+/** What the last batches wrote is remembered for this many: what waits may have been decided before they committed. */
+const BATCHES_KNOWN = 2;
 /** How often a batch is sent again because of collisions or lost connections. */
 const MOST_RESENDS = 5;
 /** And for how long: whoever waited longer is better told to come again. */
@@ -49,6 +51,7 @@ interface Entry extends Batchable {
 
 export function openCommitter(line: Line): Committer {
   const waiting: Entry[] = [];
+  let written: Written[] = [];
   let draining: Promise<void> | undefined;
   let closed = false;
 
@@ -56,11 +59,13 @@ export function openCommitter(line: Line): Committer {
     await nextTurn();
     while (waiting.length > 0) {
       const batch = waiting.splice(0, MOST_IN_BATCH);
-      const reachable = await settle(line, batch);
+      written = [new Map(), ...written.slice(0, BATCHES_KNOWN - 1)];
+      const reachable = await settle(line, batch, written);
       // Nobody is made to wait for a database that is gone: each may try again, or tell its caller.
       if (!reachable) for (const { reject } of waiting.splice(0)) reject(new StoreUnavailable());
       await nextTurn();
     }
+    written = [];
     draining = undefined;
   };
 
@@ -87,20 +92,23 @@ function nextTurn(): Promise<void> {
 }
 
 /** Answers every entry. Returns false when the database cannot be reached; never rejects. */
-async function settle(line: Line, entries: readonly Entry[]): Promise<boolean> {
+async function settle(line: Line, entries: readonly Entry[], written: readonly Written[]): Promise<boolean> {
   let left = entries;
   let resends = 0;
   const enough = performance.now() + RESEND_WITHIN_MS;
   let reachable = true;
   const late: Entry[] = [];
   while (left.length > 0) {
-    const { batch, failure } = await attempt(line, left);
+    const { batch, failure } = await attempt(line, left, written);
     if (batch !== undefined) {
       late.push(...batch.conflicting);
       left = batch.sent;
     }
     if (failure === undefined) {
-      for (const { resolve } of left) resolve('won');
+      for (const entry of left) {
+        for (const [key, version] of writtenBy(entry)) written[0]?.set(key, version);
+        entry.resolve('won');
+      }
       break;
     }
     const losers = batch === undefined ? [] : losersOf(batch, failure);
@@ -117,8 +125,8 @@ async function settle(line: Line, entries: readonly Entry[]): Promise<boolean> {
     } else {
       // One of these is to blame: each half is sent alone, until it stands alone.
       const middle = left.length >> 1;
-      const first = await settle(line, left.slice(0, middle));
-      reachable = (await settle(line, left.slice(middle))) && first;
+      const first = await settle(line, left.slice(0, middle), written);
+      reachable = (await settle(line, left.slice(middle), written)) && first;
       break;
     }
   }
@@ -128,10 +136,14 @@ async function settle(line: Line, entries: readonly Entry[]): Promise<boolean> {
 }
 
 /** Sends the entries as one batch. Without a failure all that was sent has been committed. */
-async function attempt(line: Line, entries: readonly Entry[]): Promise<{ batch?: Batch<Entry>; failure?: unknown }> {
+async function attempt(
+  line: Line,
+  entries: readonly Entry[],
+  written: readonly Written[],
+): Promise<{ batch?: Batch<Entry>; failure?: unknown }> {
   let batch: Batch<Entry> | undefined;
   try {
-    batch = makeBatch(entries);
+    batch = makeBatch(entries, written);
     await line.run(batch.executions);
     return { batch };
   } catch (failure) {

@@ -17,7 +17,7 @@ export interface Statement {
 /** One execution of a prepared statement in a pipeline. */
 export interface Execution {
   readonly statement: Statement;
-  /** Makes the parameters, called just before they are written: the server works on one while we encode the next. */
+  /** Makes the parameters, called when they are written. */
   values(): readonly (string | null)[];
   /** Takes a row of the result, in PostgreSQL's text format. */
   onRow?(texts: readonly (string | null)[]): void;
@@ -45,12 +45,15 @@ export class Silent extends Error {
 /** Sends the executions on a connection that has prepared their statements. Rejects with what the driver reports. */
 export function runPipeline(client: pg.Client, executions: readonly Execution[], stallMs: number): Promise<void> {
   return submit(client, stallMs, executions, (connection) => {
-    for (const [index, { statement, values }] of executions.entries()) {
-      const texts = values();
-      connection.stream.cork();
-      connection.bind({ statement: statement.name, values: [...texts] }, true);
-      connection.execute(null, true);
-      if (index === executions.length - 1) connection.sync();
+    // One write: each would wake the server, which is dear where all processes share a few cores.
+    connection.stream.cork();
+    try {
+      for (const { statement, values } of executions) {
+        connection.bind({ statement: statement.name, values: [...values()] }, true);
+        connection.execute(null, true);
+      }
+      connection.sync();
+    } finally {
       connection.stream.uncork();
     }
   });
