@@ -8,7 +8,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { systemClock } from './clock.ts';
 import { BLOCKED, CONNECT_LIMIT_MS, guardedConnector, nameServers, type Resolve } from './outbound-dial.ts';
 import { createLanes, LANE_WIDTH, type Lanes } from './outbound-lanes.ts';
-import { type DialRules, targetOfMerchant, targetOfUpstream } from './outbound-url.ts';
+import { type DialRules, type Target, targetOfMerchant, targetOfUpstream } from './outbound-url.ts';
 import type { Clock, Outbound, OutboundAnswer, OutboundRequest } from './platform.ts';
 
 export interface OutboundOptions extends DialRules {
@@ -44,23 +44,45 @@ export function createOutbound(options: OutboundOptions): Outbound {
       lanes: createLanes(),
     },
   };
+  const judged = remembering((url) => targetOfMerchant(url, rules));
   let closed = false;
   return {
     request(request) {
       const isMerchant = request.trust === 'merchant';
-      const target = isMerchant ? targetOfMerchant(request.url, rules) : targetOfUpstream(request.url);
+      const target = isMerchant ? judged(request.url) : targetOfUpstream(request.url);
       if ('refused' in target) return Promise.resolve(notSent(`the address is refused: ${target.refused}`));
       if (closed) return Promise.resolve(notSent('the gateway is stopping'));
       return new Promise((settle) => exchange({ ...ways[request.trust], clock, ...target, request, settle }));
     },
     refuses(url) {
-      const target = targetOfMerchant(url, rules);
+      const target = judged(url);
       return 'refused' in target ? target.refused : undefined;
     },
     async close() {
       closed = true;
       await Promise.all([ways.merchant.agent.destroy(), ways.upstream.agent.destroy()]);
     },
+  };
+}
+
+/** URLs that are remembered with their judgement: a payment's is looked at three times, and the next one's is the same. */
+const MOST_JUDGED = 1_000;
+/** Longer ones are judged anew, so that strangers cannot fill the memory. */
+const LONGEST_JUDGED = 256;
+
+function remembering(judge: (url: string) => Target): (url: string) => Target {
+  const known = new Map<string, Target>();
+  return (url) => {
+    const found = known.get(url);
+    if (found !== undefined) return found;
+    const target = judge(url);
+    if (url.length > LONGEST_JUDGED) return target;
+    for (const oldest of known.keys()) {
+      if (known.size < MOST_JUDGED) break;
+      known.delete(oldest);
+    }
+    known.set(url, target);
+    return target;
   };
 }
 

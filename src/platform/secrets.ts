@@ -34,6 +34,7 @@ export interface SecretsOptions {
 export function openSecrets(options: SecretsOptions): Secrets {
   const keyring = openKeyring(options.masterKeys);
   const { random, transactionIds } = options;
+  const paymentIds = createPairs();
   return {
     digest: (content) => createHash('sha256').update(content).digest('base64url'),
     equal,
@@ -52,6 +53,8 @@ export function openSecrets(options: SecretsOptions): Secrets {
       return decrypt(keyring, `${purpose}/seal`, sealed, bindingOf(purpose, context));
     },
     sealPaymentId(transactionId) {
+      const known = paymentIds.sealed(transactionId);
+      if (known !== undefined) return known;
       const plain = transactionIds.bytesOf(transactionId);
       // Deterministic, so that a replayed request shows the same payment_id; the context is part of the hash, because
       // one nonce under two contexts would give the authentication key away (reliability §2.2).
@@ -59,15 +62,41 @@ export function openSecrets(options: SecretsOptions): Secrets {
       const nonce = createHmac('sha256', nonceKey).update(PAYMENT_ID_CONTEXT).update(plain).digest();
       const key = keyring.active.key('payment_id/id');
       const head = nonce.subarray(0, NONCE_BYTES);
-      return PAYMENT_ID_PREFIX + encrypt(key, keyring.active.id, head, PAYMENT_ID_CONTEXT, plain);
+      const sealed = PAYMENT_ID_PREFIX + encrypt(key, keyring.active.id, head, PAYMENT_ID_CONTEXT, plain);
+      paymentIds.remember(transactionId, sealed);
+      return sealed;
     },
     openPaymentId(paymentId) {
+      const known = paymentIds.opened(paymentId);
+      if (known !== undefined) return known;
       if (paymentId.length !== PAYMENT_ID_PREFIX.length + PAYMENT_ID_CHARACTERS) return undefined;
       if (!paymentId.startsWith(PAYMENT_ID_PREFIX)) return undefined;
       const plain = decrypt(keyring, 'payment_id/id', paymentId.slice(PAYMENT_ID_PREFIX.length), PAYMENT_ID_CONTEXT);
       return plain?.length === 16 ? transactionIds.idOf(plain) : undefined;
     },
     ...createPins(peppersOf(keyring)),
+  };
+}
+
+/** A payment_id is sealed by a collect and a submit, and opened in between: these are the last ones that were sealed. */
+const MOST_PAIRS = 5_000;
+
+/** Remembers what was sealed, both ways. Only pairs of our own making come in. */
+function createPairs() {
+  const bySource = new Map<string, string>();
+  const bySealed = new Map<string, string>();
+  return {
+    sealed: (source: string) => bySource.get(source),
+    opened: (sealed: string) => bySealed.get(sealed),
+    remember(source: string, sealed: string): void {
+      for (const [oldest, its] of bySource) {
+        if (bySource.size < MOST_PAIRS) break;
+        bySource.delete(oldest);
+        bySealed.delete(its);
+      }
+      bySource.set(source, sealed);
+      bySealed.set(sealed, source);
+    },
   };
 }
 

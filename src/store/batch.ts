@@ -241,21 +241,32 @@ function shapeOf(verb: 'remove' | 'claim' | 'insert', table: TableName): Shape {
 
 /** Columns count by their place in the catalogue, so that the same set is the same shape in whatever order it came. */
 function updateShapeOf(table: TableName, row: Row): Shape {
-  const columns = columnsOf(table);
+  const columns = weightsOf(table);
   let number = 0;
   for (const name in row) {
     if (row[name] === undefined) continue;
-    const place = columns.findIndex((column) => column.name === name);
-    if (place < 0) throw new Error(`table ${table} has no column ${name}`);
-    number += 2 ** place;
+    const weight = columns.get(name);
+    if (weight === undefined) throw new Error(`table ${table} has no column ${name}`);
+    number += weight;
   }
   const key = `update ${table} ${number}`;
   const known = shapes.get(key);
   if (known !== undefined) return known;
-  const written: readonly Column[] = columns.filter(({ name }) => row[name] !== undefined);
+  const written: readonly Column[] = columnsOf(table).filter(({ name }) => row[name] !== undefined);
   const shape = updateShape(table, written, number);
   shapes.set(key, shape);
   return shape;
+}
+
+const weights = new Map<TableName, ReadonlyMap<string, number>>();
+
+/** A power of two for each column of a table. */
+function weightsOf(table: TableName): ReadonlyMap<string, number> {
+  const known = weights.get(table);
+  if (known !== undefined) return known;
+  const made = new Map(columnsOf(table).map(({ name }, place) => [name, 2 ** place]));
+  weights.set(table, made);
+  return made;
 }
 
 /** Sorts by shard, then id, as the keys of the tables do. Shards have two digits. */

@@ -146,6 +146,8 @@ function heard(answer: OutboundAnswer): Said {
 }
 
 function parseJson(text: string): unknown {
+  // What they have taken they answer without a body, and an exception for each would be dear.
+  if (text === '') return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -167,8 +169,11 @@ function readToken(body: unknown): FetchedToken | undefined {
  */
 function callbackFor(config: MtnMomoConfig, callbackUrl: string): string | undefined {
   if (!URL.canParse(callbackUrl)) return undefined;
-  const own = new URL(callbackUrl);
-  const base = config.callbackHost?.replace(/\/+$/, '');
-  const told = base === undefined ? own.href : `${base}${own.pathname}${own.search}`;
+  const told = config.callbackHost === undefined ? callbackUrl : atHost(config.callbackHost, callbackUrl);
   return config.targetEnvironment === 'sandbox' || told.startsWith('https://') ? told : undefined;
+}
+
+function atHost(base: string, callbackUrl: string): string {
+  const { pathname, search } = new URL(callbackUrl);
+  return base.replace(/\/+$/, '') + pathname + search;
 }
