@@ -20,3 +20,16 @@ test('what guards a version that an earlier batch has moved is left out, and tak
   const { sent, conflicting } = makeBatch([stale, fresh, other], written);
   expect([sent, conflicting]).toEqual([[fresh, other], [stale]]);
 });
+
+test('a session is locked before its payments, whatever columns are written', () => {
+  const change: Change = {
+    updates: [
+      { table: 'payment', shard: 3, id: 'txn_b', version: 1, row: { status: 'cancelled' } },
+      { table: 'payment', shard: 3, id: 'txn_a', version: 1, row: { carrier: 'MTN' } },
+      { table: 'attempt', shard: 3, id: 'att_a', version: 1, row: { status: 'waiting' } },
+      { table: 'session', shard: 3, id: 'ses_a', version: 1, row: { status: 'CONSUMED' } },
+    ],
+  };
+  const [first] = makeBatch([{ change, keys: keysOf(change) }]).executions;
+  expect(first?.statement.name).toMatch(/^update_session_/);
+});

@@ -28,7 +28,7 @@ const MOST_IN_BATCH = 256;
 const BATCHES_KNOWN = 2;
 /** How often a batch is sent again because of collisions or lost connections. */
 const MOST_RESENDS = 5;
-/** And for how long: whoever waited longer is better told to come again. */
+/** And for how long: whoever waited longer is better told to come again. The first time does not count: a server takes a second to find a deadlock. */
 const RESEND_WITHIN_MS = 1_000;
 
 export interface Committer {
@@ -116,7 +116,7 @@ async function settle(line: Line, entries: readonly Entry[], written: readonly W
     if (verdict === 'lost') {
       for (const { resolve } of losers) resolve('lost');
       left = left.filter((entry) => !losers.includes(entry));
-    } else if (verdict === 'again' && resends < MOST_RESENDS && performance.now() < enough) {
+    } else if (verdict === 'again' && resends < MOST_RESENDS && (resends === 0 || performance.now() < enough)) {
       resends += 1;
     } else if (verdict === 'everybody' || failure instanceof LineLost || left.length === 1) {
       for (const { reject } of left) reject(answerFor(failure));
@@ -179,6 +179,9 @@ function answerFor(error: unknown): Error {
   if (error instanceof LineLost) return error.sent ? new CommitUnknown() : new StoreUnavailable();
   if (error instanceof Refused && error.server.code === TOO_SLOW)
     return new StoreUnavailable('the database takes too long');
+  // Rolled back, and not for anything that the change holds: a standby, a full disk, neighbours that would not let go.
+  if (error instanceof Refused && (isCollision(error.server.code) || isTrouble(error.server.code)))
+    return new StoreUnavailable('the database cannot write now');
   if (error instanceof Refused) return new StoreRefused(error.server.code, error.server.constraint);
   return error instanceof Error ? error : new StoreUnavailable();
 }

@@ -40,6 +40,14 @@ delete from ${table} t using v where t.shard = v.shard and t.id = v.id`;
   return { statement: { name: `remove_${table}`, text }, ...layout, order: `1 ${table}` };
 }
 
+/**
+ * Sessions are locked before all else. Statements follow each other by their sets of columns, so that two changes that pay one
+ * session by different payments would lock these payments crosswise; whoever waits for the session holds none of them.
+ */
+function lockRank(table: TableName): 0 | 1 {
+  return table === 'session' ? 0 : 1;
+}
+
 /** `number` tells this set of columns from the table's others. */
 export function updateShape(table: TableName, columns: readonly Column[], number: number): Shape {
   if (!GUARD.every(({ name }, at) => columnsOf(table)[at]?.name === name)) throw new Error(`${table} begins otherwise`);
@@ -49,7 +57,11 @@ done as (update ${table} t set ${sets} from v
   where t.shard = v.shard and t.id = v.id and t.version = v.version returning t.shard, t.id)
 ${loserTest(table)}`;
   const layout = layoutOf(columnsOf(table), new Set(columns.map(({ name }) => name)), GUARD.length);
-  return { statement: { name: `update_${table}_${number}`, text }, ...layout, order: `2 ${table} ${number}` };
+  return {
+    statement: { name: `update_${table}_${number}`, text },
+    ...layout,
+    order: `2 ${lockRank(table)} ${table} ${number}`,
+  };
 }
 
 export function claimShape(table: TableName): Shape {

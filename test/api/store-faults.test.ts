@@ -167,3 +167,42 @@ test('a database that cannot be reached is said so at once', async () => {
   expect(await openStore({ url: wire.url }).catch(nameOf)).toBe('StoreUnavailable');
   wire = await openWire(database.url);
 });
+
+test('what the database ends for its own sake may be tried again, and passes when it is', async () => {
+  const store = await open(database.url);
+  await client.query(`create sequence ended;
+    create function end_it() returns trigger language plpgsql as $$
+    begin
+      if nextval('ended') <= current_setting('mbongo.endings')::int then
+        raise exception 'ended' using errcode = current_setting('mbongo.ending');
+      end if;
+      return new;
+    end $$;
+    create trigger ending before insert on idempotency for each row execute function end_it()`);
+  const endings = async (count: number, code: string): Promise<void> => {
+    await client.query(`alter database ${client.database} set mbongo.endings = '${count}'`);
+    await client.query(`alter database ${client.database} set mbongo.ending = '${code}'`);
+    await client.query(`alter sequence ended restart`);
+    await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'mbongo commit' and datname = current_database()`);
+  };
+  try {
+    await endings(2, '40P01');
+    expect(await committed(store, 'deadlocked')).toBe('won');
+    await endings(100, '40P01');
+    expect(await committed(store, 'always')).toBe('StoreUnavailable');
+    await endings(1, '25006');
+    expect(await committed(store, 'standby')).toBe('StoreUnavailable');
+    expect(await committed(store, 'standby')).toBe('won');
+  } finally {
+    await client.query('drop trigger ending on idempotency; drop function end_it; drop sequence ended');
+  }
+});
+
+/** How it ended; the connection may just have been cut, which the store heals by itself. */
+async function committed(store: Store, id: string): Promise<string> {
+  for (;;) {
+    const ended = await store.commit(claim(id)).catch(nameOf);
+    if (ended !== 'CommitUnknown') return ended;
+  }
+}
