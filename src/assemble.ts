@@ -79,6 +79,7 @@ export async function assembleGateway(
   options: { readonly databaseUrl: string; readonly role: Role },
 ): Promise<Gateway> {
   const tools = await assembleTools(config, platform, options.databaseUrl);
+  await tools.store.plan();
   const courier = createCourier(tools.deps);
   const store = postingStore(tools.store, courier);
   const deps: Deps = { ...tools.deps, store };

@@ -40,6 +40,11 @@ export interface Readers {
   keyed(shape: ReadShape): KeyedReader;
   /** Runs a statement for one caller, in a transaction of its own. */
   query(statement: Statement, columns: readonly Column[], values: readonly (string | null)[]): Promise<Row[]>;
+  /**
+   * Plans every keyed reader on every connection, by asking for nothing. A plan is kept from its first use on: one that is
+   * made while a young table fills up may take an index that does not fit, and reads all of it each time.
+   */
+  plan(): Promise<void>;
   /** Takes no more reads, and resolves when those that wait are answered. */
   close(): Promise<void>;
 }
@@ -57,6 +62,7 @@ export interface ReadShape {
 /** Reads over these connections: each takes all that waits whenever it is free. */
 export function openReaders(lines: readonly Line[]): Readers {
   const sources = new Set<Source>();
+  const shapes: ReadShape[] = [];
   const idle = new Set(lines);
   const busy = new Set<Promise<void>>();
   let scheduled = false;
@@ -97,7 +103,14 @@ export function openReaders(lines: readonly Line[]): Readers {
   };
 
   return {
-    keyed: (shape) => keyedReader(shape, enlist),
+    keyed(shape) {
+      shapes.push(shape);
+      return keyedReader(shape, enlist);
+    },
+    async plan() {
+      const jobs = shapes.map((shape) => jobOf(shape, new Map()));
+      await Promise.all(lines.map((line) => line.run(jobs)));
+    },
     query: (statement, columns, values) =>
       new Promise((resolve, reject) => {
         let rows: Row[] = [];

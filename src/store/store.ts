@@ -17,6 +17,8 @@ import { columnList } from './tables.ts';
 export interface Store extends Nouns {
   /** Commits a change whole or not at all; see `Committer.commit` for what it throws. */
   commit(change: Change): Promise<Outcome>;
+  /** Makes the plans of all reads; for whoever is about to serve (see `Readers.plan`). */
+  plan(): Promise<void>;
   /** Resolves when the database answers. @throws StoreUnavailable when it does not */
   ping(): Promise<void>;
   /** The database's own time in milliseconds, to compare clocks with; nothing that is stored comes from it. */
@@ -55,6 +57,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
   return {
     ...openNouns(readers),
     commit: (change) => committer.commit(change),
+    plan: () => readers.plan(),
     ping: async () => {
       await readers.query(PING, [], []);
     },

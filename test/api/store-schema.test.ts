@@ -109,6 +109,7 @@ test('every read answers', async () => {
   expect(await store.idempotency.reap(NOON, 10)).toBe(0);
   expect(await store.pinGuard.reap(NOON, 10)).toBe(0);
   expect(await store.audit()).toEqual([]);
+  await store.plan();
   await store.ping();
   expect(await store.time()).toBeGreaterThan(Date.UTC(2020, 0));
 });
