@@ -128,7 +128,8 @@ function sessionIsOver(code: string): boolean {
 }
 
 function troubleOf(answer: Exclude<Answer<never>, { kind: 'done' }>): Trouble {
-  return answer.kind === 'refused'
-    ? { message: answer.message, retryable: answer.retryable }
-    : { message: undefined, retryable: true };
+  if (answer.kind !== 'refused') return { message: undefined, retryable: true };
+  const { code, message, retryable } = answer;
+  // What ails the gateway itself (14xx) is told to whoever programs it: no customer has an Idempotency-Key.
+  return { message: code.startsWith('14') ? undefined : message, retryable };
 }

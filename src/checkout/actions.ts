@@ -160,7 +160,7 @@ async function nameCarrier(deps: Deps, { request, view }: Step): Promise<Done> {
 }
 
 async function proof(deps: Deps, { request, view }: Step): Promise<Done> {
-  const bytes = await request.readFile();
+  const bytes = await request.readFile(view.caller.session, view.merchant);
   if (bytes === undefined) throw refuseField(1109, 'file', 'REQUIRED');
   const verdict = judgeProof(bytes);
   if (verdict.kind === 'refused') throw refuseField(1110, 'file', verdict.fault);

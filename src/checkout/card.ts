@@ -7,6 +7,7 @@
 
 import { type Html, html } from '../messages/html.ts';
 import type { ChallengeView } from '../usecases/card-challenge.ts';
+import type { Deps } from '../usecases/deps.ts';
 import { orderSection } from './choose.ts';
 import { money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
 
@@ -63,4 +64,13 @@ export function challengeMain(
 <form method="post" action="${challenge.action}" data-submit>${challenge.fields.map(
     ({ name, value }) => html`<input type="hidden" name="${name}" value="${value}">`,
   )}<button class="button">${words.go}</button></form></section>`;
+}
+
+/**
+ * Where a challenge's form may lead. Chrome holds `form-action` against every address that the answer redirects to as
+ * well, and issuers send their customers on to hosts that nobody can list: so it may be any, over TLS. In the sandbox
+ * network and shop are on this machine, and have none.
+ */
+export function challengePosts({ mode }: Pick<Deps, 'mode'>): string {
+  return mode === 'sandbox' ? 'https: http://127.0.0.1:* http://localhost:*' : 'https:';
 }

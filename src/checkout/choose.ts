@@ -101,7 +101,8 @@ ${field({
   value: isMine ? kept.phone : '',
   type: 'tel',
   inputmode: 'tel',
-  autocomplete: many ? 'tel-national' : 'tel',
+  // The country stands beside the field or before it.
+  autocomplete: 'tel-national',
   maxlength: 40,
   before: many ? undefined : dialCode(country),
 })}${countries.length === 0 ? html`<p class="help">${countryText(language, country)}</p>` : undefined}`;

@@ -1,8 +1,8 @@
 /**
  * Pages that show no payment: a link that was used, altered or is over, a form from elsewhere, trouble on our side.
  *
- * Invariant: an unknown link and another merchant's get the same bytes. Nothing about a payment is said to whoever has
- * not opened its page.
+ * Invariant: an unknown link and another merchant's get the same bytes. Of a payment whose page nobody has opened only
+ * reference and amount are said, and only to whoever could open it.
  */
 
 import type { Merchant } from '../domain/records.ts';
@@ -11,7 +11,8 @@ import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
 import { html } from '../messages/html.ts';
 import type { Language } from '../messages/messages.ts';
 import type { PageAnswer } from '../messages/page.ts';
-import { spanText } from './amounts.ts';
+import type { PageView } from '../usecases/checkout-read.ts';
+import { amountText, spanText } from './amounts.ts';
 import type { Assets } from './assets.ts';
 import { documentAnswer } from './document.ts';
 
@@ -59,9 +60,26 @@ export function previewPage(assets: Assets, language: Language, merchant: Mercha
   return wordsPage(assets, language, title, checkoutText(language, 'closed_text'), { path: '', status: 200, merchant });
 }
 
+/** What is paid, and a button that opens the page: for a browser of which we cannot tell that a person uses it. */
+export function unsurePage(assets: Assets, language: Language, view: PageView, ticket: string): PageAnswer {
+  const { merchant, payment } = view;
+  const title = checkoutText(language, 'closed_title', { merchant: merchant.name });
+  const main = html`<section class="card calm"><h1>${title}</h1>
+<p class="soft reference">${checkoutText(language, 'order', { reference: payment.customer_reference })}</p>
+<p class="amount">${amountText(language, payment.total_minor, payment.currency)}</p>
+<p>${checkoutText(language, 'open_text')}</p>
+<form method="get" action="${TICKET_PATH}"><input type="hidden" name="ticket" value="${ticket}"><input type="hidden" name="open" value="1">
+<button class="button">${checkoutText(language, 'open_button')}</button></form></section>`;
+  return documentAnswer(assets, { language, title, merchant, path: TICKET_PATH, query: { ticket }, main });
+}
+
+/** Where a ticket is shown. */
+export const TICKET_PATH = '/api/v1/payments/collect-redirect';
+
 /** How a request that failed is shown. */
 export function failedPage(assets: Assets, language: Language, refusal: Refusal): PageAnswer {
-  const kind = refusal.http === 503 ? 'busy' : refusal.http >= 500 ? 'trouble' : 'refused';
+  const kind = failedKind(refusal);
+  if (refusal.code === 1403) return { ...closedPage(assets, language, kind), status: refusal.http };
   if (refusal.code !== 1301) return closedPage(assets, language, kind);
   const time = spanText(language, (refusal.more.retryAfter ?? 1) * 1_000);
   const title = checkoutText(language, 'refused_title');
@@ -69,6 +87,12 @@ export function failedPage(assets: Assets, language: Language, refusal: Refusal)
     path: `${CLOSED_PATH}/busy`,
     status: 429,
   });
+}
+
+/** A form that no page of ours sends is one from elsewhere; an address that leads nowhere is an unknown one. */
+function failedKind({ code, http }: Refusal): Closed {
+  if (code === 1403) return http === 404 ? 'unknown' : 'foreign';
+  return http === 503 ? 'busy' : http >= 500 ? 'trouble' : 'refused';
 }
 
 function wordsPage(

@@ -2,7 +2,7 @@
  * What every page shares: the frame with the merchant's name and colour, the language menu, the headers that guard it.
  *
  * Invariant: no page runs inline script or style, none asks a third party for anything, and none is kept or framed. Only
- * the card form may load the network's script and frames, and only a challenge may post to the issuer.
+ * the card form may load the network's script and frames, and only a challenge may post beyond us.
  */
 
 import type { Merchant } from '../domain/records.ts';
@@ -19,6 +19,8 @@ export interface Frame {
   readonly merchant: Merchant | undefined;
   /** Where the language menu leads, without its query. */
   readonly path: string;
+  /** What that address has to keep. */
+  readonly query?: Readonly<Record<string, string>>;
   readonly main: Html;
   /** Two columns where there is room: what is paid beside how. */
   readonly wide?: boolean;
@@ -34,7 +36,7 @@ export interface Frame {
 export interface Headers {
   /** The card network's origin: its script, frames and requests. */
   readonly network?: string | undefined;
-  /** Where a form may post to besides us. */
+  /** Where a form may post to besides us: sources, as the policy writes them. */
   readonly posts?: string | undefined;
   /** After how many seconds the browser goes where. */
   readonly goes?: { readonly seconds: number; readonly url: string } | undefined;
@@ -101,7 +103,7 @@ ${frame.reloads === undefined ? undefined : html`<noscript><meta http-equiv="ref
 <body${attributes}>
 <a class="skip" href="#main">${checkoutText(language, 'skip')}</a>
 <header class="top"><div class="shop">${badge(merchant)}<span>${name}</span></div>
-${languageMenu(language, frame.path)}</header>
+${languageMenu(language, frame)}</header>
 <main id="main" tabindex="-1" class="${frame.wide === true ? 'wide' : 'narrow'}">
 ${main}
 </main>
@@ -141,10 +143,10 @@ function initials(name: string): string {
 }
 
 /** A list of links that opens without a script; each says its own name in its own language. */
-function languageMenu(current: Language, path: string): Html {
+function languageMenu(current: Language, { path, query = {} }: Pick<Frame, 'path' | 'query'>): Html {
   const links = LANGUAGES.map((one) => {
     const mark = one === current ? html` aria-current="true"` : undefined;
-    return html`<li><a href="${path}?lang=${one}" lang="${one}" hreflang="${one}"${mark}>${LANGUAGE_NAMES[one]}</a></li>`;
+    return html`<li><a href="${path}?${new URLSearchParams({ ...query, lang: one }).toString()}" lang="${one}" hreflang="${one}"${mark}>${LANGUAGE_NAMES[one]}</a></li>`;
   });
   const label = checkoutText(current, 'language');
   return html`<nav class="languages" aria-label="${label}"><details><summary><span class="hush">${label}: </span>${LANGUAGE_NAMES[current]}</summary><ul>${links}</ul></details></nav>`;

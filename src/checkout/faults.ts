@@ -70,6 +70,7 @@ const DETAILS: { readonly [code: string]: CheckoutWord } = {
   NO_CARRIER: 'no_carrier',
   CARRIER_CURRENCY: 'carrier_currency',
   CARRIER_DOWN: 'carrier_down',
+  IN_PROGRESS: 'under_way',
   WALLET_CURRENCY: 'wallet_currency',
   AMOUNT_BELOW_MINIMUM: 'below',
   AMOUNT_ABOVE_MAXIMUM: 'above',
@@ -83,14 +84,18 @@ const DETAILS: { readonly [code: string]: CheckoutWord } = {
   FORM_USED: 'card_changed',
   NO_CARD_FORM: 'card_changed',
   OTHER_CARD_FORM: 'card_changed',
+  UNKNOWN_BANK_ACCOUNT: 'need_account',
   FILE_TYPE: 'file_type',
   FILE_TOO_LARGE: 'file_large',
   FILE_UNSAFE: 'file_unsafe',
+  UPLOAD_STALLED: 'file_stalled',
   FILE_EMPTY: 'need_file',
 };
 
 function detailText(language: Language, detail: RefusalDetail, field: FieldName | undefined): string | undefined {
   if (detail.code === 'REQUIRED' && field !== undefined) return neededFault(language, field);
+  // The network's form, which has not been opened.
+  if (detail.code === 'REQUIRED' && detail.field === 'session_id') return checkoutText(language, 'card_first');
   if (detail.code === 'INVALID_FORMAT' && field === 'pin') return checkoutText(language, 'bad_pin');
   if (detail.code === 'INVALID_FORMAT' && field === 'code') return checkoutText(language, 'need_code');
   const word = DETAILS[detail.code];

@@ -18,14 +18,14 @@ import type { Deps } from '../usecases/deps.ts';
 import { type Done, steps } from './actions.ts';
 import { type Assets, openAssets } from './assets.ts';
 import { brandStyle, isColour } from './brand.ts';
-import { challengeMain } from './card.ts';
-import { closedKind, closedPage, failedPage, previewPage } from './closed.ts';
+import { challengeMain, challengePosts } from './card.ts';
+import { closedKind, closedPage, failedPage, previewPage, TICKET_PATH, unsurePage } from './closed.ts';
 import { documentAnswer } from './document.ts';
 import { faultsOf } from './faults.ts';
 import { NO_FAULTS, type Shown } from './shown.ts';
-import { versionOf } from './state.ts';
+import { stateOf, versionOf } from './state.ts';
 import { showPage } from './view.ts';
-import { isVisit, keyCookie, keyOf, languageCookies, readerCountry, readerLanguage } from './visit.ts';
+import { keyCookie, keyOf, languageCookies, readerCountry, readerLanguage, visitOf } from './visit.ts';
 
 interface Parts {
   readonly deps: Deps;
@@ -36,8 +36,9 @@ export function checkoutPages(deps: Deps): Pages {
   const parts: Parts = { deps, assets: openAssets() };
   const { assets } = parts;
   return {
+    root: '/checkout/',
     list: [
-      { method: 'GET', path: '/api/v1/payments/collect-redirect', show: (request) => byTicket(parts, request) },
+      { method: 'GET', path: TICKET_PATH, show: (request) => byTicket(parts, request) },
       { method: 'GET', path: '/checkout/:id', show: (request) => byKey(parts, request, 'page') },
       { method: 'GET', path: '/checkout/:id/card', show: (request) => byKey(parts, request, 'card') },
       { method: 'GET', path: '/checkout/:id/state', show: (request) => stateOfPage(parts, request) },
@@ -52,10 +53,14 @@ export function checkoutPages(deps: Deps): Pages {
 /** The address that the shop sends its customer to. */
 async function byTicket(parts: Parts, request: PageRequest): Promise<PageAnswer> {
   const { deps, assets } = parts;
-  const opening = await openByTicket(deps, request.query.ticket ?? '', (id) => keyOf(request, id), isVisit(request));
+  const { ticket = '' } = request.query;
+  const visit = visitOf(request);
+  const opening = await openByTicket(deps, ticket, (id) => keyOf(request, id), visit === 'person');
   if (opening.kind === 'closed') {
-    const { merchant, payment } = await readPage(deps, opening.checkout);
-    return previewPage(assets, readerLanguage(request, payment.language), merchant);
+    const view = await readPage(deps, opening.checkout);
+    const language = readerLanguage(request, view.payment.language);
+    if (visit === 'nobody') return previewPage(assets, language, view.merchant);
+    return withCookies(unsurePage(assets, language, view, ticket), languageCookies(deps, request));
   }
   if (opening.kind !== 'open') return closedPage(assets, readerLanguage(request), opening.kind);
   const { checkout, key } = opening;
@@ -153,11 +158,12 @@ async function refusedStep(
   refusal: Refusal,
 ): Promise<PageAnswer> {
   const { deps, assets } = parts;
-  const isPast = GONE_ON.includes(refusal.code);
-  // By another window, a second press of the button, or the issuer: what has become of it is what is shown.
-  if (isPast) return doneAnswer({ kind: 'page', path: '' }, checkout);
   const fresh = (await openedBy(parts, request)) ?? checkout;
   const view = await readPage(deps, fresh);
+  // By another window, a second press of the button, or the issuer: what has become of it is what is shown. Where
+  // another payment of the session is under way, this one has not gone on, and words are needed.
+  const stands = refusal.code === 1203 && stateOf(view) === 'choose';
+  if (GONE_ON.includes(refusal.code) && !stands) return doneAnswer({ kind: 'page', path: '' }, checkout);
   const language = readerLanguage(request, view.payment.language);
   const {
     pin: _pin,
@@ -205,7 +211,7 @@ async function challengePage({ deps, assets }: Parts, request: PageRequest): Pro
     main: challengeMain(words, challenge),
     scripts: ['page.js'] as const,
   };
-  const answer = documentAnswer(assets, frame, { posts: new URL(challenge.action).origin });
+  const answer = documentAnswer(assets, frame, { posts: challengePosts(deps) });
   return withCookies(answer, languageCookies(deps, request));
 }
 

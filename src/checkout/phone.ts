@@ -11,6 +11,7 @@ import {
   isSupportedCountry,
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max';
+import { maskPhone } from '../domain/phone.ts';
 
 /** The number in E.164, written in international form or as in that country; undefined unless it is a valid one. */
 export function readPhone(text: string, country: string): string | undefined {
@@ -22,12 +23,9 @@ export function readPhone(text: string, country: string): string | undefined {
   return parsed?.isValid() === true ? parsed.number : undefined;
 }
 
-/** Country code, two digits and the last two: `+243 81 ••• •• 42`. */
+/** The masked number without a place to break: it is read as one. */
 export function maskedPhone(e164: string): string {
-  const code = parsePhoneNumberFromString(e164)?.countryCallingCode ?? e164.slice(1, 4);
-  const rest = e164.slice(1 + code.length);
-  // No line breaks in it: it is read as one.
-  return `+${code} ${rest.slice(0, 2)} ••• •• ${rest.slice(-2)}`.replaceAll(' ', '\u00a0');
+  return maskPhone(e164).replaceAll(' ', '\u00a0');
 }
 
 export function countryOf(e164: string): CountryCode | undefined {

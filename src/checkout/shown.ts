@@ -5,6 +5,7 @@
  */
 
 import type { Payment } from '../domain/records.ts';
+import { withQuery } from '../domain/return-address.ts';
 import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import type { Language } from '../messages/messages.ts';
@@ -90,15 +91,6 @@ export function returnAddress(payment: Payment): string | undefined {
   const given = isPaid ? payment.success_redirect_url : payment.fail_redirect_url;
   if (given === null) return undefined;
   return withQuery(given, { transaction_id: payment.id, status: payment.status });
-}
-
-/** Adds to an address's query, and leaves what it has, the fragment too, as the shop wrote it. */
-function withQuery(address: string, more: { readonly [name: string]: string }): string {
-  const hash = address.indexOf('#');
-  const [place, fragment] = hash < 0 ? [address, ''] : [address.slice(0, hash), address.slice(hash)];
-  const mark = !place.includes('?') ? '?' : /[?&]$/.test(place) ? '' : '&';
-  // Written as a browser would send it, for it goes into a header too.
-  return new URL(`${place}${mark}${new URLSearchParams(more)}${fragment}`).href;
 }
 
 /** A link back to the shop, where the shop gave an address. */

@@ -6,6 +6,7 @@
 
 import { PAGE_LIFE_MS } from '../domain/checkout.ts';
 import type { Checkout } from '../domain/records.ts';
+import { wantsHtml } from '../messages/accept.ts';
 import { isLanguage, type Language, languageOf } from '../messages/messages.ts';
 import { negotiate } from '../messages/negotiate.ts';
 import type { PageRequest } from '../messages/page.ts';
@@ -49,11 +50,17 @@ export function languageCookies(deps: Pick<Deps, 'publicUrl'>, request: Reader):
   return [`${LANGUAGE_COOKIE}=${lang}; Path=/; Max-Age=${YEAR_S}; HttpOnly; SameSite=Lax${secure(deps)}`];
 }
 
-/** Whether a person waits for the page: not for HEAD, a prefetch, or what does not want HTML. */
-export function isVisit(request: Pick<PageRequest, 'method' | 'header'>): boolean {
+/** What is behind a request: a person, nobody, or we cannot tell and let a button ask. */
+export type Visit = 'person' | 'nobody' | 'unsure';
+
+/**
+ * Nobody waits for HEAD or a prefetch. What does not name HTML may be a link's preview as well as a plain browser: a
+ * person then presses the page's button, which no preview does.
+ */
+export function visitOf(request: Pick<PageRequest, 'method' | 'header' | 'query'>): Visit {
   const purpose = `${request.header('purpose') ?? ''} ${request.header('sec-purpose') ?? ''} ${request.header('x-moz') ?? ''}`;
-  if (request.method !== 'GET' || /prefetch|preview|prerender/i.test(purpose)) return false;
-  return request.header('accept')?.includes('text/html') === true;
+  if (request.method !== 'GET' || /prefetch|preview|prerender/i.test(purpose)) return 'nobody';
+  return wantsHtml(request.header('accept')) || request.query.open === '1' ? 'person' : 'unsure';
 }
 
 /** The country that the reader's language names, for example of `fr-SN`. */

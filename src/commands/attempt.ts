@@ -6,8 +6,8 @@
 
 import { userInfo } from 'node:os';
 import { formatMinor } from '../domain/money.ts';
+import { maskPhone } from '../domain/phone.ts';
 import type { Attempt } from '../domain/records.ts';
-import { maskPhone } from '../http/phone.ts';
 import { decideAttempt, requireAttempt, requireDecidable } from '../usecases/attempt-decide.ts';
 import { OperatorError } from '../usecases/operator.ts';
 import { readWhole } from './options.ts';

@@ -2,6 +2,7 @@
  * What a command prints: sentences for people, or exactly one JSON document for programs.
  *
  * Invariant: standard output carries the result and nothing else; whatever went wrong is one line on standard error.
+ * What a merchant or a customer has written is shown on a line of ours and never makes, hides or colours one.
  */
 
 /** A command's result in both forms. */
@@ -19,13 +20,18 @@ export interface Surroundings {
 
 export function printOutput(to: Surroundings, output: Output, json: boolean): void {
   if (json) to.write(`${JSON.stringify(output.document)}\n`);
-  else to.write(output.lines.map((line) => `${line}\n`).join(''));
+  else to.write(output.lines.map((line) => `${visible(line)}\n`).join(''));
+}
+
+/** What moves the cursor, turns the order of reading, ends a line or shows nothing, written as its number. */
+function visible(line: string): string {
+  return line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
 }
 
 /** One line, with `--json` one JSON document. Messages of this project's own errors hold no secrets. */
 export function printError(to: Surroundings, error: unknown, json: boolean): void {
   const message = messageOf(error);
-  to.writeError(json ? `${JSON.stringify({ error: true, message })}\n` : `mbongo: ${message}\n`);
+  to.writeError(json ? `${JSON.stringify({ error: true, message })}\n` : `mbongo: ${visible(message)}\n`);
 }
 
 /** The first line of what an error says; an error that says nothing is named by its code. */
@@ -40,7 +46,8 @@ export function messageOf(error: unknown): string {
 /** Rows as columns that stand below each other. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) return ['none'];
-  const all = [head, ...rows];
+  // Before the widths are known, so that what follows stands where it should.
+  const all = [head, ...rows.map((row) => row.map(visible))];
   const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
   return all.map((row) =>
     row

@@ -6,10 +6,11 @@
  */
 
 import type { Machine } from './machine.ts';
-import type { AttemptStatus } from './records.ts';
+import type { Attempt, AttemptStatus } from './records.ts';
 
 export type AttemptFact =
   | 'challenged'
+  | 'challenge_failed'
   | 'authenticated'
   | 'accepted'
   | 'silent'
@@ -22,7 +23,17 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
   name: 'attempt',
   initial: 'intended',
   final: ['approved', 'declined', 'not_sent'],
-  facts: ['challenged', 'authenticated', 'accepted', 'silent', 'confirmed', 'refused', 'not_sent', 'never_arrived'],
+  facts: [
+    'challenged',
+    'challenge_failed',
+    'authenticated',
+    'accepted',
+    'silent',
+    'confirmed',
+    'refused',
+    'not_sent',
+    'never_arrived',
+  ],
   table: {
     intended: {
       challenged: 'challenged',
@@ -33,12 +44,34 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
       not_sent: 'not_sent',
       never_arrived: 'not_sent',
     },
-    // The issuer asks the customer. Money is asked for only after `authenticated` has committed: from then on the
-    // network may have been told to take it.
-    challenged: { challenged: 'challenged', silent: 'challenged', authenticated: 'unknown', refused: 'declined' },
+    // The issuer asks the customer: no money can have moved, and any no ends it.
+    challenged: {
+      challenged: 'challenged',
+      challenge_failed: 'declined',
+      authenticated: 'authenticated',
+      silent: 'challenged',
+      refused: 'declined',
+    },
+    // Money is being asked for. What is still said of the challenge says nothing of it, here and ever after.
+    authenticated: {
+      challenge_failed: 'authenticated',
+      authenticated: 'authenticated',
+      accepted: 'waiting',
+      silent: 'unknown',
+      confirmed: 'approved',
+      refused: 'declined',
+      never_arrived: 'not_sent',
+    },
     // Once the upstream has taken it, "never arrived" contradicts what it said before.
-    waiting: { accepted: 'waiting', silent: 'waiting', confirmed: 'approved', refused: 'declined' },
+    waiting: {
+      challenge_failed: 'waiting',
+      accepted: 'waiting',
+      silent: 'waiting',
+      confirmed: 'approved',
+      refused: 'declined',
+    },
     unknown: {
+      challenge_failed: 'unknown',
       accepted: 'waiting',
       silent: 'unknown',
       confirmed: 'approved',
@@ -46,8 +79,9 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
       never_arrived: 'not_sent',
     },
     // Closed, and asked about again all the same: what comes late then never touches the payment.
-    approved: { accepted: 'approved', silent: 'approved', confirmed: 'approved' },
+    approved: { challenge_failed: 'approved', accepted: 'approved', silent: 'approved', confirmed: 'approved' },
     declined: {
+      challenge_failed: 'declined',
       accepted: 'declined',
       silent: 'declined',
       confirmed: 'approved',
@@ -55,6 +89,7 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
       never_arrived: 'declined',
     },
     not_sent: {
+      challenge_failed: 'not_sent',
       accepted: 'waiting',
       silent: 'not_sent',
       confirmed: 'approved',
@@ -67,6 +102,15 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
 
 export function isOpen(status: AttemptStatus): boolean {
   return !ATTEMPT.final.includes(status);
+}
+
+/**
+ * Whether its own call may still be under way, so that nobody else can know how that ends. Until then the inquiry round
+ * leaves it alone; once the round has taken it, the round's own lease stands in `next_inquiry_at` for a while.
+ */
+export function isBeingAsked(attempt: Pick<Attempt, 'status' | 'inquiries' | 'next_inquiry_at'>, now: number): boolean {
+  const { status, inquiries, next_inquiry_at: due } = attempt;
+  return (status === 'intended' || status === 'authenticated') && inquiries === 0 && due !== null && due > now;
 }
 
 /** How long a customer has for the issuer's challenge; after that nothing can be taken any more, and the payment expires. */
@@ -91,4 +135,21 @@ export function nextAfterthoughtAt(status: AttemptStatus, settledAt: number, now
 /** When an attempt that has been inquired about this often is due again. */
 export function nextInquiryAt(inquiries: number, now: number): number {
   return now + (INQUIRY_DELAYS[Math.min(inquiries, INQUIRY_DELAYS.length - 1)] ?? 900_000);
+}
+
+/**
+ * When it is looked at again after somebody hinted at news and the upstream could not be asked: soon, and never later than
+ * it would have been.
+ */
+export function nextAfterHint({ next_inquiry_at: due }: Pick<Attempt, 'next_inquiry_at'>, now: number): number {
+  const soon = nextInquiryAt(0, now);
+  return due === null ? soon : Math.min(due, soon);
+}
+
+/** Inquiries a day, once their pauses are the longest. */
+const INQUIRIES_A_DAY = 96;
+
+/** Whether a person should hear of an attempt that so many inquiries have left open: about once a day. */
+export function isOverdue(inquiries: number): boolean {
+  return inquiries > 0 && inquiries % INQUIRIES_A_DAY === 0;
 }

@@ -148,7 +148,7 @@ class World {
     return step !== undefined;
   }
 
-  hear(word: Word, now: number, inquiry = false) {
+  hear(word: Word, now: number, inquiry: SettlementContext['inquiry'] = false) {
     const settled = settleAttempt(this.rows(), word, { ...contextAt(now), inquiry });
     if (settled.change !== undefined) this.apply(settled.change);
     return settled;
@@ -165,7 +165,9 @@ function contextAt(now: number): SettlementContext {
 }
 
 const approved: Word = { kind: 'approved', providerReference: 'r1' };
-const expired: Word = { kind: 'declined', reason: 'challenge_expired', providerReference: null };
+const unsure: Word = { kind: 'unknown', reason: 'timeout' };
+const declined: Word = { kind: 'declined', reason: 'card_declined', providerReference: null };
+const expired: Word = { kind: 'challenge_failed', reason: 'challenge_expired' };
 
 describe('the issuer asks its customer', () => {
   test('the session is consumed, its other payment ends, and the payment takes method and fee over', () => {
@@ -195,11 +197,17 @@ describe('the issuer asks its customer', () => {
     while (!isChallengeOver(world.attempt, now)) {
       now = world.attempt.next_inquiry_at ?? 0;
       expect(now).toBeLessThanOrEqual(BORN + CHALLENGE_LIFE_MS);
-      const change = challengeStillOpen(world.attempt, now);
+      const change = challengeStillOpen(world.attempt, now, 'due');
       if (change !== undefined) world.apply(change);
     }
     expect(now).toBe(BORN + CHALLENGE_LIFE_MS);
-    expect(challengeStillOpen({ ...attempt, status: 'unknown' }, now)).toBeUndefined();
+    // Whoever else looks in between puts nothing off.
+    const later = { ...world.attempt, status: 'challenged' as const, next_inquiry_at: now + 60_000 };
+    expect(challengeStillOpen(later, now, 'asked')).toBeUndefined();
+    const [sooner] = challengeStillOpen(later, now, 'unheard')?.updates ?? [];
+    expect(sooner?.row).toEqual({ next_inquiry_at: now + 5_000 });
+    expect(challengeStillOpen({ ...later, next_inquiry_at: now + 5_000 }, now, 'unheard')).toBeUndefined();
+    expect(challengeStillOpen({ ...attempt, status: 'unknown' }, now, 'due')).toBeUndefined();
   });
 });
 
@@ -209,7 +217,12 @@ describe('and is answered', () => {
     world.challenge(2_000);
     expect(world.authenticate(3_000)).toBe(true);
     expect(world.authenticate(3_000)).toBe(false);
-    expect(world.attempt).toMatchObject({ status: 'unknown', ...passed, challenge: null, next_inquiry_at: 48_000 });
+    expect(world.attempt).toMatchObject({
+      status: 'authenticated',
+      ...passed,
+      challenge: null,
+      next_inquiry_at: 48_000,
+    });
     world.hear(approved, 4_000);
     expect(world.payment).toMatchObject({ status: 'approved', provider_reference: 'r1' });
     expect(world.moved).toBe(1025n);
@@ -239,6 +252,41 @@ describe('and is answered', () => {
     world.challenge(2_000);
     world.payment = { ...world.payment, attempt_id: 'att_2' };
     expect(world.authenticate(3_000)).toBe(false);
+  });
+});
+
+describe('what is said of a challenge', () => {
+  const words: Word[] = [expired, { kind: 'challenge_failed', reason: 'authentication_failed' }];
+
+  test.each(words)('%o ends nothing once money is being asked for, nor ever after', (word) => {
+    for (const after of [undefined, unsure, approved, declined] as const) {
+      const world = new World();
+      world.challenge(2_000);
+      world.authenticate(3_000);
+      if (after !== undefined) world.hear(after, 4_000);
+      const { attempt: attemptThen, payment: paymentThen } = world;
+      const settled = world.hear(word, 5_000);
+      expect(settled.alarm).toBeUndefined();
+      expect([world.attempt, world.payment]).toEqual([attemptThen, paymentThen]);
+    }
+  });
+});
+
+describe('while money is being asked for', () => {
+  test('“not found” of a hint counts nothing; of the round, twice over the settle delay, it ends it', () => {
+    const world = new World();
+    // Once, before the issuer had been asked.
+    world.hear({ kind: 'not_found' }, 1_500, 'due');
+    world.challenge(2_000);
+    world.authenticate(3_000);
+    expect(world.attempt).toMatchObject({ not_found_at: null, inquiries: 0, next_inquiry_at: 48_000 });
+    for (const now of [4_000, 47_999]) world.hear({ kind: 'not_found' }, now, 'hint');
+    world.hear(unsure, 47_999, 'hint');
+    expect(world.attempt).toMatchObject({ status: 'authenticated', not_found_at: null, next_inquiry_at: 48_000 });
+    world.hear({ kind: 'not_found' }, 48_000, 'due');
+    expect(world.attempt).toMatchObject({ status: 'authenticated', not_found_at: 48_000, inquiries: 1 });
+    world.hear({ kind: 'not_found' }, 108_000, 'due');
+    expect(world.payment).toMatchObject({ status: 'failed', reason: 'not_sent' });
   });
 });
 
@@ -308,9 +356,9 @@ test('whatever happens in whatever order: no money without an authentication or 
 });
 
 function hearOf(world: World, one: string, now: number): void {
-  if (one === 'approved') world.hear(approved, now, true);
+  if (one === 'approved') world.hear(approved, now, 'due');
   else if (one === 'declined') {
-    world.hear({ kind: 'declined', reason: 'card_declined', providerReference: null }, now, true);
-  } else if (one === 'not_found') world.hear({ kind: 'not_found' }, now, true);
-  else world.hear({ kind: 'unknown', reason: 'x' }, now, true);
+    world.hear({ kind: 'declined', reason: 'card_declined', providerReference: null }, now, 'due');
+  } else if (one === 'not_found') world.hear({ kind: 'not_found' }, now, 'due');
+  else world.hear({ kind: 'unknown', reason: 'x' }, now, 'due');
 }

@@ -2,10 +2,11 @@
  * The steps of a card payment between its submit and PAY: the issuer asks its customer, and is answered.
  *
  * Invariant: in `challenged` no money can have moved. The step out of it, `authenticated`, is written under the
- * attempt's version before the network is asked for money, so that of all who learn of it one goes on.
+ * attempt's version before the network is asked for money, so that of all who learn of it one goes on. Each step is the
+ * beginning of a call of its own: what was inquired about before it counts no more.
  */
 
-import { ATTEMPT, CHALLENGE_LIFE_MS, nextInquiryAt } from './attempt.ts';
+import { ATTEMPT, CHALLENGE_LIFE_MS, nextAfterHint, nextInquiryAt } from './attempt.ts';
 import type { Change } from './change.ts';
 import { step } from './machine.ts';
 import type { Attempt, Payment } from './records.ts';
@@ -34,7 +35,7 @@ export function challengeAttempt(
   const { attempt, payment, session } = rows;
   const next = step(ATTEMPT, attempt.status, 'challenged');
   if (next.kind !== 'moved' || session === undefined || !isHeld(rows)) return undefined;
-  const row = { ...asked, status: next.to, next_inquiry_at: nextLookAt(attempt, 0, context.now) };
+  const row = { ...asked, ...BEGUN, status: next.to, next_inquiry_at: nextLookAt(attempt, 0, context.now) };
   const columns = { method: attempt.method, fee_minor: attempt.fee_minor, total_minor: attempt.amount_minor };
   const consumed = consumeSession(rows, session, context);
   const { shard } = payment;
@@ -52,6 +53,9 @@ export function challengeAttempt(
   };
 }
 
+/** What an inquiry about the step before has left behind says nothing of this one. */
+const BEGUN = { inquiries: 0, not_found_at: null } as const;
+
 /** The customer has been recognised: whoever commits this asks for the money. Undefined when somebody else does. */
 export function authenticateAttempt(
   { attempt, payment }: Pick<SettlementRows, 'attempt' | 'payment'>,
@@ -60,7 +64,7 @@ export function authenticateAttempt(
 ): Step | undefined {
   const next = step(ATTEMPT, attempt.status, 'authenticated');
   if (next.kind !== 'moved' || payment.attempt_id !== attempt.id) return undefined;
-  const row = { ...heard, status: next.to, challenge: null, next_inquiry_at: nextInquiry };
+  const row = { ...heard, ...BEGUN, status: next.to, challenge: null, next_inquiry_at: nextInquiry };
   return {
     change: {
       updates: [{ table: 'attempt', shard: attempt.shard, id: attempt.id, version: attempt.version, row }],
@@ -70,12 +74,26 @@ export function authenticateAttempt(
   };
 }
 
-/** The challenge is still open: when it is looked at again. Undefined when the attempt has moved on. */
-export function challengeStillOpen(attempt: Attempt, now: number): Change | undefined {
-  if (attempt.status !== 'challenged') return undefined;
-  const inquiries = attempt.inquiries + 1;
-  const row = { inquiries, next_inquiry_at: nextLookAt(attempt, inquiries, now) };
+/**
+ * Why the challenge was looked at: it was `due`; or somebody wanted to know, and the network could be `asked` or was
+ * `unheard`.
+ */
+export type LookedAt = 'due' | 'asked' | 'unheard';
+
+/**
+ * The challenge is still open: when it is looked at again. Only looks that were due put the next one off. Undefined when
+ * nothing changes, or the attempt has moved on.
+ */
+export function challengeStillOpen(attempt: Attempt, now: number, looked: LookedAt): Change | undefined {
+  if (attempt.status !== 'challenged' || looked === 'asked') return undefined;
+  const row = looked === 'due' ? nextDueLook(attempt, now) : { next_inquiry_at: nextAfterHint(attempt, now) };
+  if (looked === 'unheard' && row.next_inquiry_at === attempt.next_inquiry_at) return undefined;
   return { updates: [{ table: 'attempt', shard: attempt.shard, id: attempt.id, version: attempt.version, row }] };
+}
+
+function nextDueLook(attempt: Attempt, now: number) {
+  const inquiries = attempt.inquiries + 1;
+  return { inquiries, next_inquiry_at: nextLookAt(attempt, inquiries, now) };
 }
 
 /** Whether the customer's time for the challenge is over. */

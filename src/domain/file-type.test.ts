@@ -63,7 +63,30 @@ function riff(kind: string, ...chunks: [string, Buffer][]): Buffer {
   return Buffer.concat([head, body]);
 }
 
-const WEBP = riff('WEBP', ['VP8 ', Buffer.from('abc')]);
+/** The head of a lossy picture: its frame's tag, its start code and its sides. */
+function vp8(width: number, height: number): Buffer {
+  const data = Buffer.from([0x30, 1, 0, 0x9d, 0x01, 0x2a, 0, 0, 0, 0, 0]);
+  data.writeUInt16LE(width, 6);
+  data.writeUInt16LE(height, 8);
+  return data;
+}
+
+/** The head of a lossless one: 14 bits a side, each minus one. */
+function vp8l(width: number, height: number): Buffer {
+  const data = Buffer.alloc(12, 0x2f);
+  data.writeUInt32LE((width - 1) | ((height - 1) << 14), 1);
+  return data;
+}
+
+/** The head of one with more than a picture: 24 bits a side, each minus one. */
+function vp8x(width: number, height: number): Buffer {
+  const data = Buffer.alloc(10);
+  data.writeUIntLE(width - 1, 4, 3);
+  data.writeUIntLE(height - 1, 7, 3);
+  return data;
+}
+
+const WEBP = riff('WEBP', ['VP8 ', vp8(2, 1)]);
 const pdf = (body: string, end = '%%EOF\r\n'): Buffer => Buffer.from(`%PDF-1.7\n${body}\n${end}`, 'latin1');
 const ZIP = Buffer.concat([
   Buffer.from('PK\u0001\u0002'),
@@ -71,6 +94,8 @@ const ZIP = Buffer.concat([
   Buffer.from('PK\u0005\u0006'),
   Buffer.alloc(18),
 ]);
+
+const note = (text: string): Buffer => pngChunk('tEXt', Buffer.from(text));
 
 const proof = (bytes: Uint8Array): string => {
   const verdict = judgeProof(bytes);
@@ -90,6 +115,14 @@ describe('a proof is taken when it is', () => {
     ['a JPEG with a preview behind it', 'image/jpeg', Buffer.concat([JPEG, JPEG])],
     ['a PDF', 'application/pdf', pdf('1 0 obj << /Type /Page /A (b) >>')],
     ['a PDF that was added to', 'application/pdf', pdf('%%EOF\n2 0 obj\n')],
+    ['a PDF that opens at a page', 'application/pdf', pdf('/OpenAction [1 0 R /Fit] /OpenAction 5 0 R')],
+    ['a PDF with a longer word', 'application/pdf', pdf('/GoToRest /GoTo /URI')],
+    ['a photo of a hundred megapixels', 'image/png', png(header(10_000, 10_000), IDAT, IEND)],
+    [
+      'a PNG that names a PDF far behind',
+      'image/png',
+      png(header(1, 1), note(`${' '.repeat(2_000)}%PDF-1.7`), IDAT, IEND),
+    ],
   ])('%s', (_name, type, bytes) => {
     expect(proof(bytes)).toBe(type);
   });
@@ -130,6 +163,21 @@ describe('a proof is unsafe when it is', () => {
     ['a PDF with a film', pdf('/RichMedia ')],
     ['a PDF that is a page', pdf('<!DOCTYPE html>')],
     ['a PDF that is a ZIP', pdf(ZIP.toString('latin1'))],
+    ['a PDF that sends a form', pdf('<< /S /SubmitForm /F (x) >>')],
+    ['a PDF that spells that differently', pdf('/Submit#46orm')],
+    ['a PDF that takes data in', pdf('/S/ImportData/F(x)')],
+    ['a PDF that goes to another file', pdf('<< /S /GoToR /F (x) >>')],
+    ['a PDF that goes to one within', pdf('<< /S /GoTo#45 >>')],
+    ['a PDF that plays something', pdf('/Rendition ')],
+    ['a PDF that acts when it is opened', pdf('/OpenAction\r\n<< /S /URI >>')],
+    ['a PDF that does so behind a comment', pdf('/Open#41ction % page\n<< /S /URI >>')],
+    ['a PDF that does so behind many blanks', pdf(`/OpenAction${' '.repeat(5_000)}<< /S /URI >>`)],
+    ['a JPEG with a PDF in a comment', jpeg(segment(0xfe, pdf('')), frame(1, 1), SCAN)],
+    ['a PNG with a PDF in a note', png(header(1, 1), note(`a\0${pdf('').toString()}`), IDAT, IEND)],
+    ['a PNG that unpacks to 400 megapixels', png(header(20_000, 20_000), IDAT, IEND)],
+    ['a PNG of a row more than is allowed', png(header(10_000, 10_001), IDAT, IEND)],
+    ['a JPEG that unpacks to 400 megapixels', jpeg(frame(20_000, 20_000), SCAN)],
+    ['a JPEG whose second picture is such a one', Buffer.concat([JPEG, jpeg(frame(20_000, 20_000), SCAN)])],
   ];
   test.each(cases)('%s', (_name, bytes) => {
     expect(proof(bytes)).toBe('FILE_UNSAFE');
@@ -159,13 +207,30 @@ test('a logo is a picture', () => {
   expect([logo(PNG), logo(JPEG), logo(WEBP)]).toEqual(['image/png', 'image/jpeg', 'image/webp']);
   expect([logo(pdf('')), logo(Buffer.from('<svg/>'))]).toEqual(['FILE_TYPE', 'FILE_TYPE']);
   const spoilt = [
-    riff('WAVE', ['VP8 ', Buffer.from('ab')]),
+    riff('WAVE', ['VP8 ', vp8(1, 1)]),
     riff('WEBP', ['JUNK', Buffer.from('ab')]),
+    riff('WEBP', ['VP8 ', Buffer.from('ab')]),
     riff('WEBP'),
     Buffer.concat([WEBP, Buffer.from('x')]),
     WEBP.subarray(0, -1),
   ];
   for (const bytes of spoilt) expect(logo(bytes)).toBe('FILE_UNSAFE');
+});
+
+test('a logo has no more than four megapixels, and is no document', () => {
+  const [wide, high] = [2_000, 2_001];
+  const sized = (width: number, height: number): Buffer[] => [
+    png(header(width, height), IDAT, IEND),
+    jpeg(frame(width, height), SCAN),
+    riff('WEBP', ['VP8 ', vp8(width, height)]),
+    riff('WEBP', ['VP8L', vp8l(width, height)]),
+    riff('WEBP', ['VP8X', vp8x(width, height)], ['VP8 ', vp8(1, 1)]),
+    riff('WEBP', ['VP8X', vp8x(1, 1)], ['VP8L', vp8l(width, height)]),
+  ];
+  for (const bytes of sized(wide, wide)) expect(logo(bytes)).toMatch(/^image/);
+  for (const bytes of sized(wide, high)) expect(logo(bytes)).toBe('FILE_UNSAFE');
+  expect(logo(riff('WEBP', ['VP8X', vp8x(16_000_000, 16_000_000)]))).toBe('FILE_UNSAFE');
+  expect(logo(riff('WEBP', ['VP8 ', vp8(1, 1)], ['EXIF', pdf('')]))).toBe('FILE_UNSAFE');
 });
 
 test('whatever comes, a verdict is given, and a file that is cut anywhere is not taken', () => {

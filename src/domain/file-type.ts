@@ -16,6 +16,9 @@ export type LogoType = 'image/jpeg' | 'image/png' | 'image/webp';
 export const PROOF_BYTES_MOST = 5 * 1024 * 1024;
 /** The largest logo: 64 KiB. */
 export const LOGO_BYTES_MOST = 64 * 1024;
+/** What a reader has to unpack: no telephone's photo of 5 MiB has more, and no logo needs more. */
+const PROOF_PIXELS_MOST = 100_000_000;
+const LOGO_PIXELS_MOST = 4_000_000;
 
 export type FileFault = 'FILE_EMPTY' | 'FILE_TYPE' | 'FILE_UNSAFE';
 
@@ -25,12 +28,20 @@ export type FileVerdict<T extends string> =
 
 /** What a proof of a bank transfer is. */
 export function judgeProof(bytes: Uint8Array): FileVerdict<ProofType> {
-  return judge(bytes, { 'image/jpeg': isJpeg, 'image/png': isPng, 'application/pdf': isSafePdf });
+  return judge(bytes, {
+    'image/jpeg': (jpeg) => isJpeg(jpeg, PROOF_PIXELS_MOST),
+    'image/png': (png) => isPng(png, PROOF_PIXELS_MOST),
+    'application/pdf': isSafePdf,
+  });
 }
 
 /** What a merchant's logo is. */
 export function judgeLogo(bytes: Uint8Array): FileVerdict<LogoType> {
-  return judge(bytes, { 'image/jpeg': isJpeg, 'image/png': isPng, 'image/webp': isWebp });
+  return judge(bytes, {
+    'image/jpeg': (jpeg) => isJpeg(jpeg, LOGO_PIXELS_MOST),
+    'image/png': (png) => isPng(png, LOGO_PIXELS_MOST),
+    'image/webp': (webp) => isWebp(webp, LOGO_PIXELS_MOST) && !holdsPdf(webp),
+  });
 }
 
 const MAGIC: { readonly [type in ProofType | LogoType]: readonly number[] } = {
@@ -52,12 +63,22 @@ function judge<T extends ProofType | LogoType>(
   return safe ? { kind: 'file', type } : { kind: 'refused', fault: 'FILE_UNSAFE' };
 }
 
-function isJpeg(bytes: Uint8Array): boolean {
-  return endOfJpegs(bytes) === bytes.length;
+function isJpeg(bytes: Uint8Array, pixelsMost: number): boolean {
+  return endOfJpegs(bytes, pixelsMost) === bytes.length && !holdsPdf(bytes);
 }
 
-function isPng(bytes: Uint8Array): boolean {
-  return endOfPng(bytes) === bytes.length;
+function isPng(bytes: Uint8Array, pixelsMost: number): boolean {
+  return endOfPng(bytes, pixelsMost) === bytes.length && !holdsPdf(bytes);
+}
+
+/** How far into a file readers look for the head of a PDF. */
+const PDF_HEAD_BYTES = 1_024;
+const PDF_HEAD = bytesOf('%PDF-');
+
+/** Readers of PDF pass over what stands before its head, a picture's beginning for instance. */
+function holdsPdf(picture: Uint8Array): boolean {
+  const at = indexOfBytes(picture, PDF_HEAD, 0);
+  return at >= 0 && at < PDF_HEAD_BYTES;
 }
 
 /** How far from its end an archive's directory may close: the record itself, and a comment of 65 535 bytes. */

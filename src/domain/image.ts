@@ -15,8 +15,8 @@ const IHDR = 0x49484452;
 const IDAT = 0x49444154;
 const IEND = 0x49454e44;
 
-/** Where a PNG ends: IHDR first, some IDAT, an empty IEND. Undefined when it is none. */
-export function endOfPng(bytes: Uint8Array): number | undefined {
+/** Where a PNG ends: IHDR first, some IDAT, an empty IEND. Undefined when it is none, or has too many pixels. */
+export function endOfPng(bytes: Uint8Array, pixelsMost: number): number | undefined {
   const view = viewOf(bytes);
   let drawn = false;
   for (let at = PNG_HEAD; at + PNG_FRAME <= bytes.length; ) {
@@ -25,7 +25,9 @@ export function endOfPng(bytes: Uint8Array): number | undefined {
     const end = at + PNG_FRAME + length;
     if (end > bytes.length) return undefined;
     if ((at === PNG_HEAD) !== (name === IHDR)) return undefined;
-    if (name === IHDR && (length !== 13 || !isSane(view.getUint32(at + 8), view.getUint32(at + 12)))) return undefined;
+    if (name === IHDR) {
+      if (length !== 13 || !isSane(view.getUint32(at + 8), view.getUint32(at + 12), pixelsMost)) return undefined;
+    }
     if (name === IEND) return drawn && length === 0 ? end : undefined;
     drawn ||= name === IDAT && length > 0;
     at = end;
@@ -37,10 +39,10 @@ export function endOfPng(bytes: Uint8Array): number | undefined {
  * Where the last of the pictures in a JPEG file ends. Telephones put further whole pictures behind the first one (a
  * preview, a gain map); whatever else stands there is not walked over.
  */
-export function endOfJpegs(bytes: Uint8Array): number | undefined {
+export function endOfJpegs(bytes: Uint8Array, pixelsMost: number): number | undefined {
   let end: number | undefined;
   for (let at = 0; isMarker(bytes, at, SOI); at = end) {
-    const next = endOfJpeg(bytes, at);
+    const next = endOfJpeg(bytes, at, pixelsMost);
     if (next === undefined) return end;
     end = next;
   }
@@ -52,7 +54,7 @@ const EOI = 0xd9;
 const SOS = 0xda;
 
 /** From the start of a picture over its segments and scans to what follows its end. */
-function endOfJpeg(bytes: Uint8Array, start: number): number | undefined {
+function endOfJpeg(bytes: Uint8Array, start: number, pixelsMost: number): number | undefined {
   const view = viewOf(bytes);
   let drawn = false;
   for (let at = start + 2; at + 2 <= bytes.length; ) {
@@ -66,7 +68,8 @@ function endOfJpeg(bytes: Uint8Array, start: number): number | undefined {
       const length = at + 4 <= bytes.length ? view.getUint16(at + 2) : 0;
       if (length < 2 || at + 2 + length > bytes.length) return undefined;
       if (isFrame(marker)) {
-        if (length < 8 || !isSane(view.getUint16(at + 7), view.getUint16(at + 5))) return undefined;
+        const [height, width] = length < 8 ? [0, 0] : [view.getUint16(at + 5), view.getUint16(at + 7)];
+        if (!isSane(width, height, pixelsMost)) return undefined;
       }
       at += 2 + length;
       if (marker === SOS) {
@@ -106,22 +109,40 @@ const VP8 = 0x56503820;
 const VP8L = 0x5650384c;
 const VP8X = 0x56503858;
 
-/** A RIFF file whose length is its own, of kind WEBP, that begins with a picture. */
-export function isWebp(bytes: Uint8Array): boolean {
+/** A RIFF file whose length is its own, of kind WEBP, that begins with a picture of no more than so many pixels. */
+export function isWebp(bytes: Uint8Array, pixelsMost: number): boolean {
   if (bytes.length < 20) return false;
   const view = viewOf(bytes);
   if (view.getUint32(4, true) + 8 !== bytes.length || view.getUint32(8) !== WEBP) return false;
   if (![VP8, VP8L, VP8X].includes(view.getUint32(12))) return false;
   let at = 12;
   while (at + 8 <= bytes.length) {
+    const sides = sidesOfWebp(view, at);
+    if (sides !== undefined && !isSane(...sides, pixelsMost)) return false;
     const length = view.getUint32(at + 4, true);
     at += 8 + length + (length % 2);
   }
   return at === bytes.length;
 }
 
-function isSane(width: number, height: number): boolean {
-  return width > 0 && height > 0 && width <= SIDE_MOST && height <= SIDE_MOST;
+/**
+ * Width and height that a chunk announces, each minus one where its format says so; zero where it is cut short.
+ * Undefined for chunks that hold no picture.
+ */
+function sidesOfWebp(view: DataView, at: number): [number, number] | undefined {
+  const name = view.getUint32(at);
+  if (name !== VP8 && name !== VP8L && name !== VP8X) return undefined;
+  const data = at + 8;
+  if (data + 10 > view.byteLength) return [0, 0];
+  if (name === VP8) return [view.getUint16(data + 6, true) & 0x3fff, view.getUint16(data + 8, true) & 0x3fff];
+  if (name === VP8X)
+    return [(view.getUint32(data + 4, true) & 0xffffff) + 1, (view.getUint32(data + 6, true) >>> 8) + 1];
+  const both = view.getUint32(data + 1, true);
+  return [(both & 0x3fff) + 1, ((both >>> 14) & 0x3fff) + 1];
+}
+
+function isSane(width: number, height: number, pixelsMost: number): boolean {
+  return width > 0 && height > 0 && width <= SIDE_MOST && height <= SIDE_MOST && width * height <= pixelsMost;
 }
 
 function viewOf(bytes: Uint8Array): DataView {

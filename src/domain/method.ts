@@ -5,7 +5,7 @@
  * its place (contract §4).
  */
 
-import type { Currency } from './currency.ts';
+import { type Currency, exponentOf } from './currency.ts';
 import { bytesOfId, idOfBytes } from './ids.ts';
 import { formatMinor } from './money.ts';
 import { PAYMENT_METHODS } from './payment.ts';
@@ -47,6 +47,7 @@ export function requireWithinLimits(
   amountMinor: bigint,
   currency: Currency,
 ): void {
+  requireCarried(method, amountMinor, currency);
   const { limits, method_limits: byMethod } = merchant.settings;
   for (const rule of [limits?.[currency], byMethod?.[method]?.[currency]]) {
     if (rule?.min !== undefined && amountMinor < BigInt(rule.min)) {
@@ -56,6 +57,17 @@ export function requireWithinLimits(
       throw limit('AMOUNT_ABOVE_MAXIMUM', { maximum: formatMinor(BigInt(rule.max), currency), currency });
     }
   }
+}
+
+/** What card networks take of one order: twelve digits before the point. */
+const CARD_DIGITS = 12n;
+const BY_CARD: ReadonlySet<PaymentMethod | 'none'> = new Set(['card', 'google_pay', 'apple_pay']);
+
+/** Refuses a total, fee included, that the method cannot carry at all, whatever the merchant's limits are (1202). */
+export function requireCarried(method: PaymentMethod | 'none', totalMinor: bigint, currency: Currency): void {
+  const most = 10n ** (CARD_DIGITS + BigInt(exponentOf(currency))) - 1n;
+  if (!BY_CARD.has(method) || totalMinor <= most) return;
+  throw limit('AMOUNT_ABOVE_MAXIMUM', { maximum: formatMinor(most, currency), currency });
 }
 
 /** Whether it would pass. */

@@ -200,8 +200,19 @@ export interface PaymentHistory {
   readonly at: number;
 }
 
-/** `challenged`: the issuer asks the customer, and no money can have moved. */
-export type AttemptStatus = 'intended' | 'challenged' | 'waiting' | 'unknown' | 'approved' | 'declined' | 'not_sent';
+/**
+ * `challenged`: the issuer asks the customer, and no money can have moved. `authenticated`: it knows its customer, and money
+ * is being asked for.
+ */
+export type AttemptStatus =
+  | 'intended'
+  | 'challenged'
+  | 'authenticated'
+  | 'waiting'
+  | 'unknown'
+  | 'approved'
+  | 'declined'
+  | 'not_sent';
 
 /** One try to move money at an upstream. Written before the network is called, settled by what the network says. */
 export interface Attempt extends Versioned {
@@ -228,7 +239,7 @@ export interface Attempt extends Versioned {
   readonly three_ds_status: string | null;
   /** Electronic commerce indicator (EMV 3-D Secure): two digits. */
   readonly eci: string | null;
-  /** How often the upstream has been asked. */
+  /** How often the inquiry round has asked the upstream, since its own call. */
   readonly inquiries: number;
   /** When the upstream first said that it does not know the reference. */
   readonly not_found_at: number | null;

@@ -120,6 +120,7 @@ export type DetailCode =
   | 'FILE_TYPE'
   | 'FILE_UNSAFE'
   | 'FILE_TOO_LARGE'
+  | 'UPLOAD_STALLED'
   | 'UNKNOWN_BANK_ACCOUNT'
   | 'NOT_DELAYED';
 

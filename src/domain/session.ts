@@ -32,6 +32,17 @@ export const TTL_MAX = 86_400;
 /** The shortest life in production; a sandbox may mint one of a second, to watch it end (contract §3). */
 export const TTL_MIN = { sandbox: 1, production: 60 } as const;
 
+/**
+ * What no name of an order needs: control characters, the separators of lines, and what turns the order of reading. Shown
+ * to an operator, they would forge what stands beside them.
+ */
+const UNREADABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+
+/** Whether a merchant's name for an order is plain text of one line. */
+export function isReferenceText(text: string): boolean {
+  return !UNREADABLE.test(text);
+}
+
 /** Refuses a session that has already paid. */
 export function refuseConsumed(): Refusal {
   return refuseField(1001, 'Authorization', 'SESSION_CONSUMED');

@@ -4,10 +4,17 @@ import type { Change } from './change.ts';
 import { makeId } from './ids.ts';
 import { isFinal } from './payment.ts';
 import type { Attempt, Payment, Session, WebhookEvent } from './records.ts';
-import { type Settlement, type SettlementRows, settleAttempt, type Word } from './settlement.ts';
+import {
+  type Settlement,
+  type SettlementContext,
+  type SettlementRows,
+  settleAttempt,
+  type Word,
+} from './settlement.ts';
 
 const SHARD = 5;
 const SETTLE_DELAY = 60_000;
+const DAY = 24 * 60 * 60_000;
 const txn = makeId('txn', 1, new Uint8Array(16), SHARD);
 const mch = makeId('mch', 1, new Uint8Array(16), SHARD);
 
@@ -141,7 +148,7 @@ function apply(world: World, change: Change): void {
   }
 }
 
-function hear(world: World, word: Word, now: number, inquiry = true): Settlement {
+function hear(world: World, word: Word, now: number, inquiry: SettlementContext['inquiry'] = 'due'): Settlement {
   let made = 0;
   const settled = settleAttempt(rowsOf(world), word, {
     now,
@@ -186,6 +193,52 @@ describe('an upstream says', () => {
     expect(world.payment).toMatchObject({ status: 'approved', completed_at: 20, provider_reference: 'p1' });
     expect([world.toMerchant, world.toFees]).toEqual([1000n, 25n]);
     expect(world.events.at(-1)?.type).toBe('payment.approved');
+  });
+
+  test('nothing, to a submit whose method was open: the payment takes over method and fee all the same', () => {
+    const world = newWorld();
+    world.payment = { ...payment, method: 'none', fee_minor: 0n, total_minor: 1000n, msisdn: null, carrier: null };
+    hear(world, { kind: 'unknown', reason: 'timeout' }, 10, false);
+    expect(world.payment).toEqual({ ...payment, version: payment.version + 1 });
+    expect(world.session.status).toBe('CONSUMED');
+  });
+
+  test('nothing, to hints: the next inquiry comes sooner, never later, and they are not counted', () => {
+    const world = newWorld();
+    hear(world, { kind: 'unknown', reason: 'timeout' }, 10, false);
+    for (let times = 0; times < 6; times += 1) hear(world, { kind: 'unknown', reason: 'timeout' }, 20);
+    expect(world.attempt).toMatchObject({ inquiries: 6, next_inquiry_at: 120_020 });
+    hear(world, { kind: 'unknown', reason: 'timeout' }, 30, 'hint');
+    expect(world.attempt).toMatchObject({ inquiries: 6, next_inquiry_at: 5_030 });
+    hear(world, { kind: 'unknown', reason: 'timeout' }, 40, 'hint');
+    hear(world, { kind: 'waiting', providerReference: null }, 50, 'hint');
+    expect(world.attempt).toMatchObject({ status: 'waiting', inquiries: 6, next_inquiry_at: 5_030 });
+    hear(world, { kind: 'waiting', providerReference: null }, 60, 'hint');
+    expect(world.attempt).toMatchObject({ inquiries: 6, next_inquiry_at: 5_030 });
+  });
+
+  test('nothing, for a day: a person is called, once a day', () => {
+    const world = newWorld();
+    hear(world, { kind: 'unknown', reason: 'timeout' }, 10, false);
+    const days = 3;
+    const alarms: number[] = [];
+    for (let now = 10; now < days * DAY; now = world.attempt.next_inquiry_at ?? Number.NaN) {
+      if (hear(world, { kind: 'unknown', reason: 'LOCK_FAILURE' }, now).alarm === 'overdue') alarms.push(now);
+    }
+    expect(alarms.length).toBe(days);
+    expect(alarms[0]).toBeGreaterThan(DAY / 2);
+  });
+
+  test('taken late, and paid, where the payment has failed: the money goes to suspense', () => {
+    const world = newWorld();
+    hear(world, { kind: 'unknown', reason: 'timeout' }, 10, false);
+    hear(world, { kind: 'not_found' }, 20);
+    hear(world, { kind: 'not_found' }, 20 + SETTLE_DELAY);
+    expect(world.payment.status).toBe('failed');
+    expect(hear(world, { kind: 'waiting', providerReference: null }, 100_000).alarm).toBe('late_acceptance');
+    expect(hear(world, { kind: 'approved', providerReference: 'p1' }, 110_000).alarm).toBe('late_success');
+    expect([world.toMerchant, world.toSuspense]).toEqual([0n, 1025n]);
+    expect(world.payment.status).toBe('failed');
   });
 
   test('never taken: the payment and the session go back to the customer', () => {

@@ -6,12 +6,29 @@
  * An approved payment's money, fee and event commit with its status.
  */
 
-import { ATTEMPT, type AttemptFact, isOpen, nextAfterthoughtAt, nextInquiryAt } from './attempt.ts';
+import {
+  ATTEMPT,
+  type AttemptFact,
+  isBeingAsked,
+  isOpen,
+  isOverdue,
+  nextAfterHint,
+  nextAfterthoughtAt,
+  nextInquiryAt,
+} from './attempt.ts';
 import type { Change, Insert, Transfer, Update } from './change.ts';
 import type { Prefix } from './ids.ts';
 import { paymentTransfers, suspenseAccount, transitAccount } from './ledger.ts';
 import { step } from './machine.ts';
-import { factOfDecline, movePayment, type PaymentColumns, type PaymentFact, StateConflict } from './payment.ts';
+import {
+  factOfDecline,
+  isFinal,
+  type Moved,
+  movePayment,
+  type PaymentColumns,
+  type PaymentFact,
+  StateConflict,
+} from './payment.ts';
 import type { DeclineReason, Reason } from './reason.ts';
 import type { Attempt, AttemptStatus, Payment, Session } from './records.ts';
 import { siblingsOf, updateSession } from './session.ts';
@@ -22,7 +39,12 @@ export type Word =
   | { readonly kind: 'approved' | 'waiting'; readonly providerReference: string | null }
   | { readonly kind: 'declined'; readonly reason: DeclineReason; readonly providerReference: string | null }
   | { readonly kind: 'not_sent' | 'unknown'; readonly reason: string }
-  | { readonly kind: 'not_found' };
+  | { readonly kind: 'not_found' }
+  /** Of the issuer's challenge, and never of money: it ends nothing but a challenge. */
+  | { readonly kind: 'challenge_failed'; readonly reason: DeclineReason };
+
+/** What made us ask: the inquiry round's own time; or a callback or a reader, who may come at any time. */
+export type Inquired = 'due' | 'hint';
 
 export interface SettlementRows {
   readonly attempt: Attempt;
@@ -40,8 +62,8 @@ export interface SettlementContext {
   /** Milliseconds after which a second `not_found` proves that nothing was taken. */
   readonly settleDelay: number;
   readonly newId: (prefix: Prefix, shard: number) => string;
-  /** Whether this word answers an inquiry, which counts and sets the next one. */
-  readonly inquiry: boolean;
+  /** Why there was an inquiry; false: the word answers our own call. Only those that were due count, and put off the next. */
+  readonly inquiry: Inquired | false;
   /** What was heard of a card customer's authentication on the way to this word. */
   readonly authentication?: Pick<Attempt, 'three_ds_status' | 'eci'>;
   /** Why it was settled, where the word alone does not say. */
@@ -49,7 +71,7 @@ export interface SettlementContext {
 }
 
 /** Something that a person must look at; logged as an error, and counted. */
-export type Alarm = 'late_success' | 'late_acceptance' | 'contradiction';
+export type Alarm = 'late_success' | 'late_acceptance' | 'contradiction' | 'overdue';
 
 export interface Settlement {
   readonly change?: Change;
@@ -78,14 +100,15 @@ export function settleAttempt(rows: SettlementRows, word: Word, context: Settlem
 function weighWord(rows: SettlementRows, word: Word, context: SettlementContext): Settlement {
   const { attempt, payment } = rows;
   // Closed, or no longer the payment's: whatever is said of it now is no news of the payment.
-  if (!isOpen(attempt.status) || payment.attempt_id !== attempt.id) return afterword(rows, word, context);
+  const isItsOwn = payment.attempt_id === attempt.id && !isFinal(payment.status);
+  if (!isOpen(attempt.status) || !isItsOwn) return afterword(rows, word, context);
   if (word.kind === 'not_found') return notFound(rows, context);
   // That an inquiry stays unanswered says nothing about a call that may not even have been made.
-  if (context.inquiry && word.kind === 'unknown') return stillOpen(rows, context);
+  if (context.inquiry !== false && word.kind === 'unknown') return unanswered(rows, context);
   const meaning = { ...meaningOf(word, rows), ...(context.reason === undefined ? {} : { reason: context.reason }) };
   const next = step(ATTEMPT, attempt.status, meaning.attempt);
   if (next.kind === 'conflict') return { payment, attempt, alarm: 'contradiction' };
-  if (next.kind === 'repeated') return context.inquiry ? stillOpen(rows, context) : { payment, attempt };
+  if (next.kind === 'repeated') return stillOpen(rows, context);
   return move(rows, meaning, word, context);
 }
 
@@ -97,6 +120,8 @@ function meaningOf(word: Word, rows: SettlementRows): Meaning {
       return { attempt: 'accepted', payment: 'carrier_accepted', reason: null };
     case 'declined':
       return { attempt: 'refused', payment: factOfDecline(word.reason), reason: word.reason };
+    case 'challenge_failed':
+      return { attempt: 'challenge_failed', payment: factOfDecline(word.reason), reason: word.reason };
     case 'not_sent':
       return nothingTaken(rows);
     case 'unknown':
@@ -120,25 +145,19 @@ export function isHeld({ session, payment }: Pick<SettlementRows, 'session' | 'p
 }
 
 /** The attempt moves, and the payment with it; a session that is not consumed yet is, unless nothing was taken. */
-function move(rows: SettlementRows, meaning: Meaning, word: Word, context: SettlementContext): Settlement {
+export function move(rows: SettlementRows, meaning: Meaning, word: Word, context: SettlementContext): Settlement {
   const { attempt, payment } = rows;
   const { now } = context;
   const next = step(ATTEMPT, attempt.status, meaning.attempt);
   if (next.kind !== 'moved') return { payment, attempt };
   const attemptRow = attemptColumns(attempt, next.to, meaning.reason, referenceIn(word), context);
-  const moved = movePayment(
-    payment,
-    meaning.payment,
-    meaning.reason,
-    now,
-    paymentColumns(meaning, attemptRow, attempt),
-  );
-  const updates: Update[] = [updateAttempt(attempt, attemptRow)];
+  const columns = paymentColumns(meaning, attemptRow, rows);
+  const moved = movePayment(payment, meaning.payment, meaning.reason, now, columns);
+  const { payment: after, update } = moved ?? takeOver(payment, columns);
+  const updates: Update[] = [updateAttempt(attempt, attemptRow), update];
   const inserts: Insert[] = [];
   const transfers: Transfer[] = [];
-  const after = moved?.payment ?? payment;
   if (moved !== undefined) {
-    updates.push(moved.update);
     inserts.push(moved.history);
     if (after.completed_at !== null) inserts.push(eventOf(after, context));
   }
@@ -154,11 +173,20 @@ function move(rows: SettlementRows, meaning: Meaning, word: Word, context: Settl
   };
 }
 
+/** A payment that stays as it is takes over method and fee all the same: from now on the upstream may have the order. */
+function takeOver(payment: Payment, columns: PaymentColumns): Pick<Moved, 'update' | 'payment'> {
+  const { shard, id, version } = payment;
+  return {
+    payment: { ...payment, ...columns, version: version + 1 },
+    update: { table: 'payment', shard, id, version, row: columns },
+  };
+}
+
 function referenceIn(word: Word): string | null {
   return 'providerReference' in word ? word.providerReference : null;
 }
 
-function attemptColumns(
+export function attemptColumns(
   attempt: Attempt,
   status: AttemptStatus,
   reason: Reason | 'late_success' | null,
@@ -166,7 +194,7 @@ function attemptColumns(
   context: SettlementContext,
 ) {
   const { now } = context;
-  const inquiries = attempt.inquiries + (context.inquiry ? 1 : 0);
+  const inquiries = attempt.inquiries + (context.inquiry === 'due' ? 1 : 0);
   return {
     status,
     reason,
@@ -174,10 +202,14 @@ function attemptColumns(
     settled_at: isOpen(status) ? null : now,
     not_found_at: null,
     inquiries,
-    next_inquiry_at: isOpen(status) ? nextInquiryAt(inquiries, now) : nextAfterthoughtAt(status, now, now),
+    next_inquiry_at: isOpen(status) ? nextLook(attempt, inquiries, context) : nextAfterthoughtAt(status, now, now),
     ...(attempt.challenge === null ? {} : { challenge: null }),
     ...context.authentication,
   };
+}
+
+function nextLook(attempt: Attempt, inquiries: number, { inquiry, now }: SettlementContext): number {
+  return inquiry === 'hint' ? nextAfterHint(attempt, now) : nextInquiryAt(inquiries, now);
 }
 
 /**
@@ -187,7 +219,7 @@ function attemptColumns(
 function paymentColumns(
   meaning: Meaning,
   row: { readonly provider_reference: string | null },
-  attempt: Attempt,
+  { attempt, payment }: SettlementRows,
 ): PaymentColumns {
   if (meaning.payment === 'attempt_not_sent') return { attempt_id: null, submitted_at: null };
   return {
@@ -196,8 +228,11 @@ function paymentColumns(
     total_minor: attempt.amount_minor,
     ...(attempt.method === 'mobile_money' ? { msisdn: attempt.msisdn, carrier: attempt.carrier } : {}),
     provider_reference: row.provider_reference,
+    ...(payment.attempt_id === attempt.id ? {} : { attempt_id: attempt.id }),
   };
 }
+
+const ENDS_AT_ONCE: ReadonlySet<PaymentFact> = new Set(['issuer_declined', 'customer_rejected', 'prompt_expired']);
 
 /** Consumes the session that this payment holds, and ends its siblings; or gives it back when nothing was taken. */
 function sessionAfter(
@@ -207,8 +242,9 @@ function sessionAfter(
 ): { updates: Update[]; inserts: Insert[] } {
   const { session } = rows;
   if (session === undefined || !isHeld(rows)) return { updates: [], inserts: [] };
-  // A card that is declined at once ends its payment, and leaves the session for another collect (contract §3).
-  if (meaning.payment === 'attempt_not_sent' || meaning.payment === 'issuer_declined') {
+  // A card that ends at once without paying ends its payment, and leaves the session for another collect (contract §3).
+  const endedAtOnce = rows.attempt.method === 'card' && ENDS_AT_ONCE.has(meaning.payment);
+  if (endedAtOnce || meaning.payment === 'attempt_not_sent') {
     return { updates: [updateSession(session, { submitting_payment_id: null })], inserts: [] };
   }
   return consumeSession(rows, session, context);
@@ -246,22 +282,38 @@ export function endSiblings(
   return { updates, inserts };
 }
 
-/** The upstream does not know the reference: proof of nothing until it says so twice, its settle delay apart. */
+/**
+ * The upstream does not know the reference: proof of nothing until it says so twice, its settle delay apart, and for as
+ * long as our own call may not even have reached it.
+ */
 function notFound(rows: SettlementRows, context: SettlementContext): Settlement {
-  const { attempt } = rows;
+  const { attempt, payment } = rows;
   const { askedAt } = context;
+  if (context.inquiry !== 'due' && isBeingAsked(attempt, askedAt)) return { payment, attempt };
   if (attempt.status === 'waiting') return { ...stillOpen(rows, context), alarm: 'contradiction' };
   if (attempt.not_found_at === null || askedAt - attempt.not_found_at < context.settleDelay) {
-    return stillOpen(rows, context, { not_found_at: attempt.not_found_at ?? askedAt });
+    const isFirst = attempt.not_found_at === null;
+    return stillOpen(rows, context, isFirst ? { not_found_at: askedAt } : undefined);
   }
   return move(rows, { ...nothingTaken(rows), attempt: 'never_arrived' }, { kind: 'not_found' }, context);
 }
 
-function stillOpen(rows: SettlementRows, context: SettlementContext, row: Partial<Attempt> = {}): Settlement {
+/** Nobody could be asked. For a hint, that is made up for soon; a call that is under way keeps its time. */
+function unanswered(rows: SettlementRows, context: SettlementContext): Settlement {
   const { attempt, payment } = rows;
+  if (context.inquiry === 'due') return stillOpen(rows, context);
+  const next_inquiry_at = nextAfterHint(attempt, context.now);
+  const keeps = isBeingAsked(attempt, context.now) || next_inquiry_at === attempt.next_inquiry_at;
+  return keeps ? { payment, attempt } : afterwordOf(rows, { next_inquiry_at });
+}
+
+/** Nothing is new. Only an inquiry that was due is counted, and puts off the next one. */
+function stillOpen(rows: SettlementRows, context: SettlementContext, row?: Partial<Attempt>): Settlement {
+  const { attempt, payment } = rows;
+  if (context.inquiry !== 'due') return row === undefined ? { payment, attempt } : afterwordOf(rows, row);
   const inquiries = attempt.inquiries + 1;
   const columns = { ...row, inquiries, next_inquiry_at: nextInquiryAt(inquiries, context.now) };
-  return { change: { updates: [updateAttempt(attempt, columns)] }, payment, attempt: { ...attempt, ...columns } };
+  return afterwordOf(rows, columns, isOverdue(inquiries) ? 'overdue' : undefined);
 }
 
 /**
@@ -281,9 +333,9 @@ function afterword(rows: SettlementRows, word: Word, context: SettlementContext)
     if (word.kind === 'declined') {
       return afterwordOf(rows, attemptColumns(attempt, 'declined', word.reason, word.providerReference, context));
     }
-    return context.inquiry ? stillOpen(rows, context) : { payment, attempt };
+    return stillOpen(rows, context);
   }
-  if (!context.inquiry || attempt.next_inquiry_at === null) {
+  if (context.inquiry !== 'due' || attempt.next_inquiry_at === null) {
     const silent = word.kind !== 'declined' || attempt.status !== 'approved';
     return silent ? { payment, attempt } : { payment, attempt, alarm: 'contradiction' };
   }

@@ -5,7 +5,14 @@
  */
 
 import { feeColumns } from './fee.ts';
-import { isWithinLimits, methodId, methodNamed, requireOffered, requireWithinLimits } from './method.ts';
+import {
+  isWithinLimits,
+  methodId,
+  methodNamed,
+  requireCarried,
+  requireOffered,
+  requireWithinLimits,
+} from './method.ts';
 import { refuseState } from './payment.ts';
 import type { BankAccount, Merchant, Payment, PaymentMethod, Session } from './records.ts';
 import { Refusal, refuseField } from './refusal.ts';
@@ -90,11 +97,12 @@ export function isSubmitted(method: PaymentMethod): method is SubmittedMethod {
  * Whether this session may pay this payment now: open, not consumed, not held by another submit, still pending.
  *
  * The session may have been read before the payment. A payment that has left `pending` has consumed its session, or holds
- * it: the newer of the two rows is believed. Two ends leave the session alone: time, and a card that was declined at once.
+ * it: the newer of the two rows is believed. Two ends leave the session alone: time, and a card that did not pay at once.
  */
 export function requireSubmittable(session: Session, payment: Payment, now: number): void {
   requireOpen(session, now);
-  if (payment.status === 'expired' || payment.status === 'declined') throw refuseState(payment);
+  const isCardEnd = payment.status === 'cancelled' && payment.reason === 'authentication_cancelled';
+  if (payment.status === 'expired' || payment.status === 'declined' || isCardEnd) throw refuseState(payment);
   const held = payment.status === 'processing' ? payment.id : session.submitting_payment_id;
   if (held !== null && (payment.status === 'pending' || payment.status === 'processing'))
     throw new SubmitUnderWay(held);
@@ -110,6 +118,12 @@ export class SubmitUnderWay extends Error {
     this.name = 'SubmitUnderWay';
     this.paymentId = paymentId;
   }
+}
+
+/** The caller may come again: by then the other submit has been answered, or has given the session back (1203). */
+export function refuseUnderWay(paymentId: string): Refusal {
+  const details = [{ field: 'payment_id', code: 'IN_PROGRESS' }] as const;
+  return new Refusal(1203, { transactionId: paymentId, retryable: true, retryAfter: 5, details });
 }
 
 /** Whether a submit by that method, which is offered, would be taken now. */
@@ -129,5 +143,7 @@ export function methodColumns(
     return { method, fee_minor: payment.fee_minor, total_minor: payment.total_minor };
   }
   requireWithinLimits(merchant, method, payment.amount_minor, payment.currency);
-  return { method, ...feeColumns(merchant, method, payment, payment.fee_covered_by) };
+  const columns = feeColumns(merchant, method, payment, payment.fee_covered_by);
+  requireCarried(method, columns.total_minor, payment.currency);
+  return { method, ...columns };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { holdsCardNumber, isCardField, isCardName, isExpiryField } from './card-data.ts';
+import { holdsCardNumber, isCardField, isCardName, isCardNumber, isExpiryField } from './card-data.ts';
 
 /** Test numbers of the networks, as every processor publishes them. */
 const CARDS = ['4111111111111111', '5123450000000008', '378282246310005', '6011111111111117', '6304000000000000'];
@@ -20,14 +20,40 @@ describe('card numbers', () => {
     }
   });
 
+  it.each([
+    ['several blanks', '4111  1111   1111 1111'],
+    ['no-break blanks', '4111\u00a01111\u00a01111\u202f1111'],
+    ['no-break hyphens', '4111\u20111111\u20111111\u20111111'],
+    ['dashes between blanks', '4111 – 1111 — 1111 – 1111'],
+    ['minus signs', '4111\u22121111\u22121111\u22121111'],
+    ['points', '3782.822463.10005'],
+    ['points and blanks', '4111. 1111. 1111. 1111'],
+    ['underscores', '4111_1111_1111_1111'],
+    ['slashes', 'card 4111/1111/1111/1111.'],
+    ['full-width digits', '４１１１１１１１１１１１１１１１'],
+    ['what cannot be seen', '4111\u200b1111\u00ad1111\u20601111'],
+    ['a plus before fifteen digits', '+378282246310005'],
+    ['a plus before American Express’s own groups', '＋3782 822463 10005'],
+  ])('are found with %s', (_name, text) => {
+    expect(holdsCardNumber(text)).toBe(true);
+  });
+
+  it('are found in groups of any size where one person types one number', () => {
+    expect(['41 11 11 11 11 11 11 11', '4-1.1_1/1111 11111111', CARDS[0] ?? ''].filter(isCardNumber)).toHaveLength(3);
+    expect(['+243 81 00 00 042', '41 11 11 11 11 11 11 12', ''].filter(isCardNumber)).toEqual([]);
+  });
+
   it('are not seen in what only looks like one', () => {
     const fine = [
       '4111111111111112',
       '5707000000000000',
       '+243810000042',
       '0024381000004212',
-      // A carrier's number that happens to pass as a card's.
-      '+378282246310005',
+      // Phone numbers that happen to pass as a card's.
+      '+62812345678901',
+      '+628 1234 567 8901',
+      '+6281 2345.6789/01',
+      '+34612345678 1239',
       '+37 8282 2463 10005',
       'call +37-8282-2463-10005 now',
       `x${CARDS[0]}`,
@@ -35,8 +61,14 @@ describe('card numbers', () => {
       `0.${CARDS[0]}`,
       `${CARDS[0]}.00`,
       '2026-11-20T12:00:00.000Z',
+      '2026-11-20 12:00:00.123456',
+      '20261120.120000',
+      '1763640000.123456',
+      '1 000 000 000 000.00',
+      '411.111.111.111.116',
+      '4111111111111.110',
+      '192.168.100.200:4111',
       '41111111-1111-4111-8111-111111111111',
-      '4111  1111 1111 1111',
       '',
     ];
     expect(fine.filter(holdsCardNumber)).toEqual([]);

@@ -74,11 +74,33 @@ const SHORTEST = 13;
 const LONGEST = 19;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
-/** Whether a text carries a card number: 13 to 19 digits, perhaps with single blanks or dashes between them. */
+/**
+ * Whether a text carries a card number: 13 to 19 digits, perhaps in groups with blanks, dashes, points, underscores or
+ * slashes between them, in any of the characters that Unicode has for these.
+ */
 export function holdsCardNumber(text: string): boolean {
-  if (text.length < SHORTEST || !hasCardNumber(text)) return false;
+  if (text.length < SHORTEST) return false;
+  const plain = inAscii(text);
+  if (!hasCardNumber(plain)) return false;
   // One UUID in some ten thousand has a run of digits that passes as a card number, and is a fine order number.
-  return hasCardNumber(text.replaceAll(UUID, 'x'));
+  return hasCardNumber(plain.replaceAll(UUID, 'x'));
+}
+
+/** The same of what one person types into one field, where groups of any size are of one number. */
+export function isCardNumber(typed: string): boolean {
+  return holdsCardNumber(typed) || holdsCardNumber(inAscii(typed).replaceAll(/[\s._/-]/g, ''));
+}
+
+const BEYOND_ASCII = /[^ -~]/;
+
+/** Digits, blanks and dashes of every kind as their plain forms; what cannot be seen is left out. */
+function inAscii(text: string): string {
+  if (!BEYOND_ASCII.test(text)) return text;
+  return text
+    .normalize('NFKC')
+    .replaceAll(/\p{Cf}/gu, '')
+    .replaceAll(/\p{Zs}/gu, ' ')
+    .replaceAll(/[\p{Pd}\u2212]/gu, '-');
 }
 
 /** More runs of digits that could be card numbers than any honest text has: asking the library costs 5 µs each. */
@@ -104,6 +126,12 @@ function hasCardNumber(text: string): boolean {
 /** E.164 has at most 15 digits; what is longer is no phone number, whatever stands before it. */
 const PHONE_LONGEST = 15;
 
+/**
+ * American Express, in its own groups or in one: as long as the longest phone number, but no country whose numbers begin
+ * so has any of that length.
+ */
+const AMEX = /^3[47][0-9]{2}[ ._/-]{0,3}[0-9]{6}[ ._/-]{0,3}[0-9]{5}(?![0-9])/;
+
 /** The last place of the phone number whose plus stands there; the place of the plus itself when there is none. */
 function endOfPhone(text: string, plus: number): number {
   let digits = 0;
@@ -113,29 +141,48 @@ function endOfPhone(text: string, plus: number): number {
     if (isDigit(char)) {
       digits += 1;
       end = i;
-    } else if ((char !== BLANK && char !== DASH) || end !== i - 1) break;
+    } else if (!isSeparator(char) || end === plus) break;
   }
-  return digits <= PHONE_LONGEST ? end : plus;
+  return digits <= PHONE_LONGEST && !isAmex(text.slice(plus + 1, end + 1)) ? end : plus;
+}
+
+function isAmex(text: string): boolean {
+  return AMEX.test(text) && checkDigitFits(text.replaceAll(/[^0-9]/g, ''));
 }
 
 /**
  * The runs of digits that begin there, may be a card number by length and check digit, and end before a character
- * that is no part of a word. Groups have at least three digits: 4 4 4 4, 4 6 5 and their like.
+ * that is no part of a word. Groups have at least three digits: 4 4 4 4, 4 6 5 and their like; those that a point, an
+ * underscore or a slash follows have four to six, for amounts and times are written in other groups.
  */
 function candidatesAt(text: string, start: number): string[] {
   const found: string[] = [];
   let digits = '';
   let group = 0;
+  let least = 1;
   for (let i = start; i < text.length && digits.length < LONGEST; i += 1) {
     const char = text.charCodeAt(i);
     if (isDigit(char)) {
       digits += text[i];
       group += 1;
-      if (digits.length >= SHORTEST && !goesOn(text, i + 1) && checkDigitFits(digits)) found.push(digits);
-    } else if ((char === BLANK || char === DASH) && group >= 3) group = 0;
-    else break;
+      const ends = digits.length >= SHORTEST && group >= least && !goesOn(text, i + 1);
+      if (ends && checkDigitFits(digits)) found.push(digits);
+    } else if (!isSeparator(char) || (group > 0 && !endsGroup(char, group))) break;
+    else {
+      if (group > 0) least = 1;
+      if (!isPlainSeparator(char)) least = SHORTEST_GROUP;
+      group = 0;
+    }
   }
   return found;
+}
+
+const SHORTEST_GROUP = 3;
+
+/** Whether a group of that many digits may have that separator after it. */
+function endsGroup(separator: number, digits: number): boolean {
+  if (isPlainSeparator(separator)) return digits >= SHORTEST_GROUP;
+  return digits >= 4 && digits <= 6;
 }
 
 /** Cheaper than the library, and looked at before it. */
@@ -153,10 +200,20 @@ const PLUS = 0x2b;
 const BLANK = 0x20;
 const DASH = 0x2d;
 const POINT = 0x2e;
+const SLASH = 0x2f;
+const UNDERSCORE = 0x5f;
 const ZERO = 0x30;
 
 function isDigit(char: number): boolean {
   return char >= ZERO && char <= 0x39;
+}
+
+function isPlainSeparator(char: number): boolean {
+  return char === BLANK || char === DASH;
+}
+
+function isSeparator(char: number): boolean {
+  return isPlainSeparator(char) || char === POINT || char === SLASH || char === UNDERSCORE;
 }
 
 /** Whether a number goes on there: as a word, or with a decimal point (a full stop ends it). */

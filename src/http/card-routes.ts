@@ -6,7 +6,9 @@
 
 import { isFinal } from '../domain/payment.ts';
 import type { Payment } from '../domain/records.ts';
-import { takeCallback } from '../usecases/card-callback.ts';
+import { withQuery } from '../domain/return-address.ts';
+import { wantsHtml } from '../messages/accept.ts';
+import { type CallbackEnd, takeCallback } from '../usecases/card-callback.ts';
 import { checkStatus, readCardStatus } from '../usecases/card-status.ts';
 import type { Deps } from '../usecases/deps.ts';
 import type { Reply } from '../usecases/perform.ts';
@@ -80,8 +82,9 @@ function callbackRoute(deps: Deps): Route {
     summary: 'The issuer’s challenge is over',
     description:
       'Called by the card network, or by the customer’s browser for it. It is a hint: the network is asked before money ' +
-      'moves. A repeated callback answers as the first did. A browser is sent on to the merchant’s address (303) with ' +
-      '`transaction_id` and `status`; others get the status read.',
+      'moves. A repeated callback answers as the first did. A browser is sent on (303): to the merchant’s address with ' +
+      '`transaction_id` and `status`, or, while the payment is open, to the hosted page that it came from; others get the ' +
+      'status read.',
     credential: 'none',
     limit: 'card_callbacks',
     allowConsumed: true,
@@ -93,7 +96,7 @@ function callbackRoute(deps: Deps): Route {
     run: (call) => {
       const { body } = call;
       const isForm = !(call.header('content-type') ?? '').startsWith('application/json');
-      const isBrowser = isForm || (call.header('accept') ?? '').includes('text/html');
+      const isBrowser = isForm || wantsHtml(call.header('accept'));
       return takeCallback(
         deps,
         {
@@ -102,12 +105,13 @@ function callbackRoute(deps: Deps): Route {
           result: body.result,
           timestamp: body.timestamp?.toString(),
           nonce: body.nonce,
-          signature: body.signature ?? call.header('x-cardnet-signature'),
+          // A form sends what it leaves empty, too.
+          signature: body.signature || call.header('x-cardnet-signature'),
           networkOrder: body['order.id'],
           proof: call.query,
         },
         (key) => call.count('card_callbacks', key),
-        (payment) => answerTo(call, payment, isBrowser ? returnAddress(deps, payment) : undefined),
+        (end) => answerTo(call, end.payment, isBrowser ? returnAddress(deps, end) : undefined),
       );
     },
   });
@@ -118,18 +122,16 @@ function answerTo(call: Pick<Call, 'reply'>, payment: Payment, location: string 
   return location === undefined ? call.reply(200, status) : { ...call.reply(303, status), location };
 }
 
-/** Where the customer's browser goes on; undefined where the payment names no place. */
-function returnAddress({ publicUrl }: Pick<Deps, 'publicUrl'>, payment: Payment): string | undefined {
-  const lost = isFinal(payment.status) && payment.status !== 'approved' && payment.status !== 'refunded';
-  const address = lost ? payment.fail_redirect_url : payment.success_redirect_url;
-  if (address !== null) return withQuery(address, { transaction_id: payment.id, status: payment.status });
-  return payment.checkout_id === null ? undefined : `${publicUrl}/checkout/${payment.checkout_id}`;
-}
-
-/** Adds to an address's query, and leaves what it has, the fragment too, as it is. */
-function withQuery(address: string, more: { readonly [name: string]: string }): string {
-  const hash = address.indexOf('#');
-  const [place, fragment] = hash < 0 ? [address, ''] : [address.slice(0, hash), address.slice(hash)];
-  const mark = !place.includes('?') ? '?' : /[?&]$/.test(place) ? '' : '&';
-  return `${place}${mark}${new URLSearchParams(more)}${fragment}`;
+/**
+ * Where the customer's browser goes on; undefined where the payment names no place. Shops take their success address for
+ * an order that is paid: so a payment that is open goes there only when money may have moved, because then the shop has
+ * to ask; and not at all where the hosted page can show how it goes on.
+ */
+function returnAddress({ publicUrl }: Pick<Deps, 'publicUrl'>, end: CallbackEnd): string | undefined {
+  const { payment, isPaying, hasPage } = end;
+  const page = payment.checkout_id === null ? undefined : `${publicUrl}/checkout/${payment.checkout_id}`;
+  if (hasPage && !isFinal(payment.status)) return page;
+  const isPaid = payment.status === 'approved' || payment.status === 'refunded';
+  const address = isPaid || isPaying ? payment.success_redirect_url : payment.fail_redirect_url;
+  return address === null ? page : withQuery(address, { transaction_id: payment.id, status: payment.status });
 }

@@ -5,12 +5,14 @@
  * the same address. The page itself is served at the same path, by GET.
  */
 
+import { prefersHtml } from '../messages/accept.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { type Collected, collectPayment } from '../usecases/payment-collect.ts';
 import type { Reply } from '../usecases/perform.ts';
+import { presentTransfer } from './bank-present.ts';
 import { collectCommand, collectFaults } from './payment-commands.ts';
 import { presentCollected } from './present.ts';
-import { type Call, defineRoute, type Route } from './route.ts';
+import { defineRoute, type Route } from './route.ts';
 import { CollectRedirectAnswer, CollectRedirectBody } from './schemas.ts';
 
 export function collectRedirectRoutes(deps: Deps): Route[] {
@@ -22,13 +24,14 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
       summary: 'Start a payment on the hosted page',
       description:
         'Takes a collect’s body; `payment_method` may be absent, and then the customer chooses on the page. Send the ' +
-        'customer’s browser to `redirect_url`: it opens once. A caller that prefers HTML is answered 303 to it.',
+        'customer’s browser to `redirect_url`: it opens once. A caller whose Accept header prefers HTML to JSON is answered ' +
+        '303 to it, with the same body; the status follows that header on replays too.',
       credential: 'session',
       limit: 'payments',
       allowConsumed: false,
       body: CollectRedirectBody,
-      answers: { 200: CollectRedirectAnswer },
-      refusals: [1003, 1101, 1102, 1103, 1105, 1109, 1110, 1202, 1203, 1305],
+      answers: { 200: CollectRedirectAnswer, 303: CollectRedirectAnswer },
+      refusals: [1003, 1101, 1102, 1103, 1105, 1109, 1110, 1202, 1203, 1305, 1404],
       check: (body, caller) => collectFaults(deps, caller, body),
       run: async (call) => {
         const body = { ...call.body, payment_method: call.body.payment_method ?? ('none' as const) };
@@ -40,22 +43,15 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
             status: 200,
             value: {
               ...presentCollected(collected, deps.secrets.sealPaymentId, call.language),
+              ...presentTransfer(collected.payment, undefined, deps.publicUrl),
               redirect_url: collected.pageUrl,
             },
           })),
         );
-        return prefersHtml(call) ? sentOn(reply) : reply;
+        return prefersHtml(call.header('accept')) ? sentOn(reply) : reply;
       },
     }),
   ];
-}
-
-/** Whether the caller is a browser that follows a form: HTML is what it names first. */
-function prefersHtml(call: Pick<Call, 'header'>): boolean {
-  const accept = call.header('accept') ?? '';
-  const html = accept.indexOf('text/html');
-  const json = accept.indexOf('application/json');
-  return html >= 0 && (json < 0 || html < json);
 }
 
 /** The address is read from the bytes, because a repeated call is answered with those of the first. */

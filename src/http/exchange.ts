@@ -4,6 +4,7 @@
  * Invariant: every answer carries its request id, and every failure leaves by `refuse`, in the one envelope.
  */
 
+import { validateHeaderValue } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Refusal } from '../domain/refusal.ts';
 import type { Language } from '../messages/messages.ts';
@@ -96,6 +97,16 @@ export function refuse(parts: ExchangeParts, request: FastifyRequest, reply: Fas
   reply.code(refusal.http).header('Content-Type', JSON_TYPE);
   if (exchange.rendered?.refusal === refusal) return exchange.rendered.reply.body;
   return envelopeFor(parts, request, refusal);
+}
+
+/**
+ * A header's value, looked at while another answer can still be given.
+ *
+ * @throws TypeError for one that Node.js would refuse to write.
+ */
+export function writable(name: string, value: string): string {
+  validateHeaderValue(name, value);
+  return value;
 }
 
 /** What an error means to the caller, written down for the log's line. */

@@ -9,7 +9,7 @@ import serialize from 'canonicalize';
 import type { IdempotencyRecord } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { Clock, Secrets } from '../platform/platform.ts';
-import type { Memory, Receipt, Reply } from '../usecases/perform.ts';
+import type { Memory, Reply, RevocableReceipt } from '../usecases/perform.ts';
 import type { Lookups } from './lookups.ts';
 
 /** The package is a CommonJS function whose types claim a module with a default export. */
@@ -44,7 +44,7 @@ export interface ReceiptScope {
 }
 
 /** A receipt that says whether it has been used, so that the pipeline knows whose refusal it is about to send. */
-export interface UsedReceipt extends Receipt {
+export interface UsedReceipt extends RevocableReceipt {
   /** What the memory is kept under: a keyed hash of whose key it is, and for which route. */
   readonly id: string;
   /** Whether an answer of this call's own was to be remembered. */
@@ -127,10 +127,10 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
   }
 
   /** What is there, begun or outlived, is replaced under its version: of two runs that found it, one loses. */
-  function write(status: number, body: string): Memory {
+  function write(status: number, body: string, created_at = clock.now()): Memory {
     const key = { shard: scope.shard, id: known?.id ?? id };
     const request_hash = secrets.mac('idempotency_key', 'body', key.id, canonical);
-    const row = { request_hash, status, body, created_at: clock.now() };
+    const row = { request_hash, status, body, created_at };
     if (known !== undefined) return { updates: [{ table: 'idempotency', ...key, version: known.version, row }] };
     return { claims: [{ table: 'idempotency', row: { ...key, version: 1, ...row } }] };
   }
@@ -146,6 +146,8 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
     },
     begun: () => begun,
     begin: () => write(BEGUN, ''),
+    // Outlived at once, whoever's clock is looked at; and under its version, which a removal would not ask for.
+    forget: () => write(BEGUN, '', clock.now() - 2 * MEMORY_MS),
     remember({ status, body }) {
       used = true;
       return write(status, secrets.seal('idempotency_body', body, known?.id ?? id));

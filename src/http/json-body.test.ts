@@ -89,7 +89,8 @@ describe('a body', () => {
     ['{"expiry":"12/30","voucher":{"card":{"exp_year":30}}}', '1110 CARD_DATA voucher.card.exp_year'],
     ['{"voucher":"A","expiry":"12/30"}', undefined],
     ['{"cardnet_payment_method":"SECURE","expiry_date":"2026-12-31"}', undefined],
-    ['{"phone_number":"+378282246310005"}', undefined],
+    ['{"phone_number":"+62812345678901"}', undefined],
+    ['{"phone_number":"+378282246310005"}', '1110 CARD_DATA phone_number'],
   ])('%s: what expires is a card’s only beside or within one', (text, fault) => {
     expect(faultOf(text)).toBe(fault);
   });

@@ -1,14 +1,16 @@
 /**
  * Reads a form with one file (multipart/form-data, RFC 7578) as it arrives.
  *
- * Invariant: no more is kept than the rule allows, whatever the sender announces. A part's file name and type are its
- * sender's word and are dropped; a file that did not arrive whole is none.
+ * Invariant: no more is kept than the rule allows and no more is read than a few times that, whatever the sender
+ * announces; a sender who falls silent is not waited for. A part's file name and type are its sender's word and are
+ * dropped; a file that did not arrive whole is none.
  */
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { Refusal, refuseField } from '../domain/refusal.ts';
+import type { Clock } from '../platform/platform.ts';
 import { badFraming } from './envelope.ts';
 import { faultIn } from './json-body.ts';
 
@@ -38,6 +40,13 @@ const FIELDS_MOST = 8;
 const FIELD_BYTES_MOST = 4_096;
 /** What the parts' heads and the fields may add to the file's own size. */
 const OVERHEAD_BYTES = 64 * 1024;
+/**
+ * How many times the most is still read, and thrown away, where it was announced: a browser reads its answer only after
+ * it has sent all of a photo that is too large.
+ */
+const READ_OUT = 3;
+/** A sender of whom nothing came for so long has gone, or only holds a place. */
+const SILENCE_MOST_MS = 5_000;
 
 /** `multipart/form-data`, not compressed. */
 export function isForm(headers: IncomingHttpHeaders): boolean {
@@ -47,28 +56,35 @@ export function isForm(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * Reads the form of a request. What is refused in its middle is not read on by us; the rest of it is let go.
+ * Reads the form of a request. What is refused in its middle is not read on by us: whoever answers lets go of the rest.
  *
- * @throws Refusal 1403 (413) for a file above the limit, 1110 for what is no such form or holds card data.
+ * @throws Refusal 1403 for a file above the limit (413) or a sender who falls silent (408), 1110 for what is no such
+ *   form or holds card data, 1109 for a file under another name.
  */
-export async function readForm(
-  source: Readable & { readonly headers: IncomingHttpHeaders },
-  rule: FileRule,
-): Promise<Form> {
+export async function readForm(source: FormSource, rule: FileRule, clock: Pick<Clock, 'after'>): Promise<Form> {
   const { headers } = source;
   // Whoever has gone while we looked up who it is sends no end, and no sign of it any more.
   if (source.destroyed) throw badFraming();
-  if (Number(headers['content-length'] ?? 0) > rule.most + OVERHEAD_BYTES) throw tooLarge(rule);
+  const isAnnounced = headers['content-length'] !== undefined;
+  const most = isAnnounced ? rule.most * READ_OUT + OVERHEAD_BYTES : rule.most + OVERHEAD_BYTES;
+  if (Number(headers['content-length'] ?? 0) > most) throw tooLarge(rule);
   const fields = new Map<string, string>();
   const chunks: Buffer[] = [];
   let file: BusboyFileStream | undefined;
+  let isCut = false;
   const parser = openParser(headers, rule);
   await new Promise<void>((resolve, reject) => {
     const fail = (error: Refusal): void => {
+      stopWatching();
       source.unpipe(parser);
-      source.resume();
+      source.pause();
       reject(error);
     };
+    const stopWatching = watch(source, clock, {
+      most,
+      tooMuch: () => fail(tooLarge(rule)),
+      silent: () => fail(stalled(rule)),
+    });
     parser.on('field', (name: string | undefined, value, _nameCut, valueCut) => {
       if (name === undefined) return fail(malformed());
       if (fields.has(name)) return fail(refuseField(1110, name.slice(0, 64), 'DUPLICATE_KEY'));
@@ -78,25 +94,57 @@ export async function readForm(
     parser.on('file', (name: string | undefined, stream) => {
       // Its own errors are the parser's too, and are answered there.
       stream.on('error', () => undefined);
-      if (name !== rule.field) return void stream.resume();
+      if (name !== rule.field) return fail(refuseField(1109, rule.field, 'REQUIRED'));
       file = stream;
-      stream.on('limit', () => fail(tooLarge(rule)));
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('limit', () => {
+        isCut = true;
+        if (!isAnnounced) fail(tooLarge(rule));
+      });
+      stream.on('data', (chunk: Buffer) => {
+        if (!isCut) chunks.push(chunk);
+      });
     });
     parser.on('filesLimit', () => fail(refuseField(1110, rule.field, 'DUPLICATE_KEY')));
     for (const limit of ['fieldsLimit', 'partsLimit'] as const) parser.on(limit, () => fail(malformed()));
     parser.on('error', () => fail(malformed()));
-    parser.on('finish', resolve);
-    source.on('error', () => reject(badFraming()));
+    parser.on('finish', () => {
+      stopWatching();
+      resolve();
+    });
+    source.on('error', () => fail(badFraming()));
     source.on('close', () => {
-      if (!source.readableEnded) reject(badFraming());
+      if (!source.readableEnded) fail(badFraming());
     });
     source.pipe(parser);
   });
+  if (isCut) throw tooLarge(rule);
   const named = Object.fromEntries(fields);
   const fault = faultIn(named);
   if (fault !== undefined) throw fault;
   return { fields: named, file: file === undefined ? undefined : Buffer.concat(chunks) };
+}
+
+type FormSource = Readable & { readonly headers: IncomingHttpHeaders };
+
+/** Watches what comes: how much, and whether anything. Returns what ends it. */
+function watch(
+  source: Readable,
+  clock: Pick<Clock, 'after'>,
+  rule: { readonly most: number; tooMuch(): void; silent(): void },
+): () => void {
+  let bytes = 0;
+  let cancel = clock.after(SILENCE_MOST_MS, rule.silent);
+  const count = (chunk: Buffer): void => {
+    cancel();
+    cancel = clock.after(SILENCE_MOST_MS, rule.silent);
+    bytes += chunk.length;
+    if (bytes > rule.most) rule.tooMuch();
+  };
+  source.on('data', count);
+  return () => {
+    source.off('data', count);
+    cancel();
+  };
 }
 
 function openParser(headers: IncomingHttpHeaders, rule: FileRule): BusboyInstance {
@@ -123,6 +171,10 @@ function openParser(headers: IncomingHttpHeaders, rule: FileRule): BusboyInstanc
 
 function malformed(): Refusal {
   return refuseField(1110, 'body', 'INVALID_FORM');
+}
+
+function stalled({ field }: FileRule): Refusal {
+  return new Refusal(1403, { http: 408, retryable: true, details: [{ field, code: 'UPLOAD_STALLED' }] });
 }
 
 const MEBIBYTE = 1024 * 1024;

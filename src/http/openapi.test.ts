@@ -58,7 +58,19 @@ describe('the OpenAPI document', () => {
 
   it('says what a call is refused with, by status', () => {
     const { responses } = operationAt('/orders', 'post');
-    expect(Object.keys(responses)).toEqual(['201', '400', '401', '402', '403', '413', '415', '429', '500', '503']);
+    expect(Object.keys(responses)).toEqual([
+      '201',
+      '400',
+      '401',
+      '402',
+      '403',
+      '408',
+      '413',
+      '415',
+      '429',
+      '500',
+      '503',
+    ]);
     expect(responses['400']?.description).toBe(
       '`1101` INVALID_AMOUNT, `1102` INVALID_CURRENCY, `1110` INVALID_FIELD_FORMAT',
     );

@@ -269,7 +269,7 @@ function failures(route: Route): Json {
   );
 }
 
-/** Within an operation the path and method are right: of 1403 the size and type of the body remain. */
+/** Within an operation the path and method are right: of 1403 the body's time, size and type remain. */
 function statusesOf(code: RefusalCode): readonly number[] {
-  return code === 1403 ? [413, 415] : [REFUSALS[code].http];
+  return code === 1403 ? [408, 413, 415] : [REFUSALS[code].http];
 }

@@ -8,16 +8,22 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../domain/refusal.ts';
+import { prefersJson, wantsHtml } from '../messages/accept.ts';
 import type { Page, PageAnswer, PageRequest, Pages } from '../messages/page.ts';
-import { holdsCardNumber, isCardField } from './card-data.ts';
+import type { Clock } from '../platform/platform.ts';
+import { isCardField, isCardNumber } from './card-data.ts';
 import type { clientAddressReader } from './client-address.ts';
 import { retryAfterOf } from './envelope.ts';
-import { type ExchangeParts, exchangeOf, noteFailure } from './exchange.ts';
+import { type ExchangeParts, exchangeOf, noteFailure, refuse, writable } from './exchange.ts';
 import { type Limits, limitHeaders } from './limits.ts';
 import { isForm, readForm as readMultipart } from './multipart.ts';
+import type { UploadSlots } from './upload-slots.ts';
 
 export interface PageParts extends ExchangeParts {
+  readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly limits: Limits;
+  /** Shared with the API: a file is as large there. */
+  readonly uploads: UploadSlots;
   readonly addressOf: ReturnType<typeof clientAddressReader>;
 }
 
@@ -26,42 +32,82 @@ export function addPages(app: FastifyInstance, parts: PageParts, pages: Pages): 
     app.route({
       method: page.method,
       url: page.path,
+      config: { takesFile: page.file !== undefined },
       handler: async (request, reply) => {
         exchangeOf(request).route = page.path;
-        const asked = pageRequest(parts, page, request, reply);
+        const held: (() => void)[] = [];
+        const asked = pageRequest(parts, page, request, reply, held);
         try {
           return send(request, reply, await page.show(asked));
         } catch (error) {
-          const refusal = noteFailure(parts, request, error);
-          const seconds = retryAfterOf(refusal);
-          if (seconds !== null) reply.header('Retry-After', String(seconds));
-          return send(request, reply, pages.failed(refusal, asked));
+          return failPage(parts, pages, request, reply, error);
         } finally {
-          // What nobody wanted to read would keep the connection waiting.
-          if (page.file !== undefined) request.raw.resume();
+          for (const giveBack of held) giveBack();
         }
       },
     });
   }
 }
 
-function pageRequest(parts: PageParts, page: Page, request: FastifyRequest, reply: FastifyReply): PageRequest {
+/** Says in words that a page could not be shown; to a script, which asked for JSON, in the envelope. */
+export function failPage(
+  parts: ExchangeParts,
+  pages: Pages,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+): FastifyReply {
+  if (prefersJson(request.headers.accept)) return reply.send(refuse(parts, request, reply, error));
+  const refusal = noteFailure(parts, request, error);
+  const seconds = retryAfterOf(refusal);
+  if (seconds !== null) reply.header('Retry-After', String(seconds));
+  return send(request, reply, pages.failed(refusal, readerOf(request)));
+}
+
+/** Whether a request that never came to a page is a browser's, for one of them. */
+export function isForPage(pages: Pages, { headers, method, url }: FastifyRequest): boolean {
+  if (!wantsHtml(headers.accept)) return false;
+  const [path = ''] = url.split(/[?#]/, 1);
+  const asked = method === 'HEAD' ? 'GET' : method;
+  return path.startsWith(pages.root) || pages.list.some((page) => page.path === path && page.method === asked);
+}
+
+/** What says in which language somebody reads. */
+function readerOf(request: FastifyRequest): Pick<PageRequest, 'header' | 'query' | 'cookie'> {
   const cookies = readCookies(request.headers.cookie);
-  const form = page.method === 'POST' ? readForm(request) : {};
-  const header = (name: string): string | undefined => request.headers[name]?.toString();
   return {
+    query: plain(request.query),
+    header: (name) => request.headers[name]?.toString(),
+    cookie: (name) => cookies.get(name),
+  };
+}
+
+/** `held` takes what gives back the places of files, once the page has been shown. */
+function pageRequest(
+  parts: PageParts,
+  page: Page,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  held: (() => void)[],
+): PageRequest {
+  const reader = readerOf(request);
+  const { header } = reader;
+  const form = page.method === 'POST' ? readForm(request) : {};
+  return {
+    ...reader,
     method: request.method === 'HEAD' ? 'HEAD' : page.method,
     params: plain(request.params),
-    query: plain(request.query),
     form,
-    cardField: Object.entries(form).find(([name, value]) => isCardField(name, value) || holdsCardNumber(value))?.[0],
-    readFile: () => readFile(page, request),
+    cardField: Object.entries(form).find(([name, value]) => isCardField(name, value) || isCardNumber(value))?.[0],
+    async readFile(session, merchant) {
+      if (page.file === undefined || !isForm(request.headers)) return undefined;
+      held.push(parts.uploads.take(session.id, merchant.id));
+      return (await readMultipart(request.raw, page.file, parts.clock)).file;
+    },
     isForeign: page.method === 'POST' && isForeign(header, parts.publicUrl),
     get address() {
       return parts.addressOf(request.socket.remoteAddress, header('x-forwarded-for'));
     },
-    header,
-    cookie: (name) => cookies.get(name),
     count(session, merchant) {
       const standing = parts.limits.take('payments', session.id, merchant.settings.rate_limits?.payments);
       if (standing === undefined) return;
@@ -75,21 +121,6 @@ function pageRequest(parts: PageParts, page: Page, request: FastifyRequest, repl
       exchange.transactionId = transactionId;
     },
   };
-}
-
-/** Files that are held in memory at once, each of some megabytes. */
-const FILES_AT_ONCE = 24;
-let filesNow = 0;
-
-async function readFile(page: Page, request: FastifyRequest): Promise<Uint8Array | undefined> {
-  if (page.file === undefined || !isForm(request.headers)) return undefined;
-  if (filesNow >= FILES_AT_ONCE) throw new Refusal(1402, { retryAfter: 2 });
-  filesNow += 1;
-  try {
-    return (await readMultipart(request.raw, page.file)).file;
-  } finally {
-    filesNow -= 1;
-  }
 }
 
 /** The first of each name, as text. */
@@ -140,7 +171,8 @@ function isForeign(header: (name: string) => string | undefined, publicUrl: stri
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, answer: PageAnswer): FastifyReply {
-  const { status, type, body, headers, cookies = [] } = answer;
+  const { status, type, body, headers = {}, cookies = [] } = answer;
+  for (const [name, value] of Object.entries(headers)) writable(name, value);
   reply.code(status).headers({ 'Content-Type': type, ...headers });
   for (const cookie of cookies) reply.header('Set-Cookie', cookie);
   if (typeof body !== 'string' || body.length < WORTH_COMPRESSING) return reply.send(body);

@@ -1,7 +1,7 @@
 /**
- * Phone numbers: read in international form, written masked.
+ * Phone numbers, read in international form.
  *
- * Invariant: what passes is a valid number in E.164; a full number is never put into an answer.
+ * Invariant: what passes is a valid number in E.164.
  */
 
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
@@ -27,11 +27,4 @@ export function parsePhone(text: string): string | undefined {
 function parse(given: string): string | undefined {
   const parsed = parsePhoneNumberFromString(given.startsWith('00') ? `+${given.slice(2)}` : given, { extract: false });
   return parsed?.isValid() === true ? parsed.number : undefined;
-}
-
-/** For people: country code, two digits, and the last two: `+243 81 ••• •• 42`. */
-export function maskPhone(e164: string): string {
-  const code = parsePhoneNumberFromString(e164)?.countryCallingCode ?? e164.slice(1, 4);
-  const rest = e164.slice(1 + code.length);
-  return `+${code} ${rest.slice(0, 2)} ••• •• ${rest.slice(-2)}`;
 }

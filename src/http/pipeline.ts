@@ -21,7 +21,15 @@ import {
 } from './authentication.ts';
 import type { clientAddressReader } from './client-address.ts';
 import { notForm, notJson } from './envelope.ts';
-import { type ExchangeParts, envelopeFor, exchangeOf, JSON_TYPE, languageOfRequest, refuse } from './exchange.ts';
+import {
+  type ExchangeParts,
+  envelopeFor,
+  exchangeOf,
+  JSON_TYPE,
+  languageOfRequest,
+  refuse,
+  writable,
+} from './exchange.ts';
 import {
   createReceipt,
   createTurns,
@@ -43,6 +51,7 @@ import {
 } from './request-headers.ts';
 import { type Call, fullPath, type Rendered, type Route } from './route.ts';
 import { type BodyShape, createBodyShape, createParamsShape, createShape, dropNulls, type Shape } from './shape.ts';
+import type { UploadSlots } from './upload-slots.ts';
 
 export interface PipelineParts extends AuthenticationParts, ReceiptParts, ExchangeParts {
   readonly lookups: AuthenticationParts['lookups'];
@@ -51,6 +60,8 @@ export interface PipelineParts extends AuthenticationParts, ReceiptParts, Exchan
   /** Binds a session that shows its first device; the session as it is then. @throws Refusal 1305. */
   bindDevice(session: Session, fingerprint: string): Promise<Session>;
   readonly limits: Limits;
+  /** Shared with the pages: a file is as large there. */
+  readonly uploads: UploadSlots;
   readonly addressOf: ReturnType<typeof clientAddressReader>;
 }
 
@@ -62,8 +73,6 @@ interface Kept {
   readonly params: Shape | undefined;
   readonly query: Shape | undefined;
   readonly turns: Turns;
-  /** Calls whose file is in memory. */
-  uploads: number;
 }
 
 export interface Pipeline {
@@ -79,7 +88,6 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
     params: route.params === undefined ? undefined : createParamsShape(route.params),
     query: route.querystring === undefined ? undefined : createShape(route.querystring),
     turns: createTurns(parts.clock),
-    uploads: 0,
   };
   const pattern = fullPath(route);
 
@@ -96,9 +104,9 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string> {
     try {
       const answer = await answerCall(parts, route, kept, request, reply);
+      if (answer.location !== undefined) reply.header('Location', writable('Location', answer.location));
       reply.code(answer.status).header('Content-Type', JSON_TYPE);
       if (answer.replayed === true) reply.header('Idempotent-Replayed', 'true');
-      if (answer.location !== undefined) reply.header('Location', answer.location);
       return answer.body;
     } catch (error) {
       return refuse(parts, request, reply, error);
@@ -140,18 +148,16 @@ async function answerCall(
   const caller = await withDevice(parts, known);
   if (route.upload === undefined)
     return answerBody(parts, route, kept, { request, reply }, caller, bodyOf(route, request));
-  if (kept.uploads >= UPLOADS_AT_ONCE) throw new Refusal(1402, { retryAfter: 2 });
-  kept.uploads += 1;
+  if (caller === undefined) throw new Error('a file of a sender who is nobody');
+  // Until the answer: the file is in memory as long.
+  const giveBack = parts.uploads.take(senderOf(caller), caller.merchant.id);
   try {
     const form = await formOf(parts, route.upload, request);
     return await answerBody(parts, route, kept, { request, reply }, caller, form.body, form.memory);
   } finally {
-    kept.uploads -= 1;
+    giveBack();
   }
 }
-
-/** Files that are held in memory at once, each of some megabytes. */
-const UPLOADS_AT_ONCE = 24;
 
 /** From the body on. `memory` is what an Idempotency-Key remembers the body by. */
 async function answerBody(
@@ -183,7 +189,7 @@ async function formOf(
   request: FastifyRequest,
 ): Promise<{ readonly body: unknown; readonly memory: unknown }> {
   if (!isForm(request.headers)) return { body: {}, memory: {} };
-  const { fields, file } = await readForm(request.raw, rule);
+  const { fields, file } = await readForm(request.raw, rule, parts.clock);
   if (file === undefined) return { body: fields, memory: fields };
   const digest = parts.secrets.digest(file);
   const uploaded: UploadedFile = { bytes: file, digest };
@@ -235,8 +241,12 @@ function addressOf(parts: PipelineParts, request: FastifyRequest): string {
 
 function countCall(parts: PipelineParts, route: Route, caller: Caller, reply: FastifyReply): void {
   if (route.limit === 'none' || caller === undefined) return;
-  const key = caller.kind === 'session' ? caller.session.id : caller.credentialId;
-  countBy(parts, reply, route.limit, key, caller.merchant.settings.rate_limits?.[route.limit]);
+  countBy(parts, reply, route.limit, senderOf(caller), caller.merchant.settings.rate_limits?.[route.limit]);
+}
+
+/** By whom calls and uploads are counted. */
+function senderOf(caller: NonNullable<Caller>): string {
+  return caller.kind === 'session' ? caller.session.id : caller.credentialId;
 }
 
 function countBy(parts: PipelineParts, reply: FastifyReply, limit: CountedLimit, key: string, calls?: number): void {

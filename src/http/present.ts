@@ -10,6 +10,7 @@ import { methodId } from '../domain/method.ts';
 import { formatMinor } from '../domain/money.ts';
 import { CODE_RESENDS } from '../domain/one-time-code.ts';
 import { isFinal, mobileMoneyStatus } from '../domain/payment.ts';
+import { maskPhone } from '../domain/phone.ts';
 import type { Payment, PaymentMethod, PaymentStatus } from '../domain/records.ts';
 import { type Language, say } from '../messages/messages.ts';
 import type { MessageKey } from '../messages/sentences.ts';
@@ -18,7 +19,6 @@ import type { CodeVerified } from '../usecases/code-verify.ts';
 import type { Collected } from '../usecases/payment-collect.ts';
 import type { PaymentDetail } from '../usecases/payment-read.ts';
 import type { SessionCreated } from '../usecases/session-create.ts';
-import { maskPhone } from './phone.ts';
 
 /** Makes a transaction's opaque payment_id. */
 export type SealPaymentId = (transactionId: string) => string;

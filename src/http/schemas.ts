@@ -205,18 +205,16 @@ export const ReleasedAnswer = Type.Object({
 
 const PageUrl = Type.String({ description: 'The hosted page. It opens once, in the first browser that visits it.' });
 
-export const CollectAnswer = Type.Object({
+const COLLECT_FIELDS = {
   ...PAYMENT_FIELDS,
   ...TRANSFER_FIELDS,
   session_id: Type.Optional(Type.String({ description: 'Of the card network’s hosted form; of a card only.' })),
   payment_url: Type.Optional(PageUrl),
-});
+};
 
-export const CollectRedirectAnswer = Type.Object({
-  ...PAYMENT_FIELDS,
-  payment_url: Type.Optional(PageUrl),
-  redirect_url: PageUrl,
-});
+export const CollectAnswer = Type.Object(COLLECT_FIELDS);
+
+export const CollectRedirectAnswer = Type.Object({ ...COLLECT_FIELDS, redirect_url: PageUrl });
 
 export const VerifiedAnswer = Type.Object({
   ...PAYMENT_FIELDS,

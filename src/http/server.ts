@@ -13,16 +13,18 @@ import type { Clock, Log, Random, Secrets } from '../platform/platform.ts';
 import { clientAddressReader } from './client-address.ts';
 import { addPreflights, allowPages, isOpenToPages } from './cors.ts';
 import { badFraming, unknownPath, wrongMethod } from './envelope.ts';
-import { type ExchangeParts, logExchange, newExchange, refuse, requestIds } from './exchange.ts';
+import { type ExchangeParts, exchangeOf, logExchange, newExchange, refuse, requestIds } from './exchange.ts';
 import { readJsonBody } from './json-body.ts';
 import { createLimits, failedAuthentications } from './limits.ts';
 import type { Lookups } from './lookups.ts';
-import { addPages } from './page-routes.ts';
+import { addPages, failPage, isForPage } from './page-routes.ts';
 import { createPipeline, type PipelineParts } from './pipeline.ts';
 import { hasOneHost } from './request-headers.ts';
 import { fullPath, type Route } from './route.ts';
 import { type Readiness, type ServicePage, servicePages } from './service-pages.ts';
-import { answerClientError, refuseExpectation } from './socket-errors.ts';
+import { answerClientError, answerLateBody, refuseExpectation } from './socket-errors.ts';
+import { answerBeforeRest, limitBodyTime } from './unread-body.ts';
+import { createUploadSlots } from './upload-slots.ts';
 
 export interface ServerParts {
   readonly routes: readonly Route[];
@@ -49,15 +51,18 @@ export interface ServerParts {
 
 /** 256 KiB: a hundred beneficiaries with notes fit many times. */
 const BODY_LIMIT = 256 * 1024;
+/** By then a request has to be complete; handlers may take longer, while an upstream answers. */
+const REQUEST_MOST_MS = 28_000;
+/** The same for a file, as long as something comes: five megabytes from a slow phone. */
+const UPLOAD_MOST_MS = 120_000;
 
 /** A server that is ready to listen. `close()` refuses what is new (1402) and waits for what is under way. */
 export function createServer(parts: ServerParts): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: BODY_LIMIT,
-    // A request has to be complete by then; handlers may take longer, while an upstream answers.
-    // Long enough for a photo of two megabytes from a slow phone.
-    requestTimeout: 28_000,
+    // Node.js has one such limit for all; what carries no file has its own, shorter one below.
+    requestTimeout: UPLOAD_MOST_MS,
     connectionTimeout: 60_000,
     // Longer than load balancers keep an idle connection, so that they and not we close it.
     keepAliveTimeout: 65_000,
@@ -94,6 +99,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
   }
 
   function fail(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+    const shown = parts.pages;
+    if (shown !== undefined && isForPage(shown, request)) return failPage(parts, shown, request, reply, error);
     return reply.send(refuse(parts, request, reply, error));
   }
 
@@ -112,12 +119,17 @@ export function createServer(parts: ServerParts): FastifyInstance {
       reply.header('Connection', 'close');
       return done(badFraming());
     }
+    if (request.routeOptions.config.takesFile !== true) {
+      limitBodyTime(parts.clock, request, REQUEST_MOST_MS, () => {
+        answerLateBody(parts, exchangeOf(request).requestId, request.raw.socket);
+      });
+    }
     done(request.is404 ? refuseUnrouted(request, reply, methodsOf) : undefined);
   });
-  app.addHook('onSend', (_request, reply, _payload, done) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     // What is under way is finished, and its connection with it: a kept one would hold up the stop.
     if (stopping) reply.header('Connection', 'close');
-    done();
+    done(null, answerBeforeRest(parts.clock, request, reply, payload));
   });
   app.addHook('onResponse', (request, reply, done) => {
     logExchange(parts, request, reply);
@@ -139,10 +151,12 @@ export function createServer(parts: ServerParts): FastifyInstance {
   });
   const limits = createLimits(parts.clock, parts.rateLimitScale);
   const addressOf = clientAddressReader(parts.trustProxy);
-  addRoutes(app, parts, { limits, addressOf });
+  // One for both doors.
+  const uploads = createUploadSlots();
+  addRoutes(app, parts, { limits, addressOf, uploads });
   addPreflights(app, parts.routes, (request, reply) => fail(request, reply, refuseUnrouted(request, reply, methodsOf)));
   for (const page of pages) addPage(app, parts, page);
-  if (parts.pages !== undefined) addPages(app, { ...parts, limits, addressOf }, parts.pages);
+  if (parts.pages !== undefined) addPages(app, { ...parts, limits, addressOf, uploads }, parts.pages);
   return app;
 }
 
@@ -164,13 +178,15 @@ declare module 'fastify' {
     rawBody?: boolean;
     /** Pages of any origin may call. */
     openToPages?: boolean;
+    /** The body may carry a file, and take as long as one does. */
+    takesFile?: boolean;
   }
 }
 
 function addRoutes(
   app: FastifyInstance,
   parts: ServerParts,
-  shared: Pick<PipelineParts, 'limits' | 'addressOf'>,
+  shared: Pick<PipelineParts, 'limits' | 'addressOf' | 'uploads'>,
 ): void {
   const pipelineParts: PipelineParts = {
     lookups: parts.lookups,
@@ -188,7 +204,11 @@ function addRoutes(
     app.route({
       method: route.method,
       url: fullPath(route),
-      config: { rawBody: route.rawBody === true, openToPages: isOpenToPages(route) },
+      config: {
+        rawBody: route.rawBody === true,
+        openToPages: isOpenToPages(route),
+        takesFile: route.upload !== undefined,
+      },
       onRequest: (request, _reply, done) => {
         try {
           pipeline.begin(request);

@@ -43,6 +43,13 @@ export function answerClientError(
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
+/** A body that has not come whole in time: answered as Node.js answers what is late as a whole. */
+export function answerLateBody(parts: ExchangeParts, requestId: string, socket: Socket): void {
+  const late = Object.assign(new Error('a body that is late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  answerClientError(parts, requestId, late, socket);
+  socket.destroySoon();
+}
+
 /** An `Expect` other than `100-continue`: Node.js hands it over before it becomes a request. */
 export function refuseExpectation(parts: ExchangeParts, requestId: string, response: ServerResponse): void {
   const refusal = badFraming(417);

@@ -161,6 +161,64 @@ describe('a body that is too large', () => {
   });
 });
 
+describe('a body that nobody waits for', () => {
+  const bytes = (socket: Socket): Promise<string> => {
+    let answer = '';
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('latin1');
+    });
+    return new Promise((done) => socket.once('close', () => done(answer)));
+  };
+
+  it('is not taken for as long as it comes', async () => {
+    const socket = open(world);
+    const answer = bytes(socket);
+    socket.write('POST /nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+    let sent = 0;
+    // 200 MiB, each piece once the last one has left.
+    while (!socket.destroyed && sent < 200 * 1024 * 1024) {
+      const failed = await new Promise<unknown>((done) => socket.write(chunk, done));
+      if (failed !== undefined && failed !== null) break;
+      sent += chunk.length;
+    }
+    expect(sent).toBeLessThan(32 * 1024 * 1024);
+    expect(await answer).toMatch(/^(HTTP\/1\.1 404 |$)/);
+  });
+
+  it('is answered at once, and its connection closed a second later', async () => {
+    const socket = open(world);
+    const answer = bytes(socket);
+    socket.write('POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000\r\n\r\nx');
+    const [first] = (await once(socket, 'data')) as [Buffer];
+    expect([statuses(first.toString()), errorCode(first.toString())]).toEqual([[404], '1403']);
+    expect(first.toString()).toMatch(/\r\nconnection: close/i);
+    await world.clock.advance(1_000);
+    expect(statuses(await answer)).toEqual([404]);
+  });
+
+  it('is let go of where it is short, and the connection is kept', async () => {
+    const answer = await exchange(
+      `POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n${'x'.repeat(200_000)}` +
+        'GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    );
+    expect(statuses(answer)).toEqual([404, 200]);
+  });
+
+  it('is waited for 28 seconds where it is wanted', async () => {
+    const socket = open(world);
+    const answer = bytes(socket);
+    const reached = once(world.app.server, 'request');
+    socket.write(request([]).slice(0, -1));
+    await reached;
+    await world.clock.advance(27_999);
+    expect(socket.destroyed).toBe(false);
+    await world.clock.advance(1);
+    expect([statuses(await answer), errorCode(await answer)]).toEqual([[408], '1403']);
+  });
+});
+
 describe('methods', () => {
   it.each(['PROPFIND', 'TRACE', 'QUERY', 'MKCOL'])('%s on a known path is refused in the envelope', async (method) => {
     const answer = await exchange(`${method} /api/v1/orders HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);

@@ -136,6 +136,8 @@ export const en = {
     FILE_UNSAFE:
       '{field} is damaged or holds more than a picture or a document. Send a photograph, a screenshot or a plain PDF.',
     FILE_TOO_LARGE: '{field} is too large. Send at most {limit}, for example as a smaller picture.',
+    UPLOAD_STALLED:
+      '{field} stopped in its middle. Send it again from the start, over a better connection or as a smaller picture.',
     UNKNOWN_BANK_ACCOUNT:
       '{field} names no account that takes this payment. Choose one that GET /payments/get-config-bank lists.',
     NOT_DELAYED:

@@ -151,6 +151,8 @@ export const es = {
     FILE_UNSAFE:
       '{field} está dañado o contiene algo más que una imagen o un documento. Envíe una fotografía, una captura de pantalla o un PDF sencillo.',
     FILE_TOO_LARGE: '{field} es demasiado grande. Envíe como máximo {limit}, por ejemplo una imagen más pequeña.',
+    UPLOAD_STALLED:
+      'El envío de {field} se detuvo a la mitad. Envíelo de nuevo desde el principio, con una conexión mejor o una imagen más pequeña.',
     UNKNOWN_BANK_ACCOUNT:
       '{field} no designa ninguna cuenta que acepte este pago. Elija una de las que muestra GET /payments/get-config-bank.',
     NOT_DELAYED: 'Este pago se entregó directamente: su dinero ya está disponible y no hay nada que liberar.',

@@ -174,6 +174,8 @@ export const fr = {
     FILE_UNSAFE:
       '{field} est endommagé ou contient autre chose qu’une image ou un document. Envoyez une photo, une capture d’écran ou un PDF simple.',
     FILE_TOO_LARGE: '{field} est trop volumineux. Envoyez au plus {limit}, par exemple une image plus petite.',
+    UPLOAD_STALLED:
+      'L’envoi de {field} s’est interrompu. Recommencez-le depuis le début, avec une meilleure connexion ou une image plus petite.',
     UNKNOWN_BANK_ACCOUNT:
       '{field} ne désigne aucun compte qui accepte ce paiement. Choisissez-en un dans la liste de GET /payments/get-config-bank.',
     NOT_DELAYED: 'Ce paiement a été livré directement : son argent est déjà disponible, et il n’y a rien à libérer.',

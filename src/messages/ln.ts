@@ -140,6 +140,8 @@ export const ln = {
     FILE_UNSAFE:
       '{field} ebebi to ezali na biloko mosusu longola elilingi to mokanda. Tinda foto, capture ya écran to PDF ya pamba.',
     FILE_TOO_LARGE: '{field} eleki monene. Tinda {limit} to moke, ndakisa elilingi ya moke.',
+    UPLOAD_STALLED:
+      '{field} etelemi na katikati ya nzela. Tinda yango lisusu banda ebandeli, na connexion ya malamu to na elilingi ya moke.',
     UNKNOWN_BANK_ACCOUNT:
       '{field} ezali compte oyo ekoki koyamba lifuti oyo te. Pona moko na liste ya GET /payments/get-config-bank.',
     NOT_DELAYED: 'Lifuti oyo epesamaki mbala moko: mbongo na yango esi ezali, eloko ya kofungola ezali te.',

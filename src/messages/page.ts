@@ -20,11 +20,13 @@ export interface PageRequest {
   /** The form was sent by a page of another origin. */
   readonly isForeign: boolean;
   /**
-   * The file of a form that has one: read only when it is asked for, so that nothing of strangers is kept.
+   * The file of a form that has one: read only when it is asked for, so that nothing of strangers is kept. It takes a
+   * place of that session and merchant until the page is shown.
    *
-   * @throws Refusal 1403 for one that is too large, 1110 for what is no such form.
+   * @throws Refusal 1301 or 1402 when there is no place, 1403 for one that is too large or does not come, 1109 or 1110
+   *   for what is no such form.
    */
-  readFile(): Promise<Uint8Array | undefined>;
+  readFile(session: Pick<Session, 'id'>, merchant: Pick<Merchant, 'id'>): Promise<Uint8Array | undefined>;
   /** The caller's address, behind the proxies that are trusted. */
   readonly address: string;
   /** A request header by its lower-case name. */
@@ -56,6 +58,8 @@ export interface Page {
 
 /** The pages of a room, and how it says that one of them could not be shown. */
 export interface Pages {
+  /** Where they are: an address below it that none of them has is shown in words, too. */
+  readonly root: string;
   readonly list: readonly Page[];
   failed(refusal: Refusal, request: Pick<PageRequest, 'header' | 'query' | 'cookie'>): PageAnswer;
 }

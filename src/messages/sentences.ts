@@ -153,6 +153,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   FILE_TYPE: ['field'],
   FILE_UNSAFE: ['field'],
   FILE_TOO_LARGE: ['field', 'limit'],
+  UPLOAD_STALLED: ['field'],
   UNKNOWN_BANK_ACCOUNT: ['field'],
   NOT_DELAYED: [],
 };

@@ -107,6 +107,7 @@ export const zh = {
     FILE_TYPE: '{field} 不是此处接受的文件。请发送 JPEG 或 PNG 图片，或 PDF。',
     FILE_UNSAFE: '{field} 已损坏，或含有图片或文档以外的内容。请发送照片、截图或普通的 PDF。',
     FILE_TOO_LARGE: '{field} 太大。最多可发送 {limit}，例如换一张较小的图片。',
+    UPLOAD_STALLED: '{field} 的上传中途停止。请在网络较好时从头重新发送，或换一张较小的图片。',
     UNKNOWN_BANK_ACCOUNT: '{field} 不是可接收这笔付款的账户。请从 GET /payments/get-config-bank 列出的账户中选择。',
     NOT_DELAYED: '这笔付款是直接交付的：款项已可使用，无需放款。',
   },

@@ -4,7 +4,7 @@
  * Invariant: any number of processes may run these at once; each piece of work is leased or guarded.
  */
 
-import { inquireDue } from '../usecases/attempt-inquire.ts';
+import { openInquiries } from '../usecases/attempt-inquire.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { reapMemories } from '../usecases/idempotency-reap.ts';
 import { expireDue } from '../usecases/payment-expire.ts';
@@ -19,7 +19,7 @@ export interface Work {
 
 export function paymentRounds(deps: Deps): Work[] {
   return [
-    { name: 'inquire', every: 1_000, run: () => inquireDue(deps) },
+    { name: 'inquire', every: 1_000, run: openInquiries(deps) },
     { name: 'expire', every: 1_000, run: () => expireDue(deps) },
     { name: 'reap', every: 60_000, run: async () => (await reapMemories(deps)) + (await reapPinGuards(deps)) },
   ];

@@ -48,6 +48,7 @@ export function openNouns(readers: Readers): Nouns {
     },
     attempt: {
       get: byId('attempt'),
+      ofCardPayment: many<Attempt>(readers.keyed(CARD_ATTEMPTS)),
       listOpen: async (limit, after = '') =>
         recordsOf<Attempt>(await readers.query(OPEN_ATTEMPTS, columnsOf('attempt'), [after, String(limit)])),
       claimDue: rounds.claimAttempts,
@@ -99,6 +100,17 @@ join ${table} t on t.shard = k.shard and t.${key} = k.key order by t.${order}`,
     },
   };
 }
+
+/** Cards alone can have more than one under one order at the upstream; of the others nobody asks so. */
+const CARD_ATTEMPTS: ReadShape = {
+  columns: columnsOf('attempt'),
+  keyAt: columnsOf('attempt').findIndex(({ name }) => name === 'payment_id'),
+  statement: {
+    name: 'read_card_attempts',
+    text: `select ${listOf(columnsOf('attempt'), 't')} from unnest($1::int2[], $2::text[]) as k(shard, key)
+join attempt t on t.shard = k.shard and t.payment_id = k.key and t.method = 'card' order by t.id`,
+  },
+};
 
 const CREDENTIAL_OF_SESSION = columnList({
   credential_status: 'text',

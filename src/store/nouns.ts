@@ -96,10 +96,15 @@ export interface Nouns {
   };
   readonly attempt: {
     get(shard: number, id: string): Promise<Attempt | undefined>;
+    /** All that a payment had by card, in the order of their ids. */
+    ofCardPayment(shard: number, paymentId: string): Promise<Attempt[]>;
     /** Open ones, in the order of their ids, which is that of their making; those after `after`, if it is given. */
     listOpen(limit: number, after?: string): Promise<Attempt[]>;
-    /** Takes open attempts whose inquiry is due, each for one caller until `leaseUntil`; as they are then. */
-    claimDue(now: number, leaseUntil: number, limit: number): Promise<Attempt[]>;
+    /**
+     * Takes attempts whose inquiry is due, each for one caller until `leaseUntil`; as they are then. Those of the
+     * connectors in `except` are left.
+     */
+    claimDue(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<Attempt[]>;
   };
   readonly code: {
     /** A payment's one-time code. */

@@ -15,7 +15,7 @@ import { instantParameter } from './wire.ts';
 
 export interface Rounds {
   paymentsToExpire(now: number, limit: number): Promise<Payment[]>;
-  claimAttempts(now: number, leaseUntil: number, limit: number): Promise<Attempt[]>;
+  claimAttempts(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<Attempt[]>;
   claimEvents(now: number, leaseUntil: number, limit: number): Promise<WebhookEvent[]>;
   reapIdempotency(before: number, limit: number): Promise<number>;
   reapPinGuards(before: number, limit: number): Promise<number>;
@@ -33,8 +33,10 @@ export function openRounds(readers: Readers): Rounds {
     (await readers.query(statement, [], values)).length;
   return {
     paymentsToExpire: (now, limit) => rows('payment', PAYMENTS_TO_EXPIRE, parameters(now, limit)),
-    claimAttempts: (now, leaseUntil, limit) =>
-      rows('attempt', CLAIM_ATTEMPTS, [...parameters(now, limit), instantParameter(leaseUntil)]),
+    claimAttempts: (now, leaseUntil, limit, except = []) => {
+      const values = [...parameters(now, limit), instantParameter(leaseUntil), JSON.stringify(except)];
+      return rows('attempt', CLAIM_ATTEMPTS, values);
+    },
     claimEvents: (now, leaseUntil, limit) =>
       rows('webhook_event', CLAIM_EVENTS, [...parameters(now, limit), instantParameter(leaseUntil)]),
     reapIdempotency: (before, limit) => count(REAP_IDEMPOTENCY, parameters(before, limit)),
@@ -73,7 +75,11 @@ const PAYMENTS_TO_EXPIRE: Statement = {
   }),
 };
 
-const CLAIM_ATTEMPTS = claim('attempt', 't.next_inquiry_at is not null', 'next_inquiry_at');
+const CLAIM_ATTEMPTS = claim(
+  'attempt',
+  't.next_inquiry_at is not null and not $5::jsonb ? t.connector',
+  'next_inquiry_at',
+);
 const CLAIM_EVENTS = claim('webhook_event', "t.status = 'waiting'", 'next_at');
 
 /** A lease raises the version too, so that whoever decided on the row as it was before loses. */

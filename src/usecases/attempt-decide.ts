@@ -2,10 +2,10 @@
  * An operator's word about an attempt whose upstream does not give one.
  *
  * Invariant: it goes the same one way through as an upstream's word, so that money, session, siblings and event follow
- * from it alike; what is closed stays as it is. Who said so, and why, stands in the log before it is answered.
+ * from it alike; what is closed stays as it is, and what has taken a step since it was looked at, too. Who said so, and why, stands in the log before it is answered.
  */
 
-import { isOpen } from '../domain/attempt.ts';
+import { isBeingAsked, isOpen } from '../domain/attempt.ts';
 import { shardOf } from '../domain/ids.ts';
 import type { Attempt } from '../domain/records.ts';
 import { type Settlement, type SettlementRows, settleAttempt, type Word } from '../domain/settlement.ts';
@@ -36,6 +36,7 @@ export async function decideAttempt(
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const rows = await readSettlement(deps, key);
     requireDecidable(rows.attempt, deps.clock.now());
+    requireUnmoved(key, rows.attempt);
     const settled = settle(deps, rows, word);
     if (settled.change === undefined) {
       throw new OperatorError(`${key.id} is ${rows.attempt.status}: that contradicts what the upstream has said of it`);
@@ -60,11 +61,17 @@ export async function requireAttempt(deps: Pick<Deps, 'store'>, attemptId: strin
 export function requireDecidable(attempt: Attempt, now: number): void {
   const { id, status, inquiries, next_inquiry_at: due } = attempt;
   if (!isOpen(status)) throw new OperatorError(`${id} is closed: it is ${status}`);
-  const underWay = status === 'intended' || (status === 'unknown' && inquiries === 0);
-  if (underWay && due !== null && due > now) {
+  const isUnasked = status === 'unknown' && inquiries === 0;
+  if (due !== null && due > now && (isUnasked || isBeingAsked(attempt, now))) {
     const seconds = Math.ceil((due - now) / 1000);
     throw new OperatorError(`${id} is being asked for just now: look again in ${seconds} s`);
   }
+}
+
+/** The verdict was of the attempt as it was: a challenge, say, and not of the money that is asked for after it. */
+function requireUnmoved({ id, status: before }: Attempt, { status }: Attempt): void {
+  if (status === before) return;
+  throw new OperatorError(`${id} was ${before}, and is ${status} meanwhile: look again, with \`mbongo attempt list\``);
 }
 
 function settle(deps: Pick<Deps, 'clock' | 'random'>, rows: SettlementRows, word: Word): Settlement {

@@ -5,6 +5,7 @@
  */
 
 import type { Attempt } from '../domain/records.ts';
+import type { Inquired } from '../domain/settlement.ts';
 import { settleByInquiry } from './attempt-settle.ts';
 import { attemptOfCallback } from './callback-url.ts';
 import { carryOn } from './card-pay.ts';
@@ -12,12 +13,10 @@ import type { Deps } from './deps.ts';
 
 /** Longer than an inquiry can take: then another process may take the attempt over. */
 const LEASE_MS = 30_000;
-/** How many upstream calls the round has open at once. */
-const AT_ONCE = 32;
 
 /** Inquires about one attempt and writes what the upstream says. */
-export async function inquireAttempt(deps: Deps, attempt: Attempt): Promise<void> {
-  if (attempt.status === 'challenged') return inquireChallenge(deps, attempt);
+export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inquired = 'hint'): Promise<void> {
+  if (attempt.status === 'challenged') return inquireChallenge(deps, attempt, inquiry);
   const connector = deps.connectors.upstream(attempt.connector);
   if (connector === undefined) throw new Error(`no connector is called ${attempt.connector}`);
   const askedAt = deps.clock.now();
@@ -31,34 +30,77 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt): Promise<void
     }),
     deps.store.payment.get(attempt.shard, attempt.payment_id),
   ]);
-  const payment = await settleByInquiry(deps, attempt, known, word, askedAt);
+  const payment = await settleByInquiry(deps, attempt, known, word, { at: askedAt, inquiry });
   deps.log.debug('attempt_inquired', { attempt_id: attempt.id, word: word.kind, payment_status: payment.status });
 }
 
 /** No money has been asked for: it is the authentication that the network knows of. */
-async function inquireChallenge(deps: Deps, attempt: Attempt): Promise<void> {
+async function inquireChallenge(deps: Deps, attempt: Attempt, inquiry: Inquired): Promise<void> {
   const known = await deps.store.payment.get(attempt.shard, attempt.payment_id);
   if (known === undefined) throw new Error(`attempt ${attempt.id} has lost its payment`);
-  const payment = await carryOn(deps, attempt, known);
+  const payment = await carryOn(deps, attempt, known, inquiry);
   deps.log.debug('challenge_inquired', { attempt_id: attempt.id, payment_status: payment.status });
 }
 
-/** Inquires about the attempts that are due. Returns how many there were. */
-export async function inquireDue(deps: Deps, limit = 256): Promise<number> {
-  const now = deps.clock.now();
-  const due = await deps.store.attempt.claimDue(now, now + LEASE_MS, limit);
-  const queue = [...due];
-  const worker = async (): Promise<void> => {
-    for (let attempt = queue.shift(); attempt !== undefined; attempt = queue.shift()) {
-      try {
-        await inquireAttempt(deps, attempt);
-      } catch (error) {
-        deps.log.error('inquiry_failed', { attempt_id: attempt.id }, error);
-      }
+/** How many calls one upstream is asked by at once: whoever is slow to answer holds up nobody else. */
+const MOST_AT_ONE = 32;
+/** So many are claimed at a time, and no more than are asked about at once: no lease runs out in a queue. */
+const CLAIMED_AT_ONCE = 16;
+/** So many claims a run, so that a great backlog does not keep the round from being stopped. */
+const MOST_CLAIMS = 64;
+/** A run waits this long for upstreams; what is still being asked then goes on beside the next one. */
+const PATIENCE_MS = 1_000;
+
+/** The inquiry round of a process. Each run inquires about what is due, and returns how many attempts there were. */
+export function openInquiries(deps: Deps): () => Promise<number> {
+  const busy = new Map<string, number>();
+  const underWay = new Set<Promise<void>>();
+  const fullOnes = (): string[] =>
+    [...busy].filter(([, calls]) => calls > MOST_AT_ONE - CLAIMED_AT_ONCE).map(([name]) => name);
+
+  function begin(attempt: Attempt): void {
+    const { connector, id } = attempt;
+    busy.set(connector, (busy.get(connector) ?? 0) + 1);
+    const asking = inquireAttempt(deps, attempt, 'due')
+      .catch((error: unknown) => deps.log.error('inquiry_failed', { attempt_id: id }, error))
+      .finally(() => {
+        busy.set(connector, (busy.get(connector) ?? 1) - 1);
+        underWay.delete(asking);
+      });
+    underWay.add(asking);
+    deps.background(asking);
+  }
+
+  /** Waits until `reached`, looking whenever a call has ended. Returns false when patience was over first. */
+  async function waitUntil(reached: () => boolean): Promise<boolean> {
+    let isOver = false;
+    let cancel = (): void => undefined;
+    const over = new Promise<void>((done) => {
+      cancel = deps.clock.after(PATIENCE_MS, () => {
+        isOver = true;
+        done();
+      });
+    });
+    while (!isOver && !reached()) await Promise.race([over, ...underWay]);
+    cancel();
+    return !isOver;
+  }
+
+  return async () => {
+    let found = 0;
+    for (let claims = 0; claims < MOST_CLAIMS; claims += 1) {
+      const full = fullOnes();
+      const now = deps.clock.now();
+      const due = await deps.store.attempt.claimDue(now, now + LEASE_MS, CLAIMED_AT_ONCE, full);
+      for (const attempt of due) begin(attempt);
+      found += due.length;
+      if (due.length === CLAIMED_AT_ONCE) continue;
+      // Of those that have room nothing more is due.
+      const reached = full.length === 0 ? () => underWay.size === 0 : () => fullOnes().length < full.length;
+      if (!(await waitUntil(reached)) || full.length === 0) break;
     }
+    return found;
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, due.length) }, worker));
-  return due.length;
 }
 
 /**

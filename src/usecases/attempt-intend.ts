@@ -12,9 +12,10 @@ import { Refusal } from '../domain/refusal.ts';
 import { updateSession } from '../domain/session.ts';
 import type { SettlementRows } from '../domain/settlement.ts';
 import { methodColumns, requireMine, requireSubmittable, SubmitUnderWay } from '../domain/submission.ts';
+import { CommitUnknown } from '../store/errors.ts';
 import type { SessionCaller } from './callers.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
-import { joined, type Receipt, settle } from './perform.ts';
+import { joined, persist, type Receipt, settle } from './perform.ts';
 
 /** Who is asked, and by what. */
 export interface Intention {
@@ -31,13 +32,20 @@ export interface Intention {
 /** The rows as they stand once the attempt is committed. */
 export type Intended = Omit<SettlementRows, 'session'> & { readonly session: Session };
 
+interface Rows {
+  readonly session: Session | undefined;
+  readonly payment: Payment | undefined;
+  /** This very attempt: a commit of ours whose answer was lost. */
+  readonly own: Attempt | undefined;
+}
+
 /**
  * Holds the session for this payment, moves it to `processing` and opens an attempt, in one change with the beginning of
  * the run's memory. `check` looks at the payment as it is in that change.
  *
  * @throws Refusal when the session may not pay the payment now, SubmitUnderWay when another submit holds it.
  */
-export function intendAttempt(
+export async function intendAttempt(
   deps: Deps,
   caller: SessionCaller,
   known: Payment,
@@ -47,38 +55,64 @@ export function intendAttempt(
 ): Promise<Intended> {
   const { shard } = known;
   const attemptId = newId(deps, 'att', shard);
-  const read = atHandFirst<[Session | undefined, Payment | undefined]>([caller.session, known], async () => {
-    const [session, payment, stored] = await Promise.all([
+  const read = atHandFirst<Rows>({ session: caller.session, payment: known, own: undefined }, async () => {
+    const [session, payment, own, stored] = await Promise.all([
       deps.store.session.caller(shard, caller.session.id),
       deps.store.payment.get(shard, known.id),
+      deps.store.attempt.get(shard, attemptId),
       receipt?.stored(),
     ]);
     // Another run of this key has been answered meanwhile: whoever waits for it finds that answer.
     if (stored !== undefined) throw new SubmitUnderWay(known.id);
-    return [session, payment];
+    return { session, payment, own };
   });
-  return settle(deps.store, read, ([session, found]) => {
+  const decide = (rows: Rows): { readonly change?: Change; readonly answer: Intended } => {
     const now = deps.clock.now();
-    if (session === undefined) throw new Refusal(1001);
-    const payment = requireMine(found, session);
-    requireSubmittable(session, payment, now);
+    if (rows.session === undefined) throw new Refusal(1001);
+    const payment = requireMine(rows.payment, rows.session);
+    if (rows.own !== undefined) return { answer: wonBefore(rows.own, payment, rows.session) };
+    requireSubmittable(rows.session, payment, now);
     check(payment);
     // Method, fee and phone stay with the attempt until the upstream may have the order: nothing has to be taken back.
     const { total_minor, fee_minor } = methodColumns(payment, caller.merchant, intention.method);
     const attempt = newAttempt(attemptId, payment, { amount_minor: total_minor, fee_minor }, intention, now);
-    const moved = movePayment(payment, 'attempt_intended', null, now, { attempt_id: attemptId, submitted_at: now });
-    if (moved === undefined) throw new StateConflict(payment, 'attempt_intended');
-    const held = updateSession(session, { submitting_payment_id: payment.id });
-    const change: Change = {
-      updates: [held, moved.update],
-      inserts: [moved.history, { table: 'attempt', row: attempt }],
-    };
-    const after = { ...session, submitting_payment_id: payment.id, version: session.version + 1 };
-    return {
-      change: receipt === undefined ? change : joined(change, receipt.begin()),
-      answer: { attempt, payment: moved.payment, session: after, sessionPayments: [] },
-    };
-  });
+    const { change, answer } = opened(attempt, payment, rows.session, now);
+    return { change: receipt === undefined ? change : joined(change, receipt.begin()), answer };
+  };
+  const write = (): Promise<Intended> => settle(deps.store, read, decide);
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof CommitUnknown)) throw error;
+    // The session may be held by now, by nobody else than us. Nothing was sent: it is looked for, and gone on with.
+    return persist(deps, write);
+  }
+}
+
+/** What opens the attempt, and the rows as they are then. */
+function opened(
+  attempt: Attempt,
+  payment: Payment,
+  session: Session,
+  now: number,
+): { readonly change: Change; readonly answer: Intended } {
+  const moved = movePayment(payment, 'attempt_intended', null, now, { attempt_id: attempt.id, submitted_at: now });
+  if (moved === undefined) throw new StateConflict(payment, 'attempt_intended');
+  const held = updateSession(session, { submitting_payment_id: payment.id });
+  const after = { ...session, submitting_payment_id: payment.id, version: session.version + 1 };
+  return {
+    change: { updates: [held, moved.update], inserts: [moved.history, { table: 'attempt', row: attempt }] },
+    answer: { attempt, payment: moved.payment, session: after, sessionPayments: [] },
+  };
+}
+
+/**
+ * Our own commit had happened. It counts from when it was written, so that whoever looked for it too long asks for nothing;
+ * where somebody has gone on with it, the outcome is theirs.
+ */
+function wonBefore(attempt: Attempt, payment: Payment, session: Session): Intended {
+  if (attempt.status !== 'intended') throw new SubmitUnderWay(payment.id);
+  return { attempt, payment, session, sessionPayments: [] };
 }
 
 /** An attempt of which nothing is known yet. */

@@ -4,9 +4,16 @@
  * Invariant: the word is decided on fresh rows until its change commits; who comes second finds it settled.
  */
 
-import type { Answer, InquiryAnswer } from '../connectors/connector.ts';
+import type { InquiryAnswer } from '../connectors/connector.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
-import { type Settlement, type SettlementContext, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
+import {
+  type Inquired,
+  type Settlement,
+  type SettlementContext,
+  type SettlementRows,
+  settleAttempt,
+  type Word,
+} from '../domain/settlement.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
 import { persist, settle } from './perform.ts';
 
@@ -44,16 +51,22 @@ export function settlementContext(
   };
 }
 
+/** An upstream that was taken out of the configuration proves nothing any more; what time has ended is written all the same. */
+export function upstreamOf(deps: Deps, attempt: Pick<Attempt, 'connector'>): { readonly settleDelay: number } {
+  return deps.connectors.upstream(attempt.connector) ?? { settleDelay: Number.POSITIVE_INFINITY };
+}
+
 /**
  * Settles an attempt by the answer to an inquiry that began at `askedAt`. Returns the payment as it is then.
- * `payment` was read beside the inquiry; what has moved since is found by the guards, and read again.
+ * `payment` was read beside the inquiry; what has moved since is found by the guards, and read again. An attempt that has
+ * taken a step meanwhile is no longer the one that was due.
  */
 export async function settleByInquiry(
   deps: Deps,
   attempt: Attempt,
   payment: Payment | undefined,
   word: InquiryAnswer,
-  askedAt: number,
+  asked: { readonly at: number; readonly inquiry: Inquired },
 ): Promise<Payment> {
   const connector = deps.connectors.upstream(attempt.connector);
   if (connector === undefined) throw new Error(`no connector is called ${attempt.connector}`);
@@ -63,7 +76,8 @@ export async function settleByInquiry(
     deps.store,
     atHand ? atHandFirst({ attempt, payment, session: undefined, sessionPayments: [] }, fresh) : fresh,
     (rows) => {
-      const settlement = settleAttempt(rows, word, settlementContext(deps, connector, { at: askedAt, inquiry: true }));
+      const inquiry = rows.attempt.status === attempt.status ? asked.inquiry : 'hint';
+      const settlement = settleAttempt(rows, word, settlementContext(deps, connector, { at: asked.at, inquiry }));
       return settlement.change === undefined
         ? { answer: settlement }
         : { change: settlement.change, answer: settlement };
@@ -74,17 +88,16 @@ export async function settleByInquiry(
 }
 
 /**
- * Settles an attempt by what the upstream answered to our own call, where nobody waits for an answer in bytes. Tried again
+ * Settles an attempt by what the upstream answered to our own call, or by what became of its challenge, where nobody waits for an answer in bytes. Tried again
  * while the database is away. Returns the payment as it is then.
  */
 export async function settleByWord(
   deps: Deps,
   key: Attempt,
-  word: Answer,
+  word: Exclude<Word, { kind: 'not_found' }>,
   asked: Pick<SettlementContext, 'authentication'> & { readonly at: number },
 ): Promise<Payment> {
-  const connector = deps.connectors.upstream(key.connector);
-  if (connector === undefined) throw new Error(`no connector is called ${key.connector}`);
+  const connector = upstreamOf(deps, key);
   if (word.kind === 'unknown' || word.kind === 'not_sent') {
     deps.log.warn('attempt_unsure', { attempt_id: key.id, kind: word.kind, reason: word.reason });
   }

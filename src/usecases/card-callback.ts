@@ -5,15 +5,16 @@
  * written. A repeated callback answers as the first did, and a forged or stale one changes nothing.
  */
 
+import { isOpen } from '../domain/attempt.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
-import { readSettlement, settlementContext, soundAlarm } from './attempt-settle.ts';
+import { readSettlement, settlementContext, soundAlarm, upstreamOf } from './attempt-settle.ts';
 import { callbackReceipt } from './card-callback-memory.ts';
 import { type ReturnProof, returnOf } from './card-challenge.ts';
-import { cardOf } from './card-form.ts';
-import { inTurn, type Look, lookAtChallenge } from './card-pay.ts';
+import { readWithEarlier, settleEarlier } from './card-earlier.ts';
+import { inTurn, type Look, lookAgainLater, lookAtChallenge } from './card-pay.ts';
 import type { Deps } from './deps.ts';
 import { joined, persist, type Receipt, type Reply, settle } from './perform.ts';
 
@@ -32,6 +33,18 @@ export interface CardCallback {
   readonly proof: ReturnProof;
 }
 
+/** How a callback leaves its payment, and what says where its customer's browser goes on. */
+export interface CallbackEnd {
+  readonly payment: Payment;
+  /** The money has been asked for, and what became of it is not known yet. */
+  readonly isPaying: boolean;
+  /** The payment is shown on a hosted page that a browser has opened. */
+  readonly hasPage: boolean;
+}
+
+/** Makes the answer; `attempt` is the payment's, where it has one. */
+type Render = (payment: Payment, attempt: Attempt | undefined) => Reply;
+
 /** A callback that somebody sent who may. */
 interface Proven {
   readonly orderId: string | undefined;
@@ -42,7 +55,7 @@ interface Proven {
 }
 
 /**
- * Proves a callback, counts it, and carries the payment on. `render` makes the answer from the payment as it is then.
+ * Proves a callback, counts it, and carries the payment on. `render` makes the answer from how it ends.
  *
  * @throws Refusal 1109 or 1110 for its form, 1304 when nobody proves it, 1301, and 1204 for an order that is not there.
  */
@@ -50,14 +63,28 @@ export async function takeCallback(
   deps: Deps,
   callback: CardCallback,
   count: (key: string) => void,
-  render: (payment: Payment) => Reply,
+  render: (end: CallbackEnd) => Reply,
 ): Promise<Reply> {
   const proven = prove(deps, callback);
   count(proven.orderId ?? proven.transactionId);
   const payment = await paymentOf(deps, proven);
   if (callback.networkOrder !== undefined && callback.networkOrder !== payment.id) throw new Refusal(1304);
   const receipt = callbackReceipt(deps, payment, proven.identity);
-  return inTurn(deps, payment.session_id, () => answerOnce(deps, payment, receipt, render));
+  const hasPage = await isPageOpen(deps, payment);
+  const renderEnd: Render = (then, attempt) => render({ payment: then, isPaying: isPaying(attempt), hasPage });
+  return inTurn(deps, payment.session_id, () => answerOnce(deps, payment, receipt, renderEnd));
+}
+
+/** Open, and past the point where the money is asked for. */
+function isPaying(attempt: Attempt | undefined): boolean {
+  if (attempt === undefined || attempt.status === 'intended' || attempt.status === 'challenged') return false;
+  return isOpen(attempt.status);
+}
+
+/** A page that nobody has opened is nobody's: whoever is sent there would find it closed. */
+async function isPageOpen(deps: Deps, { shard, checkout_id }: Payment): Promise<boolean> {
+  const checkout = checkout_id === null ? undefined : await deps.store.checkout.get(shard, checkout_id);
+  return checkout !== undefined && checkout.page_hash !== null;
 }
 
 const RESULTS = ['AUTHENTICATED', 'REJECTED', 'UNAVAILABLE'];
@@ -124,12 +151,7 @@ async function paymentNamed(deps: Deps, transactionId: string): Promise<Payment 
 const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 100;
 
-async function answerOnce(
-  deps: Deps,
-  key: Payment,
-  receipt: Receipt,
-  render: (payment: Payment) => Reply,
-): Promise<Reply> {
+async function answerOnce(deps: Deps, key: Payment, receipt: Receipt, render: Render): Promise<Reply> {
   const patience = deps.clock.now() + PATIENCE_MS;
   let stored = await receipt.stored();
   // Another process has begun with the same callback.
@@ -139,38 +161,54 @@ async function answerOnce(
   }
   if (stored !== undefined) return { ...stored, replayed: true };
   const payment = (await deps.store.payment.get(key.shard, key.id)) ?? key;
+  const attempt = await attemptOf(deps, payment);
   // It died, or takes long: what it has begun is its own to remember.
-  if (receipt.begun()) return render(payment);
-  const attempt = payment.attempt_id === null ? undefined : await deps.store.attempt.get(key.shard, payment.attempt_id);
+  if (receipt.begun()) return render(payment, attempt);
   if (attempt?.status !== 'challenged') return remember(deps, receipt, render, () => readPayment(deps, payment));
   const look = await lookAtChallenge(deps, attempt, payment, receipt);
   return writeLook(deps, attempt, look, receipt, render);
 }
 
-async function readPayment(deps: Deps, payment: Payment): Promise<{ payment: Payment }> {
-  return { payment: (await deps.store.payment.get(payment.shard, payment.id)) ?? payment };
+async function readPayment(deps: Deps, known: Payment): Promise<{ payment: Payment; attempt: Attempt | undefined }> {
+  const payment = (await deps.store.payment.get(known.shard, known.id)) ?? known;
+  return { payment, attempt: await attemptOf(deps, payment) };
+}
+
+async function attemptOf(deps: Deps, { shard, attempt_id }: Payment): Promise<Attempt | undefined> {
+  return attempt_id === null ? undefined : deps.store.attempt.get(shard, attempt_id);
 }
 
 /** What the look found is written, with the remembered answer. */
-function writeLook(
-  deps: Deps,
-  attempt: Attempt,
-  look: Look,
-  receipt: Receipt,
-  render: (payment: Payment) => Reply,
-): Promise<Reply> {
+async function writeLook(deps: Deps, attempt: Attempt, look: Look, receipt: Receipt, render: Render): Promise<Reply> {
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
   switch (look.kind) {
+    case 'unheard': {
+      // Nothing was learned: whoever comes again with the same callback has the network asked anew.
+      const { payment, attempt: now } = await lookAgainLater(deps, attempt, 'unheard');
+      return render(payment, now);
+    }
     case 'open':
     case 'passed_on':
       return remember(deps, receipt, render, fresh);
+    case 'paid_before':
+      return remember(
+        deps,
+        receipt,
+        render,
+        () => readWithEarlier(deps, attempt, look.paid),
+        (rows) => settleEarlier(deps, rows, look.paid),
+      );
     case 'ended':
     case 'paid': {
       const { word } = look;
       const heard = look.kind === 'ended' ? look.heard : undefined;
-      const asked = { at: look.askedAt, inquiry: false, ...(heard === undefined ? {} : { authentication: heard }) };
+      const asked = {
+        at: look.askedAt,
+        inquiry: false,
+        ...(heard === undefined ? {} : { authentication: heard }),
+      } as const;
       return remember(deps, receipt, render, fresh, (rows) => {
-        const settled = settleAttempt(rows, word, settlementContext(deps, cardOf(deps), asked));
+        const settled = settleAttempt(rows, word, settlementContext(deps, upstreamOf(deps, attempt), asked));
         soundAlarm(deps, settled);
         return settled;
       });
@@ -178,27 +216,27 @@ function writeLook(
   }
 }
 
-type Decided = Pick<ReturnType<typeof settleAttempt>, 'change' | 'payment'>;
+type Decided = Pick<ReturnType<typeof settleAttempt>, 'change' | 'payment'> & { readonly attempt: Attempt | undefined };
 
 /** What is decided is written whether or not the answer can be remembered: money never hangs on a memory. */
-function remember<R extends { readonly payment: Payment }>(
+function remember<R extends { readonly payment: Payment; readonly attempt: Attempt | undefined }>(
   deps: Deps,
   receipt: Receipt,
-  render: (payment: Payment) => Reply,
+  render: Render,
   read: () => Promise<R>,
-  decide: (rows: R) => Decided = ({ payment }) => ({ payment }),
+  decide: (rows: R) => Decided = ({ payment, attempt }) => ({ payment, attempt }),
 ): Promise<Reply> {
   const write = (): Promise<Reply> =>
     settle(
       deps.store,
       () => Promise.all([read(), receipt.stored()]),
       ([rows, stored]) => {
-        const { change, payment } = decide(rows);
+        const { change, payment, attempt } = decide(rows);
         if (stored !== undefined) {
           const answer = { ...stored, replayed: true };
           return change === undefined ? { answer } : { change, answer };
         }
-        const reply = render(payment);
+        const reply = render(payment, attempt);
         return { change: joined(change ?? {}, receipt.remember(reply)), answer: reply };
       },
     );

@@ -7,7 +7,13 @@
 import type { CardConnector } from '../connectors/connector.ts';
 import type { Payment, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { methodColumns, requireMine, requireSubmittable } from '../domain/submission.ts';
+import {
+  methodColumns,
+  refuseUnderWay,
+  requireMine,
+  requireSubmittable,
+  SubmitUnderWay,
+} from '../domain/submission.ts';
 import type { SessionCaller } from './callers.ts';
 import { atHandFirst, type Deps } from './deps.ts';
 import { settle } from './perform.ts';
@@ -44,7 +50,7 @@ export function networkDown(card: CardConnector, field: string, transactionId?: 
  * A fresh form for a payment whose customer has chosen to pay by card on the hosted page. Returns the payment with it;
  * a form that was opened before is worth nothing from then on.
  *
- * @throws Refusal as a submit by card does, and 1404 when the network did not open one.
+ * @throws Refusal as a submit by card does, at once 1203 while one is under way, and 1404 when the network did not open one.
  */
 export async function openCardForm(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Payment> {
   const { shard, id } = caller.session;
@@ -53,7 +59,7 @@ export async function openCardForm(deps: Deps, caller: SessionCaller, paymentId:
   const payable = ([session, found]: [Session | undefined, Payment | undefined]): Payment => {
     if (session === undefined) throw new Refusal(1001);
     const payment = requireMine(found, session);
-    requireSubmittable(session, payment, deps.clock.now());
+    requireFree(session, payment, deps.clock.now());
     return payment;
   };
   const known = await read();
@@ -67,4 +73,13 @@ export async function openCardForm(deps: Deps, caller: SessionCaller, paymentId:
       answer: { ...now, ...row, version: now.version + 1 },
     };
   });
+}
+
+/** A form does not wait for the submit that holds the session: that one may well have paid. */
+function requireFree(session: Session, payment: Payment, now: number): void {
+  try {
+    requireSubmittable(session, payment, now);
+  } catch (error) {
+    throw error instanceof SubmitUnderWay ? refuseUnderWay(error.paymentId) : error;
+  }
 }

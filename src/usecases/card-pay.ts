@@ -6,16 +6,26 @@
  */
 
 import type { Answer, Authentication, CardConnector, CardOrder } from '../connectors/connector.ts';
-import { authenticateAttempt, challengeStillOpen, type Heard, isChallengeOver } from '../domain/authentication.ts';
+import {
+  authenticateAttempt,
+  challengeStillOpen,
+  type Heard,
+  isChallengeOver,
+  type LookedAt,
+} from '../domain/authentication.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
-import type { Word } from '../domain/settlement.ts';
+import type { Inquired, SettlementRows, Word } from '../domain/settlement.ts';
+import { CommitUnknown } from '../store/errors.ts';
 import { readSettlement, settleByWord } from './attempt-settle.ts';
-import { cardOf } from './card-form.ts';
+import { askEarlier, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
 import type { Deps } from './deps.ts';
-import { joined, type Receipt, settle } from './perform.ts';
+import { joined, persist, type Receipt, type Reply, settle } from './perform.ts';
 
 /** Longer than PAY can take, from the change that allowed it: until then the inquiry round leaves the attempt alone. */
 export const PAY_LIFE_MS = 45_000;
+
+/** So many milliseconds that life may be longer. */
+const MARK_MS = 4_096;
 
 /** After this long nobody may ask for the money any more: whoever slept in between might find the attempt closed. */
 const START_LIMIT_MS = 5_000;
@@ -51,12 +61,14 @@ export type Look =
   /** The challenge failed, or its time is over: that is still to be written. */
   | {
       readonly kind: 'ended';
-      readonly word: Extract<Word, { kind: 'declined' }>;
+      readonly word: Extract<Word, { kind: 'challenge_failed' }>;
       readonly askedAt: number;
       readonly heard: Heard | undefined;
     }
-  /** The issuer has not heard its customer yet. */
-  | { readonly kind: 'open' }
+  /** The issuer has not heard its customer yet; `unheard`: the network did not say so, it could not be asked. */
+  | { readonly kind: 'open' | 'unheard' }
+  /** An earlier attempt of the payment has paid it: that is still to be written. */
+  | { readonly kind: 'paid_before'; readonly paid: PaidEarlier }
   /** Somebody else goes on with it. */
   | { readonly kind: 'passed_on' };
 
@@ -70,16 +82,18 @@ export async function lookAtChallenge(
   payment: Payment,
   receipt?: Receipt,
 ): Promise<Look> {
-  const card = cardOf(deps);
+  const { card } = deps.connectors;
   const askedAt = deps.clock.now();
+  // Without a network nobody is asked; time goes on all the same.
+  if (card === undefined) return stillOpen(deps, attempt, { kind: 'not_sent', reason: 'there is no card network' });
   const said = await card.authentication(cardOrderOf(attempt, payment));
   switch (said.kind) {
     case 'authenticated':
-      return payOnce(deps, card, attempt, { three_ds_status: said.status, eci: said.eci }, receipt);
+      return payUnlessPaid(deps, card, attempt, { three_ds_status: said.status, eci: said.eci }, receipt);
     case 'rejected':
       return {
         kind: 'ended',
-        word: { kind: 'declined', reason: said.reason, providerReference: null },
+        word: { kind: 'challenge_failed', reason: said.reason },
         askedAt,
         heard: { three_ds_status: said.status, eci: null },
       };
@@ -93,14 +107,34 @@ export async function lookAtChallenge(
 
 /** Nothing has been asked for, so that time alone may end it, whatever the network would say. */
 function stillOpen(deps: Deps, attempt: Attempt, said: Authentication): Look {
-  if (!isChallengeOver(attempt, deps.clock.now())) return { kind: 'open' };
+  if (!isChallengeOver(attempt, deps.clock.now())) return { kind: said.kind === 'challenge' ? 'open' : 'unheard' };
   const heard = said.kind === 'challenge' ? { three_ds_status: said.status, eci: null } : undefined;
   return {
     kind: 'ended',
-    word: { kind: 'declined', reason: 'challenge_expired', providerReference: null },
+    word: { kind: 'challenge_failed', reason: 'challenge_expired' },
     askedAt: deps.clock.now(),
     heard,
   };
+}
+
+/** Only what no earlier attempt has paid is asked for; where nobody can say, later or not at all. */
+async function payUnlessPaid(
+  deps: Deps,
+  card: CardConnector,
+  known: Attempt,
+  heard: Heard,
+  receipt: Receipt | undefined,
+): Promise<Look> {
+  const earlier = await askEarlier(deps, card, known);
+  switch (earlier.kind) {
+    case 'none':
+      return payOnce(deps, card, known, heard, receipt);
+    case 'paid':
+      return { kind: 'paid_before', paid: earlier };
+    case 'taken':
+    case 'unclear':
+      return stillOpen(deps, known, { kind: 'unknown', reason: earlier.kind });
+  }
 }
 
 async function payOnce(
@@ -110,22 +144,50 @@ async function payOnce(
   heard: Heard,
   receipt: Receipt | undefined,
 ): Promise<Look> {
-  const step = await settle(
-    deps.store,
-    async () => ({ rows: await readSettlement(deps, known), stored: await receipt?.stored() }),
-    ({ rows, stored }) => {
-      const allowedAt = deps.clock.now();
-      const taken = authenticateAttempt(rows, heard, allowedAt + PAY_LIFE_MS);
-      if (taken === undefined) return { answer: undefined };
-      const memory = receipt === undefined || stored !== undefined ? {} : receipt.begin();
-      return { change: joined(taken.change, memory), answer: { ...taken, allowedAt } };
-    },
-  );
-  if (step === undefined) return { kind: 'passed_on' };
+  const allowedAt = deps.clock.now();
+  const taken = await takeStep(deps, known, heard, allowedAt, receipt);
+  if (taken === undefined) return { kind: 'passed_on' };
   const askedAt = deps.clock.now();
-  const order = cardOrderOf(step.attempt, step.payment);
-  const word = await payInTime(deps, () => card.pay(order), step.allowedAt);
-  return { kind: 'paid', attempt: step.attempt, word, askedAt };
+  const order = cardOrderOf(taken.attempt, taken.payment);
+  const word = await payInTime(deps, () => card.pay(order), allowedAt);
+  return { kind: 'paid', attempt: taken.attempt, word, askedAt };
+}
+
+type Allowed = Pick<SettlementRows, 'attempt' | 'payment'>;
+
+/**
+ * Commits that the money may be asked for. Undefined when somebody else has. Where the answer of our commit was lost, the
+ * row says whose it is: by the time of its next inquiry, and a little chance in it that no other process draws.
+ */
+async function takeStep(
+  deps: Deps,
+  known: Attempt,
+  heard: Heard,
+  allowedAt: number,
+  receipt: Receipt | undefined,
+): Promise<Allowed | undefined> {
+  const ours = allowedAt + PAY_LIFE_MS + (Buffer.from(deps.random.bytes(2)).readUInt16BE() % MARK_MS);
+  let isInDoubt = false;
+  const take = (): Promise<Allowed | undefined> =>
+    settle<{ rows: SettlementRows; stored: Reply | undefined }, Allowed | undefined>(
+      deps.store,
+      async () => ({ rows: await readSettlement(deps, known), stored: await receipt?.stored() }),
+      ({ rows, stored }) => {
+        const { status, next_inquiry_at } = rows.attempt;
+        if (isInDoubt && status === 'authenticated' && next_inquiry_at === ours) return { answer: rows };
+        const step = authenticateAttempt(rows, heard, ours);
+        if (step === undefined) return { answer: undefined };
+        const memory = receipt === undefined || stored !== undefined ? {} : receipt.begin();
+        return { change: joined(step.change, memory), answer: step };
+      },
+    );
+  try {
+    return await take();
+  } catch (error) {
+    if (!(error instanceof CommitUnknown)) throw error;
+    isInDoubt = true;
+    return persist(deps, take);
+  }
 }
 
 /**
@@ -145,11 +207,11 @@ export async function inTurn<T>(deps: Pick<Deps, 'underWay'>, sessionId: string,
 }
 
 /** A look by the inquiry round, or for whoever wants to know: what it finds is written. Returns the payment then. */
-export function carryOn(deps: Deps, attempt: Attempt, payment: Payment): Promise<Payment> {
-  return inTurn(deps, payment.session_id, () => lookAndWrite(deps, attempt, payment));
+export function carryOn(deps: Deps, attempt: Attempt, payment: Payment, inquiry: Inquired): Promise<Payment> {
+  return inTurn(deps, payment.session_id, () => lookAndWrite(deps, attempt, payment, inquiry));
 }
 
-async function lookAndWrite(deps: Deps, attempt: Attempt, payment: Payment): Promise<Payment> {
+async function lookAndWrite(deps: Deps, attempt: Attempt, payment: Payment, inquiry: Inquired): Promise<Payment> {
   const look = await lookAtChallenge(deps, attempt, payment);
   switch (look.kind) {
     case 'paid':
@@ -159,23 +221,34 @@ async function lookAndWrite(deps: Deps, attempt: Attempt, payment: Payment): Pro
         at: look.askedAt,
         ...(look.heard === undefined ? {} : { authentication: look.heard }),
       });
+    case 'paid_before':
+      return persist(deps, () =>
+        settle(
+          deps.store,
+          () => readWithEarlier(deps, attempt, look.paid),
+          (rows) => {
+            const { change, payment: after } = settleEarlier(deps, rows, look.paid);
+            return change === undefined ? { answer: after } : { change, answer: after };
+          },
+        ),
+      );
     case 'open':
-    case 'passed_on':
-      return lookAgainLater(deps, attempt, payment);
+    case 'unheard':
+    case 'passed_on': {
+      const looked = look.kind === 'unheard' ? 'unheard' : 'asked';
+      return (await lookAgainLater(deps, attempt, inquiry === 'due' ? 'due' : looked)).payment;
+    }
   }
 }
 
-function lookAgainLater(deps: Deps, key: Attempt, payment: Payment): Promise<Payment> {
+/** The challenge stays open: writes when it is looked at again, and returns the rows as they are. */
+export function lookAgainLater(deps: Deps, key: Attempt, looked: LookedAt): Promise<SettlementRows> {
   return settle(
     deps.store,
-    async () => ({
-      attempt: await deps.store.attempt.get(key.shard, key.id),
-      payment: await deps.store.payment.get(payment.shard, payment.id),
-    }),
+    () => readSettlement(deps, key),
     (rows) => {
-      const change = rows.attempt && challengeStillOpen(rows.attempt, deps.clock.now());
-      const answer = rows.payment ?? payment;
-      return change === undefined ? { answer } : { change, answer };
+      const change = challengeStillOpen(rows.attempt, deps.clock.now(), looked);
+      return change === undefined ? { answer: rows } : { change, answer: rows };
     },
   );
 }

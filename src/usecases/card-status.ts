@@ -5,6 +5,7 @@
  * network says of an open one goes the one way of every inquiry.
  */
 
+import { isBeingAsked } from '../domain/attempt.ts';
 import { isId } from '../domain/ids.ts';
 import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
@@ -27,8 +28,9 @@ export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: st
   const attempt = await attemptOf(deps, known);
   if (isFinal(known.status)) return { payment: known, upstreamStatus: lastWord(known, attempt) };
   if (attempt === undefined) return { payment: known, upstreamStatus: null };
-  // An attempt whose own call is still under way is that call's.
-  if (attempt.status !== 'intended') await inquireAttempt(deps, attempt);
+  // An attempt whose own call may still be under way is that call's; one that is intended may have a session to give back.
+  const isTheirs = attempt.status === 'intended' || isBeingAsked(attempt, deps.clock.now());
+  if (!isTheirs) await inquireAttempt(deps, attempt);
   const [payment, status] = await Promise.all([
     deps.store.payment.get(known.shard, known.id),
     deps.connectors.card?.orderStatus(known.id),

@@ -6,7 +6,7 @@
 
 import type { Change } from '../domain/change.ts';
 import { ticketOf } from '../domain/checkout.ts';
-import type { Checkout, Session } from '../domain/records.ts';
+import type { Checkout, Payment, Session } from '../domain/records.ts';
 import { type Deps, newId } from './deps.ts';
 
 /** Whether a payment is shown on a hosted page: on none, on a new one, or on the one that the customer has before him. */
@@ -17,8 +17,27 @@ export interface PageMade {
   readonly id: string | null;
   /** Where the customer opens it; only of a new one. */
   readonly url: string | undefined;
-  /** What the payment's change holds besides. */
-  writes(payment: { readonly id: string }, session: Session, now: number): Pick<Change, 'inserts' | 'updates'>;
+  /** What the payment's change holds besides; `led` is the page that is led on, as it is now. */
+  writes(
+    payment: { readonly id: string },
+    session: Session,
+    now: number,
+    led: Checkout | undefined,
+  ): Pick<Change, 'inserts' | 'updates'>;
+}
+
+/** A page that is to be led on, as it is, and the payment that somebody has led it to meanwhile. */
+export interface PageNow {
+  readonly checkout: Checkout | undefined;
+  readonly leadsTo: Payment | undefined;
+}
+
+/** Reads anew the page that is to be led on, if one is. */
+export async function readPageNow(deps: Pick<Deps, 'store'>, wanted: PageWanted): Promise<PageNow> {
+  if (wanted === 'none' || wanted === 'new') return { checkout: undefined, leadsTo: undefined };
+  const checkout = await deps.store.checkout.get(wanted.shard, wanted.id);
+  const isLed = checkout !== undefined && checkout.payment_id !== wanted.payment_id;
+  return { checkout, leadsTo: isLed ? await deps.store.payment.get(checkout.shard, checkout.payment_id) : undefined };
 }
 
 const NO_PAGE: PageMade = { id: null, url: undefined, writes: () => ({}) };
@@ -57,13 +76,15 @@ function newPage(deps: Deps, shard: number): PageMade {
   };
 }
 
-function leadOn({ shard, id, version }: Checkout): PageMade {
+function leadOn({ id }: Checkout): PageMade {
   return {
     id,
     url: undefined,
-    writes: (payment) => ({
-      updates: [{ table: 'checkout', shard, id, version, row: { payment_id: payment.id } }],
-    }),
+    writes: (payment, _session, _now, led) => {
+      if (led === undefined) throw new Error(`page ${id} is gone`);
+      const { shard, version } = led;
+      return { updates: [{ table: 'checkout', shard, id, version, row: { payment_id: payment.id } }] };
+    },
   };
 }
 

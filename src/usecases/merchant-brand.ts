@@ -85,6 +85,9 @@ function requireLogo(bytes: Uint8Array): Logo {
   if (verdict.kind === 'file') {
     return { content_type: verdict.type, content: Buffer.from(bytes).toString('base64') };
   }
-  const why = verdict.fault === 'FILE_UNSAFE' ? 'is damaged, or holds more than a picture' : 'is no such picture';
+  const why =
+    verdict.fault === 'FILE_UNSAFE'
+      ? 'is damaged, has more than 4 megapixels, or holds more than a picture'
+      : 'is no such picture';
   throw new OperatorError(`the logo must be a PNG, JPEG or WebP picture: the file ${why}`);
 }

@@ -6,13 +6,14 @@
  */
 
 import { feeColumns } from '../domain/fee.ts';
-import { requireOffered, requireWithinLimits } from '../domain/method.ts';
+import { requireCarried, requireOffered, requireWithinLimits } from '../domain/method.ts';
 import type { DeliveryBehaviour, FeeCoveredBy, Merchant, Payment, PaymentMethod, Session } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
+import { isPlainAddress } from '../domain/return-address.ts';
 import { requireOpen, updateSession } from '../domain/session.ts';
 import type { SessionCaller } from './callers.ts';
 import { openForm } from './card-form.ts';
-import { makePage, type PageWanted } from './checkout-make.ts';
+import { makePage, type PageNow, type PageWanted, readPageNow } from './checkout-make.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
 import { offeredFor } from './method-reach.ts';
 import { intendByToken, isNative, type NativeIntended, payByToken } from './native-pay.ts';
@@ -58,7 +59,10 @@ export async function collectPayment(
   const form = method === 'card' ? await formFor(deps, caller, command, id, offered, answering) : undefined;
   if (form !== undefined && 'status' in form) return form;
   let paying: NativeIntended | undefined;
-  const reply = await perform(deps.store, answering, rowsOf(deps, caller, method), ({ session, siblings }) => {
+  const reply = await perform(deps.store, answering, rowsOf(deps, caller, command), (rows) => {
+    const { session, siblings, shown } = rows;
+    // The same step was taken twice: the page shows the payment that the first of them started.
+    if (shown.leadsTo !== undefined) return { answer: { payment: shown.leadsTo } };
     if (session === undefined) throw new Refusal(1001);
     const now = deps.clock.now();
     requireCollectable(deps, session, caller.merchant, command, offered, now);
@@ -67,7 +71,7 @@ export async function collectPayment(
       checkout_id: page.id,
       hosted_session_id: form?.sessionId ?? null,
     };
-    const { inserts = [], updates = [] } = page.writes(payment, session, now);
+    const { inserts = [], updates = [] } = page.writes(payment, session, now, shown.checkout);
     paying = isNative(method) ? intendByToken(deps, session, siblings, payment, method) : undefined;
     const collected = paying?.change ?? {
       updates: [updateSession(session, { payments: session.payments + 1 })],
@@ -92,17 +96,24 @@ interface Rows {
   readonly session: Session | undefined;
   /** Read where the collect ends them. */
   readonly siblings: readonly Payment[];
+  readonly shown: PageNow;
 }
 
-function rowsOf(deps: Deps, caller: SessionCaller, method: PaymentMethod | 'none'): () => Promise<Rows> {
+function rowsOf(
+  deps: Deps,
+  caller: SessionCaller,
+  { method, page }: Pick<PaymentCollectCommand, 'method' | 'page'>,
+): () => Promise<Rows> {
   const { shard, id } = caller.session;
   const read = async (): Promise<Rows> => {
-    const session = await deps.store.session.caller(shard, id);
+    const [session, shown] = await Promise.all([deps.store.session.caller(shard, id), readPageNow(deps, page)]);
     const ends = isNative(method) && session !== undefined && session.payments > 0;
-    return { session, siblings: ends ? await deps.store.payment.ofSession(shard, id) : [] };
+    return { session, siblings: ends ? await deps.store.payment.ofSession(shard, id) : [], shown };
   };
   const atHand = !isNative(method) || caller.session.payments === 0;
-  return atHand ? atHandFirst<Rows>({ session: caller.session, siblings: [] }, read) : read;
+  const checkout = page === 'none' || page === 'new' ? undefined : page;
+  const known: Rows = { session: caller.session, siblings: [], shown: { checkout, leadsTo: undefined } };
+  return atHand ? atHandFirst(known, read) : read;
 }
 
 /** The card network's form, opened before the payment is written, and only for one that would be; or the answer of before. */
@@ -144,6 +155,8 @@ function requireCollectable(
   }
   if (session.scope === 'payout') throw refuseField(1003, 'Authorization', 'WRONG_SCOPE', { scope: 'collect' });
   requireWithinLimits(merchant, command.method, session.amount_minor, session.currency);
+  const { total_minor } = feeColumns(merchant, command.method, session, command.fee_covered_by);
+  requireCarried(command.method, total_minor, session.currency);
 }
 
 /** Byte for byte: minted `12.50`, `12.5` is drift (contract §1). */
@@ -175,9 +188,10 @@ export function urlFaults(deps: Pick<Deps, 'outbound'>, merchant: Merchant, urls
   for (const field of ['notify_url', 'success_redirect_url', 'fail_redirect_url'] as const) {
     const url = urls[field];
     if (url === undefined) continue;
-    // Only a browser opens a redirect URL: it may carry a fragment.
+    // Only a browser opens a redirect URL: it may carry a fragment, which goes into a header like the rest.
     const dialled = field === 'notify_url' ? url : (url.split('#')[0] ?? url);
-    if (deps.outbound.refuses(dialled) !== undefined) details.push({ field, code: 'INVALID_URL' });
+    const isGood = isPlainAddress(url) && deps.outbound.refuses(dialled) === undefined;
+    if (!isGood) details.push({ field, code: 'INVALID_URL' });
     else if (hosts.length > 0 && !hosts.includes(new URL(url).hostname)) {
       details.push({ field, code: 'URL_NOT_ALLOWED', words: { options: hosts.join(', ') } });
     }

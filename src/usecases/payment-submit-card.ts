@@ -6,7 +6,7 @@
  * PAY nothing can have moved: whatever fails before it gives session and payment back to the customer.
  */
 
-import type { Authentication, CardConnector } from '../connectors/connector.ts';
+import type { CardConnector, Challenge } from '../connectors/connector.ts';
 import { challengeAttempt, type Heard } from '../domain/authentication.ts';
 import type { DeclineReason } from '../domain/reason.ts';
 import type { Payment } from '../domain/records.ts';
@@ -17,6 +17,7 @@ import { type Intended, type Intention, intendAttempt } from './attempt-intend.t
 import { readSettlement, settlementContext, soundAlarm } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
 import { browserFor, challengeUrl, sealChallenge } from './card-challenge.ts';
+import { askEarlier, type EarlierRows, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
 import { cardOf, networkDown } from './card-form.ts';
 import { cardOrderOf, PAY_LIFE_MS, payInTime } from './card-pay.ts';
 import { atHandFirst, type Deps } from './deps.ts';
@@ -84,6 +85,13 @@ async function authenticateAndPay(
   const said = await card.authenticate(order, browser);
   const write = (word: Word, heard?: Heard, unusable?: Refusal): Promise<Reply> =>
     record(deps, intended, card, answering, { word, heard, unusable });
+  const leadsOn = said.kind === 'authenticated' || said.kind === 'challenge';
+  if (leadsOn || (said.kind === 'unusable' && said.fault === 'used')) {
+    const earlier = await askEarlier(deps, card, attempt);
+    if (earlier.kind === 'paid') return recordEarlier(deps, intended, card, answering, earlier);
+    if (earlier.kind === 'taken') return write(NOTHING_SENT, undefined, unusableForm('used', payment));
+    if (earlier.kind === 'unclear') return write({ kind: 'not_sent', reason: earlier.reason });
+  }
   switch (said.kind) {
     case 'authenticated': {
       const word = await payInTime(deps, () => card.pay(order), attempt.created_at, AUTHENTICATION_LIMIT_MS);
@@ -93,7 +101,9 @@ async function authenticateAndPay(
       return write(word, { three_ds_status: said.status, eci: said.eci });
     }
     case 'challenge':
-      return recordChallenge(deps, intended, card, answering, said);
+      // What nobody can be sent to is no challenge; and no money has been asked for.
+      if (said.challenge === undefined) return write({ kind: 'not_sent', reason: 'a challenge without its form' });
+      return recordChallenge(deps, intended, card, answering, said.status, said.challenge);
     case 'rejected': {
       const word = { kind: 'declined', reason: said.reason, providerReference: null } as const;
       return write(word, { three_ds_status: said.status, eci: null });
@@ -104,6 +114,26 @@ async function authenticateAndPay(
     case 'unknown':
       return write({ kind: 'not_sent', reason: said.reason });
   }
+}
+
+const NOTHING_SENT: Word = { kind: 'not_sent', reason: 'the order was paid before' };
+
+/** An earlier attempt has paid, though it was taken for not sent: the submit answers for that one. */
+function recordEarlier(
+  deps: Deps,
+  { attempt }: Intended,
+  card: CardConnector,
+  answering: Answering<Submitted>,
+  paid: PaidEarlier,
+): Promise<Reply> {
+  const read = (): Promise<EarlierRows> => readWithEarlier(deps, attempt, paid);
+  const decide = (rows: EarlierRows): Decision<Submitted> => {
+    const { change, payment } = settleEarlier(deps, rows, paid);
+    // Settled otherwise meanwhile, by the round.
+    if (payment.status === 'pending') return { refusal: networkDown(card, 'session_id', attempt.payment_id) };
+    return { ...(change === undefined ? {} : { change }), ...outcomeOf(payment) };
+  };
+  return persist(deps, () => perform(deps.store, answering, read, decide));
 }
 
 interface Told {
@@ -122,7 +152,11 @@ function record(
   { word, heard, unusable }: Told,
 ): Promise<Reply> {
   const { attempt } = intended;
-  const asked = { at: attempt.created_at, inquiry: false, ...(heard === undefined ? {} : { authentication: heard }) };
+  const asked = {
+    at: attempt.created_at,
+    inquiry: false,
+    ...(heard === undefined ? {} : { authentication: heard }),
+  } as const;
   return write(deps, intended, answering, (rows) => {
     const settled = settleAttempt(rows, word, settlementContext(deps, card, asked));
     soundAlarm(deps, settled);
@@ -141,22 +175,20 @@ function recordChallenge(
   intended: Intended,
   card: CardConnector,
   answering: Answering<Submitted>,
-  said: Extract<Authentication, { kind: 'challenge' }>,
+  status: string,
+  challenge: Challenge,
 ): Promise<Reply> {
   const { attempt } = intended;
-  if (said.challenge === undefined) throw new Error('a challenge without its form');
-  const asked = {
-    three_ds_status: said.status,
-    eci: null,
-    challenge: sealChallenge(deps, attempt.id, said.challenge),
-  };
+  const asked = { three_ds_status: status, eci: null, challenge: sealChallenge(deps, attempt.id, challenge) };
   const redirectUrl = challengeUrl(deps, attempt);
   return write(deps, intended, answering, (rows) => {
     const context = settlementContext(deps, card, { at: attempt.created_at, inquiry: false });
     const step = challengeAttempt(rows, asked, context);
     if (step !== undefined) return { change: step.change, answer: { payment: step.payment, redirectUrl } };
-    // Our own commit, whose answer was lost; or the round has closed the attempt meanwhile.
-    if (rows.attempt.status === 'challenged') return { answer: { payment: rows.payment, redirectUrl } };
+    // Our own commit, whose answer was lost, and what may have followed it; or the round has closed the attempt meanwhile.
+    const { status: now } = rows.attempt;
+    if (now === 'challenged') return { answer: { payment: rows.payment, redirectUrl } };
+    if (now !== 'intended' && now !== 'not_sent') return outcomeOf(rows.payment);
     return { refusal: networkDown(card, 'session_id', attempt.payment_id) };
   });
 }
@@ -174,10 +206,11 @@ function write(
   return persist(deps, () => perform(deps.store, answering, read, decide));
 }
 
-/** What a submit answers for a payment that it has ended or left open: only a card is declined at once. */
+/** What a submit answers for a payment that it has ended or left open: only a card is refused at once. */
 export function outcomeOf(payment: Payment): Decision<Submitted> {
-  if (payment.status !== 'declined') return { answer: { payment } };
-  const code = DECLINED[payment.reason as DeclineReason] ?? 'CARD_DECLINED';
+  const known = DECLINED[payment.reason as DeclineReason];
+  if (known === undefined && payment.status !== 'declined') return { answer: { payment } };
+  const code = known ?? 'CARD_DECLINED';
   return { refusal: new Refusal(1502, { transactionId: payment.id, details: [{ field: 'session_id', code }] }) };
 }
 
@@ -186,6 +219,8 @@ const DECLINED: { readonly [reason in DeclineReason]?: DetailCode } = {
   card_funds: 'CARD_FUNDS',
   card_expired: 'CARD_EXPIRED',
   authentication_failed: 'AUTHENTICATION_FAILED',
+  authentication_cancelled: 'AUTHENTICATION_FAILED',
+  challenge_expired: 'AUTHENTICATION_FAILED',
 };
 
 function unusableForm(fault: 'no_card' | 'changed' | 'used', payment: Payment): Refusal {

@@ -89,7 +89,7 @@ async function callAndRecord(
   const read = session.payments < 2 ? atHandFirst(intended, () => readSettlement(deps, attempt)) : undefined;
   const record = (): Promise<Reply> =>
     perform<SettlementRows, Submitted>(deps.store, answering, read ?? (() => readSettlement(deps, attempt)), (rows) => {
-      const asked = { at: attempt.created_at, inquiry: false };
+      const asked = { at: attempt.created_at, inquiry: false } as const;
       const settled = settleAttempt(rows, word, settlementContext(deps, connector, asked));
       soundAlarm(deps, settled);
       const change = settled.change === undefined ? {} : { change: settled.change };

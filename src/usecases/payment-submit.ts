@@ -12,11 +12,13 @@ import {
   isMine,
   isSubmitted,
   type PaymentSubmitCommand,
+  refuseUnderWay,
   type Submitted,
   SubmitUnderWay,
 } from '../domain/submission.ts';
 import { inquireAttempt } from './attempt-inquire.ts';
 import type { SessionCaller } from './callers.ts';
+import { challengeUrl } from './card-challenge.ts';
 import type { Deps } from './deps.ts';
 import { offeredFor } from './method-reach.ts';
 import { submitByTransfer } from './payment-submit-bank.ts';
@@ -44,14 +46,14 @@ export async function submitPayment(
       return await submitOnce(deps, current, command, answering);
     } catch (error) {
       if (!(error instanceof SubmitUnderWay)) throw error;
-      if (deps.clock.now() >= patience) throw inProgress(error.paymentId);
+      if (deps.clock.now() >= patience) throw refuseUnderWay(error.paymentId);
       // A first run of this key that died before its answer is gone on with: its upstream is asked, once.
       if (answering.receipt?.begun() === true && !asked && !deps.underWay.has(id)) {
         asked = true;
         await askAgain(deps, shard, error.paymentId);
         continue;
       }
-      await turnOf(deps, id);
+      await turnOf(deps, id, patience);
       current = { ...caller, session: (await deps.store.session.caller(shard, id)) ?? caller.session };
     }
   }
@@ -91,14 +93,18 @@ async function submitOnce(
 
 /** Answers for a first run that was never answered: the payment as it is, once its upstream has said anything. */
 async function goOn(deps: Deps, payment: Payment, answering: Answering<Submitted>): Promise<Reply> {
-  const attempt = await openAttempt(deps, payment);
-  if (attempt?.status === 'intended') throw new SubmitUnderWay(payment.id);
-  return perform(
-    deps.store,
-    answering,
-    () => deps.store.payment.get(payment.shard, payment.id),
-    (found) => outcomeOf(found ?? payment),
-  );
+  const read = async (): Promise<{ found: Payment; attempt: Attempt | undefined }> => {
+    const found = (await deps.store.payment.get(payment.shard, payment.id)) ?? payment;
+    return { found, attempt: await openAttempt(deps, found) };
+  };
+  return perform(deps.store, answering, read, ({ found, attempt }) => {
+    // Not asked for yet, or given back while we read: then the whole call begins anew.
+    if (attempt?.status === 'intended' || found.status === 'pending') throw new SubmitUnderWay(found.id);
+    // The customer is at the issuer, or has yet to go there.
+    if (attempt?.status === 'challenged')
+      return { answer: { payment: found, redirectUrl: challengeUrl(deps, attempt) } };
+    return outcomeOf(found);
+  });
 }
 
 async function openAttempt(deps: Deps, payment: Payment | undefined): Promise<Attempt | undefined> {
@@ -111,14 +117,16 @@ async function askAgain(deps: Deps, shard: number, paymentId: string): Promise<v
   if (attempt?.status === 'intended') await inquireAttempt(deps, attempt);
 }
 
-/** Waits for the submit of this process that holds the session, or a moment for one elsewhere. */
-async function turnOf(deps: Deps, sessionId: string): Promise<void> {
+/** Waits for the submit of this process that holds the session, until `patience` is over, or a moment for one elsewhere. */
+async function turnOf(deps: Deps, sessionId: string, patience: number): Promise<void> {
   const holder = deps.underWay.get(sessionId);
-  if (holder !== undefined) await holder.catch(() => undefined);
-  else await new Promise<void>((done) => void deps.clock.after(LOOK_AGAIN_MS, done));
-}
-
-function inProgress(paymentId: string): Refusal {
-  const details = [{ field: 'payment_id', code: 'IN_PROGRESS' }] as const;
-  return new Refusal(1203, { transactionId: paymentId, retryable: true, retryAfter: 5, details });
+  await new Promise<void>((done) => {
+    const cancel = deps.clock.after(holder === undefined ? LOOK_AGAIN_MS : patience - deps.clock.now(), done);
+    const turn = (): void => {
+      cancel();
+      done();
+    };
+    // However it ended: what has become of the session is read anew.
+    holder?.then(turn, turn);
+  });
 }

@@ -33,9 +33,15 @@ export interface Receipt {
   remember(reply: Reply): Memory;
 }
 
+/** A memory whose beginning can be taken back, so that its key is free again. */
+export interface RevocableReceipt extends Receipt {
+  /** What a change must hold so that the run that the last `stored` found counts as never begun. */
+  forget(): Memory;
+}
+
 /** How an answer becomes bytes, and where it is remembered. `http` hands this in; a round has none. */
 export interface Answering<A> {
-  readonly receipt: Receipt | undefined;
+  readonly receipt: RevocableReceipt | undefined;
   render(answer: A): Reply;
   renderRefusal(refusal: Refusal): Reply;
 }
@@ -166,11 +172,14 @@ function replyOf<A>(decision: Decision<A>, answering: Answering<A>): Reply {
   return answering.render(decision.answer);
 }
 
-function withMemory<A>(decision: Decision<A>, reply: Reply, receipt: Receipt | undefined): Change | undefined {
-  const { refusal } = decision;
+function withMemory<A>(decision: Decision<A>, reply: Reply, receipt: RevocableReceipt | undefined): Change | undefined {
+  const { refusal, change } = decision;
   const remembered = refusal === undefined || (REMEMBERED.has(refusal.http) && !refusal.retryable);
-  if (receipt === undefined || !remembered) return decision.change;
-  return joined(decision.change ?? {}, receipt.remember(reply));
+  if (receipt === undefined) return change;
+  if (remembered) return joined(change ?? {}, receipt.remember(reply));
+  // It begins anew, with another body too, where this very change gives back what the run had begun. Whoever has nothing
+  // to give back may have found a later run's beginning, and leaves it.
+  return change !== undefined && receipt.begun() ? joined(change, receipt.forget()) : change;
 }
 
 /** A change that holds a memory too. */

@@ -9,7 +9,7 @@ import { isCurrency } from '../domain/currency.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { Merchant, Session, SessionScope } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
-import { TTL_DEFAULT, TTL_MAX, TTL_MIN } from '../domain/session.ts';
+import { isReferenceText, TTL_DEFAULT, TTL_MAX, TTL_MIN } from '../domain/session.ts';
 import { makeSessionToken } from '../domain/session-token.ts';
 import type { MerchantCaller } from './callers.ts';
 import { type Deps, newId } from './deps.ts';
@@ -91,6 +91,9 @@ export function sessionFaults(
   }
   const wrong = currencyFault('currency', fields.currency, merchant);
   if (wrong !== undefined) details.push(wrong);
+  if (fields.customer_reference !== undefined && !isReferenceText(fields.customer_reference)) {
+    details.push({ field: 'customer_reference', code: 'INVALID_TEXT' });
+  }
   const ttl = fields.ttl_seconds ?? TTL_DEFAULT;
   const minimum = TTL_MIN[deps.mode];
   if (ttl < minimum || ttl > TTL_MAX) {

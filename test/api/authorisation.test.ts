@@ -108,7 +108,11 @@ async function expireCredential({ key_id, merchant: { shard } }: MerchantCreated
 
 test('exactly collect and submit (and what else starts something) are closed to a consumed session', () => {
   const closed = routes.filter((route) => route.credential === 'session' && !route.allowConsumed);
-  expect(closed.map(({ path }) => path)).toEqual(['/payments/collect', '/payments/submit', '/payments/collect-redirect']);
+  expect(closed.map(({ path }) => path)).toEqual([
+    '/payments/collect',
+    '/payments/submit',
+    '/payments/collect-redirect',
+  ]);
 });
 
 describe('rotation', () => {

@@ -266,7 +266,7 @@ describe('a process that dies', () => {
     const { store, clock } = world.gateway.deps;
     const attempt = await attemptOf(world, paying);
     // What the change before PAY writes, and then nothing more.
-    const row = { status: 'unknown', challenge: null, next_inquiry_at: clock.now() + 45_000 } as const;
+    const row = { status: 'authenticated', challenge: null, next_inquiry_at: clock.now() + 45_000 } as const;
     const { shard, id, version } = attempt;
     expect(await store.commit({ updates: [{ table: 'attempt', shard, id, version, row }] })).toBe('won');
     await world.pass(46_000);

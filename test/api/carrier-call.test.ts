@@ -2,7 +2,7 @@
  * Between the write and the call, and between the call and the write: a node that slept, a database that went away, an
  * answer that comes after the result.
  */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openWire, type Wire } from '../support/wire.ts';
@@ -36,8 +36,10 @@ beforeAll(async () => {
   merchant = await world.merchant();
   wire = await openWire(world.databaseUrl);
   behind = await openSecond(world, manualClock(0), wire.url);
-  // From now on it holds a token, and its statements are prepared: one commit is one answer of the database.
-  await submitAt(behind.url, await collectQuietly(), numberEnding('42'));
+});
+// From now on it holds a token, and its statements are prepared: one commit is one answer of the database.
+beforeEach(async () => {
+  expect((await submitAt(behind.url, await collectQuietly(), numberEnding('42'))).status).toBe(200);
 });
 afterEach(() => {
   world.sandbox.faults.clear();
@@ -91,6 +93,29 @@ test('after that it is not asked any more: 1404, and the payment is the customer
   await untilStatus(world, paying, 'approved');
   expect(debitsOf(world, msisdn)).toEqual([]);
   expect(debitsOf(world, other)).toMatchObject([{ times: 1 }]);
+});
+
+test('an attempt that was written, and the database’s word for it lost, goes on: its carrier is asked, once', async () => {
+  const msisdn = numberEnding('01');
+  const { paying, submitted } = await submitAsleep(msisdn);
+  wire.cut();
+  wire.release();
+  const answer = await whileTimePasses(world, submitted, 10);
+  expect(JSON.parse(answer.text), answer.text).toMatchObject({ status: 'pending_mobile_money_verification' });
+  await untilStatus(world, paying, 'approved');
+  expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+});
+
+test('when the word for it is lost and five seconds have passed, nothing is sent: 1404, and it can be paid again', async () => {
+  const msisdn = numberEnding('01');
+  const { paying, submitted } = await submitAsleep(msisdn);
+  await world.clock.advance(5_001);
+  wire.cut();
+  wire.release();
+  const answer = await whileTimePasses(world, submitted, 10);
+  expect([answer.status, JSON.parse(answer.text)], answer.text).toMatchObject([502, { error_code: '1404' }]);
+  expect((await phoneState(world, msisdn)).prompts).toEqual([]);
+  expect(await statusOf(world, paying)).toBe('pending');
 });
 
 const CARRIER_MS = 100;

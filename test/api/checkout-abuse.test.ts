@@ -62,7 +62,8 @@ describe('a ticket', () => {
       { method: 'HEAD', headers: HTML },
       { headers: { ...HTML, purpose: 'prefetch' } },
       { headers: { ...HTML, 'sec-purpose': 'prefetch;prerender' } },
-      { headers: { accept: '*/*' } },
+      { headers: { accept: '*/*', 'x-moz': 'prefetch' } },
+      { method: 'HEAD', headers: { accept: '*/*' } },
     ];
     for (const look of looks) {
       const answer = await fetch(url, look);

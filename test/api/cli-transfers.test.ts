@@ -4,6 +4,7 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommandLine } from '../../src/commands/command-line.ts';
 import { openDemo } from '../../src/commands/demo.ts';
@@ -143,6 +144,25 @@ test('proof list, show, approve and decline', async () => {
   expect(await refused('proof', 'approve', declined)).toContain('has already been declined');
   expect(await refused('proof', 'list', '--status', 'open')).toContain('waiting, approved, declined');
   expect((await run('proof', 'decline', declined)).status).toBe(2);
+});
+
+test('what a merchant has written makes no line of ours and hides none', async () => {
+  const paying = await promise(world, merchant);
+  const { json: uploaded } = await upload(world, paying, pdfFile());
+  // As a row from before such names were refused.
+  const forged = 'ord\u001b[8m\nduplicate_of   \u2028\u202e\u200b';
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  await client.query('update payment set customer_reference = $1 where id = $2', [forged, paying.transaction_id]);
+  await client.end();
+  const { out } = await run('proof', 'show', uploaded.proof.id);
+  expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  expect(out).toMatch(
+    /^customer_reference {2}ord\\u\{1b\}\[8m\\u\{a\}duplicate_of {3}\\u\{2028\}\\u\{202e\}\\u\{200b\}$/m,
+  );
+  expect(out.match(/^duplicate_of/gm)).toHaveLength(1);
+  expect(await json('proof', 'show', uploaded.proof.id)).toMatchObject({ customer_reference: forged });
+  expect(await refused('proof', 'list', '--status', 'a\u202eb')).toContain('a\\u{202e}b');
 });
 
 test('delivery release', async () => {

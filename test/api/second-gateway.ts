@@ -20,12 +20,13 @@ export interface Second {
 
 /**
  * Another process's gateway on the same database, by way of a wire if there is one. Its upstream calls time out by the
- * clock that it is given.
+ * clock that it is given; `env` is what its configuration has of its own.
  */
 export async function openSecond(
   world: World,
   deadlines: Clock,
   databaseUrl: string = world.databaseUrl,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Second> {
   const { clock, random, log, secrets } = world.gateway.deps;
   const outbound = createOutbound({ allowLoopback: true, requireHttps: false, clock: deadlines });
@@ -36,6 +37,7 @@ export async function openSecond(
     PUBLIC_URL: `http://127.0.0.1:${port}`,
     DATABASE_URL: databaseUrl,
     RATE_LIMIT_SCALE: '0',
+    ...env,
   });
   const platform = { clock, random, log, secrets, outbound };
   const gateway = await assembleGateway(config, platform, { databaseUrl, role: 'api' });

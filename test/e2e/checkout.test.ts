@@ -13,20 +13,20 @@ import { addAccount, pdfFile } from '../api/transfer-flows.ts';
 import {
   findBarriers,
   findBrowser,
+  mayLeaveOut,
   openBrowser,
   openWindow,
   type Watched,
   type WINDOWS,
   type WindowOptions,
 } from '../support/browser.ts';
+import { networkOrigin, typeCard } from '../support/card-form.ts';
 import { collectBody, mint, openWorld, type World } from '../support/world.ts';
 
 const browserPath = findBrowser();
 
 test.runIf(browserPath === undefined)('a browser to test the hosted page with', () => {
-  const left = 'LEFT OUT: every test of the hosted page in a browser, because no Chromium or Chrome was found.';
-  process.stderr.write(`\n${'*'.repeat(left.length)}\n${left}\nInstall one, or set CHROME_PATH.\n\n`);
-  expect(process.env.CI, 'a build server needs a browser').not.toBe('true');
+  expect(mayLeaveOut('every test of the hosted page in a browser'), 'a build server needs a browser').toBe(true);
 });
 
 let world: World;
@@ -197,24 +197,11 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await expectUsable(page);
   });
 
-  const CARD = { cardNumber: '', securityCode: '123', expiryMonth: '05', expiryYear: '39' };
-
-  /** Types a card into the network's frames, as soon as they are there. */
-  async function typeCard(page: Page, cardNumber: string): Promise<void> {
-    await page.locator('form[data-card] button:enabled').waitFor();
-    for (const [field, value] of Object.entries({ ...CARD, cardNumber })) {
-      await page.frameLocator(`iframe[src*="field=${field}"]`).locator('input').fill(value);
-    }
-    await page.locator('form[data-card] button').click();
-  }
-
-  const network = (): string => world.sandboxUrl.replace('127.0.0.1', 'localhost');
-
   test('a card that was collected is paid with at once, in the network’s own frames, after the bank has asked', async () => {
     const { token } = await mint(world, merchant);
     const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });
     const made = await world.call('POST', '/payments/collect', { bearer: token, body });
-    const page = await open('small', made.json.payment_url, { also: [network()] });
+    const page = await open('small', made.json.payment_url, { also: [networkOrigin(world)] });
     await page.locator('form[data-card] button:enabled').waitFor();
     await expectUsable(page);
     await typeCard(page, '1234');
@@ -228,7 +215,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
   });
 
   test('a declined card says so, and another one pays the same order', async () => {
-    const page = await open('wide', (await host(world, merchant)).url, { also: [network()] });
+    const page = await open('wide', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
     await page.locator('label[for=m-card]').click();
     await page.locator('form[action$="/card"] button').click();
     await typeCard(page, '5111111111111118');
@@ -245,7 +232,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     const { token } = await mint(world, merchant);
     const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });
     const made = await world.call('POST', '/payments/collect', { bearer: token, body });
-    const options = { also: [network()], javaScriptEnabled: false };
+    const options = { also: [networkOrigin(world)], javaScriptEnabled: false };
     const page = await open('small', made.json.payment_url, options);
     await page.locator('noscript .notice', { hasText: 'The card form needs JavaScript.' }).waitFor();
     expect(await page.locator('form[data-card]').isVisible()).toBe(false);

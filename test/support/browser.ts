@@ -5,6 +5,7 @@
  * loaded, and requests to any other origin.
  */
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
@@ -27,6 +28,17 @@ const TELL_WHAT_IS_BLOCKED = `addEventListener('securitypolicyviolation', (event
 export function findBrowser(): string | undefined {
   const given = process.env.CHROME_PATH;
   return [...(given === undefined || given === '' ? [] : [given]), ...PLACES].find((path) => existsSync(path));
+}
+
+/**
+ * Says loudly what a run leaves out because this machine has no browser, and answers whether it may: on a build server
+ * (CI=true) it may not.
+ */
+export function mayLeaveOut(what: string): boolean {
+  const left = `LEFT OUT: ${what}, because no Chromium or Chrome was found.`;
+  const line = '*'.repeat(left.length);
+  process.stderr.write(`\n${line}\n${left}\nInstall one, or set CHROME_PATH.\n${line}\n\n`);
+  return process.env.CI !== 'true';
 }
 
 export function openBrowser(executablePath: string): Promise<Browser> {
@@ -63,6 +75,7 @@ export const WINDOWS = {
 export interface WindowOptions {
   readonly locale?: string;
   readonly javaScriptEnabled?: boolean;
+  readonly colorScheme?: 'light' | 'dark';
   /** Other origins that it may talk to. */
   readonly also?: readonly string[];
 }
@@ -74,11 +87,12 @@ export async function openWindow(
   origin: string,
   options: WindowOptions = {},
 ): Promise<Watched> {
-  const { also = [], locale = 'en-GB', javaScriptEnabled = true } = options;
+  const { also = [], locale = 'en-GB', javaScriptEnabled = true, colorScheme = 'light' } = options;
   const context = await browser.newContext({
     viewport: WINDOWS[window],
     locale,
     javaScriptEnabled,
+    colorScheme,
     reducedMotion: 'reduce',
     ...((window === 'phone' || window === 'small') && { hasTouch: true, isMobile: true }),
   });
@@ -96,6 +110,12 @@ export async function openWindow(
   });
   await page.addInitScript({ content: TELL_WHAT_IS_BLOCKED });
   return { page, complaints, close: () => context.close() };
+}
+
+/** Keeps a picture of the whole page, for a person to look at, where PICTURES names a folder for them. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  const folder = process.env.PICTURES ?? '';
+  if (folder !== '') await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
 /** What the page does to people who see, hear or point differently, in both colour schemes: one line a violation. */

@@ -10,6 +10,7 @@ import { bytesOfId, idOfBytes, makeId } from '../../domain/ids.ts';
 import type { Credential, IdempotencyRecord, Merchant, Session } from '../../domain/records.ts';
 import { Refusal } from '../../domain/refusal.ts';
 import { makeSessionToken } from '../../domain/session-token.ts';
+import type { Pages } from '../../messages/page.ts';
 import { type ManualClock, manualClock } from '../../platform/clock.ts';
 import { type MemoryLog, memoryLog } from '../../platform/log.ts';
 import type { Secrets } from '../../platform/platform.ts';
@@ -60,6 +61,9 @@ export interface SmallWorld {
 }
 
 export interface SmallWorldOptions {
+  /** Besides the four. */
+  readonly routes?: readonly Route[];
+  readonly pages?: Pages;
   readonly rateLimitScale?: number;
   readonly trustProxy?: readonly string[];
   readonly mode?: 'sandbox' | 'production';
@@ -77,9 +81,10 @@ export function smallWorld(options: SmallWorldOptions = {}): SmallWorld {
   });
   const { rows, token } = firstRows(secrets);
   const lookups = lookupsOver(rows);
-  const routes = testRoutes(rows, clock);
+  const routes = [...testRoutes(rows, clock), ...(options.routes ?? [])];
   const app = createServer({
     routes,
+    ...(options.pages === undefined ? {} : { pages: options.pages }),
     lookups,
     clock,
     random,

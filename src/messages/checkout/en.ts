@@ -60,6 +60,8 @@ export const en = {
   resends_used: 'No further code can be sent. Enter the last one that you received.',
   busy: 'Too many requests at once. Wait {time}, then try again.',
   away: 'This cannot be done now. Nothing has been charged. Try again shortly, or pay another way.',
+  under_way:
+    'Another payment of this order is under way, and nothing has been charged here. Wait a moment, then try again.',
   card_data: 'Do not type a card number here. Choose “Card” to pay by card.',
   method_gone: 'This way of paying is not available for this payment. Choose another.',
   card_first: 'Fill in the card form first.',
@@ -67,6 +69,7 @@ export const en = {
   file_type: 'Only a photo (JPEG, PNG) or a PDF can be sent. Choose another file.',
   file_large: 'The file is too large: 5 MB at most. Choose a smaller one.',
   file_unsafe: 'This file cannot be accepted, because it holds more than a picture or a page. Send a photo instead.',
+  file_stalled: 'The file stopped on its way. Send it again, over a better connection or as a smaller photo.',
 
   wait_title: 'Confirm on your phone',
   wait_left: '{time} left',
@@ -155,6 +158,8 @@ export const en = {
   over_text: 'Nothing has been charged. Go back to the shop to get a new one.',
   closed_title: 'Payment to {merchant}',
   closed_text: 'Open this link in your browser to pay.',
+  open_text: 'Press the button to pay in this browser. After that, the link opens nowhere else.',
+  open_button: 'Open the payment',
   foreign_title: 'This step came from another page',
   foreign_text: 'Nothing has been done. Go back to the payment page and continue there.',
   refused_title: 'This cannot be paid now',

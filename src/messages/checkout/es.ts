@@ -63,6 +63,8 @@ export const es = {
   resends_used: 'No se puede enviar otro código. Escriba el último que recibió.',
   busy: 'Demasiadas solicitudes a la vez. Espere {time} e inténtelo de nuevo.',
   away: 'Ahora no es posible. No se ha cobrado nada. Inténtelo más tarde o pague de otra forma.',
+  under_way:
+    'Otro pago de este pedido está en curso; aquí no se ha cobrado nada. Espere un momento e inténtelo de nuevo.',
   card_data: 'No escriba aquí un número de tarjeta. Elija «Tarjeta» para pagar con tarjeta.',
   method_gone: 'Esta forma no está disponible para este pago. Elija otra.',
   card_first: 'Rellene primero el formulario de tarjeta.',
@@ -70,6 +72,7 @@ export const es = {
   file_type: 'Solo se puede enviar una foto (JPEG, PNG) o un PDF. Elija otro archivo.',
   file_large: 'El archivo es demasiado grande: 5 MB como máximo. Elija uno más pequeño.',
   file_unsafe: 'Este archivo no se puede aceptar: contiene más que una imagen o una página. Envíe una foto.',
+  file_stalled: 'El envío del archivo se detuvo. Envíelo de nuevo, con una conexión mejor o una foto más pequeña.',
 
   wait_title: 'Confirme en su teléfono',
   wait_left: 'quedan {time}',
@@ -161,6 +164,8 @@ export const es = {
   over_text: 'No se ha cobrado nada. Vuelva a la tienda para obtener uno nuevo.',
   closed_title: 'Pago a {merchant}',
   closed_text: 'Abra este enlace en su navegador para pagar.',
+  open_text: 'Pulse el botón para pagar en este navegador. Después, el enlace no se abrirá en ningún otro.',
+  open_button: 'Abrir el pago',
   foreign_title: 'Este paso viene de otra página',
   foreign_text: 'No se ha hecho nada. Vuelva a la página de pago y continúe allí.',
   refused_title: 'Ahora no se puede pagar',

@@ -62,6 +62,8 @@ export const fr = {
   resends_used: 'Aucun autre code ne peut être envoyé. Saisissez le dernier reçu.',
   busy: 'Trop de demandes à la fois. Attendez {time}, puis réessayez.',
   away: 'Ce n’est pas possible en ce moment. Rien n’a été débité. Réessayez un peu plus tard, ou payez autrement.',
+  under_way:
+    'Un autre paiement de cette commande est en cours ; rien n’a été débité ici. Attendez un instant, puis réessayez.',
   card_data: 'Ne saisissez pas de numéro de carte ici. Choisissez « Carte » pour payer par carte.',
   method_gone: 'Ce moyen n’est pas disponible pour ce paiement. Choisissez-en un autre.',
   card_first: 'Remplissez d’abord le formulaire de carte.',
@@ -70,6 +72,8 @@ export const fr = {
   file_large: 'Le fichier est trop grand : 5 Mo au plus. Choisissez-en un plus petit.',
   file_unsafe:
     'Ce fichier ne peut pas être accepté : il contient plus qu’une image ou une page. Envoyez plutôt une photo.',
+  file_stalled:
+    'L’envoi du fichier s’est interrompu. Recommencez avec une meilleure connexion ou une photo plus petite.',
 
   wait_title: 'Confirmez sur votre téléphone',
   wait_left: 'il reste {time}',
@@ -161,6 +165,8 @@ export const fr = {
   over_text: 'Rien n’a été débité. Retournez à la boutique pour en obtenir un nouveau.',
   closed_title: 'Paiement à {merchant}',
   closed_text: 'Ouvrez ce lien dans votre navigateur pour payer.',
+  open_text: 'Appuyez sur le bouton pour payer dans ce navigateur. Ensuite, le lien ne s’ouvrira nulle part ailleurs.',
+  open_button: 'Ouvrir le paiement',
   foreign_title: 'Cette étape vient d’une autre page',
   foreign_text: 'Rien n’a été fait. Retournez à la page de paiement et continuez-y.',
   refused_title: 'Ce paiement n’est pas possible en ce moment',

@@ -31,8 +31,12 @@ alter table attempt
   add column eci text,
   drop constraint attempt_status_check,
   add constraint attempt_status_check
-    check (status in ('intended', 'challenged', 'waiting', 'unknown', 'approved', 'declined', 'not_sent')),
+    check (status in
+      ('intended', 'challenged', 'authenticated', 'waiting', 'unknown', 'approved', 'declined', 'not_sent')),
   add constraint attempt_method_check check (method <> 'mobile_money' or msisdn is not null);
+
+-- A card payment's tries are one order at the network: before the next one asks for money, the others are asked about.
+create index attempt_of_card_payment on attempt (payment_id, shard) where method = 'card';
 
 create table bank_account (
   shard smallint not null,

@@ -1,0 +1,38 @@
+/**
+ * An earlier try of a card payment that had been taken for not sent, and has paid after all: found before the next one
+ * asks for the money again.
+ *
+ * Invariant: the payment takes the money that came for it, once; the try that has asked for nothing ends with it.
+ */
+
+import type { Attempt } from './records.ts';
+import {
+  attemptColumns,
+  move,
+  type Settlement,
+  type SettlementContext,
+  type SettlementRows,
+  type Word,
+} from './settlement.ts';
+
+/**
+ * Approves the payment by its earlier attempt. Nothing changes where the present one may have asked for money, or where the
+ * earlier one's money has been booked elsewhere.
+ */
+export function settleByEarlier(
+  rows: SettlementRows,
+  earlier: Attempt,
+  word: Extract<Word, { kind: 'approved' | 'waiting' }>,
+  context: SettlementContext,
+): Settlement {
+  const { attempt, payment } = rows;
+  const hasAsked = attempt.status !== 'intended' && attempt.status !== 'challenged';
+  if (hasAsked || payment.attempt_id !== attempt.id || earlier.status === 'approved') return { payment, attempt };
+  const confirmed = { attempt: 'confirmed', payment: 'carrier_confirmed', reason: null } as const;
+  const settled = move({ ...rows, attempt: earlier }, confirmed, word, context);
+  const closed = attempt.status === 'intended' ? 'not_sent' : 'declined';
+  const row = attemptColumns(attempt, closed, 'not_sent', null, context);
+  const { shard, id, version } = attempt;
+  const updates = [...(settled.change?.updates ?? []), { table: 'attempt' as const, shard, id, version, row }];
+  return { ...settled, change: { ...settled.change, updates } };
+}

@@ -1,0 +1,87 @@
+/**
+ * Bodies that do not come, or that nobody wants: how long one may take, and what becomes of the rest of one that was
+ * answered before its end.
+ *
+ * Invariant: after an answer no more than a few hundred kilobytes are taken from its sender, whoever that is.
+ */
+
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../platform/platform.ts';
+import { hasBody } from './request-headers.ts';
+
+/** A body of this size is read to its end and thrown away, so that its connection can be kept. */
+const REST_BYTES_MOST = 256 * 1024;
+/** How long a sender may go on, so that it gets to reading its answer. */
+const REST_MS_MOST = 1_000;
+
+/**
+ * What is sent in place of an answer's bytes. Where a long body is still under way, the answer leaves at once and its
+ * end only after a little of the rest: a connection that is closed with bytes unread is reset, and a reset may take
+ * the answer with it.
+ */
+export function answerBeforeRest(
+  clock: Pick<Clock, 'after'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: unknown,
+): unknown {
+  const { raw } = request;
+  if (raw.readableEnded || !hasBody(raw.headers)) return answer;
+  if (!isLongAndComing(raw)) {
+    // What nobody wanted to read would keep its connection from the next request.
+    raw.resume();
+    return answer;
+  }
+  reply.header('Connection', 'close');
+  if (raw.method === 'HEAD' || (typeof answer !== 'string' && !Buffer.isBuffer(answer))) return answer;
+  const bytes = Buffer.from(answer);
+  reply.header('Content-Length', String(bytes.length));
+  return Readable.from(answerThen(bytes, restOf(clock, raw)));
+}
+
+function isLongAndComing({ complete, headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return !complete && (length === undefined || Number(length) > REST_BYTES_MOST);
+}
+
+async function* answerThen(answer: Buffer, rest: Promise<void>): AsyncGenerator<Buffer> {
+  yield answer;
+  await rest;
+}
+
+/** Throws away what comes, until it ends or is enough. */
+function restOf(clock: Pick<Clock, 'after'>, raw: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let left = REST_BYTES_MOST;
+    const cancel = clock.after(REST_MS_MOST, enough);
+    function enough(): void {
+      cancel();
+      raw.pause();
+      resolve();
+    }
+    raw.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left <= 0) enough();
+    });
+    raw.once('end', enough);
+    raw.once('close', enough);
+    raw.resume();
+  });
+}
+
+/** Calls `late` when a request's body has not come whole within that many milliseconds. */
+export function limitBodyTime(
+  clock: Pick<Clock, 'after'>,
+  { raw }: FastifyRequest,
+  milliseconds: number,
+  late: () => void,
+): void {
+  if (!hasBody(raw.headers)) return;
+  const cancel = clock.after(milliseconds, () => {
+    if (!raw.complete) late();
+  });
+  raw.once('end', cancel);
+  raw.once('close', cancel);
+}

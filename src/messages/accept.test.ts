@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { prefersHtml, wantsHtml } from './accept.ts';
+
+test.each([
+  ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', true, true],
+  ['text/html', true, true],
+  ['TEXT/HTML ; Q=0.5', true, true],
+  ['application/json, text/html', true, false],
+  ['application/json;q=0.5, text/html', true, true],
+  ['text/html;q=0.5, application/json', true, false],
+  ['text/html, application/json', true, true],
+  ['text/html;q=0, application/json', false, false],
+  ['text/html;q=0.000', false, false],
+  ['text/html;q=x', false, false],
+  ['application/json;q=0, text/html;q=0.1', true, true],
+  ['text/htmlx, application/json', false, false],
+  ['*/*', false, false],
+  ['', false, false],
+  [undefined, false, false],
+])('%s: takes HTML %s, would rather have it %s', (accept, wants, prefers) => {
+  expect([wantsHtml(accept), prefersHtml(accept)]).toEqual([wants, prefers]);
+});

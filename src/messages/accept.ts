@@ -1,0 +1,43 @@
+/**
+ * What kind of answer a client asked for (RFC 9110 §12.5.1).
+ *
+ * Invariant: HTML goes only to those who name it and do not refuse it: programs that take anything get no page.
+ */
+
+/** What lies beyond is not read: no honest client lists so many types. */
+const READ_AT_MOST = 1_000;
+
+/** Whether a client takes HTML, and says so by name. */
+export function wantsHtml(accept: string | undefined): boolean {
+  return placeOf(accept, 'text/html') !== undefined;
+}
+
+/** Whether a client would rather have HTML than JSON: by their weights, and of the same weight by what it names first. */
+export function prefersHtml(accept: string | undefined): boolean {
+  const html = placeOf(accept, 'text/html');
+  const json = placeOf(accept, 'application/json');
+  if (html === undefined || json === undefined) return html !== undefined;
+  return html.weight === json.weight ? html.at < json.at : html.weight > json.weight;
+}
+
+/** Whether a client names JSON, and would not rather have HTML. */
+export function prefersJson(accept: string | undefined): boolean {
+  return placeOf(accept, 'application/json') !== undefined && !prefersHtml(accept);
+}
+
+interface Place {
+  readonly at: number;
+  readonly weight: number;
+}
+
+/** Where a type is named and how much it is wanted; undefined when it is not named, or refused by `q=0`. */
+function placeOf(accept: string | undefined, type: string): Place | undefined {
+  const ranges = (accept ?? '').slice(0, READ_AT_MOST).toLowerCase().split(',');
+  for (const [at, range] of ranges.entries()) {
+    const [name, ...parameters] = range.split(';').map((part) => part.trim());
+    if (name !== type) continue;
+    const weight = Number(parameters.find((one) => one.startsWith('q='))?.slice('q='.length) ?? 1);
+    return weight > 0 ? { at, weight } : undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,86 @@
+/**
+ * Asks about a card payment's earlier tries, before another one asks for its money.
+ *
+ * Invariant: where any of them has paid, or nobody can say, the money is not asked for a second time.
+ */
+
+import type { CardConnector } from '../connectors/connector.ts';
+import { settleByEarlier } from '../domain/earlier-attempt.ts';
+import type { Attempt } from '../domain/records.ts';
+import type { Settlement, SettlementRows, Word } from '../domain/settlement.ts';
+import { readSettlement, settlementContext, upstreamOf } from './attempt-settle.ts';
+import type { Deps } from './deps.ts';
+
+/** An earlier attempt that has paid, in the network's word. */
+export interface PaidEarlier {
+  readonly attempt: Attempt;
+  readonly word: Extract<Word, { kind: 'approved' | 'waiting' }>;
+  readonly askedAt: number;
+}
+
+export type Earlier =
+  /** There is none, or none of them has taken anything. */
+  | { readonly kind: 'none' }
+  | ({ readonly kind: 'paid' } & PaidEarlier)
+  /** The order's money was taken, and is accounted for already. */
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'unclear'; readonly reason: string };
+
+/** What an order is called from which money was taken, or will be. */
+const TAKEN: ReadonlySet<string> = new Set([
+  'AUTHORIZED',
+  'CAPTURED',
+  'PARTIALLY_CAPTURED',
+  'PARTIALLY_REFUNDED',
+  'REFUNDED',
+  'EXCESSIVELY_REFUNDED',
+  'DISPUTED',
+  'CHARGEBACK_PROCESSED',
+]);
+
+/** What became of the payment's attempts before this one. Nobody is asked about a first attempt. */
+export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attempt): Promise<Earlier> {
+  const all = await deps.store.attempt.ofCardPayment(attempt.shard, attempt.payment_id);
+  const others = all.filter(({ id }) => id !== attempt.id);
+  if (others.length === 0) return { kind: 'none' };
+  if (others.some(({ status }) => status === 'approved')) return { kind: 'taken' };
+  const askedAt = deps.clock.now();
+  const [status, ...said] = await Promise.all([
+    card.orderStatus(attempt.payment_id),
+    ...others.map(async (other) => ({ other, word: await card.inquire(inquiryOf(other)) })),
+  ]);
+  for (const { other, word } of said) {
+    if (word.kind !== 'approved') continue;
+    const { kind, providerReference } = word;
+    deps.log.warn('earlier_attempt_paid', { attempt_id: other.id, transaction_id: attempt.payment_id });
+    return { kind: 'paid', attempt: other, word: { kind, providerReference }, askedAt };
+  }
+  if (status !== undefined && TAKEN.has(status)) return { kind: 'taken' };
+  const isOpen = said.some(({ word }) => word.kind === 'unknown' || word.kind === 'waiting');
+  if (status === undefined || isOpen) return { kind: 'unclear', reason: 'an earlier attempt may have paid' };
+  return { kind: 'none' };
+}
+
+function inquiryOf(attempt: Attempt) {
+  const { id, reference, payment_id, amount_minor, currency } = attempt;
+  return { attemptId: id, reference, orderId: payment_id, amountMinor: amount_minor, currency };
+}
+
+export interface EarlierRows extends SettlementRows {
+  /** The attempt that has paid, as it is now. */
+  readonly earlier: Attempt;
+}
+
+export async function readWithEarlier(deps: Deps, key: Attempt, { attempt }: PaidEarlier): Promise<EarlierRows> {
+  const [rows, earlier] = await Promise.all([
+    readSettlement(deps, key),
+    deps.store.attempt.get(attempt.shard, attempt.id),
+  ]);
+  return { ...rows, earlier: earlier ?? attempt };
+}
+
+/** Decides what its word writes. */
+export function settleEarlier(deps: Deps, rows: EarlierRows, { word, askedAt }: PaidEarlier): Settlement {
+  const context = settlementContext(deps, upstreamOf(deps, rows.earlier), { at: askedAt, inquiry: false });
+  return settleByEarlier(rows, rows.earlier, word, context);
+}

@@ -1,0 +1,209 @@
+/**
+ * Card payments whose network is in doubt, changes its mind, or is no longer there: what may have been paid is not asked
+ * for again, and what the customer is told says so.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { manualClock } from '../../src/platform/clock.ts';
+import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
+import { openCardForm } from '../../src/usecases/card-form.ts';
+import { setFee } from '../../src/usecases/fee-set.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { collectBody, mint, openWorld, type World } from '../support/world.ts';
+import {
+  type CardPaying,
+  callbackFor,
+  collectByCard,
+  collectCardWith,
+  postCallback,
+  submitCard,
+} from './card-payments.ts';
+import { type FickleNetwork, openFickleNetwork, refusal } from './fickle-network.ts';
+import { collect, detailOf, expectRefusal, numberEnding, payByPhone, rowsOf, statusOf, untilStatus } from './flows.ts';
+import { attemptOf, onlyHook } from './phone-payments.ts';
+
+let network: FickleNetwork;
+let world: World;
+let merchant: MerchantCreated;
+
+beforeAll(async () => {
+  network = await openFickleNetwork();
+  world = await openWorld({ env: { CARDNET_BASE_URL: network.url, RATE_LIMIT_SCALE: '0' } });
+  merchant = await world.merchant();
+});
+afterEach(() => {
+  world.sandbox.faults.clear();
+  Object.assign(network, { issuer: 'PENDING', status: 'AUTHENTICATED', pays: 'APPROVED' });
+  for (const asked of ['initiate', 'look', 'pay', 'inquire', 'order'] as const) network.instead(asked, undefined);
+});
+afterAll(async () => {
+  expect(await world.gateway.store.audit()).toEqual([]);
+  await world.close();
+  await network.close();
+});
+
+const collected = (): Promise<CardPaying> => collectByCard(world, merchant, { minted: { ttl_seconds: 7_200 } });
+
+describe('a payment whose method was open takes over method and fee with a submit in doubt', () => {
+  test('by card', async () => {
+    const { deps } = world.gateway;
+    const shop = await world.merchant('Librairie Goma');
+    const fee = { rate: '2', fixed: 0n, min: undefined, max: undefined, currency: 'usd', method: 'card' } as const;
+    await setFee(deps, { merchantId: shop.merchant.id, ...fee });
+    const paying = await collect(world, shop);
+    const { shard } = shop.merchant;
+    const payment = await deps.store.payment.get(shard, paying.transaction_id);
+    const session = await deps.store.session.caller(shard, payment?.session_id ?? '');
+    const owner = await deps.store.merchant.get(shard, shop.merchant.id);
+    if (session === undefined || owner === undefined) throw new Error('the rows are there');
+    const caller = { kind: 'session', session, merchant: owner, fingerprint: undefined } as const;
+    const form = (await openCardForm(deps, caller, paying.transaction_id)).hosted_session_id ?? '';
+    network.issuer = 'SUCCESSFUL';
+    network.instead('pay', 'cuts');
+    const unsure = await submitCard(world, { ...paying, form });
+    const money = { status: 'processing', fee_amount: '0.25', total_amount: '12.75' };
+    expect(unsure.json, unsure.text).toMatchObject(money);
+    expect(await detailOf(world, paying)).toMatchObject({ ...money, payment_method: 'card' });
+  });
+
+  test('by mobile money', async () => {
+    const shop = await world.merchant('Librairie Goma');
+    const fee = { rate: '2', fixed: 0n, min: undefined, max: undefined, currency: 'usd' } as const;
+    await setFee(world.gateway.deps, { merchantId: shop.merchant.id, ...fee, method: 'mobile_money' });
+    // The carrier's token is there from now on.
+    expect((await payByPhone(world, await collect(world, shop), numberEnding('42'))).status).toBe(200);
+    const paying = await collect(world, shop);
+    world.sandbox.faults.set('mtn', { answer_lost_rate: 1 });
+    const unsure = await payByPhone(world, paying, numberEnding('42'));
+    const money = { status: 'processing', fee_amount: '0.25', total_amount: '12.75' };
+    expect(unsure.json, unsure.text).toMatchObject(money);
+    expect(await detailOf(world, paying)).toMatchObject({ ...money, payment_method: 'mobile_money' });
+  });
+});
+
+describe('an earlier attempt that was taken for not sent', () => {
+  /** A payment whose first PAY was turned away. */
+  async function turnedAway(): Promise<{ paying: CardPaying; first: string; pays: number }> {
+    const paying = await collected();
+    network.issuer = 'SUCCESSFUL';
+    network.instead('pay', refusal('SERVER_BUSY'));
+    expectRefusal(await submitCard(world, paying), 502, '1404');
+    expect(await statusOf(world, paying)).toBe('pending');
+    network.instead('pay', undefined);
+    const [attempt] = await rowsOf<{ id: string }>(world, 'select id from attempt where payment_id = $1', [
+      paying.transaction_id,
+    ]);
+    return { paying, first: attempt?.id ?? '', pays: network.count('pay') };
+  }
+
+  test('has taken nothing: the next one pays', async () => {
+    const { paying, pays } = await turnedAway();
+    expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
+    expect(network.count('pay')).toBe(pays + 1);
+  });
+
+  test.each([
+    ['the issuer knows its customer', undefined],
+    ['the network says that the form has paid', refusal('INVALID_REQUEST', 'The session was used', 'session.id')],
+  ])('has paid, and %s: it pays the payment, and nothing is asked for again', async (_name, initiated) => {
+    const { paying, first, pays } = await turnedAway();
+    network.took(first);
+    network.instead('initiate', initiated);
+    const paid = await submitCard(world, paying);
+    expect(paid.json, paid.text).toMatchObject({ success: true, status: 'approved' });
+    expect(network.count('pay')).toBe(pays);
+    expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
+    expect((await onlyHook(world, paying)).body.status).toBe('approved');
+    expectRefusal(await submitCard(world, paying), 401, '1001', 'SESSION_CONSUMED');
+    expect(await world.gateway.store.audit()).toEqual([]);
+  });
+
+  test.each(['callback', 'round'] as const)(
+    'has paid while the customer was at the issuer: found by the %s',
+    async (by) => {
+      const { paying, first, pays } = await turnedAway();
+      network.issuer = 'PENDING';
+      expect((await submitCard(world, paying)).status).toBe(202);
+      network.took(first);
+      network.issuer = 'SUCCESSFUL';
+      if (by === 'round') await untilStatus(world, paying, 'approved', 5_000);
+      else expect((await postCallback(world, callbackFor(world, paying))).json).toMatchObject({ status: 'approved' });
+      expect(network.count('pay')).toBe(pays);
+      expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
+      await onlyHook(world, paying);
+    },
+  );
+
+  test('nobody can say whether it has paid: 1404, and nothing is asked for', async () => {
+    const { paying, pays } = await turnedAway();
+    network.instead('inquire', 'cuts');
+    expectRefusal(await submitCard(world, paying), 502, '1404');
+    network.instead('inquire', undefined);
+    network.instead('order', 'cuts');
+    expectRefusal(await submitCard(world, paying), 502, '1404');
+    expect(network.count('pay')).toBe(pays);
+    expect(await statusOf(world, paying)).toBe('pending');
+  });
+
+  test('the order was captured, by whatever: the form is used up', async () => {
+    const { paying, pays } = await turnedAway();
+    network.status = 'CAPTURED';
+    expectRefusal(await submitCard(world, paying), 400, '1110', 'FORM_USED');
+    expect(network.count('pay')).toBe(pays);
+  });
+});
+
+describe('a submit that ends at once without paying', () => {
+  test.each([
+    ['cancelled at the network', 'cancelled', { issuer: 'SUCCESSFUL', pays: 'CANCELLED' }],
+    ['given up by the issuer', 'expired', { issuer: 'TIMED_OUT' }],
+  ] as const)('%s: 1502, final, told, and the session pays another payment', async (_name, status, says) => {
+    const paying = await collected();
+    Object.assign(network, says);
+    const headers = { 'idempotency-key': `ended-${paying.transaction_id}` };
+    const refused = await submitCard(world, paying, { headers });
+    expectRefusal(refused, 402, '1502', 'AUTHENTICATION_FAILED');
+    expect((await submitCard(world, paying, { headers })).text).toBe(refused.text);
+    expect(await statusOf(world, paying)).toBe(status);
+    expect((await onlyHook(world, paying)).body.status).toBe(status);
+    expectRefusal(await submitCard(world, paying), 409, '1205', 'STATE');
+    Object.assign(network, { issuer: 'SUCCESSFUL', pays: 'APPROVED' });
+    const next = await collectCardWith(world, paying.token);
+    expect((await submitCard(world, { ...next, token: paying.token })).json).toMatchObject({ status: 'approved' });
+    expect(await statusOf(world, paying)).toBe(status);
+  });
+});
+
+test('a challenge without a form, be it the first answer already: 1404, and the payment is pending again', async () => {
+  const paying = await collected();
+  network.instead('initiate', {
+    status: 200,
+    body: JSON.stringify({ transaction: { authenticationStatus: 'AUTHENTICATION_PENDING' } }),
+  });
+  expectRefusal(await submitCard(world, paying), 502, '1404');
+  expect(await statusOf(world, paying)).toBe('pending');
+});
+
+test('an amount of more digits than the network takes: 1202 at collect; another method takes it', async () => {
+  const { token } = await mint(world, merchant, { amount: '1000000000000.00' });
+  const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });
+  const refused = await world.call('POST', '/payments/collect', { bearer: token, body });
+  expectRefusal(refused, 402, '1202', 'AMOUNT_ABOVE_MAXIMUM');
+  expect(refused.json.details[0].message).toContain('999999999999.99');
+  const other = await world.call('POST', '/payments/collect', { bearer: token, body: collectBody(world, 'none') });
+  expect(other.status, other.text).toBe(200);
+  const most = await mint(world, merchant, { amount: '999999999999.99' });
+  await collectCardWith(world, most.token);
+});
+
+test('with the card network gone from the configuration, an open challenge ends by time', async () => {
+  const paying = await collected();
+  expect((await submitCard(world, paying)).status).toBe(202);
+  const { deps } = world.gateway;
+  const attempt = await attemptOf(world, paying);
+  const without = { ...deps, connectors: { ...deps.connectors, card: undefined, upstream: () => undefined } };
+  await inquireAttempt(without, attempt, 'due');
+  expect(await statusOf(world, paying)).toBe('processing');
+  const clock = manualClock(deps.clock.now() + 11 * 60_000);
+  await inquireAttempt({ ...without, clock }, await attemptOf(world, paying), 'due');
+  expect(await statusOf(world, paying)).toBe('expired');
+});

@@ -1,0 +1,249 @@
+/**
+ * A card payment between two processes, a network that answers when it likes, and people who will not wait: whatever is
+ * heard of the challenge, nothing overtakes a PAY that is under way.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { manualClock } from '../../src/platform/clock.ts';
+import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { openWire, type Wire } from '../support/wire.ts';
+import { openWorld, type World } from '../support/world.ts';
+import {
+  type CardPaying,
+  callbackFor,
+  collectByCard,
+  postCallback,
+  submitCard,
+  whileTimePasses,
+} from './card-payments.ts';
+import { type FickleNetwork, openFickleNetwork } from './fickle-network.ts';
+import { statusOf } from './flows.ts';
+import { attemptOf, onlyHook } from './phone-payments.ts';
+import { openSecond, type Second } from './second-gateway.ts';
+
+let network: FickleNetwork;
+let world: World;
+let merchant: MerchantCreated;
+let wire: Wire;
+/** Another process, whose database lies behind the wire. */
+let second: Second;
+
+beforeAll(async () => {
+  network = await openFickleNetwork();
+  const env = { CARDNET_BASE_URL: network.url, RATE_LIMIT_SCALE: '0' };
+  world = await openWorld({ env });
+  merchant = await world.merchant();
+  wire = await openWire(world.databaseUrl);
+  second = await openSecond(world, manualClock(0), wire.url, env);
+});
+afterEach(() => {
+  network.issuer = 'PENDING';
+  for (const asked of ['look', 'pay', 'inquire'] as const) network.instead(asked, undefined);
+  wire.release();
+});
+afterAll(async () => {
+  expect(await world.gateway.store.audit()).toEqual([]);
+  await second.close();
+  await wire.close();
+  await world.close();
+  await network.close();
+});
+
+/** A payment whose customer is at the issuer. */
+async function atIssuer(): Promise<CardPaying> {
+  const paying = await collectByCard(world, merchant, { minted: { ttl_seconds: 7_200 } });
+  const submitted = await submitCard(world, paying);
+  expect(submitted.status, submitted.text).toBe(202);
+  return paying;
+}
+
+/** The callback at the other process. */
+async function callSecond(paying: CardPaying, fields = callbackFor(world, paying)): Promise<{ status: string }> {
+  const answer = await fetch(`${second.url}/api/v1/payments/card/3ds-callback`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(fields),
+  });
+  return (await answer.json()) as { status: string };
+}
+
+/** GET check-status at the other process. */
+async function checkSecond(paying: CardPaying): Promise<{ status: string }> {
+  const answer = await fetch(`${second.url}/api/v1/payments/check-status/${paying.transaction_id}`, {
+    headers: { authorization: `Bearer ${paying.token}` },
+  });
+  return (await answer.json()) as { status: string };
+}
+
+const LIFE_MS = 10 * 60_000;
+
+describe('while PAY is under way', () => {
+  test.each([
+    ['a callback', callSecond],
+    ['a reader', checkSecond],
+  ])('%s at another process that finds the challenge over ends nothing', async (_name, look) => {
+    const paying = await atIssuer();
+    await world.pass(LIFE_MS - 1_000);
+    const asked = network.hold('look');
+    const late = look(paying);
+    await asked.asked;
+    network.issuer = 'SUCCESSFUL';
+    const pay = network.hold('pay');
+    await world.clock.advance(2_000);
+    await pay.asked;
+    // What the other one hears now is nothing; its time is over.
+    asked.answer('cuts');
+    expect((await late).status).toBe('processing');
+    expect((await attemptOf(world, paying)).status).toBe('authenticated');
+    pay.answer();
+    await world.pass(0);
+    expect(await statusOf(world, paying)).toBe('approved');
+    expect((await onlyHook(world, paying)).body.status).toBe('approved');
+  });
+
+  test('nor does one that hears that the issuer said no', async () => {
+    const paying = await atIssuer();
+    const asked = network.hold('look');
+    const late = callSecond(paying);
+    await asked.asked;
+    network.issuer = 'SUCCESSFUL';
+    const pay = network.hold('pay');
+    const callback = postCallback(world, callbackFor(world, paying));
+    await pay.asked;
+    network.issuer = 'FAILED';
+    asked.answer();
+    expect((await late).status).toBe('processing');
+    pay.answer();
+    expect((await callback).json).toMatchObject({ status: 'approved' });
+    expect(await attemptOf(world, paying)).toMatchObject({ three_ds_status: 'AUTHENTICATION_SUCCESSFUL' });
+  });
+
+  test('what was not found before the challenge counts no more, and nobody is asked', async () => {
+    const paying = await collectByCard(world, merchant, { minted: { ttl_seconds: 7_200 } });
+    const asking = network.hold('authenticate');
+    const submitted = submitCard(world, paying);
+    await asking.asked;
+    // The round finds nothing of an attempt whose call should have ended.
+    await world.pass(46_000);
+    expect((await attemptOf(world, paying)).not_found_at).not.toBeNull();
+    asking.answer();
+    expect((await submitted).status).toBe(202);
+    expect(await attemptOf(world, paying)).toMatchObject({ status: 'challenged', not_found_at: null, inquiries: 0 });
+    await world.pass(61_000);
+    network.issuer = 'SUCCESSFUL';
+    const pay = network.hold('pay');
+    const callback = postCallback(world, callbackFor(world, paying));
+    await pay.asked;
+    const inquiries = network.count('inquire');
+    const read = await world.call('GET', `/payments/check-status/${paying.transaction_id}`, { bearer: paying.token });
+    expect(read.json, read.text).toMatchObject({ status: 'processing' });
+    expect(network.count('inquire')).toBe(inquiries);
+    pay.answer();
+    expect((await callback).json).toMatchObject({ status: 'approved' });
+  });
+
+  test('an operator’s word is not heard; nor is one that was meant for the challenge', async () => {
+    const paying = await atIssuer();
+    const { id } = await attemptOf(world, paying);
+    const verdict = { paid: false, providerReference: null, by: 'amina', why: null };
+    const { deps } = world.gateway;
+    network.issuer = 'SUCCESSFUL';
+    const pay = network.hold('pay');
+    let callback: ReturnType<typeof postCallback> | undefined;
+    // The customer comes back between the operator's look and what it writes.
+    const store = Object.assign(Object.create(deps.store), {
+      commit: async (change: Parameters<typeof deps.store.commit>[0]) => {
+        callback ??= postCallback(world, callbackFor(world, paying));
+        await pay.asked;
+        return deps.store.commit(change);
+      },
+    });
+    await expect(decideAttempt({ ...deps, store }, id, verdict)).rejects.toThrow('is being asked for just now');
+    await expect(decideAttempt(deps, id, verdict)).rejects.toThrow('is being asked for just now');
+    pay.answer();
+    expect((await callback)?.json).toMatchObject({ status: 'approved' });
+  });
+});
+
+describe('the database’s word for the step before PAY is lost', () => {
+  /** A callback at the other process, stopped where its step is written and it has not heard so yet. */
+  async function stepAsleep(): Promise<{ paying: CardPaying; answer: Promise<{ status: string }> }> {
+    const before = await atIssuer();
+    network.issuer = 'SUCCESSFUL';
+    // From now on its statements are prepared: one commit is one answer of the database.
+    expect((await callSecond(before)).status).toBe('approved');
+    network.issuer = 'PENDING';
+    const paying = await atIssuer();
+    network.issuer = 'SUCCESSFUL';
+    wire.hold('commit');
+    const answer = callSecond(paying);
+    await wire.kept();
+    expect((await attemptOf(world, paying)).status).toBe('authenticated');
+    return { paying, answer };
+  }
+
+  test('it is found to be our own, and PAY is sent, once', async () => {
+    const { paying, answer } = await stepAsleep();
+    const pays = network.count('pay');
+    wire.cut();
+    wire.release();
+    expect((await whileTimePasses(world, answer, 10)).status).toBe('approved');
+    expect(network.count('pay')).toBe(pays + 1);
+    expect((await onlyHook(world, paying)).body.status).toBe('approved');
+  });
+
+  test('after five seconds nothing is sent any more: it has failed', async () => {
+    const { paying, answer } = await stepAsleep();
+    const pays = network.count('pay');
+    await world.clock.advance(5_001);
+    wire.cut();
+    wire.release();
+    expect((await whileTimePasses(world, answer, 10)).status).toBe('failed');
+    expect(network.count('pay')).toBe(pays);
+    expect(await statusOf(world, paying)).toBe('failed');
+  });
+});
+
+describe('looks in between', () => {
+  /** A challenge that the round has looked at so often that it waits long for the next time. */
+  async function longWaiting(): Promise<CardPaying> {
+    const paying = await atIssuer();
+    for (const pause of [5_000, 5_000, 10_000, 15_000, 30_000]) await world.pass(pause);
+    expect((await attemptOf(world, paying)).inquiries).toBe(5);
+    return paying;
+  }
+
+  test('a callback that found the network away is answered anew, and the round looks soon', async () => {
+    const paying = await longWaiting();
+    const fields = callbackFor(world, paying);
+    network.instead('look', 'cuts');
+    expect((await postCallback(world, fields)).json).toMatchObject({ status: 'processing' });
+    expect(await attemptOf(world, paying)).toMatchObject({
+      inquiries: 5,
+      next_inquiry_at: world.clock.now() + 5_000,
+    });
+    network.instead('look', undefined);
+    network.issuer = 'SUCCESSFUL';
+    expect((await postCallback(world, fields)).json).toMatchObject({ status: 'approved' });
+    await onlyHook(world, paying);
+  });
+
+  test('reads do not put off the round’s next look, at the challenge and at the money', async () => {
+    const paying = await longWaiting();
+    const { next_inquiry_at, inquiries } = await attemptOf(world, paying);
+    const read = () => world.call('GET', `/payments/check-status/${paying.transaction_id}`, { bearer: paying.token });
+    for (let times = 0; times < 3; times += 1) expect((await read()).json).toMatchObject({ status: 'processing' });
+    expect(await attemptOf(world, paying)).toMatchObject({ next_inquiry_at, inquiries });
+    network.issuer = 'SUCCESSFUL';
+    network.instead('pay', 'cuts');
+    expect((await postCallback(world, callbackFor(world, paying))).json).toMatchObject({ status: 'processing' });
+    const unsure = await attemptOf(world, paying);
+    expect(unsure).toMatchObject({ status: 'unknown', inquiries: 0 });
+    for (let times = 0; times < 3; times += 1) expect((await read()).json).toMatchObject({ status: 'processing' });
+    const after = await attemptOf(world, paying);
+    expect(after).toMatchObject({ inquiries: 0, next_inquiry_at: unsure.next_inquiry_at });
+    network.took(after.id);
+    await world.pass(5_000);
+    expect(await statusOf(world, paying)).toBe('approved');
+  });
+});

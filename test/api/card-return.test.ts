@@ -1,0 +1,162 @@
+/**
+ * Where the customer's browser goes when the issuer has sent it back: to the shop, or to the hosted page that it came from.
+ */
+
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { collectBody, mint, openWorld } from '../support/world.ts';
+import {
+  answerChallenge,
+  type CardName,
+  type CardPaying,
+  callbackFor,
+  challenged,
+  fillForm,
+  postCallback,
+  postForm,
+  readyToPay,
+  submitCard,
+} from './card-payments.ts';
+import { host, visitor } from './checkout-flows.ts';
+import { expectRefusal, statusOf } from './flows.ts';
+
+const world = await openWorld();
+const merchant = await world.merchant();
+afterEach(() => world.sandbox.faults.clear());
+afterAll(() => world.close());
+
+const URLS = { success_redirect_url: 'https://shop.example/thanks', fail_redirect_url: 'https://shop.example/again' };
+
+/** A payment whose hosted page a browser has opened, and whose customer is at the issuer. */
+async function challengedOnPage(card: CardName, more: Readonly<Record<string, string>> = URLS): Promise<CardPaying> {
+  const { token, reference } = await mint(world, merchant);
+  const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION', ...more });
+  const made = await world.call('POST', '/payments/collect', { bearer: token, body });
+  const { payment_id, transaction_id, session_id: form, payment_url } = made.json;
+  expect((await visitor(world).open(payment_url)).status).toBe(200);
+  await fillForm(world, form, card);
+  const paying = { token, reference, payment_id, transaction_id, form };
+  const submitted = await submitCard(world, paying);
+  expect(submitted.status, submitted.text).toBe(202);
+  return paying;
+}
+
+const pageOf = new RegExp(`^${world.url}/checkout/chk_[0-9a-z]+$`);
+const shopAt = (path: string, { transaction_id }: CardPaying, status: string): string =>
+  `https://shop.example/${path}?transaction_id=${transaction_id}&status=${status}`;
+
+describe('a shop’s address in any script', () => {
+  test('is written as a browser would send it, and a repeated callback leads there again', async () => {
+    const success_redirect_url = 'https://shop.example.com/заказ/готово?имя=да#конец';
+    const paying = await challenged(world, merchant, 'challenge', { body: { success_redirect_url } });
+    const fields = await answerChallenge(world, paying, 'pass');
+    const first = await postForm(world, fields);
+    expect(first.status, first.text).toBe(303);
+    const url = new URL(first.location ?? '');
+    expect(first.location).toMatch(/^[!-~]+$/);
+    expect([url.host, decodeURIComponent(url.pathname), decodeURIComponent(url.hash)]).toEqual([
+      'shop.example.com',
+      '/заказ/готово',
+      '#конец',
+    ]);
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      имя: 'да',
+      transaction_id: paying.transaction_id,
+      status: 'approved',
+    });
+    expect(await postForm(world, fields)).toEqual(first);
+  });
+
+  test.each([
+    ['a control character', '#\u0001'],
+    ['a line break', '#a\r\nSet-Cookie: x=1'],
+    ['a blank', '#a b'],
+    ['a no-break blank', '?q=a\u00a0b'],
+    ['a backslash', '#\\\\evil.example'],
+  ])('is refused with %s, in its fragment too', async (_name, odd) => {
+    for (const field of ['success_redirect_url', 'fail_redirect_url', 'notify_url']) {
+      const { token } = await mint(world, merchant);
+      const body = collectBody(world, 'none', { [field]: `https://shop.example/x${odd}` });
+      for (const path of ['/payments/collect', '/payments/collect-redirect']) {
+        const refused = await world.call('POST', path, { bearer: token, body });
+        expectRefusal(refused, 400, '1110', 'INVALID_URL');
+        expect(refused.json.details.map((one: { field: string }) => one.field)).toEqual([field]);
+      }
+    }
+  });
+});
+
+describe('while the challenge is open', () => {
+  test('the browser goes back to its hosted page', async () => {
+    const paying = await challengedOnPage('challenge');
+    expect((await postForm(world, callbackFor(world, paying))).location).toMatch(pageOf);
+    expect(await statusOf(world, paying)).toBe('processing');
+  });
+
+  test('and without an open page to fail_redirect_url, for nothing has been asked for', async () => {
+    const paying = await challenged(world, merchant, 'challenge', { body: URLS });
+    const answer = await postForm(world, callbackFor(world, paying));
+    expect(answer.location).toBe(shopAt('again', paying, 'processing'));
+  });
+
+  test('as before the submit', async () => {
+    const paying = await readyToPay(world, merchant, 'challenge', { body: URLS });
+    const answer = await postForm(world, callbackFor(world, paying));
+    expect(answer.location).toBe(shopAt('again', paying, 'pending'));
+  });
+});
+
+describe('once the money was asked for', () => {
+  test('and its fate is unknown, the browser goes back to its hosted page', async () => {
+    const paying = await challengedOnPage('lost');
+    expect((await postForm(world, await answerChallenge(world, paying, 'pass'))).location).toMatch(pageOf);
+    expect(await statusOf(world, paying)).toBe('processing');
+  });
+
+  test('and without an open page to success_redirect_url, because the shop has to ask', async () => {
+    const paying = await challenged(world, merchant, 'lost', { body: URLS });
+    const answer = await postForm(world, await answerChallenge(world, paying, 'pass'));
+    expect(answer.location).toBe(shopAt('thanks', paying, 'processing'));
+    // Another callback finds it as it is.
+    const later = await postForm(world, callbackFor(world, paying));
+    expect(later.location).toBe(shopAt('thanks', paying, 'processing'));
+  });
+
+  test.each([
+    ['pass', 'thanks', 'approved'],
+    ['fail', 'again', 'declined'],
+  ] as const)(
+    'and it ended (%s), the shop hears it, also where a hosted page is open',
+    async (result, path, status) => {
+      const paying = await challengedOnPage('challenge');
+      const answer = await postForm(world, await answerChallenge(world, paying, result));
+      expect(answer.location).toBe(shopAt(path, paying, status));
+    },
+  );
+});
+
+test('a signature that the body leaves empty is read from the header', async () => {
+  const paying = await challenged(world, merchant);
+  const { signature = '', ...fields } = await answerChallenge(world, paying, 'pass');
+  const empty = { ...fields, signature: '' };
+  expectRefusal(await postCallback(world, empty), 401, '1304');
+  const answer = await postCallback(world, empty, { 'x-cardnet-signature': signature });
+  expect(answer.json, answer.text).toMatchObject({ status: 'approved' });
+});
+
+test('a program that refuses HTML gets JSON', async () => {
+  const paying = await challenged(world, merchant, 'challenge', { body: URLS });
+  const accept = 'text/html;q=0, application/json';
+  const answer = await postCallback(world, await answerChallenge(world, paying, 'pass'), { accept });
+  expect([answer.status, answer.headers.get('location')]).toEqual([200, null]);
+});
+
+describe('the issuer’s challenge', () => {
+  test('may send its customer on to any host over TLS, and to this machine in the sandbox', async () => {
+    const paying = await readyToPay(world, merchant, 'challenge');
+    const { redirect_url } = (await submitCard(world, paying)).json;
+    const policy = (await visitor(world).open(redirect_url)).headers.get('content-security-policy');
+    expect(policy).toContain("form-action 'self' https: http://127.0.0.1:* http://localhost:*;");
+    const page = await visitor(world).open((await host(world, merchant)).url);
+    expect(page.headers.get('content-security-policy')).toContain("form-action 'self';");
+  });
+});

@@ -1,0 +1,179 @@
+/** The doors of the hosted page: a browser is always answered in words, a script in JSON, and a plain browser gets in. */
+
+import { afterAll, describe, expect, test } from 'vitest';
+import { mint, openWorld } from '../support/world.ts';
+import { elementsOf, host, stepOf, textOf, titleOf, visitor } from './checkout-flows.ts';
+import { expectEnvelope, expectRefusal } from './flows.ts';
+import { sendRaw } from './raw.ts';
+import { addAccount } from './transfer-flows.ts';
+
+const world = await openWorld();
+const merchant = await world.merchant();
+await addAccount(world, merchant);
+afterAll(() => world.close());
+
+const ANY = { accept: '*/*' };
+
+describe('a browser that does not name HTML', () => {
+  test('sees what is paid, and opens the page by its button, once', async () => {
+    const { url, transaction_id } = await host(world, merchant);
+    const payment = await world.gateway.store.payment.get(merchant.merchant.shard, transaction_id);
+    const me = visitor(world);
+    const closed = await me.open(url, ANY);
+    expect(titleOf(closed)).toBe('Payment to Boutique Kivu');
+    expect(textOf(closed)).toContain(`Order ${payment?.customer_reference}`);
+    expect(textOf(closed)).toContain('$12.50');
+    expect(me.cookies.size).toBe(0);
+    const fields = elementsOf(closed)
+      .filter(({ name }) => name === 'input')
+      .map(({ attributes }): [string, string] => [attributes.get('name') ?? '', attributes.get('value') ?? '']);
+    const form = elementsOf(closed).find(({ name }) => name === 'form');
+    expect(form?.attributes.get('method')).toBe('get');
+    const address = `${form?.attributes.get('action')}?${new URLSearchParams(fields)}`;
+    const page = await me.open(address, ANY);
+    expect(titleOf(page)).toBe('How would you like to pay?');
+    expect(me.cookies.size).toBe(1);
+    expect(titleOf(await me.open(url))).toBe('How would you like to pay?');
+    expect((await visitor(world).open(address, ANY)).status).toBe(410);
+  });
+
+  test('keeps its ticket when it chooses another language, and then the language', async () => {
+    const { url } = await host(world, merchant);
+    const ticket = new URL(url).searchParams.get('ticket');
+    const me = visitor(world);
+    const closed = await me.open(url, ANY);
+    const french = elementsOf(closed).find(({ attributes }) => attributes.get('hreflang') === 'fr');
+    const address = french?.attributes.get('href') ?? '';
+    expect(new URL(address, world.url).searchParams.get('ticket')).toBe(ticket);
+    expect(titleOf(await me.open(address, ANY))).toBe('Paiement à Boutique Kivu');
+    expect(titleOf(await me.open(`${url}&open=1`, ANY))).toBe('Comment voulez‑vous payer ?');
+  });
+
+  test('opens nothing by the button’s address as HEAD, as a prefetch, or by the letter', async () => {
+    const { url } = await host(world, merchant);
+    const open = `${url}&open=1`;
+    await fetch(open, { method: 'HEAD', headers: { accept: 'text/html' } });
+    await (await fetch(open, { headers: { ...ANY, 'sec-purpose': 'prefetch' } })).text();
+    await (await fetch(`${url}&open=yes`, { headers: ANY })).text();
+    expect(titleOf(await visitor(world).open(url))).toBe('How would you like to pay?');
+  });
+});
+
+describe('a browser is answered in words', () => {
+  test('when its form is larger than any', async () => {
+    const { url } = await host(world, merchant);
+    const me = visitor(world);
+    const page = await me.open(url);
+    const refused = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: '5'.repeat(300_000), pin: '1234' });
+    expect(refused.status).toBe(413);
+    expect(titleOf(refused)).toBe('This step came from another page');
+  });
+
+  test.each([
+    ['/checkout/%ff', 404],
+    ['/checkout/chk_x/nothing', 404],
+    ['/checkout/x/y/z', 404],
+  ])('at the address %s', async (path, status) => {
+    const shown = await visitor(world).open(path);
+    expect(shown.status).toBe(status);
+    expect(titleOf(shown)).toBe('This payment page does not exist');
+    expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const spoken = await visitor(world, 'ru').open(path);
+    expect(elementsOf(spoken)[0]?.attributes.get('lang')).toBe('ru');
+  });
+
+  test('when what it wants is done by a form only', async () => {
+    const shown = await visitor(world).open('/checkout/chk_x/pay');
+    expect(shown.status).toBe(405);
+    expect(titleOf(shown)).toBe('This step came from another page');
+  });
+
+  test('at the address of its ticket, when the request is refused before it comes so far', async () => {
+    const { url } = await host(world, merchant);
+    const { pathname, search } = new URL(url);
+    const lines = ['Host: gateway', 'Host: elsewhere', 'Accept: text/html', 'Accept-Language: en', 'Connection: close'];
+    const answer = await sendRaw(world, `GET ${pathname + search} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8']);
+    expect(titleOf(await visitor(world).open(url))).toBe('How would you like to pay?');
+  });
+
+  test('while a program gets the envelope', async () => {
+    for (const accept of ['*/*', 'application/json']) {
+      const answer = await world.call('GET', '/health/nothing', { headers: { accept } });
+      expect(answer.status).toBe(404);
+      expectEnvelope(answer);
+    }
+    expectRefusal(
+      await world.call('POST', '/payments/collect-redirect', { headers: { accept: 'text/html' } }),
+      401,
+      '1002',
+    );
+  });
+});
+
+test('the script of a suspended merchant’s page is answered in JSON, its reader in words', async () => {
+  const gone = await world.merchant('Boutique Fermée');
+  const { url } = await host(world, gone);
+  const me = visitor(world);
+  const page = await me.open(url);
+  const state = stepOf(page, 'pay').replace(/pay$/, 'state');
+  const { shard, id } = gone.merchant;
+  const version = (await world.gateway.store.merchant.get(shard, id))?.version ?? 0;
+  await world.gateway.store.commit({
+    updates: [{ table: 'merchant', shard, id, version, row: { status: 'SUSPENDED' } }],
+  });
+  const asked = await me.open(state, { accept: 'application/json' });
+  expect([asked.status, asked.headers.get('content-type')]).toEqual([403, 'application/json; charset=utf-8']);
+  expect(JSON.parse(asked.html).error_code).toBe('1004');
+  expect(titleOf(await me.open(page.url))).toBe('This cannot be paid now');
+});
+
+describe('the way out is said', () => {
+  test.each([
+    ['card', {}, 'Fill in the card form first.'],
+    ['bank_transfer', { account: 'bka_unknown' }, 'Choose an account.'],
+    ['bank_transfer', {}, 'Choose an account.'],
+  ])('of %s with %j', async (method, fields, sentence) => {
+    const { url } = await host(world, merchant);
+    const me = visitor(world);
+    const page = await me.open(url);
+    const refused = await me.send(stepOf(page, 'pay'), { method, ...fields });
+    expect(refused.status).toBe(400);
+    expect(textOf(refused)).toContain(sentence);
+    expect(textOf(refused)).not.toContain('shortly');
+  });
+});
+
+describe('a card number in another spelling is refused', () => {
+  const card = '4508750015741019';
+  test.each([
+    ['4508  7500  1574  1019'],
+    ['4508\u00a07500\u00a01574\u00a01019'],
+    ['4508\u20117500\u20111574\u20111019'],
+    ['4508.7500.1574.1019'],
+    [card.replaceAll(/[0-9]/g, (digit) => String.fromCodePoint(0xff10 + Number(digit)))],
+    ['+378282246310005'],
+  ])('at mint: %j', async (spelt) => {
+    const bearer = `${merchant.key_id}:${merchant.secret}`;
+    const body = { amount: '12.50', currency: 'usd', customer_reference: `card ${spelt}` };
+    expectRefusal(await world.call('POST', '/internal/sessions/create', { bearer, body }), 400, '1110', 'CARD_DATA');
+  });
+
+  test.each(['45 08 75 00 15 74 10 19', '4508.7500.1574.1019', '4 508-7500 1574-1019'])(
+    'and on the page, where one field holds one number: %s',
+    async (number) => {
+      const { url } = await host(world, merchant);
+      const me = visitor(world);
+      const page = await me.open(url);
+      const refused = await me.send(stepOf(page, 'pay'), { method: 'wallet', number, pin: '1234' });
+      expect(textOf(refused)).toContain('Do not type a card number here.');
+      expect(refused.html).not.toContain(number);
+    },
+  );
+
+  test('and an order number, an amount and a time are not one', async () => {
+    for (const customer_reference of ['2026-11-20 12:00:00.123456', 'order 1 000 000 000.00', '+62812345678901']) {
+      expect((await mint(world, merchant, { customer_reference })).token).toMatch(/^sess_/);
+    }
+  });
+});

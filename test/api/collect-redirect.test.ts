@@ -1,0 +1,82 @@
+/** Starting a payment on the hosted page: the answer is a collect's, and its status follows the Accept header. */
+
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { collectBody, mint, openWorld } from '../support/world.ts';
+import { expectRefusal, freshKey } from './flows.ts';
+import { addAccount } from './transfer-flows.ts';
+
+const world = await openWorld();
+const merchant = await world.merchant();
+await addAccount(world, merchant);
+afterEach(() => world.sandbox.faults.clear());
+afterAll(() => world.close());
+
+const MORE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  card: { cardnet_payment_method: 'HOSTED_SESSION' },
+  wallet: { wallet_number: '5001', wallet_pin: '1234' },
+};
+
+describe('the answer', () => {
+  test.each(['none', 'wallet', 'flash', 'mobile_money', 'card', 'bank_transfer'])(
+    'by %s has every field that a collect has, and the address of the page',
+    async (method) => {
+      const body = collectBody(world, method, MORE[method]);
+      const fieldsOf = async (path: string): Promise<string[]> => {
+        const made = await world.call('POST', path, { bearer: (await mint(world, merchant)).token, body });
+        expect(made.status, made.text).toBe(200);
+        return Object.keys(made.json).sort();
+      };
+      const collected = await fieldsOf('/payments/collect');
+      const fields = new Set([...collected, 'payment_url', 'redirect_url']);
+      expect(await fieldsOf('/payments/collect-redirect')).toEqual([...fields].sort());
+    },
+  );
+
+  test('is documented with all of it: 200 and 303, session_id, the transfer’s fields, 1404', async () => {
+    const document = JSON.parse(await (await fetch(`${world.url}/openapi.json`)).text());
+    const { responses, description } = document.paths['/payments/collect-redirect'].post;
+    for (const status of ['200', '303']) {
+      const { properties } = responses[status].content['application/json'].schema;
+      expect(Object.keys(properties)).toEqual(
+        expect.arrayContaining(['session_id', 'bank_account', 'proof_upload_url', 'redirect_url']),
+      );
+    }
+    expect(responses['502'].description).toContain('1404');
+    expect(description).toContain('on replays too');
+  });
+
+  test('says so when the card network cannot be reached', async () => {
+    world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
+    const { token } = await mint(world, merchant);
+    const body = collectBody(world, 'card', MORE.card);
+    expectRefusal(await world.call('POST', '/payments/collect-redirect', { bearer: token, body }), 502, '1404');
+  });
+});
+
+test.each([
+  ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 303],
+  ['text/html, application/json', 303],
+  ['application/json, text/html', 200],
+  ['text/html;q=0.1, application/json', 200],
+  ['text/html;q=0, application/json', 200],
+  ['text/html;q=0', 200],
+  ['*/*', 200],
+])('Accept: %s is answered %i, on a replay too', async (accept, status) => {
+  const { token } = await mint(world, merchant);
+  const key = freshKey();
+  const start = async (headers: Readonly<Record<string, string>>) => {
+    const response = await fetch(`${world.url}/api/v1/payments/collect-redirect`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...key, ...headers },
+      body: JSON.stringify(collectBody(world, 'none')),
+    });
+    const json = (await response.json()) as { redirect_url: string };
+    return { status: response.status, location: response.headers.get('location'), json };
+  };
+  const first = await start({ accept });
+  expect(first.status).toBe(status);
+  expect(first.location).toBe(status === 303 ? first.json.redirect_url : null);
+  expect(await start({ accept })).toEqual(first);
+  expect(await start({ accept: 'application/json' })).toEqual({ status: 200, location: null, json: first.json });
+});

@@ -1,0 +1,141 @@
+/**
+ * A card network that speaks Mastercard's wire format and does what the test says: its answers come when the test lets them,
+ * and contradict each other. No honest simulator does that; real networks have.
+ *
+ * Invariant: it says only what the test told it, about the order that was asked for; it counts every request by name.
+ */
+
+import { type Arrived, type Reply, startScriptedUpstream } from '../../src/connectors/scripted-upstream.ts';
+
+/** What can be asked of it. `look` is at an authentication, `inquire` at a payment. */
+export type Asked = 'create' | 'bind' | 'form' | 'initiate' | 'authenticate' | 'pay' | 'look' | 'inquire' | 'order';
+
+export interface FickleNetwork {
+  readonly url: string;
+  /** What the issuer says of its customer from now on. */
+  issuer: 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'TIMED_OUT';
+  /** What the order is called. */
+  status: string;
+  /** The gateway code of the next PAY, and of inquiries about it. */
+  pays: string;
+  /** Answers so, in place of what it would say, until it is told otherwise. */
+  instead(asked: Asked, reply: Reply | undefined): void;
+  /** The next such request is not answered before the test says so: with its own words, or with others. */
+  hold(asked: Asked): { readonly asked: Promise<void>; answer(reply?: Reply): void };
+  /** It has carried out a PAY of that attempt, whatever it has answered to it. */
+  took(attemptId: string): void;
+  count(asked: Asked): number;
+  close(): Promise<void>;
+}
+
+const HTML =
+  '<form method="POST" action="https://acs.example/challenge"><input type="hidden" name="creq" value="x"></form>';
+
+export function refusal(cause: string, explanation = 'no', field?: string): Reply {
+  const error = { cause, explanation, ...(field === undefined ? {} : { field }) };
+  return { status: 400, body: JSON.stringify({ result: 'ERROR', error }) };
+}
+
+export async function openFickleNetwork(): Promise<FickleNetwork> {
+  const counts = new Map<Asked, number>();
+  const scripts = new Map<Asked, (request: Arrived) => Reply | Promise<Reply>>();
+  const paid = new Map<string, string>();
+  let order: Record<string, unknown> = {};
+
+  const said = (body: unknown): Reply => ({ status: 200, body: JSON.stringify(body) });
+  const authentication = (id: string): Reply => {
+    const { issuer } = network;
+    const status = issuer === 'TIMED_OUT' ? 'FAILED' : issuer;
+    return said({
+      order,
+      transaction: { ...order, id, authenticationStatus: `AUTHENTICATION_${status}` },
+      response: { gatewayRecommendation: status === 'FAILED' ? 'DO_NOT_PROCEED' : 'PROCEED' },
+      authentication: {
+        ...(issuer === 'PENDING' ? { redirect: { html: HTML } } : {}),
+        ...(issuer === 'TIMED_OUT' ? { '3ds2': { statusReasonCode: '14' } } : {}),
+      },
+    });
+  };
+  const payment = (id: string, code: string): Reply =>
+    said({
+      order,
+      transaction: { ...order, id, receipt: 'r1' },
+      response: { gatewayCode: code },
+      result: code === 'APPROVED' ? 'SUCCESS' : 'FAILURE',
+    });
+  const own = (asked: Asked, { path, body }: Arrived): Reply => {
+    const id = path.split('/').at(-1) ?? '';
+    switch (asked) {
+      case 'create':
+        return said({ session: { id: 'SESSION1' } });
+      case 'bind':
+        order = JSON.parse(body).order;
+        return said({ session: { id } });
+      case 'form':
+        return said({ session: { id }, order, sourceOfFunds: { provided: { card: {} } } });
+      case 'initiate': {
+        return said({
+          order,
+          transaction: { authenticationStatus: 'AUTHENTICATION_AVAILABLE' },
+          response: { gatewayRecommendation: 'PROCEED' },
+        });
+      }
+      case 'authenticate':
+      case 'look':
+        return authentication(id);
+      case 'pay':
+        paid.set(id, network.pays);
+        return payment(id, network.pays);
+      case 'inquire': {
+        const code = paid.get(id);
+        return code === undefined ? refusal('INVALID_REQUEST', 'Unable to find transaction') : payment(id, code);
+      }
+      case 'order':
+        return said({ ...order, status: network.status });
+    }
+  };
+  const upstream = await startScriptedUpstream((request) => {
+    const asked = nameOf(request);
+    counts.set(asked, (counts.get(asked) ?? 0) + 1);
+    return scripts.get(asked)?.(request) ?? own(asked, request);
+  });
+  const network: FickleNetwork = {
+    url: upstream.url,
+    issuer: 'PENDING',
+    status: 'AUTHENTICATED',
+    pays: 'APPROVED',
+    instead: (asked, reply) => void (reply === undefined ? scripts.delete(asked) : scripts.set(asked, () => reply)),
+    hold(asked) {
+      let give: (reply: Reply | undefined) => void = () => undefined;
+      const given = new Promise<Reply | undefined>((resolve) => {
+        give = resolve;
+      });
+      const arrived = new Promise<void>((resolve) => {
+        scripts.set(asked, async (request) => {
+          scripts.delete(asked);
+          resolve();
+          return (await given) ?? own(asked, request);
+        });
+      });
+      return { asked: arrived, answer: (reply) => give(reply) };
+    },
+    took: (attemptId) => void paid.set(attemptId, 'APPROVED'),
+    count: (asked) => counts.get(asked) ?? 0,
+    close: () => upstream.close(),
+  };
+  return network;
+}
+
+function nameOf({ method, path, body }: Arrived): Asked {
+  if (path.includes('/session')) {
+    if (method === 'POST') return 'create';
+    return method === 'PUT' ? 'bind' : 'form';
+  }
+  const isAuthentication = path.endsWith('-3ds');
+  if (method === 'PUT') {
+    if (!isAuthentication) return 'pay';
+    return JSON.parse(body).apiOperation === 'INITIATE_AUTHENTICATION' ? 'initiate' : 'authenticate';
+  }
+  if (!path.includes('/transaction/')) return 'order';
+  return isAuthentication ? 'look' : 'inquire';
+}

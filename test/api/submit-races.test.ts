@@ -1,0 +1,81 @@
+/**
+ * Submits that meet another one on their session: they wait for its outcome, and not for longer than was promised.
+ */
+
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { collectByCard, fillForm, readyToPay, submitCard } from './card-payments.ts';
+import { collect, debitsOf, expectRefusal, freshKey, numberEnding, payByPhone, rowsOf, untilStatus } from './flows.ts';
+import { carrierAsked, whileTimePasses } from './phone-payments.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  merchant = await world.merchant();
+  // From now on the gateway holds the carrier's token: the next request is the one that asks for money.
+  expect((await payByPhone(world, await collect(world, merchant), numberEnding('42'))).status).toBe(200);
+});
+afterEach(() => world.sandbox.faults.clear());
+afterAll(() => world.close());
+
+test('a submit waits ten seconds for the one before it in the same process, then says so', async () => {
+  const paying = await collect(world, merchant);
+  const msisdn = numberEnding('01');
+  world.sandbox.faults.set('mtn', { delay_ms: 15_000 });
+  const asked = carrierAsked(world);
+  const first = payByPhone(world, paying, msisdn);
+  await asked;
+  world.sandbox.faults.clear();
+  const second = await whileTimePasses(world, payByPhone(world, paying, msisdn), 250);
+  expectRefusal(second, 409, '1203', 'IN_PROGRESS');
+  expect(second.json).toMatchObject({ retryable: true, retry_after: 5, transaction_id: paying.transaction_id });
+  expect((await whileTimePasses(world, first, 250)).status).toBe(200);
+  await untilStatus(world, paying, 'approved');
+  expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+});
+
+test('a run that was never answered and whose customer is at the issuer goes on there: 202 and the address', async () => {
+  const paying = await readyToPay(world, merchant, 'challenge');
+  const headers = freshKey();
+  const first = await submitCard(world, paying, { headers });
+  expect(first.status, first.text).toBe(202);
+  // As a process leaves it that has begun, and died before the answer was remembered.
+  const left = await rowsOf<{ id: string }>(
+    world,
+    `update idempotency set status = 102, body = '', version = version + 1 where status = 202 returning id`,
+  );
+  expect(left).toHaveLength(1);
+  const again = await submitCard(world, paying, { headers });
+  expect(again.status, again.text).toBe(202);
+  expect(again.json.redirect_url).toBe(first.json.redirect_url);
+  expect((await submitCard(world, paying, { headers })).text).toBe(again.text);
+});
+
+test('a key whose run took nothing is free for a mended body: another number, another form', async () => {
+  const paying = await collect(world, merchant);
+  const key = freshKey();
+  world.sandbox.faults.set('mtn', { refuse_rate: 1 });
+  expectRefusal(await payByPhone(world, paying, numberEnding('01'), key), 502, '1404');
+  world.sandbox.faults.clear();
+  const other = numberEnding('01');
+  const paid = await payByPhone(world, paying, other, key);
+  expect(paid.json, paid.text).toMatchObject({ status: 'pending_mobile_money_verification' });
+  expect((await payByPhone(world, paying, other, key)).text).toBe(paid.text);
+  expectRefusal(await payByPhone(world, paying, numberEnding('02'), key), 409, '1203', 'IDEMPOTENCY_BODY');
+  await untilStatus(world, paying, 'approved');
+  expect(debitsOf(world, other)).toMatchObject([{ times: 1 }]);
+});
+
+test('a key whose card form was empty is free once it has been filled', async () => {
+  const empty = await collectByCard(world, merchant);
+  const headers = freshKey();
+  expectRefusal(await submitCard(world, empty, { headers }), 400, '1110', 'CARD_NOT_ENTERED');
+  await fillForm(world, empty.form, 'frictionless');
+  const body = { note: 'another body' };
+  const paid = await submitCard(world, empty, { headers, body });
+  expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
+  expect((await submitCard(world, empty, { headers, body })).text).toBe(paid.text);
+});

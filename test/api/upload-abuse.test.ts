@@ -1,0 +1,161 @@
+/**
+ * Files that do not come, do not end, or come too many at once: by the API and by the hosted page.
+ */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { mint, openWorld } from '../support/world.ts';
+import { host, stepOf, textOf, visitor } from './checkout-flows.ts';
+import { expectRefusal, until } from './flows.ts';
+import { addAccount, pngFile, promise, upload } from './transfer-flows.ts';
+
+const world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+const sockets: Socket[] = [];
+
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+afterAll(() => world.close());
+
+const PROOF = '/api/v1/payments/bank-transfer/proof';
+
+/** Opens a connection, and sends the head of a form and the first line of its body. */
+function begin(path: string, lines: readonly string[], body = '--b\r\n'): Socket {
+  const { hostname, port } = new URL(world.url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => socket.destroy());
+  sockets.push(socket);
+  const head = [`POST ${path} HTTP/1.1`, 'Host: x', 'Content-Type: multipart/form-data; boundary=b', ...lines];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  return socket;
+}
+
+const silentOf = (token: string): Socket =>
+  begin(PROOF, [`Authorization: Bearer ${token}`, 'Content-Length: 3000000', 'Accept-Language: en']);
+
+/** Waits until an upload by that session is answered so. */
+function untilStatus(own: Awaited<ReturnType<typeof promise>>, status: number, token = own.token) {
+  return until(async () => {
+    const answer = await upload(world, { ...own, token }, Buffer.from('x'));
+    return answer.status === status ? answer : undefined;
+  });
+}
+
+async function answerOf(socket: Socket): Promise<string> {
+  const [first] = (await once(socket, 'data')) as [Buffer];
+  return first.toString();
+}
+
+/** A page on which a transfer is promised, ready for its proof; and what its browser would send with it. */
+async function transferPage(merchant: MerchantCreated) {
+  await addAccount(world, merchant);
+  const { url, token } = await host(world, merchant);
+  const me = visitor(world);
+  const page = await me.open(url);
+  const account = /name="account" value="(bka_[0-9a-z]+)"/.exec(page.html)?.[1] ?? '';
+  const promised = await me.send(stepOf(page, 'pay'), { method: 'bank_transfer', account });
+  const cookie = [...me.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const send = async (bytes: Uint8Array) => {
+    const body = new FormData();
+    body.set('file', new File([new Uint8Array(bytes)], 'receipt.png'));
+    const headers = { cookie, 'accept-language': 'en' };
+    const response = await fetch(new URL(path, world.url), { method: 'POST', body, headers, redirect: 'manual' });
+    return { status: response.status, headers: response.headers, html: await response.text(), url };
+  };
+  const path = stepOf(promised, 'proof');
+  return { token, cookie, path, send };
+}
+
+test('a customer has two places: others’ uploads go on', async () => {
+  const [one, other] = [await world.merchant(), await world.merchant()];
+  const [mine, neighbour, stranger] = [
+    await promise(world, one),
+    await promise(world, one),
+    await promise(world, other),
+  ];
+  for (let i = 0; i < 24; i += 1) silentOf(mine.token);
+  const full = await untilStatus(mine, 429);
+  expectRefusal(full, 429, '1301');
+  expect(full.headers.get('retry-after')).toBe('2');
+  for (const paying of [neighbour, stranger]) {
+    expect((await upload(world, paying, pngFile())).json.status).toBe('processing');
+  }
+  for (const socket of sockets.splice(0)) socket.destroy();
+  const taken = await until(async () => {
+    const answer = await upload(world, mine, pngFile());
+    return answer.status === 429 ? undefined : answer;
+  });
+  expect(taken.json.status, taken.text).toBe('processing');
+});
+
+test('a merchant has eight places: another merchant’s uploads go on', async () => {
+  const [one, other] = [await world.merchant(), await world.merchant()];
+  const [mine, stranger] = [await promise(world, one), await promise(world, other)];
+  for (let i = 0; i < 8; i += 1) silentOf((await mint(world, one)).token);
+  await untilStatus(mine, 429);
+  expect((await upload(world, stranger, pngFile())).json.status).toBe('processing');
+});
+
+test('the page and the API count together', async () => {
+  const own = await world.merchant();
+  const page = await transferPage(own);
+  const paying = await promise(world, own);
+  silentOf(page.token);
+  begin(page.path, [`Cookie: ${page.cookie}`, 'Content-Length: 3000000']);
+  await untilStatus(paying, 429, page.token);
+  const refused = await page.send(pngFile());
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get('retry-after')).toBe('2');
+});
+
+test('who says nothing for five seconds is refused in words, and gives the place back', async () => {
+  const own = await world.merchant();
+  const page = await transferPage(own);
+  const paying = await promise(world, own);
+  const api = silentOf(page.token);
+  const browser = begin(page.path, [`Cookie: ${page.cookie}`, 'Content-Length: 3000000', 'Accept-Language: en']);
+  await untilStatus(paying, 429, page.token);
+  const answers = Promise.all([answerOf(api), answerOf(browser)]);
+  await world.clock.advance(5_000);
+  const [called, shown] = await answers;
+  expect(called).toMatch(/^HTTP\/1\.1 408 /);
+  expect(called).toContain('"code":"UPLOAD_STALLED"');
+  expect(called).toContain('"retryable":true');
+  expect(shown).toMatch(/^HTTP\/1\.1 408 /);
+  expect(textOf({ html: shown, status: 408, headers: new Headers(), url: '' })).toContain('stopped on its way');
+  const closed = Promise.all([once(api, 'close'), once(browser, 'close')]);
+  await world.clock.advance(1_000);
+  await closed;
+  expect((await page.send(pngFile())).status).toBe(303);
+});
+
+test('without a length no more is taken than a file has, whatever it is called, on both doors', async () => {
+  const own = await world.merchant();
+  const page = await transferPage(own);
+  const { token } = await mint(world, own);
+  const doors = [
+    { path: PROOF, line: `Authorization: Bearer ${token}` },
+    { path: page.path, line: `Cookie: ${page.cookie}` },
+    { path: PROOF, line: 'Authorization: Bearer sess_nobody' },
+    { path: page.path.replace(/chk_\w+/, 'chk_nobody'), line: 'Cookie: a=b' },
+  ];
+  const head = (name: string): string => `--b\r\nContent-Disposition: form-data; name="${name}"; filename="x"\r\n\r\n`;
+  for (const [at, { path, line }] of doors.entries()) {
+    for (const name of ['file', 'junk']) {
+      const first = head(name);
+      const begun = `${first.length.toString(16)}\r\n${first}\r\n`;
+      const socket = begin(path, [line, 'Transfer-Encoding: chunked'], begun);
+      const chunk = Buffer.from(`10000\r\n${'x'.repeat(0x10000)}\r\n`);
+      const most = 200 * 1024 * 1024;
+      let sent = 0;
+      while (!socket.destroyed && sent < most) {
+        const failed = await new Promise<unknown>((done) => socket.write(chunk, done));
+        if (failed !== undefined && failed !== null) break;
+        sent += chunk.length;
+      }
+      // What the kernel keeps for a loopback connection is counted too.
+      expect(sent, `door ${at}, ${name}`).toBeLessThan(40 * 1024 * 1024);
+    }
+  }
+});
