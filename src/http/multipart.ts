@@ -98,6 +98,7 @@ export async function readForm(source: FormSource, rule: FileRule, clock: Pick<C
       file = stream;
       stream.on('limit', () => {
         isCut = true;
+        chunks.length = 0;
         if (!isAnnounced) fail(tooLarge(rule));
       });
       stream.on('data', (chunk: Buffer) => {

@@ -3,6 +3,7 @@
  * heard of the challenge, nothing overtakes a PAY that is under way.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { shardOf } from '../../src/domain/ids.ts';
 import { manualClock } from '../../src/platform/clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -142,27 +143,56 @@ describe('while PAY is under way', () => {
     expect((await callback).json).toMatchObject({ status: 'approved' });
   });
 
-  test('an operator’s word is not heard; nor is one that was meant for the challenge', async () => {
+  test('an operator’s word is not heard', async () => {
     const paying = await atIssuer();
     const { id } = await attemptOf(world, paying);
-    const verdict = { paid: false, providerReference: null, by: 'amina', why: null };
-    const { deps } = world.gateway;
     network.issuer = 'SUCCESSFUL';
     const pay = network.hold('pay');
     let callback: ReturnType<typeof postCallback> | undefined;
-    // The customer comes back between the operator's look and what it writes.
-    const store = Object.assign(Object.create(deps.store), {
-      commit: async (change: Parameters<typeof deps.store.commit>[0]) => {
-        callback ??= postCallback(world, callbackFor(world, paying));
-        await pay.asked;
-        return deps.store.commit(change);
-      },
+    const deps = interrupted(async () => {
+      callback = postCallback(world, callbackFor(world, paying));
+      await pay.asked;
     });
-    await expect(decideAttempt({ ...deps, store }, id, verdict)).rejects.toThrow('is being asked for just now');
-    await expect(decideAttempt(deps, id, verdict)).rejects.toThrow('is being asked for just now');
+    await expect(decideAttempt(deps, id, NOT_PAID)).rejects.toThrow('is being asked for just now');
+    await expect(decideAttempt(world.gateway.deps, id, NOT_PAID)).rejects.toThrow('is being asked for just now');
     pay.answer();
     expect((await callback)?.json).toMatchObject({ status: 'approved' });
   });
+
+  test('nor is one afterwards that was meant for the challenge', async () => {
+    const paying = await atIssuer();
+    const { id } = await attemptOf(world, paying);
+    network.issuer = 'SUCCESSFUL';
+    network.instead('pay', 'cuts');
+    const deps = interrupted(async () => {
+      expect((await postCallback(world, callbackFor(world, paying))).json).toMatchObject({ status: 'processing' });
+      await world.pass(6_000);
+    });
+    const { store } = world.gateway;
+    await expect(decideAttempt(deps, id, NOT_PAID)).rejects.toThrow('was challenged, and is unknown meanwhile');
+    expect((await store.attempt.get(shardOf(id), id))?.status).toBe('unknown');
+    network.took(id);
+    await world.pass(10_000);
+    expect(await statusOf(world, paying)).toBe('approved');
+  });
+
+  const NOT_PAID = { paid: false, providerReference: null, by: 'amina', why: null };
+
+  /** An operator’s command between whose look and whose first write something else happens. */
+  function interrupted(happens: () => Promise<void>): World['gateway']['deps'] {
+    const { deps } = world.gateway;
+    let before: (() => Promise<void>) | undefined = happens;
+    const store: typeof deps.store = {
+      ...deps.store,
+      commit: async (change) => {
+        const first = before;
+        before = undefined;
+        await first?.();
+        return deps.store.commit(change);
+      },
+    };
+    return { ...deps, store };
+  }
 });
 
 describe('the database’s word for the step before PAY is lost', () => {
