@@ -64,14 +64,20 @@ async function query(text: string): Promise<readonly { pid: number }[]> {
 
 const OURS = "from pg_stat_activity where application_name like 'mbongo %' and application_name <> 'mbongo presence'";
 
+/** Each says how many processes it ended. */
 const faults = {
-  'kill -9 of the server': async () => void process.kill(postmaster(), 'SIGKILL'),
+  'kill -9 of the server': async () => {
+    process.kill(postmaster(), 'SIGKILL');
+    return 1;
+  },
   'kill -9 of a backend': async () => {
     const backends = await query(`select pid ${OURS} order by pid`);
     const unlucky = backends[random.below(Math.max(1, backends.length))];
-    if (unlucky !== undefined) process.kill(unlucky.pid, 'SIGKILL');
+    if (unlucky === undefined) return 0;
+    process.kill(unlucky.pid, 'SIGKILL');
+    return 1;
   },
-  'all connections cut': async () => void (await query(`select pg_terminate_backend(pid)::int as pid ${OURS}`)),
+  'all connections cut': async () => (await query(`select pg_terminate_backend(pid)::int as pid ${OURS}`)).length,
 } as const;
 
 test('the database dies under load', { timeout: 90_000 }, async () => {
@@ -86,6 +92,7 @@ test('the database dies under load', { timeout: 90_000 }, async () => {
   });
   let done = false;
   let paid = 0;
+  let met = 0;
   let enough = { at: 0, wake: () => {} };
   const shop = openShop({
     ...world,
@@ -109,7 +116,7 @@ test('the database dies under load', { timeout: 90_000 }, async () => {
   const kinds = Object.values(faults);
   for (let count = 0; count < FAULTS; count += 1) {
     await Promise.race([morePaid(ORDERS_BETWEEN + random.below(ORDERS_BETWEEN)), load]);
-    await kinds[count % kinds.length]?.();
+    if (((await kinds[count % kinds.length]?.()) ?? 0) > 0) met += 1;
   }
   await Promise.race([morePaid(ORDERS_BETWEEN), load]);
   done = true;
@@ -117,8 +124,9 @@ test('the database dies under load', { timeout: 90_000 }, async () => {
   const findings = await judge({ ...world, shop, hooks });
   expect(findings, JSON.stringify(Object.fromEntries(shop.seen))).toEqual([]);
   expect(ended, 'the gateway was up all the time').toBe(false);
+  // Callers may have heard of none: much is tried again for them.
+  expect(met, 'faults were met').toBeGreaterThan(FAULTS / 2);
   const unavailable = [...shop.seen.keys()].filter((what) => /50\d/.test(what));
-  expect(unavailable.length, 'faults were met').toBeGreaterThan(0);
   expect(unavailable.filter((what) => !/ (503 1402|502 1404)$/.test(what))).toEqual([]);
   expect(await gateway.stop()).toEqual({ code: 0, signal: null });
   expect(findSecrets(gateway.printed(), secretsOf(world.merchant, shop.orders))).toEqual([]);
