@@ -11,11 +11,15 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const main = fileURLToPath(new URL('../src/main.js', import.meta.url));
 
-/** Makes merchants and returns their credentials as `key_id:secret`. */
-export async function makeMerchants(env: Record<string, string>, count: number): Promise<string[]> {
+/** Makes merchants, with a float to pay out from or without one, and returns their credentials as `key_id:secret`. */
+export async function makeMerchants(
+  env: Readonly<Record<string, string>>,
+  count: number,
+  float = false,
+): Promise<string[]> {
   const credentials: string[] = [];
   const make = async (number: number): Promise<void> => {
-    const args = [main, 'merchant', 'create', '--name', `bench-${number}`, '--no-float', '--json'];
+    const args = [main, 'merchant', 'create', '--name', `bench-${number}`, ...(float ? [] : ['--no-float']), '--json'];
     const { stdout } = await run(process.execPath, args, { env: { ...process.env, ...env } });
     const made = JSON.parse(stdout) as { key_id: string; secret: string };
     credentials.push(`${made.key_id}:${made.secret}`);

@@ -12,7 +12,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { openEmbeddedDatabase } from '../src/platform/embedded-database.ts';
-import type { LoadOrder, LoadReport } from './load.ts';
 import { cpuSeconds, residentMiB, treeCpuSeconds } from './stats.ts';
 
 const run = promisify(execFile);
@@ -85,32 +84,36 @@ export function stopAll(): void {
   for (const child of children) child.kill('SIGKILL');
 }
 
-export interface LoadResult extends LoadReport {
+/** What the others used while a load ran, its warm-up included. */
+export interface Used {
   readonly gatewayCpuSeconds: number;
   readonly databaseCpuSeconds: number;
   readonly carrierCpuSeconds: number;
   readonly gatewayMiB: number;
 }
 
-/** The processes whose time a payment takes, by their ids. */
+/** The processes whose time is measured, by their ids. */
 export interface Measured {
   readonly server: number;
   readonly postgres: number;
   readonly carrier: number;
 }
 
-/** Runs the load as a process of its own, and reads what the others used meanwhile, warm-up included. */
-export async function load(order: LoadOrder, pids: Measured): Promise<LoadResult> {
+/**
+ * Runs a load as a process of its own, and reads what the others used meanwhile. `program` reads one JSON order from its
+ * arguments and prints its report as one JSON line.
+ */
+export async function load<R>(program: string, order: object, pids: Measured): Promise<R & Used> {
   const [server, database, carrier] = [
     cpuSeconds(pids.server),
     treeCpuSeconds(pids.postgres),
     cpuSeconds(pids.carrier),
   ];
-  const { stdout } = await run(process.execPath, [here('./load.js'), JSON.stringify(order)], {
+  const { stdout } = await run(process.execPath, [here(program), JSON.stringify(order)], {
     maxBuffer: 64 * 1024 * 1024,
   });
   return {
-    ...(JSON.parse(stdout) as LoadReport),
+    ...(JSON.parse(stdout) as R),
     gatewayCpuSeconds: cpuSeconds(pids.server) - server,
     databaseCpuSeconds: treeCpuSeconds(pids.postgres) - database,
     carrierCpuSeconds: cpuSeconds(pids.carrier) - carrier,

@@ -16,6 +16,7 @@ import { createInboxes } from './inbox/inboxes.ts';
 import { inboxDoor, inboxPages } from './inbox/routes.ts';
 import { createCallbackSender } from './mtn/callback-sender.ts';
 import { createCollections } from './mtn/collections.ts';
+import { createDisbursements } from './mtn/disbursements.ts';
 import { mtnRoutes } from './mtn/routes.ts';
 import { type MtnCredentials, sandboxCredentials } from './mtn/tokens.ts';
 import { assetRoutes, readAssets } from './pages/assets.ts';
@@ -33,6 +34,7 @@ export type SandboxOptions = {
   readonly now?: World['now'];
   readonly schedule?: World['schedule'];
   readonly mtnCredentials?: MtnCredentials;
+  readonly mtnDisbursementCredentials?: MtnCredentials;
   readonly cardnetCredentials?: CardnetCredentials;
   /** Signs what the customer's browser posts to the gateway after a challenge. */
   readonly cardnetCallbackSecret?: string;
@@ -64,7 +66,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const settings = defaultSettings();
   const faults = createFaults(options.seed);
   const callbacks = createCallbackSender(faults);
-  const collections = createCollections({ world, settings, book, phones, sendCallback: callbacks.send });
+  const carrier = { world, settings, book, phones, sendCallback: callbacks.send };
 
   const app = createServer();
   app.addHook('onClose', () => callbacks.close());
@@ -72,8 +74,10 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     async (scope) =>
       mtnRoutes(scope, {
         world,
-        collections,
-        credentials: options.mtnCredentials ?? sandboxCredentials,
+        collections: createCollections(carrier),
+        disbursements: createDisbursements(carrier),
+        collectionCredentials: options.mtnCredentials ?? sandboxCredentials.collection,
+        disbursementCredentials: options.mtnDisbursementCredentials ?? sandboxCredentials.disbursement,
         hooks: faultHooks('mtn', faults, world),
       }),
     { prefix: '/mtn' },
@@ -99,7 +103,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const hooks = faultHooks('inbox', faults, world);
   await app.register(async (scope) => inboxDoor(scope, { inboxes, faults, hooks }));
   inboxPages(app, inboxes);
-  controlApi(app, { book, settings, faults });
+  controlApi(app, { book, settings, faults, startedAt: world.now() });
   controlPage(app, { book, settings, faults });
   const gatewayUrl = options.gatewayUrl ?? 'http://127.0.0.1:8080';
   const orders = await registerShop(app, { world, gatewayUrl });

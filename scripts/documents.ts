@@ -7,7 +7,9 @@
 import { ATTEMPT } from '../src/domain/attempt.ts';
 import { gridOf, type Machine, statesOf, step } from '../src/domain/machine.ts';
 import { PAYMENT } from '../src/domain/payment.ts';
+import { PAYOUT } from '../src/domain/payout.ts';
 import { PROOF } from '../src/domain/proof.ts';
+import { REFUND } from '../src/domain/refund.ts';
 import { REFUSALS, type RefusalCode } from '../src/domain/refusal.ts';
 import { SESSION } from '../src/domain/session.ts';
 import { DELIVERY } from '../src/domain/webhook.ts';
@@ -88,6 +90,16 @@ const SECTIONS: readonly Section[] = [
     machine: ATTEMPT,
     title: 'Attempt',
     text: 'One try to move money at an upstream, written before the network is called. Only what the upstream says of its reference settles it. Silence leaves it open, and the inquiry round asks again for as long as it takes.',
+  },
+  {
+    machine: PAYOUT,
+    title: 'Payout line',
+    text: 'One beneficiary of a payout. What was certainly not taken waits again, its money put aside; a batch is what its lines are.',
+  },
+  {
+    machine: REFUND,
+    title: 'Refund',
+    text: 'Money of an approved payment on its way back, by the method that paid. What was certainly not taken waits again, its money put aside; what nothing that is connected can send, a person carries out.',
   },
   {
     machine: PROOF,

@@ -8,23 +8,39 @@ import type { FastifyInstance } from 'fastify';
 import { checkoutPages } from './checkout/pages.ts';
 import type { Config } from './config.ts';
 import { openConnectors } from './connectors/registry.ts';
-import type { Change } from './domain/change.ts';
+import { openSandboxBooks } from './connectors/sandbox-books/client.ts';
+import type { Change, Insert } from './domain/change.ts';
+import { balanceRoutes } from './http/balances.ts';
 import { bankRoutes } from './http/bank.ts';
 import { callbackRoutes } from './http/callbacks.ts';
 import { cardRoutes } from './http/card-routes.ts';
 import { collectRedirectRoutes } from './http/collect-redirect.ts';
 import { deliveryRoutes } from './http/deliveries.ts';
 import { paymentRoutes } from './http/payments.ts';
+import { payoutRoutes } from './http/payouts.ts';
+import { refundRoutes } from './http/refunds.ts';
 import { createServer } from './http/server.ts';
 import { sessionRoutes } from './http/sessions.ts';
+import { statementRoutes } from './http/statement.ts';
+import { transactionRoutes } from './http/transactions.ts';
 import { languageOf, say } from './messages/messages.ts';
+import { payoutText } from './messages/payout-text.ts';
 import type { Platform } from './platform/platform.ts';
+import { auditRounds } from './rounds/audit-round.ts';
 import { paymentRounds } from './rounds/payment-rounds.ts';
+import { payoutBatchRounds } from './rounds/payout-batch-round.ts';
+import { payoutRounds } from './rounds/payout-round.ts';
+import { refundRounds } from './rounds/refund-round.ts';
 import { type Round, repeat } from './rounds/round.ts';
+import { snapshotRounds } from './rounds/snapshot-round.ts';
 import { webhookRounds } from './rounds/webhook-round.ts';
 import { openStore, type Store } from './store/store.ts';
+import { auditMetrics } from './usecases/audit-metrics.ts';
+import { doubtAfterLeap } from './usecases/clock-leap.ts';
 import type { Deps } from './usecases/deps.ts';
 import { bindDevice } from './usecases/device-bind.ts';
+import { createDispatcher, type Dispatcher } from './usecases/payout-dispatch.ts';
+import { createRefundDispatcher } from './usecases/refund-dispatch.ts';
 import { type Courier, createCourier } from './usecases/webhook-deliver.ts';
 
 export type Role = 'all' | 'api' | 'worker';
@@ -38,6 +54,7 @@ export interface Tools {
 export interface Gateway extends Tools {
   readonly app: FastifyInstance;
   readonly courier: Courier;
+  readonly dispatcher: Dispatcher;
   readonly rounds: readonly Round[];
   /** Starts to listen, where the configuration says. Returns the address. */
   listen(): Promise<string>;
@@ -52,11 +69,13 @@ export async function assembleTools(config: Config, platform: Platform, database
   const deps: Deps = {
     ...platform,
     store,
-    connectors: openConnectors(config, platform),
+    books: openSandboxBooks(config, platform.outbound),
+    connectors: doubtAfterLeap(openConnectors(config, platform), platform.clock),
     mode: config.mode,
     publicUrl: config.publicUrl,
     cardCallbackSecret: config.cardnetCallbackSecret,
     codeText: (language, words) => say(languageOf(language), 'sms.code', words),
+    payoutText,
     underWay: new Map(),
     background: (work) => {
       const tracked = work
@@ -81,9 +100,26 @@ export async function assembleGateway(
   const tools = await assembleTools(config, platform, options.databaseUrl);
   await tools.store.plan();
   const courier = createCourier(tools.deps);
-  const store = postingStore(tools.store, courier);
+  const store = announcingStore(tools.store, ({ table, row }) => {
+    if (table === 'webhook_event') courier.offer(row);
+    else if (table === 'payout_line') dispatcher.offer(row);
+    else if (table === 'refund') refunds.offer(row);
+  });
   const deps: Deps = { ...tools.deps, store };
-  const works = options.role === 'api' ? [] : [...paymentRounds(deps), ...webhookRounds(deps, courier)];
+  const dispatcher = createDispatcher(deps);
+  const refunds = createRefundDispatcher(deps);
+  const works =
+    options.role === 'api'
+      ? []
+      : [
+          ...paymentRounds(deps),
+          ...webhookRounds(deps, courier),
+          ...payoutRounds(deps, dispatcher),
+          ...refundRounds(deps, refunds),
+          ...payoutBatchRounds(deps),
+          ...auditRounds(deps),
+          ...snapshotRounds(deps),
+        ];
   const rounds = works.map((work) => repeat(work.name, work.every, work.run, deps));
   const routes =
     options.role === 'worker'
@@ -91,10 +127,15 @@ export async function assembleGateway(
       : [
           ...sessionRoutes(deps),
           ...paymentRoutes(deps),
+          ...payoutRoutes(deps),
           ...cardRoutes(deps),
           ...collectRedirectRoutes(deps),
           ...bankRoutes(deps),
           ...deliveryRoutes(deps),
+          ...balanceRoutes(deps),
+          ...statementRoutes(deps),
+          ...transactionRoutes(deps),
+          ...refundRoutes(deps),
           ...callbackRoutes(deps),
         ];
   const app = createServer({
@@ -111,6 +152,7 @@ export async function assembleGateway(
       merchantAt: store.merchant.at,
       idempotencyGet: store.idempotency.get,
     },
+    refreshMetrics: auditMetrics(deps, platform.metrics),
     bindDevice: (session, fingerprint) => bindDevice(deps, session, fingerprint),
     ready: async () => {
       const database = await store.ping().then(
@@ -123,20 +165,19 @@ export async function assembleGateway(
   const stop = async (): Promise<void> => {
     await app.close();
     await Promise.all(rounds.map((round) => round.stop()));
+    await Promise.all([dispatcher.close(), refunds.close()]);
     await courier.close();
     await tools.close();
   };
   const listen = (): Promise<string> => app.listen({ host: config.host, port: config.port });
-  return { ...tools, deps, store, app, courier, rounds, listen, stop };
+  return { ...tools, deps, store, app, courier, dispatcher, rounds, listen, stop };
 }
 
-/** A store whose committed events are handed to the courier at once: they are born leased to this process. */
-function postingStore(store: Store, courier: Courier): Store {
+/** A store that hands on what it has inserted: events and lines to start are born leased to this process. */
+function announcingStore(store: Store, announce: (insert: Insert) => void): Store {
   const commit = async (change: Change) => {
     const outcome = await store.commit(change);
-    if (outcome === 'won') {
-      for (const insert of change.inserts ?? []) if (insert.table === 'webhook_event') courier.offer(insert.row);
-    }
+    if (outcome === 'won') for (const insert of change.inserts ?? []) announce(insert);
     return outcome;
   };
   return { ...store, commit };

@@ -16,6 +16,11 @@ const mtn = {
   MTN_MOMO_API_KEY: 'c',
   MTN_MOMO_TARGET_ENVIRONMENT: 'mtncongo',
 };
+const disbursement = {
+  MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: 'd',
+  MTN_MOMO_DISBURSEMENT_API_USER: 'e',
+  MTN_MOMO_DISBURSEMENT_API_KEY: 'f',
+};
 
 function problemOf(environment: Environment): string {
   try {
@@ -47,6 +52,13 @@ test('an empty environment is a sandbox that works', () => {
       apiKey: 'sandbox-api-key',
       targetEnvironment: 'sandbox',
     },
+    mtnMomoDisbursement: {
+      baseUrl: 'http://127.0.0.1:8090/mtn',
+      subscriptionKey: 'sandbox-disbursement',
+      apiUser: '8c1e7f52-3b9d-4c60-a1f7-2d4e6b8a0c93',
+      apiKey: 'sandbox-disbursement-api-key',
+      targetEnvironment: 'sandbox',
+    },
     cardnet: {
       baseUrl: 'http://127.0.0.1:8090/cardnet',
       merchantId: 'TESTMBONGO',
@@ -72,6 +84,7 @@ test('everything that is set is read', () => {
   const config = readConfig({
     ...production,
     ...mtn,
+    ...disbursement,
     PUBLIC_URL: 'https://pay.example.com/',
     MTN_MOMO_CALLBACK_HOST: 'https://callbacks.example.com',
     MASTER_KEY: `${KEY}, ${OLDER}`,
@@ -110,6 +123,14 @@ test('everything that is set is read', () => {
       subscriptionKey: 'a',
       apiUser: 'b',
       apiKey: 'c',
+      targetEnvironment: 'mtncongo',
+      callbackHost: 'https://callbacks.example.com',
+    },
+    mtnMomoDisbursement: {
+      baseUrl: 'https://proxy.momoapi.mtn.com',
+      subscriptionKey: 'd',
+      apiUser: 'e',
+      apiKey: 'f',
       targetEnvironment: 'mtncongo',
       callbackHost: 'https://callbacks.example.com',
     },
@@ -183,6 +204,21 @@ describe('a bad value is named in one line with an example', () => {
       'MTN_MOMO_API_KEY is missing, while MTN_MOMO_BASE_URL',
     ],
     [
+      'half of a product',
+      { ...production, ...mtn, MTN_MOMO_DISBURSEMENT_API_KEY: 'f' },
+      'MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY is missing, while MTN_MOMO_BASE_URL',
+    ],
+    [
+      'a product without its address',
+      { ...production, ...disbursement },
+      'MTN_MOMO_BASE_URL is missing, while MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY',
+    ],
+    [
+      'an address without a product',
+      { ...production, MTN_MOMO_BASE_URL: 'https://proxy.momoapi.mtn.com' },
+      'MTN_MOMO_SUBSCRIPTION_KEY is missing, while MTN_MOMO_BASE_URL',
+    ],
+    [
       'plain upstream',
       { ...production, ...mtn, MTN_MOMO_BASE_URL: 'http://mtn.example.com' },
       'MTN_MOMO_BASE_URL must begin with https:// in production',
@@ -204,10 +240,20 @@ describe('a bad value is named in one line with an example', () => {
     ['MTN_MOMO_API_USER', '5ba0d1c4-5f0e-4b3a-9d6e-7f0a1c2b3d4e'],
     ['MTN_MOMO_API_KEY', 'sandbox-api-key'],
     ['MTN_MOMO_TARGET_ENVIRONMENT', 'sandbox'],
+    ['MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY', 'sandbox-disbursement'],
+    ['MTN_MOMO_DISBURSEMENT_API_USER', '8c1e7f52-3b9d-4c60-a1f7-2d4e6b8a0c93'],
+    ['MTN_MOMO_DISBURSEMENT_API_KEY', 'sandbox-disbursement-api-key'],
     ['SMS_TOKEN', 'sandbox-sms'],
   ])('production refuses the %s of the sandbox', (name, value) => {
     expect(
-      problemOf({ ...production, ...mtn, SMS_URL: 'https://sms.example.com', SMS_TOKEN: 't', [name]: value }),
+      problemOf({
+        ...production,
+        ...mtn,
+        ...disbursement,
+        SMS_URL: 'https://sms.example.com',
+        SMS_TOKEN: 't',
+        [name]: value,
+      }),
     ).toMatch(new RegExp(`^${name} is the sandbox's`));
   });
 
@@ -250,9 +296,23 @@ test.each([
   expect(readConfig({ HOST }).publicUrl).toBe(url);
 });
 
+test('production may take money by MTN, send it, or both', () => {
+  const { MTN_MOMO_BASE_URL, MTN_MOMO_TARGET_ENVIRONMENT } = mtn;
+  const address = { MTN_MOMO_BASE_URL, MTN_MOMO_TARGET_ENVIRONMENT };
+  for (const [environment, takes, sends] of [
+    [mtn, true, false],
+    [{ ...address, ...disbursement }, false, true],
+    [{ ...mtn, ...disbursement }, true, true],
+  ] as const) {
+    const config = readConfig({ ...production, ...environment });
+    expect([config.mtnMomo !== undefined, config.mtnMomoDisbursement !== undefined]).toEqual([takes, sends]);
+  }
+});
+
 test('production without upstreams has none', () => {
   const config = readConfig(production);
   expect(config.mtnMomo).toBeUndefined();
+  expect(config.mtnMomoDisbursement).toBeUndefined();
   expect(config.sms).toBeUndefined();
   expect(config.cardnetCallbackSecret).toBeUndefined();
 });

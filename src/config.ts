@@ -13,15 +13,15 @@ import type { LogLevel } from './platform/log.ts';
 
 export type GatewayMode = 'sandbox' | 'production';
 
-/** The MTN MoMo connector's credentials, from MTN's developer portal. */
+/** The MTN MoMo connector's credentials for one product, from MTN's developer portal. */
 export interface MtnMomoConfig {
   /** `MTN_MOMO_BASE_URL`, without a slash at the end. */
   readonly baseUrl: string;
-  /** `MTN_MOMO_SUBSCRIPTION_KEY`: of the Collections product. Secret. */
+  /** `MTN_MOMO_SUBSCRIPTION_KEY`, `MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY`. Secret. */
   readonly subscriptionKey: string;
-  /** `MTN_MOMO_API_USER`: a UUID. */
+  /** `MTN_MOMO_API_USER`, `MTN_MOMO_DISBURSEMENT_API_USER`: a UUID. */
   readonly apiUser: string;
-  /** `MTN_MOMO_API_KEY`. Secret. */
+  /** `MTN_MOMO_API_KEY`, `MTN_MOMO_DISBURSEMENT_API_KEY`. Secret. */
   readonly apiKey: string;
   /** `MTN_MOMO_TARGET_ENVIRONMENT`: `sandbox`, `mtncongo`, `mtnuganda`, … */
   readonly targetEnvironment: string;
@@ -80,8 +80,10 @@ export interface Config {
   readonly trustProxy: readonly string[];
   /** `CARRIER_ROUTES`: an absolute path of a JSON file of number routes; absent: the routes of the mode. */
   readonly carrierRoutes?: string;
-  /** Absent in production when none of its variables is set: the connector is off. */
+  /** Collections: absent in production when none of its variables is set, then no phone is charged. */
   readonly mtnMomo?: MtnMomoConfig;
+  /** Disbursements: absent in production when none of its variables is set, then no phone is paid. */
+  readonly mtnMomoDisbursement?: MtnMomoConfig;
   /** Absent in production when none of its variables is set: cards are off. */
   readonly cardnet?: CardnetConfig;
   /** Absent in production when none of its variables is set: no text can be sent. */
@@ -106,6 +108,9 @@ const SANDBOX = {
   MTN_MOMO_SUBSCRIPTION_KEY: 'sandbox-collection',
   MTN_MOMO_API_USER: '5ba0d1c4-5f0e-4b3a-9d6e-7f0a1c2b3d4e',
   MTN_MOMO_API_KEY: 'sandbox-api-key',
+  MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY: 'sandbox-disbursement',
+  MTN_MOMO_DISBURSEMENT_API_USER: '8c1e7f52-3b9d-4c60-a1f7-2d4e6b8a0c93',
+  MTN_MOMO_DISBURSEMENT_API_KEY: 'sandbox-disbursement-api-key',
   MTN_MOMO_TARGET_ENVIRONMENT: 'sandbox',
   SMS_TOKEN: 'sandbox-sms',
   CARDNET_CALLBACK_SECRET: 'sandbox-cardnet-callback-secret',
@@ -139,12 +144,12 @@ export function readConfig(environment: Environment, defaults: Environment = {})
     sandboxPort,
     publicUrl: readPublicUrl(env, mode) ?? listenUrl(host, port),
     masterKeys: readMasterKeys(env, mode),
-    ...present('cardnetCallbackSecret', readCredential(env, 'CARDNET_CALLBACK_SECRET', mode)),
+    ...present('cardnetCallbackSecret', readCredential(env, 'CARDNET_CALLBACK_SECRET', mode).value),
     logLevel: env.word<LogLevel>('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
     rateLimitScale: env.decimal('RATE_LIMIT_SCALE', 1),
     trustProxy: env.networks('TRUST_PROXY'),
     ...present('carrierRoutes', readFilePath(env, 'CARRIER_ROUTES', './carrier-routes.json')),
-    ...present('mtnMomo', readMtnMomo(env, mode, sandboxPort)),
+    ...readMtnMomo(env, mode, sandboxPort),
     ...present('cardnet', readCardnet(env, mode, sandboxPort)),
     ...present('sms', readSms(env, mode, sandboxPort)),
   };
@@ -180,7 +185,7 @@ function listenUrl(host: string, port: number): string {
 }
 
 /** What works, and yet is hardly what is wanted: one line each, for the start and for `doctor`. */
-export function warningsOf({ mode, publicUrl, mtnMomo, sms }: Config): readonly Warning[] {
+export function warningsOf({ mode, publicUrl, mtnMomo, mtnMomoDisbursement, sms }: Config): readonly Warning[] {
   const warnings: Warning[] = [];
   // Production takes nothing but https for a PUBLIC_URL that is set.
   if (mode === 'production' && publicUrl.startsWith('http:')) {
@@ -193,7 +198,7 @@ export function warningsOf({ mode, publicUrl, mtnMomo, sms }: Config): readonly 
       'SMS_URL is not set: no one-time code can be sent, so that wallet payments above the threshold cannot be paid';
     warnings.push({ about: 'texts', detail });
   }
-  if (mtnMomo === undefined) {
+  if (mtnMomo === undefined && mtnMomoDisbursement === undefined) {
     const detail =
       'no carrier is configured: mobile money is unavailable, set for example MTN_MOMO_BASE_URL and its others';
     warnings.push({ about: 'carriers', detail });
@@ -216,14 +221,20 @@ function readMasterKeys(env: EnvironmentReader, mode: GatewayMode): readonly str
 
 type CredentialName = keyof typeof SANDBOX;
 
+/** A variable's name, and its value where it has one. */
+interface Named {
+  readonly name: string;
+  readonly value: string | undefined;
+}
+
 /** A credential: the sandbox's own where none is set, and never that in production. */
-function readCredential(env: EnvironmentReader, name: CredentialName, mode: GatewayMode): string | undefined {
+function readCredential(env: EnvironmentReader, name: CredentialName, mode: GatewayMode): Named {
   const value = env.text(name);
-  if (mode === 'sandbox') return value ?? SANDBOX[name];
+  if (mode === 'sandbox') return { name, value: value ?? SANDBOX[name] };
   if (value === SANDBOX[name]) {
     env.problem(name, `is the sandbox's, which everybody knows: production needs your own, for example ${name}=…`);
   }
-  return value;
+  return { name, value };
 }
 
 function readFilePath(env: EnvironmentReader, name: string, example: string): string | undefined {
@@ -238,27 +249,48 @@ function readFilePath(env: EnvironmentReader, name: string, example: string): st
   return path;
 }
 
-function readMtnMomo(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): MtnMomoConfig | undefined {
+/** The variables of each product of MTN's. */
+const COLLECTION = {
+  subscriptionKey: 'MTN_MOMO_SUBSCRIPTION_KEY',
+  apiUser: 'MTN_MOMO_API_USER',
+  apiKey: 'MTN_MOMO_API_KEY',
+} as const;
+const DISBURSEMENT = {
+  subscriptionKey: 'MTN_MOMO_DISBURSEMENT_SUBSCRIPTION_KEY',
+  apiUser: 'MTN_MOMO_DISBURSEMENT_API_USER',
+  apiKey: 'MTN_MOMO_DISBURSEMENT_API_KEY',
+} as const;
+
+/** Two products at one address: a gateway may have both, or one of them. */
+function readMtnMomo(
+  env: EnvironmentReader,
+  mode: GatewayMode,
+  sandboxPort: number,
+): Pick<Config, 'mtnMomo' | 'mtnMomoDisbursement'> {
   const https = mode === 'production' ? 'unless-local' : false;
-  const fields = {
-    MTN_MOMO_BASE_URL: upstreamUrl(env, 'MTN_MOMO_BASE_URL', mode, {
-      sandbox: `http://127.0.0.1:${sandboxPort}/mtn`,
-      example: 'https://proxy.momoapi.mtn.com',
-    }),
-    MTN_MOMO_SUBSCRIPTION_KEY: readCredential(env, 'MTN_MOMO_SUBSCRIPTION_KEY', mode),
-    MTN_MOMO_API_USER: readCredential(env, 'MTN_MOMO_API_USER', mode),
-    MTN_MOMO_API_KEY: readCredential(env, 'MTN_MOMO_API_KEY', mode),
-    MTN_MOMO_TARGET_ENVIRONMENT: readCredential(env, 'MTN_MOMO_TARGET_ENVIRONMENT', mode),
-  };
+  const baseUrl = upstreamUrl(env, 'MTN_MOMO_BASE_URL', mode, {
+    sandbox: `http://127.0.0.1:${sandboxPort}/mtn`,
+    example: 'https://proxy.momoapi.mtn.com',
+  });
+  const targetEnvironment = readCredential(env, 'MTN_MOMO_TARGET_ENVIRONMENT', mode);
   const callbackHost = env.url('MTN_MOMO_CALLBACK_HOST', { example: 'https://callbacks.example.com', https });
-  if (!isWhole(env, fields)) return undefined;
+  const read = (own: typeof COLLECTION | typeof DISBURSEMENT): MtnMomoConfig | undefined => {
+    const block = readBlock(env, {
+      baseUrl,
+      subscriptionKey: readCredential(env, own.subscriptionKey, mode),
+      apiUser: readCredential(env, own.apiUser, mode),
+      apiKey: readCredential(env, own.apiKey, mode),
+      targetEnvironment,
+    });
+    return block && { ...block, ...present('callbackHost', callbackHost) };
+  };
+  // What both share does not say which product is meant: unless its own is set, it is collections.
+  const isSet = (own: object) => Object.values(own).some((name: string) => env.text(name) !== undefined);
+  const paysOut = mode === 'sandbox' || isSet(DISBURSEMENT);
+  const collects = mode === 'sandbox' || !paysOut || isSet(COLLECTION);
   return {
-    baseUrl: fields.MTN_MOMO_BASE_URL,
-    subscriptionKey: fields.MTN_MOMO_SUBSCRIPTION_KEY,
-    apiUser: fields.MTN_MOMO_API_USER,
-    apiKey: fields.MTN_MOMO_API_KEY,
-    targetEnvironment: fields.MTN_MOMO_TARGET_ENVIRONMENT,
-    ...present('callbackHost', callbackHost),
+    ...present('mtnMomo', collects ? read(COLLECTION) : undefined),
+    ...present('mtnMomoDisbursement', paysOut ? read(DISBURSEMENT) : undefined),
   };
 }
 
@@ -267,26 +299,24 @@ const CARDNET_VERSIONS = { from: 72, to: 100 } as const;
 
 function readCardnet(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): CardnetConfig | undefined {
   const https = mode === 'production' ? 'unless-local' : false;
-  const fields = {
-    CARDNET_BASE_URL: upstreamUrl(env, 'CARDNET_BASE_URL', mode, {
+  const block = readBlock(env, {
+    baseUrl: upstreamUrl(env, 'CARDNET_BASE_URL', mode, {
       sandbox: `http://127.0.0.1:${sandboxPort}/cardnet`,
       example: 'https://ap-gateway.mastercard.com',
     }),
-    CARDNET_MERCHANT_ID: readCredential(env, 'CARDNET_MERCHANT_ID', mode),
-    CARDNET_API_PASSWORD: readCredential(env, 'CARDNET_API_PASSWORD', mode),
-  };
+    merchantId: readCredential(env, 'CARDNET_MERCHANT_ID', mode),
+    apiPassword: readCredential(env, 'CARDNET_API_PASSWORD', mode),
+  });
   const apiVersion = env.whole('CARDNET_API_VERSION', CARDNET_VERSIONS, CARDNET_VERSIONS.to);
   const formUrl = env.url('CARDNET_FORM_URL', { example: 'https://ap-gateway.mastercard.com', https });
   const currencies = readCurrencies(env, 'CARDNET_CURRENCIES');
-  if (!isWhole(env, fields)) return undefined;
+  if (block === undefined) return undefined;
   // The sandbox's own form lies on another origin than its API, as the real one lies on another than the gateway's pages.
   const own = mode === 'sandbox' && env.text('CARDNET_BASE_URL') === undefined;
   return {
-    baseUrl: fields.CARDNET_BASE_URL,
-    merchantId: fields.CARDNET_MERCHANT_ID,
-    apiPassword: fields.CARDNET_API_PASSWORD,
+    ...block,
     apiVersion,
-    formUrl: formUrl ?? (own ? `http://localhost:${sandboxPort}/cardnet` : fields.CARDNET_BASE_URL),
+    formUrl: formUrl ?? (own ? `http://localhost:${sandboxPort}/cardnet` : block.baseUrl),
     ...present('currencies', currencies),
   };
 }
@@ -303,14 +333,13 @@ function readCurrencies(env: EnvironmentReader, name: string): readonly Currency
 }
 
 function readSms(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): SmsConfig | undefined {
-  const fields = {
-    SMS_URL: upstreamUrl(env, 'SMS_URL', mode, {
+  return readBlock(env, {
+    url: upstreamUrl(env, 'SMS_URL', mode, {
       sandbox: `http://127.0.0.1:${sandboxPort}/sms`,
       example: 'https://sms.example.com/send',
     }),
-    SMS_TOKEN: readCredential(env, 'SMS_TOKEN', mode),
-  };
-  return isWhole(env, fields) ? { url: fields.SMS_URL, token: fields.SMS_TOKEN } : undefined;
+    token: readCredential(env, 'SMS_TOKEN', mode),
+  });
 }
 
 /** An upstream's address: credentials travel to it, so that production takes http only on this machine itself. */
@@ -319,24 +348,27 @@ function upstreamUrl(
   name: string,
   mode: GatewayMode,
   address: { readonly sandbox: string; readonly example: string },
-): string | undefined {
+): Named {
   const https = mode === 'production' ? 'unless-local' : false;
   const url = env.url(name, { example: address.example, https });
-  return url ?? (mode === 'sandbox' ? address.sandbox : undefined);
+  return { name, value: url ?? (mode === 'sandbox' ? address.sandbox : undefined) };
 }
 
-/** Whether a block is set as a whole. None of it: the upstream is off. Some of it: the first one missing is named. */
-function isWhole<F extends { readonly [name: string]: string | undefined }>(
+/** A block that is set as a whole. None of it: undefined, the upstream is off. Some of it: the first one missing is named. */
+function readBlock<K extends string>(
   env: EnvironmentReader,
-  fields: F,
-): fields is F & { readonly [name in keyof F]: string } {
-  const names = Object.keys(fields);
-  const missing = names.filter((name) => env.text(name) === undefined && fields[name] === undefined);
-  const set = names.filter((name) => env.text(name) !== undefined);
+  fields: { readonly [key in K]: Named },
+): { readonly [key in K]: string } | undefined {
+  const all = Object.values<Named>(fields);
+  const missing = all.filter(({ name, value }) => env.text(name) === undefined && value === undefined);
+  const set = all.filter(({ name }) => env.text(name) !== undefined);
   if (missing.length > 0 && set.length > 0) {
-    env.problem(missing[0] ?? '', `is missing, while ${set.join(', ')} is set: set all of them or none`);
+    const names = set.map(({ name }) => name).join(', ');
+    env.problem(missing[0]?.name ?? '', `is missing, while ${names} is set: set all of them or none`);
   }
-  return names.every((name) => fields[name] !== undefined);
+  if (all.some(({ value }) => value === undefined)) return undefined;
+  const values = Object.entries<Named>(fields).map(([key, { value }]) => [key, value] as const);
+  return Object.fromEntries(values) as { [key in K]: string };
 }
 
 /** A property that stands only where there is a value. */

@@ -67,7 +67,7 @@ const FOR_TESTS = [
   /\.test\.ts$/,
   /^test\//,
   /^vitest\.config\.ts$/,
-  /^src\/connectors\/(conformance|scripted-upstream)\.ts$/,
+  /^src\/connectors\/((payout-)?conformance|scripted-upstream)\.ts$/,
   /\/testing\//,
 ];
 

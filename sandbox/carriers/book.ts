@@ -28,10 +28,16 @@ export type BookFilter = {
 export type Book = {
   /** `part` tells several movements of one reference apart, such as the refunds of a card payment. */
   readonly record: (entry: Omit<BookEntry, 'times'>, part?: string) => void;
-  readonly find: (carrier: string, reference: string) => BookEntry | undefined;
+  readonly find: (carrier: string, reference: string, part?: string) => BookEntry | undefined;
   readonly lines: (filter?: BookFilter) => BookLine[];
   /** The last movements, newest first. */
   readonly newest: (count: number) => BookLine[];
+  /** A page of the movements in the order in which they were first made: those behind the first `after`. */
+  readonly page: (after: number, limit: number) => BookLine[];
+  /** The movements that were made more than once. */
+  readonly repeated: () => BookLine[];
+  /** The movements that were asked for under one of these names of ours. */
+  readonly ofExternalIds: (ids: ReadonlySet<string>) => BookLine[];
   readonly size: () => number;
 };
 
@@ -42,6 +48,9 @@ function lineOf(entry: BookEntry): BookLine {
 export function createBook(): Book {
   const entries = new Map<string, BookEntry>();
   const order: string[] = [];
+  const linesOf = (keys: Iterable<string>): BookLine[] =>
+    [...keys].flatMap((key) => entries.get(key) ?? []).map(lineOf);
+  const twice = new Set<string>();
   const keyOf = (carrier: string, reference: string, part = '') => `${carrier}/${reference}/${part}`;
 
   return {
@@ -49,9 +58,10 @@ export function createBook(): Book {
       const key = keyOf(entry.carrier, entry.reference, part);
       const before = entries.get(key);
       if (before === undefined) order.push(key);
+      else twice.add(key);
       entries.set(key, before === undefined ? { ...entry, times: 1 } : { ...before, times: before.times + 1 });
     },
-    find: (carrier, reference) => entries.get(keyOf(carrier, reference)),
+    find: (carrier, reference, part) => entries.get(keyOf(carrier, reference, part)),
     lines: (filter = {}) => {
       const lines: BookLine[] = [];
       const reference = filter.reference?.toLowerCase();
@@ -63,10 +73,10 @@ export function createBook(): Book {
       }
       return lines;
     },
-    newest: (count) => {
-      const newest = order.slice(-count).reverse();
-      return newest.flatMap((key) => entries.get(key) ?? []).map(lineOf);
-    },
+    newest: (count) => linesOf(order.slice(-count).reverse()),
+    page: (after, limit) => linesOf(order.slice(after, after + limit)),
+    repeated: () => linesOf(twice),
+    ofExternalIds: (ids) => [...entries.values()].filter(({ external_id }) => ids.has(external_id)).map(lineOf),
     size: () => entries.size,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What a number does by itself, told by its last two digits (contract §11).
+ * What a number does by itself, told by its last two digits (contract §11): when it is charged, and when it is paid.
  * Invariant: the table is the only place that knows the endings; simulators and pages read it.
  */
 
@@ -9,8 +9,11 @@ export type Ending = (typeof endings)[number];
 /** `approve` after the self-decision delay, `no_funds` and `reject` shortly after, `never` until the prompt expires, `person` on the virtual phone. */
 export type Decision = 'approve' | 'no_funds' | 'reject' | 'never' | 'person';
 
-export type Behaviour = {
-  readonly decision: Decision;
+/** What becomes of money sent to a number: `pay` after the self-decision delay, `no_account` and `blocked` shortly after, `never` for ever. */
+export type PayoutDecision = 'pay' | 'no_account' | 'blocked' | 'never';
+
+export type Behaviour<D = Decision> = {
+  readonly decision: D;
   /** The request is taken, but its HTTP answer never comes. */
   readonly answer: 'normal' | 'hangs' | 'down';
   readonly callback: 'once' | 'thrice_out_of_order' | 'none';
@@ -29,6 +32,19 @@ const byEnding: Readonly<Record<Ending, Behaviour>> = {
   '08': { ...normal, decision: 'approve', callback: 'none' },
 };
 
+const paid: Behaviour<PayoutDecision> = { decision: 'pay', answer: 'normal', callback: 'once' };
+
+const payoutByEnding: Readonly<Record<Ending, Behaviour<PayoutDecision>>> = {
+  '01': paid,
+  '02': { ...paid, decision: 'no_account' },
+  '03': { ...paid, decision: 'blocked' },
+  '04': { ...paid, decision: 'never' },
+  '05': { ...paid, answer: 'hangs' },
+  '06': { ...paid, decision: 'never', answer: 'down' },
+  '07': { ...paid, callback: 'thrice_out_of_order' },
+  '08': { ...paid, callback: 'none' },
+};
+
 /** The ending of a number when it is one that decides by itself. */
 export function endingOf(msisdn: string): Ending | undefined {
   const last = msisdn.slice(-2);
@@ -38,4 +54,10 @@ export function endingOf(msisdn: string): Ending | undefined {
 export function behaviourOf(msisdn: string): Behaviour {
   const ending = endingOf(msisdn);
   return ending === undefined ? normal : byEnding[ending];
+}
+
+/** The same for money that is sent to the number: no person has to do anything for it. */
+export function payoutBehaviourOf(msisdn: string): Behaviour<PayoutDecision> {
+  const ending = endingOf(msisdn);
+  return ending === undefined ? paid : payoutByEnding[ending];
 }

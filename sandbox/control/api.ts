@@ -10,6 +10,9 @@ import { type FaultPlan, type Faults, type Upstream, upstreams } from './faults.
 
 export type ControlParts = { readonly book: Book; readonly settings: Settings; readonly faults: Faults };
 
+/** `startedAt` is when this sandbox, and so its book, began. */
+type ApiParts = ControlParts & { readonly startedAt: number };
+
 const rate = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
 const milliseconds = Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400_000 }));
 
@@ -36,21 +39,21 @@ const seedBody = Type.Object({
   seed: Type.Union([Type.String({ minLength: 1, maxLength: 100 }), Type.Integer()]),
 });
 
+const count = Type.Optional(Type.String({ pattern: '^[0-9]{1,9}$' }));
+const pageQuery = Type.Object({ after: count, limit: count });
+
+const MOST_ON_A_PAGE = 1_000;
+
+const searchBody = Type.Object({
+  external_ids: Type.Array(Type.String({ maxLength: 100 }), { maxItems: MOST_ON_A_PAGE }),
+});
+
 export function describeFaults(faults: Faults) {
   return { seed: faults.seed(), faults: faults.plans() };
 }
 
-export function controlApi(app: FastifyInstance, { book, settings, faults }: ControlParts): void {
-  app.get<{ Querystring: BookFilter }>('/control/books', (request, reply) => {
-    const { carrier, reference, msisdn } = request.query;
-    const filter: BookFilter = {
-      ...(typeof carrier === 'string' ? { carrier } : {}),
-      ...(typeof reference === 'string' ? { reference } : {}),
-      ...(typeof msisdn === 'string' ? { msisdn: msisdn.replace(/\D/g, '') } : {}),
-    };
-    return reply.header('cache-control', 'no-store').send(book.lines(filter));
-  });
-
+export function controlApi(app: FastifyInstance, { book, settings, faults, startedAt }: ApiParts): void {
+  bookApi(app, { book, startedAt });
   app.get('/control/settings', (_request, reply) => reply.send(settings));
   app.post<{ Body: Partial<Settings> }>('/control/settings', { schema: { body: settingsBody } }, (request, reply) => {
     const { auto_approve_ms, decline_ms, prompt_life_ms } = request.body;
@@ -96,4 +99,37 @@ function faultChange(body: Partial<FaultPlan>): Partial<FaultPlan> {
     ...(status === undefined ? {} : { status }),
     ...(hang === undefined ? {} : { hang }),
   };
+}
+
+/** The whole book, and for auditors who ask again and again the part that is new to them. */
+function bookApi(app: FastifyInstance, { book, startedAt }: Pick<ApiParts, 'book' | 'startedAt'>): void {
+  app.get<{ Querystring: BookFilter }>('/control/books', (request, reply) => {
+    const { carrier, reference, msisdn } = request.query;
+    const filter: BookFilter = {
+      ...(typeof carrier === 'string' ? { carrier } : {}),
+      ...(typeof reference === 'string' ? { reference } : {}),
+      ...(typeof msisdn === 'string' ? { msisdn: msisdn.replace(/\D/g, '') } : {}),
+    };
+    return reply.header('cache-control', 'no-store').send(book.lines(filter));
+  });
+
+  app.get<{ Querystring: { after?: string; limit?: string } }>(
+    '/control/books/page',
+    { schema: { querystring: pageQuery } },
+    (request, reply) => {
+      const { after = '0', limit = '1000' } = request.query;
+      const lines = book.page(Number(after), Math.min(Number(limit), MOST_ON_A_PAGE));
+      return reply.header('cache-control', 'no-store').send({
+        started_at: new Date(startedAt).toISOString(),
+        size: book.size(),
+        lines,
+        repeated: book.repeated(),
+      });
+    },
+  );
+  app.post<{ Body: { external_ids: string[] } }>(
+    '/control/books/search',
+    { schema: { body: searchBody } },
+    (request, reply) => reply.send({ lines: book.ofExternalIds(new Set(request.body.external_ids)) }),
+  );
 }

@@ -4,7 +4,7 @@
  */
 import { Agent, type Dispatcher } from 'undici';
 import type { Faults } from '../control/faults.ts';
-import type { Callback } from './collections.ts';
+import type { Callback } from './movements.ts';
 
 export type CallbackSender = {
   readonly send: (callback: Callback) => void;

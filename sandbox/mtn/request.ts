@@ -1,13 +1,13 @@
 /**
- * Reads MTN's request to pay off the wire and says what is wrong with it in MTN's words (upstreams §1.3, §1.6).
+ * Reads MTN's request to pay or transfer off the wire and says what is wrong with it in MTN's words (upstreams §1.3 to §1.6).
  * Invariant: nothing here changes state; a body that passes is complete.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { RequestToPay } from './collections.ts';
+import type { MoneyRequest, PartyName } from './movements.ts';
 
 export type WireError = { readonly status: number; readonly body: Readonly<Record<string, string | number>> };
 export type Parsed =
-  | { readonly kind: 'ok'; readonly request: RequestToPay }
+  | { readonly kind: 'ok'; readonly request: MoneyRequest }
   | { readonly kind: 'error'; readonly error: WireError };
 
 const currencies = new Set([
@@ -75,29 +75,30 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function bodyError(body: Readonly<Record<string, unknown>>): WireError | undefined {
-  const payer = record(body.payer);
+function bodyError(body: Readonly<Record<string, unknown>>, name: PartyName): WireError | undefined {
+  const party = record(body[name]);
   if (typeof body.amount !== 'string' || !/^\d{1,15}(\.\d{1,4})?$/.test(body.amount) || !/[1-9]/.test(body.amount))
     return badRequest('Field amount must be a positive number in a string.');
   if (typeof body.currency !== 'string') return badRequest('Field currency is missing.');
   if (!currencies.has(body.currency)) return wireError(500, 'INVALID_CURRENCY', 'Currency not supported.');
   if (typeof body.externalId !== 'string') return badRequest('Field externalId is missing.');
-  if (payer.partyIdType !== 'MSISDN') return badRequest('Field payer.partyIdType must be MSISDN.');
-  if (typeof payer.partyId !== 'string' || !/^\d{8,15}$/.test(payer.partyId))
-    return badRequest('Field payer.partyId must be a number with its country code and without "+".');
+  if (party.partyIdType !== 'MSISDN') return badRequest(`Field ${name}.partyIdType must be MSISDN.`);
+  if (typeof party.partyId !== 'string' || !/^\d{8,15}$/.test(party.partyId))
+    return badRequest(`Field ${name}.partyId must be a number with its country code and without "+".`);
   if (text(body.payerMessage).length > 160 || text(body.payeeNote).length > 160)
     return badRequest('Fields payerMessage and payeeNote hold at most 160 characters.');
   return undefined;
 }
 
-export function parseRequestToPay(headers: IncomingHttpHeaders, given: unknown): Parsed {
+/** `party` is whose number the body names: `payer` in a request to pay, `payee` in a transfer. */
+export function parseMoneyRequest(headers: IncomingHttpHeaders, given: unknown, party: PartyName): Parsed {
   const reference = headers['x-reference-id'];
   if (!isReference(reference))
     return { kind: 'error', error: badRequest('Header X-Reference-Id must be a UUID version 4.') };
   const url = callbackUrl(headers);
   if (typeof url === 'object' && url !== null) return { kind: 'error', error: url };
   const body = record(given);
-  const error = bodyError(body);
+  const error = bodyError(body, party);
   if (error !== undefined) return { kind: 'error', error };
   return {
     kind: 'ok',
@@ -106,7 +107,7 @@ export function parseRequestToPay(headers: IncomingHttpHeaders, given: unknown):
       amount: text(body.amount),
       currency: text(body.currency),
       externalId: text(body.externalId),
-      msisdn: text(record(body.payer).partyId),
+      msisdn: text(record(body[party]).partyId),
       payerMessage: text(body.payerMessage),
       payeeNote: text(body.payeeNote),
       callbackUrl: url,

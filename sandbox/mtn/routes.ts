@@ -1,12 +1,12 @@
 /**
- * MTN MoMo's Open API over HTTP, collections only (upstreams §1.2 to §1.5), mounted under /mtn.
+ * MTN MoMo's Open API over HTTP, collections and disbursements (upstreams §1.2 to §1.5), mounted under /mtn.
  * Invariant: credentials are checked before anything else, and a request that is answered with an error was not taken.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { behaviourOf } from '../carriers/endings.ts';
+import { behaviourOf, payoutBehaviourOf } from '../carriers/endings.ts';
 import { type FaultHooks, leaveHanging } from '../control/fault-hooks.ts';
 import type { World } from '../world.ts';
-import type { Collections } from './collections.ts';
+import type { Movements, PartyName } from './movements.ts';
 import {
   badRequest,
   down,
@@ -14,19 +14,30 @@ import {
   environmentError,
   isReference,
   notFound,
-  parseRequestToPay,
+  parseMoneyRequest,
   type WireError,
 } from './request.ts';
 import { createTokens, type MtnCredentials, tokenLife } from './tokens.ts';
 
 export type MtnParts = {
   readonly world: World;
-  readonly collections: Collections;
-  readonly credentials: MtnCredentials;
+  readonly collections: Movements;
+  readonly disbursements: Movements;
+  readonly collectionCredentials: MtnCredentials;
+  readonly disbursementCredentials: MtnCredentials;
   readonly hooks: FaultHooks;
 };
 
-const root = '/collection/v1_0';
+/** One product: its part of the paths, and what lies behind them. */
+type Product = {
+  readonly name: 'collection' | 'disbursement';
+  readonly resource: 'requesttopay' | 'transfer';
+  readonly party: PartyName;
+  readonly movements: Movements;
+  readonly credentials: MtnCredentials;
+  /** Undefined: the carrier is down for that number. */
+  readonly hasAccount: (msisdn: string) => boolean | undefined;
+};
 
 function refuse(reply: FastifyReply, error: WireError): FastifyReply {
   return reply.code(error.status).send(error.body);
@@ -34,9 +45,32 @@ function refuse(reply: FastifyReply, error: WireError): FastifyReply {
 
 /** Registers the routes on `scope`, whose prefix is /mtn. */
 export function mtnRoutes(scope: FastifyInstance, parts: MtnParts): void {
-  const { collections, credentials, hooks } = parts;
-  const tokens = createTokens(parts.world, credentials);
   readJsonLeniently(scope);
+  productRoutes(scope, parts, {
+    name: 'collection',
+    resource: 'requesttopay',
+    party: 'payer',
+    movements: parts.collections,
+    credentials: parts.collectionCredentials,
+    hasAccount: (msisdn) => (behaviourOf(msisdn).answer === 'down' ? undefined : true),
+  });
+  productRoutes(scope, parts, {
+    name: 'disbursement',
+    resource: 'transfer',
+    party: 'payee',
+    movements: parts.disbursements,
+    credentials: parts.disbursementCredentials,
+    hasAccount: (msisdn) => {
+      const { answer, decision } = payoutBehaviourOf(msisdn);
+      return answer === 'down' ? undefined : decision !== 'no_account';
+    },
+  });
+}
+
+function productRoutes(scope: FastifyInstance, { world, hooks }: MtnParts, product: Product): void {
+  const { movements, credentials } = product;
+  const tokens = createTokens(world, credentials);
+  const root = `/${product.name}/v1_0`;
 
   const subscriptionError = (request: FastifyRequest): WireError | undefined => {
     const key = request.headers['ocp-apim-subscription-key'];
@@ -64,27 +98,27 @@ export function mtnRoutes(scope: FastifyInstance, parts: MtnParts): void {
     if (token === undefined) return refuse(reply, { status: 401, body: { error: 'login_failed' } });
     return reply.send({ access_token: token, token_type: 'access_token', expires_in: tokenLife });
   };
-  scope.post('/collection/token', hooks, giveToken);
-  scope.post('/collection/token/', hooks, giveToken);
+  scope.post(`/${product.name}/token`, hooks, giveToken);
+  scope.post(`/${product.name}/token/`, hooks, giveToken);
 
-  scope.post(`${root}/requesttopay`, hooks, (request, reply) => {
+  scope.post(`${root}/${product.resource}`, hooks, (request, reply) => {
     const denied = accessError(request);
     if (denied !== undefined) return refuse(reply, denied);
-    const parsed = parseRequestToPay(request.headers, request.body);
+    const parsed = parseMoneyRequest(request.headers, request.body, product.party);
     if (parsed.kind === 'error') return refuse(reply, parsed.error);
-    const taken = collections.take(parsed.request);
+    const taken = movements.take(parsed.request);
     if (taken === 'down') return refuse(reply, down);
     if (taken === 'duplicate') return refuse(reply, duplicate);
     if (taken === 'taken_unanswered') return leaveHanging(reply);
     return reply.code(202).send();
   });
 
-  scope.get<{ Params: { reference: string } }>(`${root}/requesttopay/:reference`, hooks, (request, reply) => {
+  scope.get<{ Params: { reference: string } }>(`${root}/${product.resource}/:reference`, hooks, (request, reply) => {
     const denied = accessError(request);
     if (denied !== undefined) return refuse(reply, denied);
     const { reference } = request.params;
     if (!isReference(reference)) return refuse(reply, badRequest('The reference must be a UUID version 4.'));
-    const status = collections.find(reference.toLowerCase());
+    const status = movements.find(reference.toLowerCase());
     return status === undefined ? refuse(reply, notFound) : reply.send(status);
   });
 
@@ -94,7 +128,8 @@ export function mtnRoutes(scope: FastifyInstance, parts: MtnParts): void {
     const { msisdn } = request.params;
     if (!/^\d{8,15}$/.test(msisdn))
       return refuse(reply, badRequest('The number must have its country code and no "+".'));
-    return behaviourOf(msisdn).answer === 'down' ? refuse(reply, down) : reply.send({ result: true });
+    const result = product.hasAccount(msisdn);
+    return result === undefined ? refuse(reply, down) : reply.send({ result });
   });
 }
 

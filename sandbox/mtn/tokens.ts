@@ -11,12 +11,19 @@ export type MtnCredentials = {
   readonly apiKey: string;
 };
 
-/** The credentials that the sandbox accepts unless others are handed in. They protect nothing. */
-export const sandboxCredentials: MtnCredentials = {
-  subscriptionKey: 'sandbox-collection',
-  apiUser: '5ba0d1c4-5f0e-4b3a-9d6e-7f0a1c2b3d4e',
-  apiKey: 'sandbox-api-key',
-};
+/** The credentials that the sandbox accepts unless others are handed in, for each product its own. They protect nothing. */
+export const sandboxCredentials = {
+  collection: {
+    subscriptionKey: 'sandbox-collection',
+    apiUser: '5ba0d1c4-5f0e-4b3a-9d6e-7f0a1c2b3d4e',
+    apiKey: 'sandbox-api-key',
+  },
+  disbursement: {
+    subscriptionKey: 'sandbox-disbursement',
+    apiUser: '8c1e7f52-3b9d-4c60-a1f7-2d4e6b8a0c93',
+    apiKey: 'sandbox-disbursement-api-key',
+  },
+} as const satisfies Record<string, MtnCredentials>;
 
 /** Seconds. */
 export const tokenLife = 3_600;

@@ -30,6 +30,7 @@ describe.each(['/', '/phone', '/phone/243810000042', '/inbox', '/inbox/demo', '/
 test('the start page teaches every number and a payment against the gateway', async () => {
   const { text } = await running.call('GET', '/');
   for (const ending of endings) expect(text).toContain(`… ${ending}`);
+  expect(text).toContain('fails, no such account');
   expect(text).toContain('http://gateway.example:8080/api/v1/internal/sessions/create');
   expect(text).toContain('$CREDENTIAL');
   for (const link of ['/phone/243810000042', '/inbox/demo', '/control']) expect(text).toContain(`href="${link}"`);

@@ -20,14 +20,29 @@ const statuses: Readonly<Record<(typeof endings)[number], string>> = {
   '08': 'approved, found by asking',
 };
 
+/** What becomes of money that is sent to the number. */
+const payouts: Readonly<Record<(typeof endings)[number] | 'other', string>> = {
+  '01': 'paid after 1 s',
+  '02': 'fails, no such account',
+  '03': 'fails, account blocked',
+  '04': 'never decided',
+  '05': 'paid, found by asking',
+  '06': 'not taken; sent again later',
+  '07': 'paid, once',
+  '08': 'paid, found by asking',
+  other: 'paid after 1 s',
+};
+
 function numbers(): SafeHtml {
   const words = phoneWords.en;
-  return html`<div class="scroll"><table class="numbers"><thead><tr><th scope="col">Ending</th><th scope="col">The carrier</th><th scope="col">The payment ends</th><th scope="col">Phone</th></tr></thead><tbody>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Numbers"><table class="numbers wide"><thead><tr><th scope="col">Ending</th><th scope="col">The carrier</th><th scope="col">A payment from it ends</th><th scope="col">A payout to it ends</th><th scope="col">Phone</th></tr></thead><tbody>
     ${endings.map(
-      (ending) => html`<tr><th scope="row">… ${ending}</th><td>${words.endings[ending]}</td><td>${statuses[ending]}</td>
+      (
+        ending,
+      ) => html`<tr><th scope="row">… ${ending}</th><td>${words.endings[ending]}</td><td>${statuses[ending]}</td><td>${payouts[ending]}</td>
         <td class="figure"><a href="/phone/2438100001${ending}">+243 810 000 1${ending}</a></td></tr>`,
     )}
-    <tr><th scope="row">any other</th><td>waits for the virtual phone</td><td>as you decide there</td><td class="figure"><a href="/phone/243810000042">+243 810 000 042</a></td></tr></tbody></table></div>`;
+    <tr><th scope="row">any other</th><td>waits for the virtual phone</td><td>as you decide there</td><td>${payouts.other}</td><td class="figure"><a href="/phone/243810000042">+243 810 000 042</a></td></tr></tbody></table></div>`;
 }
 
 /** "5123 4500 0000 0008". */
@@ -80,7 +95,7 @@ export function startPage(app: FastifyInstance, gateway: string): void {
         <a class="card tile" href="/phone/243810000042"><strong>Phone</strong><span class="soft">Approve or reject what a carrier pushes. The PIN is 0000.</span></a>
         <a class="card tile" href="/inbox/demo"><strong>Inbox</strong><span class="soft">Catch webhooks, read them live, see whether they verify.</span></a>
         <a class="card tile" href="/control"><strong>Control</strong><span class="soft">Delays, lost answers, duplicates; repeatable from a seed.</span></a></div>
-      <section class="card stack"><h2>Numbers that decide by themselves</h2><p class="soft">The last two digits say what happens, whatever the country.</p>${numbers()}</section>
+      <section class="card stack"><h2>Numbers that decide by themselves</h2><p class="soft">The last two digits say what happens, whatever the country: to a payment from the number, and to a payout to it.</p>${numbers()}</section>
       <section class="card stack" id="cards"><h2>Test cards</h2><p class="soft">Any other number whose check digit is right works too: then its expiry decides, and any date that is not listed is approved.</p>${cards()}</section>
       <section class="card stack"><h2>Pay in two minutes</h2><p class="soft">The gateway is at <a href="${gateway}/docs">${gateway}</a>; its start printed a credential for <code>$CREDENTIAL</code>.</p>${commands(gateway, sandbox)}</section></div>`;
     return sendPage(reply, { title: 'Start', language: 'en', current: '/', sheet: 'tools', main });

@@ -19,6 +19,10 @@ export type PhoneView = {
 
 const carrierNames: Readonly<Record<string, string>> = { mtn: 'MTN MoMo' };
 
+function carrierName(carrier: string): string {
+  return carrierNames[carrier] ?? carrier.toUpperCase();
+}
+
 /** A number as people write it; the bare digits when its plan is unknown. */
 export function displayNumber(msisdn: string): string {
   return parsePhoneNumberFromString(`+${msisdn}`)?.formatInternational() ?? `+${msisdn}`;
@@ -64,7 +68,7 @@ function sheet(view: PhoneView, words: PhoneWords, prompt: Prompt): SafeHtml {
   const merchant = prompt.merchant === '' ? '—' : prompt.merchant;
   const left = timeLeft(prompt.expires_at - view.now);
   return html`<div class="sheet ${prompt.carrier}${prompt.wrong_pins > 0 && ' still'}">
-    <div class="sheet-top"><span class="carrier">${carrierNames[prompt.carrier] ?? prompt.carrier.toUpperCase()}</span>
+    <div class="sheet-top"><span class="carrier">${carrierName(prompt.carrier)}</span>
       <span class="left"><span class="hush">${words.expiresIn} </span><span data-until="${prompt.expires_at}">${left}</span></span></div>
     <p class="pay-to">${words.payTo} <strong>${merchant}</strong></p>
     <p class="amount">${formatAmount(view.language, prompt.amount, prompt.currency)}</p>
@@ -78,9 +82,16 @@ function sheet(view: PhoneView, words: PhoneWords, prompt: Prompt): SafeHtml {
 }
 
 function notification(view: PhoneView, words: PhoneWords, message: Message): SafeHtml {
-  return html`<li class="note"><div class="note-top"><strong>Mbongo</strong><time datetime="${new Date(message.at).toISOString()}">${formatClock(view.language, message.at)}</time></div>
-    <p>${message.text}</p>
-    ${message.code !== null && html`<button class="copy" type="button" data-copy="${message.code}" data-copied="${words.copied}">${fill(words.copy, { code: `${message.code.slice(0, 3)}\u00a0${message.code.slice(3)}` })}</button>`}</li>`;
+  const { received, code } = message;
+  const from = received === null ? 'Mbongo' : carrierName(received.carrier);
+  return html`<li class="note"><div class="note-top"><strong>${from}</strong><time datetime="${new Date(message.at).toISOString()}">${formatClock(view.language, message.at)}</time></div>
+    ${
+      received === null
+        ? html`<p>${message.text}</p>`
+        : html`<p>${fill(words.received, { amount: formatAmount(view.language, received.amount, received.currency) })}</p>
+    ${received.note !== '' && html`<p>${received.note}</p>`}`
+    }
+    ${code !== null && html`<button class="copy" type="button" data-copy="${code}" data-copied="${words.copied}">${fill(words.copy, { code: `${code.slice(0, 3)}\u00a0${code.slice(3)}` })}</button>`}</li>`;
 }
 
 function historyList(view: PhoneView, words: PhoneWords, prompts: readonly Prompt[]): SafeHtml {

@@ -23,7 +23,21 @@ export type Prompt = {
   readonly wrong_pins: number;
 };
 
-export type Message = { readonly at: number; readonly text: string; readonly code: string | null };
+/** Money that came in by itself: a payout. `amount` is decimal text; `note` is what the sender wrote. */
+export type Received = {
+  readonly carrier: string;
+  readonly amount: string;
+  readonly currency: string;
+  readonly note: string;
+};
+
+/** `received` is what the carrier tells of; null for texts of anybody else. */
+export type Message = {
+  readonly at: number;
+  readonly text: string;
+  readonly code: string | null;
+  readonly received: Received | null;
+};
 
 /** What the owner said, as the carrier hears it; `locked` is three wrong PINs. */
 export type Verdict = 'approve' | 'reject' | 'locked';
@@ -50,6 +64,8 @@ export type Phones = {
   readonly settle: (msisdn: string, id: string, status: Exclude<PromptStatus, 'pending'>) => void;
   readonly answer: (msisdn: string, id: string, answer: 'approve' | 'reject', pin: string) => AnswerResult;
   readonly message: (msisdn: string, text: string) => void;
+  /** The carrier's word that money has come in. */
+  readonly receive: (msisdn: string, received: Received) => void;
   readonly read: (msisdn: string) => Handset;
   /** Calls `changed` after every change of that phone, until the returned function is called. */
   readonly watch: (msisdn: string, changed: () => void) => () => void;
@@ -114,6 +130,13 @@ export function createPhones(world: World): Phones {
     return { kind: 'wrong_pin', left: pinsAllowed - wrong_pins };
   };
 
+  const arrive = (msisdn: string, message: Message) => {
+    const phone = touch(msisdn);
+    phone.messages.unshift(message);
+    if (phone.messages.length > messagesKept) phone.messages.pop();
+    changed(msisdn);
+  };
+
   return {
     push: ({ onVerdict, ...prompt }) => {
       const phone = touch(prompt.msisdn);
@@ -135,11 +158,11 @@ export function createPhones(world: World): Phones {
       slot.onVerdict(answer);
       return { kind: 'answered', prompt: slot.prompt };
     },
-    message: (msisdn, text) => {
-      const phone = touch(msisdn);
-      phone.messages.unshift({ at: world.now(), text, code: codeIn(text) });
-      if (phone.messages.length > messagesKept) phone.messages.pop();
-      changed(msisdn);
+    message: (msisdn, text) => arrive(msisdn, { at: world.now(), text, code: codeIn(text), received: null }),
+    receive: (msisdn, received) => {
+      const { amount, currency, note } = received;
+      const text = `You have received ${amount} ${currency.toUpperCase()}. ${note}`.trim();
+      arrive(msisdn, { at: world.now(), text, code: null, received });
     },
     read: (msisdn) => {
       const phone = phones.get(msisdn);

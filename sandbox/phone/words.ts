@@ -38,6 +38,7 @@ export type PhoneWords = {
   readonly copied: string;
   readonly refresh: string;
   readonly newPrompt: string;
+  readonly received: string;
   readonly offline: string;
 };
 
@@ -92,6 +93,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
     copied: 'Copied',
     refresh: 'Refresh',
     newPrompt: 'New request: {merchant}, {amount}.',
+    received: 'You have received {amount}.',
     offline: 'Connection lost. Trying again…',
   },
   fr: {
@@ -140,6 +142,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
     copied: 'Copié',
     refresh: 'Actualiser',
     newPrompt: 'Nouvelle demande : {merchant}, {amount}.',
+    received: 'Vous avez reçu {amount}.',
     offline: 'Connexion perdue. Nouvel essai…',
   },
   es: {
@@ -194,6 +197,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
     copied: 'Copiado',
     refresh: 'Actualizar',
     newPrompt: 'Nueva solicitud: {merchant}, {amount}.',
+    received: 'Ha recibido {amount}.',
     offline: 'Conexión perdida. Reintentando…',
   },
   ru: {
@@ -247,6 +251,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
     copied: 'Скопировано',
     refresh: 'Обновить',
     newPrompt: 'Новый запрос: {merchant}, {amount}.',
+    received: 'Вы получили {amount}.',
     offline: 'Связь потеряна. Пробуем снова…',
   },
   zh: {
@@ -290,6 +295,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
     copied: '已复制',
     refresh: '刷新',
     newPrompt: '新的付款请求：{merchant}，{amount}。',
+    received: '您已收到 {amount}。',
     offline: '连接中断，正在重试…',
   },
   ln: {
@@ -339,6 +345,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
     copied: 'Ekopiami',
     refresh: 'Zongisá sika',
     newPrompt: 'Bosengi ya sika: {merchant}, {amount}.',
+    received: 'Ozwi {amount}.',
     offline: 'Boyokani ekatani. Tozali komeka lisusu…',
   },
 };

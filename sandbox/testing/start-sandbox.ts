@@ -49,6 +49,9 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}): Promi
 export const subscription = { 'ocp-apim-subscription-key': 'sandbox-collection' };
 export const basic = `Basic ${btoa('5ba0d1c4-5f0e-4b3a-9d6e-7f0a1c2b3d4e:sandbox-api-key')}`;
 
+const disbursementSubscription = { 'ocp-apim-subscription-key': 'sandbox-disbursement' };
+const disbursementBasic = `Basic ${btoa('8c1e7f52-3b9d-4c60-a1f7-2d4e6b8a0c93:sandbox-disbursement-api-key')}`;
+
 /** A reference whose last digit is even or odd, as a test needs it. */
 export function newReference(last = '0'): string {
   return `${randomUUID().slice(0, -1)}${last}`;
@@ -67,14 +70,31 @@ export type PayExtra = {
   readonly headers?: Record<string, string>;
 };
 
-/** A client that holds a fresh token. */
-export async function momoClient(running: RunningSandbox): Promise<MomoClient> {
-  const given = await running.call('POST', '/mtn/collection/token/', undefined, {
-    ...subscription,
-    authorization: basic,
-  });
+/** A client of collections that holds a fresh token. */
+export function momoClient(running: RunningSandbox): Promise<MomoClient> {
+  const credentials = { ...subscription, authorization: basic };
+  return productClient(running, { name: 'collection', resource: 'requesttopay', party: 'payer', credentials });
+}
+
+/** The same of disbursements: `pay` sends money to the number. */
+export function disbursementClient(running: RunningSandbox): Promise<MomoClient> {
+  const credentials = { ...disbursementSubscription, authorization: disbursementBasic };
+  return productClient(running, { name: 'disbursement', resource: 'transfer', party: 'payee', credentials });
+}
+
+type Product = {
+  readonly name: string;
+  readonly resource: string;
+  readonly party: 'payer' | 'payee';
+  readonly credentials: Record<string, string>;
+};
+
+async function productClient(running: RunningSandbox, product: Product): Promise<MomoClient> {
+  const { name, resource, party, credentials } = product;
+  const given = await running.call('POST', `/mtn/${name}/token/`, undefined, credentials);
   const { access_token } = given.json as { access_token: string };
-  const headers = { ...subscription, authorization: `Bearer ${access_token}`, 'x-target-environment': 'sandbox' };
+  const headers = { ...credentials, authorization: `Bearer ${access_token}`, 'x-target-environment': 'sandbox' };
+  const path = `/mtn/${name}/v1_0/${resource}`;
 
   return {
     headers,
@@ -84,15 +104,15 @@ export async function momoClient(running: RunningSandbox): Promise<MomoClient> {
         amount: '45.90',
         currency: 'USD',
         externalId: 'txn_1',
-        payer: { partyIdType: 'MSISDN', partyId: msisdn },
+        [party]: { partyIdType: 'MSISDN', partyId: msisdn },
         payerMessage: 'order-2041',
         payeeNote: 'Boutique Kivu',
         ...extra.body,
       };
       const callback = extra.callbackUrl === undefined ? {} : { 'x-callback-url': extra.callbackUrl };
       const sent = { ...headers, 'x-reference-id': reference, ...callback, ...extra.headers };
-      return { ...(await running.call('POST', '/mtn/collection/v1_0/requesttopay', body, sent)), reference };
+      return { ...(await running.call('POST', path, body, sent)), reference };
     },
-    status: (reference) => running.call('GET', `/mtn/collection/v1_0/requesttopay/${reference}`, undefined, headers),
+    status: (reference) => running.call('GET', `${path}/${reference}`, undefined, headers),
   };
 }

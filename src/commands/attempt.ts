@@ -4,7 +4,6 @@
  * Invariant: nothing is closed without --yes; a phone number is never shown whole.
  */
 
-import { userInfo } from 'node:os';
 import { formatMinor } from '../domain/money.ts';
 import { maskPhone } from '../domain/phone.ts';
 import type { Attempt } from '../domain/records.ts';
@@ -12,6 +11,7 @@ import { decideAttempt, requireAttempt, requireDecidable } from '../usecases/att
 import { OperatorError } from '../usecases/operator.ts';
 import { readWhole } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
+import { thisUser } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
 const MOST_LISTED = 1_000;
@@ -27,6 +27,7 @@ export async function attemptList(
     attempt.status,
     timeOf(attempt.created_at),
     attempt.connector,
+    attempt.purpose,
     amountOf(attempt),
     phoneOf(attempt) ?? '',
     attempt.payment_id,
@@ -34,7 +35,7 @@ export async function attemptList(
   ]);
   return {
     document: { attempts: attempts.map(documentOf) },
-    lines: table(['attempt', 'status', 'made', 'upstream', 'amount', 'phone', 'transaction', 'inquiries'], rows),
+    lines: table(['attempt', 'status', 'made', 'upstream', 'for', 'amount', 'phone', 'transaction', 'inquiries'], rows),
   };
 }
 
@@ -57,31 +58,24 @@ export async function attemptSettle(
   if (yes !== true) {
     const attempt = await requireAttempt(deps, attemptId);
     requireDecidable(attempt, deps.clock.now());
-    const what = `${amountOf(attempt)} from ${phoneOf(attempt) ?? attempt.method} by ${attempt.carrier}, ${attempt.status}`;
+    const way = attempt.purpose === 'payment' ? 'from' : 'to';
+    const whom = phoneOf(attempt) ?? attempt.method;
+    const what = `${amountOf(attempt)} ${way} ${whom} by ${attempt.carrier}, ${attempt.status}`;
     const how = paid === true ? 'paid' : 'not paid';
     throw new OperatorError(`${what} since ${timeOf(attempt.created_at)}: say --yes to close it as ${how}, for good`);
   }
-  const settled = await decideAttempt(deps, attemptId, { paid: paid === true, providerReference, by, why });
-  const { attempt, payment } = settled;
+  const verdict = { paid: paid === true, providerReference, by, why };
+  const { attempt, orderStatus } = await decideAttempt(deps, attemptId, verdict);
   const document = {
     ...documentOf(attempt),
-    payment_status: payment.status,
+    payment_status: orderStatus,
     reason: attempt.reason,
     settled_at: timeOf(attempt.settled_at),
   };
   return {
     document,
-    lines: [`${attempt.id}  ${attempt.status}; ${payment.id}  ${payment.status}  ${amountOf(attempt)}`],
+    lines: [`${attempt.id}  ${attempt.status}; ${attempt.payment_id}  ${orderStatus}  ${amountOf(attempt)}`],
   };
-}
-
-/** Some containers run as a user without a name. */
-function thisUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return 'a user without a name';
-  }
 }
 
 function amountOf({ amount_minor, currency }: Attempt): string {
@@ -98,6 +92,7 @@ function documentOf(attempt: Attempt) {
     attempt_id: id,
     status,
     merchant_id,
+    purpose: attempt.purpose,
     transaction_id: payment_id,
     method,
     connector,

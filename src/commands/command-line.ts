@@ -6,9 +6,10 @@
  */
 
 import { Command, CommanderError, Option } from 'commander';
-import type { Output, Surroundings } from './output.ts';
-import { printError } from './output.ts';
-import type { Tools } from './tools.ts';
+import { printError, type Surroundings } from './output.ts';
+import { addPayoutCommands } from './payout-verbs.ts';
+import { addRefundCommands } from './refund-verbs.ts';
+import type { AddVerb, AddVerbOf } from './verb.ts';
 
 const USAGE = 2;
 
@@ -40,22 +41,6 @@ function usageStatus(error: CommanderError, around: Surroundings, json: boolean)
 
 type Ended = (status: number) => void;
 
-/** Adds a verb about one thing, which is named right behind it: `mbongo proof show prf_…`. */
-type AddVerbOf = <O>(
-  parent: Command,
-  name: string,
-  description: string,
-  load: () => Promise<(tools: Tools, id: string, options: O) => Promise<Output>>,
-) => Command;
-
-/** Adds a verb to its noun. */
-type AddVerb = <O>(
-  parent: Command,
-  name: string,
-  description: string,
-  load: () => Promise<(tools: Tools, options: O) => Promise<Output>>,
-) => Command;
-
 function buildProgram(around: Surroundings, version: string, ended: Ended): Command {
   const program = new Command('mbongo')
     .description('An open-source payment gateway.')
@@ -71,8 +56,8 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
       const { runWithTools } = await import('./tools.ts');
       ended(await runWithTools(around, options.json === true, async (tools) => (await load())(tools, options)));
     });
-  const addVerbOf: AddVerbOf = (parent, name, description, load) =>
-    withJson(parent.command(`${name} <id>`).description(description)).action(async (id: string, options) => {
+  const addVerbOf: AddVerbOf = (parent, name, description, load, noun = 'id') =>
+    withJson(parent.command(`${name} <${noun}>`).description(description)).action(async (id: string, options) => {
       const { runWithTools } = await import('./tools.ts');
       ended(await runWithTools(around, options.json === true, async (tools) => (await load())(tools, id, options)));
     });
@@ -82,7 +67,11 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addMoneyCommands(program, addVerb);
   addTransferCommands(program, addVerb, addVerbOf);
   addAttemptCommands(program, addVerb, addVerbOf);
+  addPayoutCommands(program, addVerb, addVerbOf);
+  addRefundCommands(program, addVerb, addVerbOf);
   addWebhookCommands(program, addVerb);
+  addReconcileCommand(program, addVerbOf);
+  addClockCommands(program, addVerb, addVerbOf);
   return program;
 }
 
@@ -144,6 +133,17 @@ function addMerchantCommands(program: Command, addVerb: AddVerb): void {
     .option('--rate-limit <list>', 'requests by limit name: payments:240; or payments:default')
     .addOption(new Option('--scope-required <on|off>', 'every session must say its scope').choices(['on', 'off']))
     .option('--url-hosts <list>', 'hosts that notify and redirect URLs may name: shop.example; or any');
+  addVerb(
+    merchant,
+    'payouts',
+    'when its payouts run, and which an operator approves',
+    async () => (await load()).merchantPayouts,
+  )
+    .requiredOption('--merchant <id>', 'its id')
+    .option('--hour <hour>', 'the hour at which dated ones run: 0 to 23; or default (6)')
+    .option('--time-zone <zone>', 'where it is that hour: Africa/Kinshasa; or default (UTC)')
+    .option('--approval-from <amount>', 'from which total an operator has to approve; or default (none does)')
+    .option('--currency <code>', 'in which currency that amount is');
   addVerb(merchant, 'brand', 'how the hosted page shows it', async () => (await load()).merchantBrand)
     .requiredOption('--merchant <id>', 'its id')
     .option('--colour <colour>', 'like #0b6e4f; or default')
@@ -197,11 +197,22 @@ function addMoneyCommands(program: Command, addVerb: AddVerb): void {
     '--merchant <id>',
     'whose',
   );
+  addVerb(program, 'settle', "take money out to a merchant's bank", async () => (await import('./settle.ts')).settle)
+    .requiredOption('--merchant <id>', 'whose')
+    .requiredOption('--currency <code>', 'in which currency')
+    .requiredOption('--amount <amount>', 'how much')
+    .option('--reference <reference>', 'under which the bank is told to pay; the statement shows it')
+    .option('--by <name>', 'who does it (default: the user of this machine)')
+    .option('--why <text>', 'for the log')
+    .option('--yes', 'do it');
   const fee = program.command('fee').description('what merchants pay');
   const loadFee = () => import('./fee.ts');
   addVerb(fee, 'set', 'set a fee, also one of 0; or take it away', async () => (await loadFee()).feeSet)
     .requiredOption('--merchant <id>', 'whose')
-    .option('--method <method>', 'for which method (default: every method without a fee of its own)')
+    .option(
+      '--method <method>',
+      'for which method, payout_mobile_money, payout_wallet (default: every payment without a fee of its own)',
+    )
     .requiredOption('--currency <code>', 'in which currency')
     .option('--rate <percent>', 'per cent of the amount: 2.5')
     .option('--fixed <amount>', 'added to it (default: 0)')
@@ -298,4 +309,26 @@ function addWebhookCommands(program: Command, addVerb: AddVerb): void {
   addVerb(secret, 'rotate', "replace a merchant's signing secret", async () => (await load()).webhookSecretRotate)
     .requiredOption('--merchant <id>', 'whose')
     .option('--grace <duration>', 'how long the old one signs too', '24h');
+}
+
+function addReconcileCommand(program: Command, addVerbOf: AddVerbOf): void {
+  const connector = new Option('--connector <name>', 'whose statement it is').makeOptionMandatory();
+  addVerbOf(
+    program,
+    'reconcile',
+    "match an upstream's statement (CSV) with the attempts and the ledger",
+    async () => (await import('./reconcile.ts')).reconcileFile,
+    'file',
+  )
+    .addOption(connector.choices(['mtn-momo', 'mtn-momo-disbursement', 'mastercard']))
+    .option('--from <time>', 'what ended from this time on should be in it (default: its first date)')
+    .option('--to <time>', 'and before this time (default: its last date)')
+    .option('--report <file>', 'write every verdict there, as CSV');
+}
+
+function addClockCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
+  const clock = program.command('clock').description("a sandbox's test clock");
+  const load = () => import('./clock.ts');
+  addVerb(clock, 'show', 'show what time it is there', async () => (await load()).clockShow);
+  addVerbOf(clock, 'advance', 'set it forward: 30d, 12h, 90m', async () => (await load()).clockAdvance, 'duration');
 }

@@ -10,7 +10,7 @@ import { type Config, readConfig, type Warning, warningsOf } from '../config.ts'
 import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { messageOf, type Output, printOutput, type Surroundings } from './output.ts';
-import { openWorld } from './world.ts';
+import { openWorld, type World } from './world.ts';
 
 interface Check {
   readonly name: string;
@@ -18,9 +18,12 @@ interface Check {
   /** True: it works, and yet should be looked at. The check is `ok`. */
   readonly warning?: true;
   readonly detail: string;
+  /** Of the books: what was found, at most a hundred. */
+  readonly findings?: readonly { readonly [field: string]: string }[];
 }
 
 const CLOCK_SKEW_MOST_MS = 1_000;
+const MOST_FINDINGS_SHOWN = 100;
 
 /** Returns the exit status: 0 when all is well. */
 export async function doctor(around: Surroundings, json: boolean): Promise<number> {
@@ -76,13 +79,15 @@ async function checkDatabase(around: Surroundings, checks: Check[]): Promise<voi
   ]);
   if (world === undefined) return;
   try {
+    // First, because nothing else is as bad.
+    checks.unshift(await checkBooks(world));
     await look('clock', checks, async () => {
       const { openStore } = await import('../store/store.ts');
       const store = await openStore({ url: world.databaseUrl });
       try {
-        const before = world.clock.now();
+        const before = world.clock.wall();
         const there = await store.time();
-        const skew = Math.max(0, before - there, there - world.clock.now());
+        const skew = Math.max(0, before - there, there - world.clock.wall());
         if (skew <= CLOCK_SKEW_MOST_MS) return [true, `within ${CLOCK_SKEW_MOST_MS} ms of the database's`];
         throw new Error(`the database's clock is ${skew} ms away from ours: run NTP on both machines`);
       } finally {
@@ -91,6 +96,37 @@ async function checkDatabase(around: Surroundings, checks: Check[]): Promise<voi
     });
   } finally {
     await world.close();
+  }
+}
+
+/** Every account and every transfer. */
+async function checkBooks(world: World): Promise<Check> {
+  const name = 'books';
+  const [{ openStore }, { createOutbound }, { openSandboxBooks }, { auditNow, fieldsOf }] = await Promise.all([
+    import('../store/store.ts'),
+    import('../platform/outbound.ts'),
+    import('../connectors/sandbox-books/client.ts'),
+    import('../usecases/audit.ts'),
+  ]);
+  const store = await openStore({ url: world.databaseUrl });
+  const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
+  try {
+    const books = openSandboxBooks(world.config, outbound);
+    const { findings, accounts, transfers } = await auditNow({ store, clock: world.clock, books });
+    const told = findings.map(fieldsOf);
+    const [first] = told;
+    if (first === undefined) {
+      return { name, ok: true, detail: `they balance: ${accounts} accounts, ${transfers} transfers` };
+    }
+    const what = Object.entries(first).map(([field, value]) => `${field} ${value}`);
+    const more = told.length === 1 ? '' : `; and ${told.length - 1} more, see --json`;
+    const detail = `they do not balance: ${what.join(', ')}${more}`;
+    return { name, ok: false, detail, findings: told.slice(0, MOST_FINDINGS_SHOWN) };
+  } catch (error) {
+    return { name, ok: false, detail: messageOf(error) };
+  } finally {
+    await outbound.close();
+    await store.close();
   }
 }
 

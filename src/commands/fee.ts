@@ -12,7 +12,7 @@ import {
   requireCurrency,
   requireMerchant,
 } from '../usecases/operator.ts';
-import { requireMethod } from './options.ts';
+import { requireFeeMethod } from './options.ts';
 import { type Output, table } from './output.ts';
 import type { Tools } from './tools.ts';
 
@@ -29,7 +29,7 @@ export interface FeeSetOptions {
 
 export async function feeSet({ deps }: Tools, options: FeeSetOptions): Promise<Output> {
   const currency = requireCurrency(options.currency);
-  const method = options.method === undefined ? undefined : requireMethod(options.method);
+  const method = options.method === undefined ? undefined : requireFeeMethod(options.method);
   const place = { merchantId: options.merchant, method, currency };
   const { rate, fixed, min, max, remove } = options;
   if (remove === true) {

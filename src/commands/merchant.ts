@@ -3,7 +3,7 @@
  */
 
 import { open } from 'node:fs/promises';
-import { isCurrency } from '../domain/currency.ts';
+import { type Currency, isCurrency } from '../domain/currency.ts';
 import { LOGO_BYTES_MOST } from '../domain/file-type.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { Merchant, MerchantSettings } from '../domain/records.ts';
@@ -11,8 +11,16 @@ import { setBrand } from '../usecases/merchant-brand.ts';
 import { createMerchant } from '../usecases/merchant-create.ts';
 import { type MerchantSettingsChange, setMerchant } from '../usecases/merchant-set.ts';
 import { setMerchantStatus } from '../usecases/merchant-status.ts';
-import { OperatorError, requireCurrency } from '../usecases/operator.ts';
-import { readAmounts, readCounts, readLimits, readList, readMethodLimits, requireMethod } from './options.ts';
+import { OperatorError, requireAmount, requireCurrency } from '../usecases/operator.ts';
+import {
+  readAmounts,
+  readCounts,
+  readLimits,
+  readList,
+  readMethodLimits,
+  readWhole,
+  requireMethod,
+} from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
@@ -65,6 +73,46 @@ export async function merchantSet({ deps }: Tools, options: MerchantSetOptions):
   return outputOf(await setMerchant(deps, options.merchant, wanted));
 }
 
+export interface MerchantPayoutsOptions {
+  readonly merchant: string;
+  readonly hour?: string;
+  readonly timeZone?: string;
+  readonly approvalFrom?: string;
+  readonly currency?: string;
+}
+
+/** Batches that have been made keep their hour, zone and approval. */
+export async function merchantPayouts({ deps }: Tools, options: MerchantPayoutsOptions): Promise<Output> {
+  const { hour, timeZone, approvalFrom, currency } = options;
+  if ((approvalFrom === undefined) !== (currency === undefined)) {
+    throw new OperatorError('an approval goes with its currency: --approval-from 500.00 --currency usd');
+  }
+  if (hour === undefined && timeZone === undefined && approvalFrom === undefined) {
+    throw new OperatorError('say what to set: see `mbongo merchant payouts --help`');
+  }
+  const merchant = await setMerchant(deps, options.merchant, {
+    ...(hour === undefined ? {} : { payout_hour: hour === 'default' ? null : readWhole(hour, 'hour', 0, 23) }),
+    ...(timeZone === undefined
+      ? {}
+      : { payout_time_zone: timeZone === 'default' ? null : await requireZone(timeZone) }),
+    ...(approvalFrom === undefined || currency === undefined
+      ? {}
+      : { payout_approval_from: new Map([readApproval(approvalFrom, requireCurrency(currency))]) }),
+  });
+  return outputOf(merchant);
+}
+
+function readApproval(text: string, currency: Currency): readonly [Currency, bigint | null] {
+  return [currency, text === 'default' ? null : requireAmount(text, currency)];
+}
+
+/** The calendar is loaded for this alone. */
+async function requireZone(text: string): Promise<string> {
+  const { calendar } = await import('../platform/calendar.ts');
+  if (calendar.isZone(text)) return text;
+  throw new OperatorError(`${JSON.stringify(text)} is no time zone: write it like Africa/Kinshasa, or UTC`);
+}
+
 export interface MerchantBrandOptions {
   readonly merchant: string;
   readonly colour?: string;
@@ -107,7 +155,7 @@ function readChange(options: MerchantSetOptions): MerchantSettingsChange {
       : { currencies: readList(currencies, 'all')?.map((text) => requireCurrency(text)) ?? null }),
     ...(limit === undefined ? {} : { limits: readLimits(limit) }),
     ...(methodLimit === undefined ? {} : { method_limits: readMethodLimits(methodLimit) }),
-    ...(methods === undefined ? {} : { methods: readList(methods, 'all')?.map(requireMethod) ?? null }),
+    ...(methods === undefined ? {} : { methods: readList(methods, 'all')?.map((name) => requireMethod(name)) ?? null }),
     ...(codeThreshold === undefined ? {} : { code_thresholds: readAmounts(codeThreshold) }),
     ...(rateLimit === undefined ? {} : { rate_limits: readCounts(rateLimit) }),
     ...(scopeRequired === undefined ? {} : { scope_required: scopeRequired === 'on' }),
@@ -128,12 +176,13 @@ function documentOf(merchant: Merchant) {
 
 /** Amounts as people write them. Fees have a command of their own. */
 function settingsOf(settings: MerchantSettings): { readonly [name: string]: unknown } {
-  const { fees: _fees, limits, method_limits, code_thresholds, ...rest } = settings;
+  const { fees: _fees, limits, method_limits, code_thresholds, payout_approval_from, ...rest } = settings;
   return {
     ...rest,
     ...(limits === undefined ? {} : { limits: mapAmounts(limits) }),
     ...(method_limits === undefined ? {} : { method_limits: mapMethods(method_limits) }),
     ...(code_thresholds === undefined ? {} : { code_thresholds: mapAmounts(code_thresholds) }),
+    ...(payout_approval_from === undefined ? {} : { payout_approval_from: mapAmounts(payout_approval_from) }),
   };
 }
 

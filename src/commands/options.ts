@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 import type { Currency } from '../domain/currency.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
-import type { PaymentMethod } from '../domain/records.ts';
+import type { FeeRule, PaymentMethod, PayoutFeeMethod } from '../domain/records.ts';
 import { OperatorError, requireAmount, requireCurrency } from '../usecases/operator.ts';
 
 const UNITS: { readonly [unit: string]: number } = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -90,11 +90,19 @@ export function readMethodLimits(text: string): ReadonlyMap<PaymentMethod, Retur
   return byMethod;
 }
 
-/** A payment method by its name. */
-export function requireMethod(text: string): PaymentMethod {
+/** A payment method by its name. `also` are names that its caller takes besides. */
+export function requireMethod(text: string, also: readonly string[] = []): PaymentMethod {
   const method = PAYMENT_METHODS.find((known) => known === text);
   if (method !== undefined) return method;
-  throw new OperatorError(`${JSON.stringify(text)} is no payment method: use one of ${PAYMENT_METHODS.join(', ')}`);
+  const names = [...PAYMENT_METHODS, ...also].join(', ');
+  throw new OperatorError(`${JSON.stringify(text)} is no payment method: use one of ${names}`);
+}
+
+const PAYOUT_FEES: readonly PayoutFeeMethod[] = ['payout_mobile_money', 'payout_wallet'];
+
+/** What a fee is for: a payment method, or a way of paying out. */
+export function requireFeeMethod(text: string): NonNullable<FeeRule['method']> {
+  return PAYOUT_FEES.find((known) => known === text) ?? requireMethod(text, PAYOUT_FEES);
 }
 
 /** `1-5000`, `1..5000`, `1-` or `-5000`. */

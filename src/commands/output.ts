@@ -9,6 +9,8 @@
 export interface Output {
   readonly document: { readonly [name: string]: unknown };
   readonly lines: readonly string[];
+  /** It was carried out, and what it was asked to find out is a no: the exit status is 1. */
+  readonly failed?: true;
 }
 
 /** Where a command reads its settings and writes its result. */

@@ -6,7 +6,9 @@
  */
 
 import { warningsOf } from '../config.ts';
+import { calendar } from '../platform/calendar.ts';
 import type { Outbound } from '../platform/platform.ts';
+import { followClock } from './clock.ts';
 import { type Demo, demoNotes, openDemo } from './demo.ts';
 import { printError, type Surroundings } from './output.ts';
 import { openWorld, type World } from './world.ts';
@@ -45,15 +47,18 @@ async function runGateway(
   stopping: Promise<string>,
 ): Promise<void> {
   const { config, clock, random, secrets, log } = world;
-  const [{ createOutbound }, { assembleGateway }] = await Promise.all([
+  const [{ createOutbound }, { openMetrics }, { assembleGateway }] = await Promise.all([
     import('../platform/outbound.ts'),
+    import('../platform/metrics.ts'),
     import('../assemble.ts'),
   ]);
   const sandbox = config.mode === 'sandbox';
   for (const { about, detail } of warningsOf(config)) log.warn('configuration', { about, detail });
   const outbound = createOutbound({ allowLoopback: sandbox, requireHttps: !sandbox });
-  const platform = { clock, random, secrets, outbound, log };
+  const metrics = openMetrics({ ofProcess: true });
+  const platform = { clock, calendar, random, secrets, outbound, log, metrics };
   const gateway = await assembleGateway(config, platform, { databaseUrl: world.databaseUrl, role });
+  const following = world.testClock && followClock(world.testClock, gateway.deps);
   try {
     const url = role === 'worker' ? undefined : await listen(gateway, config.port);
     const deps = { store: gateway.store, clock, random, secrets, mode: config.mode };
@@ -66,7 +71,7 @@ async function runGateway(
     log.info('stopping', { reason });
   } finally {
     const overdue = setTimeout(() => process.exit(0), STOP_LIMIT_MS);
-    await gateway.stop();
+    await Promise.all([following?.stop(), gateway.stop()]);
     await outbound.close();
     clearTimeout(overdue);
   }

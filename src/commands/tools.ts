@@ -11,7 +11,7 @@ import { openWorld } from './world.ts';
 
 /** What a command is handed. */
 export interface Tools {
-  readonly deps: OperatorDeps & Pick<Deps, 'log'>;
+  readonly deps: OperatorDeps & Pick<Deps, 'log' | 'payoutText'>;
 }
 
 /** Carries a command out and prints its result. Returns the exit status: 0, or 1 when it was not carried out. */
@@ -24,10 +24,11 @@ export async function runWithTools(
     const world = await openWorld(around, 'errors');
     try {
       const { openStore } = await import('../store/store.ts');
+      const { payoutText } = await import('../messages/payout-text.ts');
       const store = await openStore({ url: world.databaseUrl });
       try {
         const { clock, random, secrets, log, config } = world;
-        return await command({ deps: { store, clock, random, secrets, log, mode: config.mode } });
+        return await command({ deps: { store, clock, random, secrets, log, payoutText, mode: config.mode } });
       } finally {
         await store.close();
       }
@@ -40,8 +41,9 @@ export async function runWithTools(
 /** Prints what `run` gives, or why it did not. */
 export async function report(around: Surroundings, json: boolean, run: () => Promise<Output>): Promise<number> {
   try {
-    printOutput(around, await run(), json);
-    return 0;
+    const output = await run();
+    printOutput(around, output, json);
+    return output.failed === true ? 1 : 0;
   } catch (error) {
     printError(around, error, json);
     return 1;

@@ -7,7 +7,7 @@
 
 import { type Config, readConfig } from '../config.ts';
 import { bytesOfId, idOfBytes } from '../domain/ids.ts';
-import { systemClock } from '../platform/clock.ts';
+import { type ShiftableClock, shiftableClock, systemClock } from '../platform/clock.ts';
 import { createLog, type LogLevel, type OpenLog } from '../platform/log.ts';
 import { loadMasterKeys } from '../platform/master-key.ts';
 import type { Clock, Log, Random, Secrets } from '../platform/platform.ts';
@@ -23,6 +23,8 @@ export interface World {
   /** Holds a password: never logged. */
   readonly databaseUrl: string;
   readonly clock: Clock;
+  /** The same clock, where it can be set forward: in a sandbox. */
+  readonly testClock: ShiftableClock | undefined;
   readonly random: Random;
   readonly secrets: Secrets;
   readonly log: OpenLog;
@@ -47,13 +49,14 @@ export async function openWorld(around: Surroundings, logTo: 'output' | 'errors'
     });
     const transactionIds = { bytesOf: bytesOfId, idOf: (bytes: Uint8Array) => idOfBytes('txn', bytes) };
     const secrets = openSecrets({ masterKeys, random, transactionIds });
-    const clock = systemClock();
-    await claim(database.url, { clock, secrets, mode: config.mode });
+    const testClock = config.mode === 'sandbox' ? shiftableClock() : undefined;
+    const clock = testClock ?? systemClock();
+    await claim(database.url, { clock, secrets, mode: config.mode }, testClock);
     const close = async (): Promise<void> => {
       await database.close();
       await log.close();
     };
-    return { config, databaseUrl: database.url, clock, random, secrets, log, close };
+    return { config, databaseUrl: database.url, clock, testClock, random, secrets, log, close };
   } catch (error) {
     await database.close();
     await log.close();
@@ -61,15 +64,22 @@ export async function openWorld(around: Surroundings, logTo: 'output' | 'errors'
   }
 }
 
-/** Before anything else looks at the database: with another key or in another mode it is not ours. */
-async function claim(url: string, deps: Pick<OperatorDeps, 'clock' | 'secrets' | 'mode'>): Promise<void> {
-  const [{ openStore }, { claimDatabase }] = await Promise.all([
+/** Before anything else looks at the database: with another key or in another mode it is not ours. Its time counts. */
+async function claim(
+  url: string,
+  deps: Pick<OperatorDeps, 'clock' | 'secrets' | 'mode'>,
+  testClock: ShiftableClock | undefined,
+): Promise<void> {
+  const [{ openStore }, { claimDatabase }, { readClockShift }] = await Promise.all([
     import('../store/store.ts'),
     import('../usecases/database-claim.ts'),
+    import('../usecases/clock-shift.ts'),
   ]);
   const store = await openStore({ url });
   try {
     await claimDatabase({ ...deps, store });
+    const shift = testClock && (await readClockShift({ store }));
+    if (shift !== undefined) testClock?.shiftTo(shift.shiftMs, shift.leaptAt);
   } finally {
     await store.close();
   }

@@ -1,15 +1,23 @@
 /**
- * What every connector that takes money must pass, against its simulator and against upstreams that misbehave.
+ * What every connector that moves money must pass, in and out, against its simulator and against upstreams that misbehave.
  *
  * Invariant: a check speaks only the words of the contract. A carrier's own words, and how its simulator is driven,
  * are in the world that the connector's test hands in; the test runs each check as a test of that name.
  */
 
 import assert from 'node:assert/strict';
-import type { Answer, CollectConnector, CollectOrder, InquiryAnswer } from './connector.ts';
+import type { Answer, CallbackHint, CollectOrder, Inquiry, InquiryAnswer, PayoutOrder } from './connector.ts';
 
-/** How the customer, or the carrier for that customer, behaves at the simulator. */
-export type Customer = 'pays' | 'does_nothing' | 'has_no_funds' | 'rejects' | 'carrier_is_down';
+/** What becomes of an order at the simulator. */
+export type Course = 'completes' | 'stays_open' | 'carrier_is_down';
+
+/** A connector of either direction: `start` is a collect connector's, or a payout connector's `payOut`. */
+export interface Mover<Order> {
+  referenceFor(attemptId: string): string;
+  start(order: Order): Promise<Answer>;
+  inquire(order: Inquiry): Promise<InquiryAnswer>;
+  callbackHint(body: string): CallbackHint;
+}
 
 /** What an upstream can do to those who ask it. All but the first take the connection. */
 export type Misbehaviour = 'refuses_connections' | 'cuts' | 'garbage' | 'html' | 'empty' | 'huge' | 'endless';
@@ -33,13 +41,15 @@ export interface Documented {
   readonly means: { readonly kind: (Answer | InquiryAnswer)['kind']; readonly reason?: string };
 }
 
-export interface ConformanceWorld {
+export interface ConformanceWorld<Order extends CollectOrder | PayoutOrder> {
   /** The connector, wired to its simulator. */
-  readonly connector: CollectConnector;
+  readonly connector: Mover<Order>;
   /** An order under a fresh attempt id. */
-  order(customer: Customer): CollectOrder;
+  order(course: Course): Order;
+  /** Orders that the carrier takes and then refuses for good, each with the reason that is to be given. */
+  refused(): readonly { readonly order: Order; readonly reason: string }[];
   /** How often money moved under a reference, by the simulator's own book. */
-  timesDebited(reference: string): Promise<number>;
+  timesMoved(reference: string): Promise<number>;
   /** Lets the simulator's time pass until it has decided what it decides by itself. */
   untilDecided(): Promise<void>;
   /** Whether the simulator, from now on, takes a request without its answer ever arriving. */
@@ -47,170 +57,205 @@ export interface ConformanceWorld {
   /** Ends what the simulator gave out to authorise calls. */
   expireTokens(): Promise<void>;
   /** Bodies that somebody who knows the callback address could send to say that an order is paid. */
-  forgedCallbacks(order: CollectOrder): readonly string[];
+  forgedCallbacks(order: Order): readonly string[];
   /** The connector, wired to an upstream that authorises calls and then misbehaves, or replies as told. */
-  facing(upstream: Misbehaviour | Pick<Documented, 'status' | 'body'>): Promise<CollectConnector>;
+  facing(upstream: Misbehaviour | Pick<Documented, 'status' | 'body'>): Promise<Mover<Order>>;
   /** Every status, reason and refusal that the upstream documents, for that order. */
-  documented(order: CollectOrder): readonly Documented[];
+  documented(order: Order): readonly Documented[];
 }
 
-export interface Check {
+export interface Check<Order extends CollectOrder | PayoutOrder> {
   readonly name: string;
-  run(world: ConformanceWorld): Promise<void>;
+  run(world: ConformanceWorld<Order>): Promise<void>;
 }
 
-export const CHECKS: readonly Check[] = [
-  {
-    name: 'an attempt has one reference, and no other attempt has it',
-    async run({ connector, order }) {
-      const [one, other] = [order('pays').attemptId, order('pays').attemptId];
-      assert.equal(connector.referenceFor(one), connector.referenceFor(one));
-      assert.notEqual(connector.referenceFor(one), connector.referenceFor(other));
+/** The checks that hold in both directions. */
+export function conformanceChecks<Order extends CollectOrder | PayoutOrder>(): readonly Check<Order>[] {
+  return [...movingChecks<Order>(), ...doubtfulChecks<Order>(), ...wordChecks<Order>(), ...misbehaviourChecks<Order>()];
+}
+
+/** Money that moves once, or not at all. */
+function movingChecks<Order extends CollectOrder | PayoutOrder>(): readonly Check<Order>[] {
+  return [
+    {
+      name: 'an attempt has one reference, and no other attempt has it',
+      async run({ connector, order }) {
+        const [one, other] = [order('completes').attemptId, order('completes').attemptId];
+        assert.equal(connector.referenceFor(one), connector.referenceFor(one));
+        assert.notEqual(connector.referenceFor(one), connector.referenceFor(other));
+      },
     },
-  },
-  {
-    name: 'an accepted order waits, is approved once paid, and stays so',
-    async run({ connector, order, untilDecided, timesDebited }) {
-      const paying = order('pays');
-      assert.equal((await connector.start(paying)).kind, 'waiting');
-      assert.equal((await connector.inquire(paying)).kind, 'waiting');
-      await untilDecided();
-      const answer = await connector.inquire(paying);
-      assert.equal(answer.kind, 'approved');
-      assert.ok(answer.kind === 'approved' && answer.providerReference);
-      assert.deepEqual(await connector.inquire(paying), answer);
-      assert.equal(await timesDebited(paying.reference), 1);
-    },
-  },
-  {
-    name: 'starting twice under one attempt moves money once',
-    async run({ connector, order, untilDecided, timesDebited }) {
-      const paying = order('pays');
-      await connector.start(paying);
-      assert.ok(['waiting', 'unknown'].includes((await connector.start(paying)).kind));
-      await untilDecided();
-      assert.ok(['waiting', 'approved', 'unknown'].includes((await connector.start(paying)).kind));
-      assert.equal((await connector.inquire(paying)).kind, 'approved');
-      assert.equal(await timesDebited(paying.reference), 1);
-    },
-  },
-  {
-    name: 'two starts at the same moment move money once',
-    async run({ connector, order, untilDecided, timesDebited }) {
-      const paying = order('pays');
-      const answers = await Promise.all([connector.start(paying), connector.start(paying)]);
-      for (const answer of answers) assert.ok(['waiting', 'unknown'].includes(answer.kind), answer.kind);
-      await untilDecided();
-      assert.equal(await timesDebited(paying.reference), 1);
-    },
-  },
-  {
-    name: 'a lost answer is unknown, and found by inquiry',
-    async run({ connector, order, loseAnswers, untilDecided, timesDebited }) {
-      await connector.inquire(order('pays'));
-      const paying = order('pays');
-      await loseAnswers(true);
-      assert.equal((await connector.start(paying)).kind, 'unknown');
-      assert.equal((await connector.inquire(paying)).kind, 'unknown');
-      await loseAnswers(false);
-      await untilDecided();
-      assert.equal((await connector.inquire(paying)).kind, 'approved');
-      assert.equal(await timesDebited(paying.reference), 1);
-    },
-  },
-  {
-    name: 'a carrier that is down has certainly taken nothing',
-    async run({ connector, order, untilDecided, timesDebited }) {
-      const refused = order('carrier_is_down');
-      assert.equal((await connector.start(refused)).kind, 'not_sent');
-      await untilDecided();
-      assert.equal((await connector.inquire(refused)).kind, 'not_found');
-      assert.equal(await timesDebited(refused.reference), 0);
-    },
-  },
-  {
-    name: 'a reference that never arrived is not found',
-    async run({ connector, order }) {
-      assert.deepEqual(await connector.inquire(order('pays')), { kind: 'not_found' });
-    },
-  },
-  {
-    name: 'a final no is declined with its reason, and moves nothing',
-    async run({ connector, order, untilDecided, timesDebited }) {
-      for (const [customer, reason] of [
-        ['has_no_funds', 'insufficient_funds'],
-        ['rejects', 'customer_rejected'],
-      ] as const) {
-        const refused = order(customer);
-        assert.equal((await connector.start(refused)).kind, 'waiting');
+    {
+      name: 'an accepted order waits, is approved once paid, and stays so',
+      async run({ connector, order, untilDecided, timesMoved }) {
+        const paying = order('completes');
+        assert.equal((await connector.start(paying)).kind, 'waiting');
+        assert.equal((await connector.inquire(paying)).kind, 'waiting');
         await untilDecided();
-        const answer = await connector.inquire(refused);
-        assert.ok(answer.kind === 'declined' && answer.reason === reason, JSON.stringify(answer));
-        assert.equal(await timesDebited(refused.reference), 0);
-      }
+        const answer = await connector.inquire(paying);
+        assert.equal(answer.kind, 'approved');
+        assert.ok(answer.kind === 'approved' && answer.providerReference);
+        assert.deepEqual(await connector.inquire(paying), answer);
+        assert.equal(await timesMoved(paying.reference), 1);
+      },
     },
-  },
-  {
-    name: 'a forged callback changes nothing',
-    async run({ connector, order, forgedCallbacks, timesDebited }) {
-      const open = order('does_nothing');
-      await connector.start(open);
-      for (const body of forgedCallbacks(open)) {
-        assert.ok(['finished', 'open', 'unreadable'].includes(connector.callbackHint(body)));
-        assert.equal((await connector.inquire(open)).kind, 'waiting');
-      }
-      assert.equal(await timesDebited(open.reference), 0);
+    {
+      name: 'starting twice under one attempt moves money once',
+      async run({ connector, order, untilDecided, timesMoved }) {
+        const paying = order('completes');
+        await connector.start(paying);
+        assert.ok(['waiting', 'unknown'].includes((await connector.start(paying)).kind));
+        await untilDecided();
+        assert.ok(['waiting', 'approved', 'unknown'].includes((await connector.start(paying)).kind));
+        assert.equal((await connector.inquire(paying)).kind, 'approved');
+        assert.equal(await timesMoved(paying.reference), 1);
+      },
     },
-  },
-  {
-    name: 'a token that ends in the middle delays nothing and doubles nothing',
-    async run({ connector, order, expireTokens, untilDecided, timesDebited }) {
-      await connector.inquire(order('pays'));
-      const paying = order('pays');
-      await expireTokens();
-      assert.equal((await connector.start(paying)).kind, 'waiting');
-      await untilDecided();
-      await expireTokens();
-      assert.equal((await connector.inquire(paying)).kind, 'approved');
-      assert.equal(await timesDebited(paying.reference), 1);
+    {
+      name: 'two starts at the same moment move money once',
+      async run({ connector, order, untilDecided, timesMoved }) {
+        const paying = order('completes');
+        const answers = await Promise.all([connector.start(paying), connector.start(paying)]);
+        for (const answer of answers) assert.ok(['waiting', 'unknown'].includes(answer.kind), answer.kind);
+        await untilDecided();
+        assert.equal(await timesMoved(paying.reference), 1);
+      },
     },
-  },
-  {
-    name: 'an answer about something else than was ordered is not believed',
-    async run({ connector, order, untilDecided }) {
-      const paying = order('pays');
-      await connector.start(paying);
-      await untilDecided();
-      const others = [
-        { ...paying, amountMinor: paying.amountMinor + 1n },
-        { ...paying, currency: paying.currency === 'usd' ? 'cdf' : 'usd' } as const,
-        { ...paying, attemptId: order('pays').attemptId },
-      ];
-      for (const other of others) assert.equal((await connector.inquire(other)).kind, 'unknown');
+    {
+      name: 'a final no is declined with its reason, and moves nothing',
+      async run({ connector, refused, untilDecided, timesMoved }) {
+        for (const { order, reason } of refused()) {
+          assert.equal((await connector.start(order)).kind, 'waiting');
+          await untilDecided();
+          const answer = await connector.inquire(order);
+          assert.ok(answer.kind === 'declined' && answer.reason === reason, JSON.stringify(answer));
+          assert.equal(await timesMoved(order.reference), 0);
+        }
+      },
     },
-  },
-  {
-    name: 'everything that the upstream documents is translated',
-    async run({ order, documented, facing }) {
-      const asked = order('pays');
-      const replies = documented(asked);
-      assert.ok(replies.length > 0);
-      for (const { name, to, status, body, means } of replies) {
-        const connector = await facing({ status, body });
-        const answer = to === 'start' ? await connector.start(asked) : await connector.inquire(asked);
-        const reason = 'reason' in answer ? answer.reason : undefined;
-        assert.equal(answer.kind, means.kind, `${name}: ${answer.kind}`);
-        if (means.reason !== undefined) assert.equal(reason, means.reason, name);
-      }
+  ];
+}
+
+/** What is not certain, and what certainly did not happen. */
+function doubtfulChecks<Order extends CollectOrder | PayoutOrder>(): readonly Check<Order>[] {
+  return [
+    {
+      name: 'a lost answer is unknown, and found by inquiry',
+      async run({ connector, order, loseAnswers, untilDecided, timesMoved }) {
+        await connector.inquire(order('completes'));
+        const paying = order('completes');
+        await loseAnswers(true);
+        assert.equal((await connector.start(paying)).kind, 'unknown');
+        assert.equal((await connector.inquire(paying)).kind, 'unknown');
+        await loseAnswers(false);
+        await untilDecided();
+        assert.equal((await connector.inquire(paying)).kind, 'approved');
+        assert.equal(await timesMoved(paying.reference), 1);
+      },
     },
-  },
-  ...MISBEHAVIOURS.map((misbehaviour) => ({
+    {
+      name: 'a start that is repeated after a lost answer moves money once',
+      async run({ connector, order, loseAnswers, untilDecided, timesMoved }) {
+        await connector.inquire(order('completes'));
+        const paying = order('completes');
+        await loseAnswers(true);
+        assert.equal((await connector.start(paying)).kind, 'unknown');
+        await untilDecided();
+        assert.equal((await connector.start(paying)).kind, 'unknown');
+        await loseAnswers(false);
+        assert.ok(['waiting', 'approved', 'unknown'].includes((await connector.start(paying)).kind));
+        assert.equal((await connector.inquire(paying)).kind, 'approved');
+        assert.equal(await timesMoved(paying.reference), 1);
+      },
+    },
+    {
+      name: 'a carrier that is down has certainly taken nothing',
+      async run({ connector, order, untilDecided, timesMoved }) {
+        const refused = order('carrier_is_down');
+        assert.equal((await connector.start(refused)).kind, 'not_sent');
+        await untilDecided();
+        assert.equal((await connector.inquire(refused)).kind, 'not_found');
+        assert.equal(await timesMoved(refused.reference), 0);
+      },
+    },
+    {
+      name: 'a reference that never arrived is not found',
+      async run({ connector, order }) {
+        assert.deepEqual(await connector.inquire(order('completes')), { kind: 'not_found' });
+      },
+    },
+    {
+      name: 'a token that ends in the middle delays nothing and doubles nothing',
+      async run({ connector, order, expireTokens, untilDecided, timesMoved }) {
+        await connector.inquire(order('completes'));
+        const paying = order('completes');
+        await expireTokens();
+        assert.equal((await connector.start(paying)).kind, 'waiting');
+        await untilDecided();
+        await expireTokens();
+        assert.equal((await connector.inquire(paying)).kind, 'approved');
+        assert.equal(await timesMoved(paying.reference), 1);
+      },
+    },
+  ];
+}
+
+/** Whose word is believed, and what it means. */
+function wordChecks<Order extends CollectOrder | PayoutOrder>(): readonly Check<Order>[] {
+  return [
+    {
+      name: 'a forged callback changes nothing',
+      async run({ connector, order, forgedCallbacks, timesMoved }) {
+        const open = order('stays_open');
+        await connector.start(open);
+        for (const body of forgedCallbacks(open)) {
+          assert.ok(['finished', 'open', 'unreadable'].includes(connector.callbackHint(body)));
+          assert.equal((await connector.inquire(open)).kind, 'waiting');
+        }
+        assert.equal(await timesMoved(open.reference), 0);
+      },
+    },
+    {
+      name: 'an answer about something else than was ordered is not believed',
+      async run({ connector, order, untilDecided }) {
+        const paying = order('completes');
+        await connector.start(paying);
+        await untilDecided();
+        const others = [
+          { ...paying, amountMinor: paying.amountMinor + 1n },
+          { ...paying, currency: paying.currency === 'usd' ? 'cdf' : 'usd' } as const,
+          { ...paying, attemptId: order('completes').attemptId },
+        ];
+        for (const other of others) assert.equal((await connector.inquire(other)).kind, 'unknown');
+      },
+    },
+    {
+      name: 'everything that the upstream documents is translated',
+      async run({ order, documented, facing }) {
+        const asked = order('completes');
+        const replies = documented(asked);
+        assert.ok(replies.length > 0);
+        for (const { name, to, status, body, means } of replies) {
+          const connector = await facing({ status, body });
+          const answer = to === 'start' ? await connector.start(asked) : await connector.inquire(asked);
+          const reason = 'reason' in answer ? answer.reason : undefined;
+          assert.equal(answer.kind, means.kind, `${name}: ${answer.kind}`);
+          if (means.reason !== undefined) assert.equal(reason, means.reason, name);
+        }
+      },
+    },
+  ];
+}
+
+/** An upstream that does not keep to its own rules. */
+function misbehaviourChecks<Order extends CollectOrder | PayoutOrder>(): readonly Check<Order>[] {
+  return MISBEHAVIOURS.map((misbehaviour) => ({
     name: `an upstream that misbehaves (${misbehaviour}) gets an answer of ours, and nothing is thrown`,
-    async run({ order, facing }: ConformanceWorld) {
+    async run({ order, facing }) {
       const connector = await facing(misbehaviour);
-      const { kind } = await connector.start(order('pays'));
+      const { kind } = await connector.start(order('completes'));
       assert.equal(kind, misbehaviour === 'refuses_connections' ? 'not_sent' : 'unknown');
-      assert.equal((await connector.inquire(order('pays'))).kind, 'unknown');
+      assert.equal((await connector.inquire(order('completes'))).kind, 'unknown');
     },
-  })),
-];
+  }));
+}

@@ -43,6 +43,8 @@ export type Inquiry = Pick<CollectOrder, 'reference'> &
   Partial<Pick<CollectOrder, 'attemptId' | 'amountMinor' | 'currency'>> & {
     /** The transaction_id, where the upstream knows orders beside tries. */
     readonly orderId?: string;
+    /** Which way the money goes, where the upstream knows movements of both ways under one order; absent: towards us. */
+    readonly movement?: 'payment' | 'refund';
   };
 
 /**
@@ -69,6 +71,36 @@ export interface CollectConnector extends Upstream {
   referenceFor(attemptId: string): string;
   /** Asks once. Never retried by the connector, except where the upstream certainly did nothing (an expired token). */
   start(order: CollectOrder): Promise<Answer>;
+  /** Reads a callback's raw body. Never throws. */
+  callbackHint(body: string): CallbackHint;
+}
+
+/** What an upstream is asked to pay out. `reference` is what it will know this try by. */
+export interface PayoutOrder {
+  readonly attemptId: string;
+  readonly reference: string;
+  /** Who receives it: E.164, with the plus sign. */
+  readonly msisdn: string;
+  readonly amountMinor: bigint;
+  readonly currency: Currency;
+  readonly merchantName: string;
+  readonly customerReference: string;
+  /** What the merchant writes to the receiver; null: nothing. */
+  readonly note: string | null;
+  /** Where the upstream may call back; unguessable. */
+  readonly callbackUrl: string;
+}
+
+/** An upstream that can send money to a phone. `payOut` is never offered without `inquire`. */
+export interface PayoutConnector extends Upstream {
+  /** The carrier's name as customers know it, for example `MTN MoMo`. */
+  readonly displayName: string;
+  /** The upstream's name of the market that it is configured for; routes of another market do not reach it. */
+  readonly market?: string;
+  /** The reference for an attempt: derived from its id, in the upstream's form. */
+  referenceFor(attemptId: string): string;
+  /** Asks once. Never retried by the connector, except where the upstream certainly did nothing (an expired token). */
+  payOut(order: PayoutOrder): Promise<Answer>;
   /** Reads a callback's raw body. Never throws. */
   callbackHint(body: string): CallbackHint;
 }
@@ -185,4 +217,36 @@ export interface TextOrder {
 /** The door for texts. A text is sent at most once; `unknown` may have arrived. */
 export interface TextSender {
   sendText(order: TextOrder): Promise<'sent' | 'not_sent' | 'unknown'>;
+}
+
+/** A movement of money in an upstream's own book. */
+export interface BookLine {
+  /** The attempt that asked for it, as the upstream was told. */
+  readonly attemptId: string;
+  readonly kind: 'debit' | 'credit';
+  /** Undefined: no amount of ours. */
+  readonly amountMinor: bigint | undefined;
+  readonly currency: string;
+  /** How often it moved. */
+  readonly times: number;
+}
+
+export interface BookPage {
+  /** Changes when the book was begun anew. */
+  readonly startedAt: string;
+  /** How many movements the whole book has. */
+  readonly size: number;
+  readonly lines: readonly BookLine[];
+  /** The movements of the whole book that were made more than once. */
+  readonly repeated: readonly BookLine[];
+}
+
+/** The book of upstreams that let an auditor look into it. Undefined: nobody answers just now. */
+export interface Books {
+  /** The connectors whose upstreams write it. */
+  readonly connectors: readonly string[];
+  /** The movements behind the first `after`, at most a thousand. */
+  page(after: number): Promise<BookPage | undefined>;
+  /** What was asked for by these attempts, at most a thousand. */
+  ofAttempts(ids: readonly string[]): Promise<readonly BookLine[] | undefined>;
 }

@@ -7,11 +7,11 @@
 import { readFileSync } from 'node:fs';
 import type { Currency } from '../domain/currency.ts';
 import type { Platform } from '../platform/platform.ts';
-import type { CardConnector, CollectConnector, TextSender, Upstream } from './connector.ts';
+import type { CardConnector, CollectConnector, PayoutConnector, TextSender, Upstream } from './connector.ts';
 import type { MastercardConfig } from './mastercard/client.ts';
 import { createMastercard } from './mastercard/connector.ts';
 import type { MtnMomoConfig } from './mtn-momo/client.ts';
-import { createMtnMomo } from './mtn-momo/connector.ts';
+import { createMtnMomo, createMtnMomoDisbursement } from './mtn-momo/connector.ts';
 import productionRoutes from './routes/production.json' with { type: 'json' };
 import sandboxRoutes from './routes/sandbox.json' with { type: 'json' };
 import { filterRoutes, parseRoutes, type Route, type Routes, type Routing, routeFor } from './routes.ts';
@@ -23,29 +23,43 @@ export interface ConnectorsConfig {
   /** Path of a routes file; absent: the one that belongs to the mode. */
   readonly carrierRoutes?: string | undefined;
   readonly mtnMomo?: MtnMomoConfig | undefined;
+  readonly mtnMomoDisbursement?: MtnMomoConfig | undefined;
   readonly cardnet?: (MastercardConfig & { readonly currencies?: readonly Currency[] | undefined }) | undefined;
   readonly sms?: SmsHttpConfig | undefined;
 }
 
 type Doors = Pick<Platform, 'outbound' | 'clock' | 'log'>;
 
-/** Every connector that can take money: one line each, undefined where it is not configured. */
-const COLLECT: {
-  readonly [name: string]: (config: ConnectorsConfig, doors: Doors) => CollectConnector | undefined;
-} = {
+/** By the name that a route gives: what makes a connector, and nothing where it is not configured. */
+interface Table<C> {
+  readonly [name: string]: (config: ConnectorsConfig, doors: Doors) => C | undefined;
+}
+
+/** Every connector that can take money: one line each. */
+const COLLECT: Table<CollectConnector> = {
   'mtn-momo': ({ mtnMomo }, doors) => mtnMomo && createMtnMomo(mtnMomo, doors),
 };
 
+/** Every connector that can send money. */
+const PAYOUT: Table<PayoutConnector> = {
+  'mtn-momo': ({ mtnMomoDisbursement }, doors) =>
+    mtnMomoDisbursement && createMtnMomoDisbursement(mtnMomoDisbursement, doors),
+};
+
 export interface Connectors {
-  /** The connector of that name (an attempt's record has it), when it is configured. */
+  /** The connector that takes money where the routes of that name lead, when it is configured. */
   collect(name: string): CollectConnector | undefined;
-  /** The upstream of that name, whatever it moves money by. */
+  /** The connector that sends money where the routes of that connector lead, when it is configured. */
+  payout(name: string): PayoutConnector | undefined;
+  /** The upstream of that name (an attempt's record has it), whatever it moves money by. */
   upstream(name: string): Upstream | undefined;
   /** The card network, when it is configured. */
   readonly card: CardConnector | undefined;
-  /** Whether any route takes that currency. */
+  /** Whether money can be taken from any phone in that currency. */
   servesMobileMoney(currency: Currency): boolean;
-  /** The carriers that take it, and the countries whose numbers they serve. */
+  /** Whether money can be sent to any phone in that currency. */
+  servesPayouts(currency: Currency): boolean;
+  /** The carriers that take it from customers, and the countries whose numbers they serve. */
   carriersFor(currency: Currency): readonly { readonly carrier: string; readonly country: string }[];
   /** The connectors that are configured. */
   readonly names: readonly string[];
@@ -60,45 +74,58 @@ export interface Connectors {
  * are wrong, or lead nowhere although a connector is configured.
  */
 export function openConnectors(config: ConnectorsConfig, doors: Doors): Connectors {
-  const byName = new Map<string, CollectConnector>();
-  for (const [name, make] of Object.entries(COLLECT)) {
-    const connector = make(config, doors);
-    if (connector !== undefined) byName.set(name, connector);
-  }
-  const routes = reachable(config, byName);
+  const collects = makeAll(COLLECT, config, doors);
+  const payouts = makeAll(PAYOUT, config, doors);
   const card = config.cardnet && createMastercard(config.cardnet, doors);
+  const made: readonly Upstream[] = [...collects.values(), ...payouts.values(), ...(card === undefined ? [] : [card])];
+  const byName = new Map(made.map((upstream) => [upstream.name, upstream]));
+  const routes = reachable(config, collects, payouts);
+  const serves = (connectors: ReadonlyMap<string, unknown>, currency: Currency) =>
+    routes.entries.filter(({ connector, currencies }) => connectors.has(connector) && currencies.includes(currency));
   return {
-    collect: (name) => byName.get(name),
-    upstream: (name) => (name === card?.name ? card : byName.get(name)),
+    collect: (name) => collects.get(name),
+    payout: (name) => payouts.get(name),
+    upstream: (name) => byName.get(name),
     card,
-    carriersFor: (currency) =>
-      routes.entries
-        .filter(({ currencies }) => currencies.includes(currency))
-        .map(({ carrier, country }) => ({ carrier, country })),
-    servesMobileMoney: (currency) => routes.entries.some(({ currencies }) => currencies.includes(currency)),
-    names: [...byName.keys(), ...(card === undefined ? [] : [card.name])],
+    carriersFor: (currency) => serves(collects, currency).map(({ carrier, country }) => ({ carrier, country })),
+    servesMobileMoney: (currency) => serves(collects, currency).length > 0,
+    servesPayouts: (currency) => serves(payouts, currency).length > 0,
+    names: [...byName.keys()],
     routeFor: (msisdn, currency) => routeFor(routes, msisdn, currency),
     texts: config.sms === undefined ? undefined : createSmsHttp(config.sms, doors),
   };
 }
 
+function makeAll<C>(table: Table<C>, config: ConnectorsConfig, doors: Doors): ReadonlyMap<string, C> {
+  const made = new Map<string, C>();
+  for (const [name, make] of Object.entries(table)) {
+    const connector = make(config, doors);
+    if (connector !== undefined) made.set(name, connector);
+  }
+  return made;
+}
+
+type Reached = ReadonlyMap<string, Pick<CollectConnector | PayoutConnector, 'name' | 'market'>>;
+
 /** The routes of the file, without those of connectors that are off and of markets that are not configured. */
-function reachable(config: ConnectorsConfig, byName: ReadonlyMap<string, CollectConnector>): Routes {
+function reachable(config: ConnectorsConfig, collects: Reached, payouts: Reached): Routes {
   const file = config.carrierRoutes ?? `routes/${config.mode}.json`;
   const routes = parseRoutes(contentOf(config), file);
+  const known = new Set([...Object.keys(COLLECT), ...Object.keys(PAYOUT)]);
   for (const { connector, carrier, country } of routes.entries) {
-    if (Object.hasOwn(COLLECT, connector)) continue;
-    const known = Object.keys(COLLECT).join(', ');
-    throw new Error(`${file}: ${carrier} in ${country} names the connector "${connector}"; there is ${known}`);
+    if (known.has(connector)) continue;
+    const names = [...known].join(', ');
+    throw new Error(`${file}: ${carrier} in ${country} names the connector "${connector}"; there is ${names}`);
   }
-  const serves = ({ connector, market }: Route) => {
-    const found = byName.get(connector);
-    return found !== undefined && (market === undefined || market === found.market);
-  };
+  const serves = ({ connector, market }: Route) =>
+    [collects.get(connector), payouts.get(connector)].some(
+      (found) => found !== undefined && (market === undefined || market === found.market),
+    );
   const kept = filterRoutes(routes, serves, file);
-  if (kept.entries.length === 0 && byName.size > 0) {
-    const configured = [...byName.values()].map(({ name, market }) => `${name} for ${market ?? 'any market'}`);
-    throw new Error(`${file}: no route leads to what is configured (${configured.join(', ')})`);
+  const configured = [...collects.values(), ...payouts.values()];
+  if (kept.entries.length === 0 && configured.length > 0) {
+    const said = configured.map(({ name, market }) => `${name} for ${market ?? 'any market'}`);
+    throw new Error(`${file}: no route leads to what is configured (${said.join(', ')})`);
   }
   return kept;
 }

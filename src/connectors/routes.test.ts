@@ -79,6 +79,26 @@ describe('the connectors that are configured', () => {
     expect(sandbox.collect('constructor')).toBeUndefined();
   });
 
+  test('take money, send it, or both', () => {
+    const both = open({ mode: 'sandbox', mtnMomo, mtnMomoDisbursement: mtnMomo });
+    expect(both.names).toEqual(['mtn-momo', 'mtn-momo-disbursement']);
+    expect(both.payout('mtn-momo')?.name).toBe('mtn-momo-disbursement');
+    expect(both.upstream('mtn-momo-disbursement')).toBe(both.payout('mtn-momo'));
+    expect(both.upstream('mtn-momo')).toBe(both.collect('mtn-momo'));
+    expect([both.servesMobileMoney('usd'), both.servesPayouts('usd'), both.servesPayouts('eur')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(sandbox.payout('mtn-momo')).toBeUndefined();
+    expect(sandbox.servesPayouts('usd')).toBe(false);
+
+    const sending = open({ mode: 'sandbox', mtnMomoDisbursement: mtnMomo });
+    expect(sending.routeFor('+243810000042', 'usd').kind).toBe('route');
+    expect([sending.servesMobileMoney('usd'), sending.carriersFor('usd')]).toEqual([false, []]);
+    expect(sending.servesPayouts('usd')).toBe(true);
+  });
+
   test('serve the numbers of their own market only', () => {
     const uganda = open({ mode: 'production', mtnMomo: { ...mtnMomo, targetEnvironment: 'mtnuganda' } });
     expect(uganda.routeFor('+256770000042', 'ugx').kind).toBe('route');

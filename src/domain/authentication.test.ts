@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CHALLENGE_LIFE_MS } from './attempt.ts';
+import type { SettlementContext, Word } from './attempt-settlement.ts';
 import { authenticateAttempt, challengeAttempt, challengeStillOpen, isChallengeOver } from './authentication.ts';
 import type { Change } from './change.ts';
 import { makeId } from './ids.ts';
 import { isFinal } from './payment.ts';
 import type { Attempt, Payment, Session, WebhookEvent } from './records.ts';
-import { type SettlementContext, settleAttempt, type Word } from './settlement.ts';
+import { settleAttempt } from './settlement.ts';
 
 const SHARD = 5;
 const BORN = 1_000;
@@ -47,6 +48,8 @@ const payment: Payment = {
   submitted_at: BORN,
   completed_at: null,
   released_at: null,
+  refunded_minor: 0n,
+  refunding_minor: 0n,
   expires_at: 10_000_000,
 };
 
@@ -55,6 +58,7 @@ const attempt: Attempt = {
   id: 'att_1',
   version: 1,
   merchant_id: mch,
+  purpose: 'payment',
   payment_id: txn,
   connector: 'mastercard',
   method: 'card',

@@ -7,10 +7,11 @@
  */
 
 import { ATTEMPT, CHALLENGE_LIFE_MS, nextAfterHint, nextInquiryAt } from './attempt.ts';
+import type { SettlementContext } from './attempt-settlement.ts';
 import type { Change } from './change.ts';
 import { step } from './machine.ts';
 import type { Attempt, Payment } from './records.ts';
-import { consumeSession, isHeld, type SettlementContext, type SettlementRows } from './settlement.ts';
+import { consumeSession, isHeld, type SettlementRows } from './settlement.ts';
 
 /** What the network said of the customer's authentication. */
 export type Heard = Pick<Attempt, 'three_ds_status' | 'eci'>;

@@ -19,9 +19,12 @@ import type {
   OneTimeCode,
   Payment,
   PaymentHistory,
+  PayoutBatch,
+  PayoutLine,
   PinGuard,
   Proof,
   ProofFile,
+  Refund,
   Session,
   Setting,
   Versioned,
@@ -54,6 +57,9 @@ export interface Tables {
   proof_file: ProofFile;
   checkout: Checkout;
   merchant_logo: MerchantLogo;
+  payout_batch: PayoutBatch;
+  payout_line: PayoutLine;
+  refund: Refund;
 }
 
 export type TableName = keyof Tables;

@@ -1,13 +1,15 @@
 /**
  * Delayed delivery: an approved payment's money is held, until the merchant or an operator releases it (contract §4).
  *
- * Invariant: held money is released once. The payment remembers when; a second release writes nothing.
+ * Invariant: held money is released once. The payment remembers when; a second release writes nothing. What refunds have
+ * taken of it is not released.
  */
 
 import type { Change, Transfer } from './change.ts';
-import { merchantAccount, merchantShare } from './ledger.ts';
+import { merchantAccount } from './ledger.ts';
 import { refuseState } from './payment.ts';
-import type { Payment } from './records.ts';
+import type { Payment, Refund } from './records.ts';
+import { heldShare } from './refund-order.ts';
 import { Refusal } from './refusal.ts';
 
 export interface Released {
@@ -19,16 +21,18 @@ export interface Released {
 }
 
 /**
- * What a release writes; no change when it has been released before. `transferId` is a fresh one.
+ * What a release writes; no change when it has been released before. `refunds` are the payment's, read after it;
+ * `transferId` is a fresh one.
  *
  * @throws Refusal 1205 for what was delivered directly, or is not approved.
  */
 export function releaseDelivery(
   payment: Payment,
+  refunds: readonly Pick<Refund, 'from_held_minor'>[],
   transferId: string,
   now: number,
 ): { readonly change?: Change; readonly answer: Released } {
-  const amountMinor = merchantShare(payment);
+  const amountMinor = heldShare(payment, refunds);
   if (payment.released_at !== null) return { answer: { payment, amountMinor, releasedAt: payment.released_at } };
   if (payment.delivery_behaviour !== 'delayed_delivery') {
     const details = [{ field: 'transaction_id', code: 'NOT_DELAYED' }] as const;
@@ -50,7 +54,7 @@ export function releaseDelivery(
   return {
     change: {
       updates: [{ table: 'payment', shard, id, version, row: { released_at: now } }],
-      // A fee may have eaten all of it.
+      // A fee or refunds may have eaten all of it.
       transfers: amountMinor > 0n ? [transfer] : [],
     },
     answer: { payment: { ...payment, released_at: now, version: version + 1 }, amountMinor, releasedAt: now },

@@ -5,15 +5,9 @@
  * Invariant: the payment takes the money that came for it, once; the try that has asked for nothing ends with it.
  */
 
+import { attemptColumns, type SettlementContext, type Word } from './attempt-settlement.ts';
 import type { Attempt } from './records.ts';
-import {
-  attemptColumns,
-  move,
-  type Settlement,
-  type SettlementContext,
-  type SettlementRows,
-  type Word,
-} from './settlement.ts';
+import { move, type Settlement, type SettlementRows } from './settlement.ts';
 
 /**
  * Approves the payment by its earlier attempt. Nothing changes where the present one may have asked for money, or where the

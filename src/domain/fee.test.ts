@@ -13,6 +13,13 @@ test('a method has its own rule before the one for every method', () => {
   expect(feeRuleFor(undefined, 'wallet', 'usd')).toBeUndefined();
 });
 
+test('a rule for every method is for payments: a payout has its own or none', () => {
+  const wallets: FeeRule = { currency: 'usd', method: 'payout_wallet', rate_ppm: 5_000 };
+  expect(feeRuleFor([every, cards, wallets], 'payout_wallet', 'usd')).toBe(wallets);
+  expect(feeRuleFor([every, cards, wallets], 'payout_mobile_money', 'usd')).toBeUndefined();
+  expect(feeRuleFor([every, cards, wallets], 'wallet', 'usd')).toBe(every);
+});
+
 test.each([
   [cards, 10_000n, 320n],
   [{ ...every, min_minor: '50' }, 100n, 50n],

@@ -6,18 +6,36 @@
 
 import type { Currency } from './currency.ts';
 import { divideHalfEven } from './money.ts';
-import type { FeeCoveredBy, FeeRule, Merchant, Payment, PaymentMethod } from './records.ts';
+import type {
+  FeeCoveredBy,
+  FeeRule,
+  Merchant,
+  Payment,
+  PaymentMethod,
+  PayoutFeeMethod,
+  ReceiptMode,
+} from './records.ts';
 
 const MILLION = 1_000_000n;
 
-/** The rule that applies: the method's own before the one for every method. */
+/**
+ * The rule that applies: the method's own before the one for every method. That one is for payments: whoever set it had
+ * customers in mind, and payouts cost nothing until a rule names them.
+ */
 export function feeRuleFor(
   rules: readonly FeeRule[] | undefined,
-  method: PaymentMethod | 'none',
+  method: PaymentMethod | PayoutFeeMethod | 'none',
   currency: Currency,
 ): FeeRule | undefined {
   const inCurrency = (rules ?? []).filter((rule) => rule.currency === currency);
-  return inCurrency.find((rule) => rule.method === method) ?? inCurrency.find((rule) => rule.method === undefined);
+  const own = inCurrency.find((rule) => rule.method === method);
+  if (own !== undefined || method === 'payout_mobile_money' || method === 'payout_wallet') return own;
+  return inCurrency.find((rule) => rule.method === undefined);
+}
+
+/** The fee on a payout of that amount, in minor units; the merchant pays it on top. */
+export function payoutFeeOf(merchant: Merchant, mode: ReceiptMode, amountMinor: bigint, currency: Currency): bigint {
+  return feeOf(feeRuleFor(merchant.settings.fees, `payout_${mode}`, currency), amountMinor);
 }
 
 /** The fee on an amount, in minor units. Without a rule it is zero. */

@@ -27,8 +27,8 @@ export type Prefix =
   | 'bka' // bank account
   | 'prf' // proof of a bank transfer
   | 'chk' // hosted page
-  | 'batch'
-  | 'rfd';
+  | 'batch' // payout batch
+  | 'rfd'; // refund
 
 /**
  * Makes an identifier from a time (milliseconds since 1970), sixteen random bytes and a shard.

@@ -39,6 +39,11 @@ export function floatAccount(shard: number, currency: Currency): AccountRef {
   return { shard, id: `float:${currency}`, floored: false };
 }
 
+/** What has left for merchants' own banks. */
+export function settledAccount(shard: number, currency: Currency): AccountRef {
+  return { shard, id: `bank:${currency}`, floored: false };
+}
+
 /** Money that arrived and belongs to no open payment: an operator must decide. */
 export function suspenseAccount(shard: number, currency: Currency): AccountRef {
   return { shard, id: `suspense:${currency}`, floored: false };

@@ -2,13 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { ATTEMPT } from './attempt.ts';
 import { gridOf, type Machine, statesOf, step } from './machine.ts';
 import { factOfDecline, isFinal, movePayment, PAYMENT, StateConflict } from './payment.ts';
+import { PAYOUT } from './payout.ts';
 import { PROOF } from './proof.ts';
 import { DECLINE_STATUS, type DeclineReason } from './reason.ts';
 import type { Payment } from './records.ts';
+import { REFUND } from './refund.ts';
 import { SESSION } from './session.ts';
 import { DELIVERY } from './webhook.ts';
 
-const machines: readonly Machine<string, string>[] = [SESSION, PAYMENT, ATTEMPT, PROOF, DELIVERY];
+const machines: readonly Machine<string, string>[] = [SESSION, PAYMENT, ATTEMPT, PAYOUT, REFUND, PROOF, DELIVERY];
 
 describe.each(machines.map((machine) => [machine.name, machine] as const))('%s', (_name, machine) => {
   test('its whole grid is as it was', () => {
@@ -65,6 +67,8 @@ const payment: Payment = {
   submitted_at: null,
   completed_at: null,
   released_at: null,
+  refunded_minor: 0n,
+  refunding_minor: 0n,
   expires_at: 9,
 };
 

@@ -13,6 +13,9 @@ export const DECLINE_STATUS = {
   prompt_expired: 'expired',
   limit_reached: 'failed',
   payer_unknown: 'failed',
+  // Of payouts: the number that should receive has no account, or one that takes no money.
+  payee_unknown: 'failed',
+  payee_blocked: 'failed',
   not_allowed: 'failed',
   carrier_failed: 'failed',
   card_declined: 'declined',
@@ -25,14 +28,25 @@ export const DECLINE_STATUS = {
 
 export type DeclineReason = keyof typeof DECLINE_STATUS;
 
-/** Every reason a payment's row or timeline can carry. */
-export type Reason =
-  | DeclineReason
-  | 'not_sent'
-  | 'session_expired'
-  | 'sibling_paid'
-  | 'carrier_timeout'
-  | 'declined'
-  | 'proof_declined'
-  | 'proof_overdue'
-  | 'settled_by_operator';
+/** Reasons that are no upstream's decline. */
+const OTHER_REASONS = [
+  'not_sent',
+  'session_expired',
+  'sibling_paid',
+  'carrier_timeout',
+  'declined',
+  'proof_declined',
+  'proof_overdue',
+  'settled_by_operator',
+  // Payouts and refunds.
+  'merchant_funds_missing',
+  'wallet_unknown',
+  'wallet_currency',
+  'called_off',
+  'refund_called_off',
+] as const;
+
+/** Every reason that the row of a payment, a payout line or a refund, or a timeline, can carry. */
+export type Reason = DeclineReason | (typeof OTHER_REASONS)[number];
+
+export const REASONS: readonly Reason[] = [...(Object.keys(DECLINE_STATUS) as DeclineReason[]), ...OTHER_REASONS];

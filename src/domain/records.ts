@@ -21,8 +21,8 @@ export type MerchantStatus = 'ALLOWED' | 'SUSPENDED';
 
 /** Amounts are decimal digits of minor units: a rule is stored as JSON, which has no exact integers. */
 export interface FeeRule {
-  /** The method it is for; absent: every method without a rule of its own. */
-  readonly method?: PaymentMethod;
+  /** What it is for; absent: every method of payment without a rule of its own, and no payout. */
+  readonly method?: PaymentMethod | PayoutFeeMethod;
   readonly currency: Currency;
   /** Parts per million: 25000 is 2.5 %. */
   readonly rate_ppm: number;
@@ -61,6 +61,15 @@ export interface MerchantSettings {
   readonly fees?: readonly FeeRule[];
   /** When true, every session must say its scope (contract §3). */
   readonly scope_required?: boolean;
+  /** The hour of the day (0 to 23) at which dated payouts run; absent: 6. */
+  readonly payout_hour?: number;
+  /** In which time zone (IANA) that hour, and the day it belongs to, are meant; absent: UTC. */
+  readonly payout_time_zone?: string;
+  /**
+   * Maker and checker: a batch whose occurrence pays at least so much (minor units, decimal digits, without fees) waits for
+   * an operator's approval, by currency. Absent: none does.
+   */
+  readonly payout_approval_from?: { readonly [currency: string]: string };
   /** Hosts that notify and redirect URLs may name; absent or empty: any (contract §6). */
   readonly url_hosts?: readonly string[];
   /** Requests a minute by limit name, in place of the contract's (contract §8). */
@@ -185,6 +194,10 @@ export interface Payment extends Versioned {
   readonly completed_at: number | null;
   /** When delayed funds were released to the merchant; null: not yet, or delivered directly. */
   readonly released_at: number | null;
+  /** What has been given back to the customer. */
+  readonly refunded_minor: bigint;
+  /** What is on its way back: refunds that are open. */
+  readonly refunding_minor: bigint;
   /** When it expires if the customer does nothing. */
   readonly expires_at: number;
 }
@@ -214,16 +227,21 @@ export type AttemptStatus =
   | 'declined'
   | 'not_sent';
 
+/** What an attempt moves money for. */
+export type AttemptPurpose = 'payment' | 'payout' | 'refund';
+
 /** One try to move money at an upstream. Written before the network is called, settled by what the network says. */
 export interface Attempt extends Versioned {
   readonly merchant_id: string;
+  readonly purpose: AttemptPurpose;
+  /** The id of what it moves money for: a payment's or a payout line's transaction_id, or a refund's id. */
   readonly payment_id: string;
   readonly connector: string;
   readonly method: UpstreamMethod;
   readonly status: AttemptStatus;
   /** What the upstream knows it by: derived from the id, so that it is never sent under another. */
   readonly reference: string;
-  /** The phone that pays (E.164); null for cards. */
+  /** The phone that pays or receives (E.164); null for cards. */
   readonly msisdn: string | null;
   /** The carrier's name as customers know it. */
   readonly carrier: string;
@@ -247,6 +265,142 @@ export interface Attempt extends Versioned {
   readonly next_inquiry_at: number | null;
   readonly created_at: number;
   readonly settled_at: number | null;
+}
+
+/** How people receive a payout. */
+export type ReceiptMode = 'mobile_money' | 'wallet';
+export type SendingType = 'immediate' | 'scheduled' | 'recurring';
+export type PayoutFrequency = 'daily' | 'weekly' | 'biweekly' | 'monthly';
+/** What a fee on payouts is called in a fee rule. */
+export type PayoutFeeMethod = `payout_${ReceiptMode}`;
+
+/** Whom each occurrence of a batch pays; amounts are decimal digits of minor units, because it is stored as JSON. */
+export interface Beneficiary {
+  /** E.164; null for wallets. */
+  readonly msisdn: string | null;
+  readonly wallet_number: string | null;
+  /** The payout connector that reaches the phone, and its carrier as people know it; null for wallets. */
+  readonly connector: string | null;
+  readonly carrier: string | null;
+  /** As the merchant wrote it. */
+  readonly amount: string;
+  readonly amount_minor: string;
+  readonly fee_minor: string;
+}
+
+/** `waiting`: for an operator (maker and checker). */
+export type PayoutApproval = 'none' | 'waiting' | 'approved' | 'rejected';
+
+/** One call to pay up to a hundred people, once or on dates. Its status is that of its lines, and stands nowhere. */
+export interface PayoutBatch extends Versioned {
+  readonly merchant_id: string;
+  readonly customer_reference: string;
+  readonly currency: Currency;
+  readonly receipt_mode: ReceiptMode;
+  readonly sending_type: SendingType;
+  readonly notify_url: string;
+  /** The merchant's words to the receivers. */
+  readonly note: string | null;
+  /** The language of sentences in webhooks. */
+  readonly language: string;
+  readonly beneficiaries: readonly Beneficiary[];
+  /** One calendar date (ISO 8601) an occurrence, ascending; null: immediate. */
+  readonly dates: readonly string[] | null;
+  readonly frequency: PayoutFrequency | null;
+  /** The hour and time zone in which the dates are meant: the merchant's when the batch was made. */
+  readonly run_hour: number;
+  readonly time_zone: string;
+  readonly occurrences: number;
+  /** The first occurrence that has not been run: 1 … occurrences, and one more when all have. */
+  readonly next_occurrence: number;
+  /** When that is run; null: never again, or not while it is paused or waits for approval. */
+  readonly next_run_at: number | null;
+  readonly approval: PayoutApproval;
+  readonly paused_at: number | null;
+  readonly cancelled_at: number | null;
+  /** When, after it was cancelled, the last of its lines was final. */
+  readonly closed_at: number | null;
+  /** The batch whose failed lines this one pays again. */
+  readonly retry_of: string | null;
+  readonly created_at: number;
+}
+
+export type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed';
+
+/** One beneficiary of one occurrence. `id` is its transaction_id. */
+export interface PayoutLine extends Versioned {
+  readonly merchant_id: string;
+  readonly batch_id: string;
+  /** 1, 2, … within the batch. */
+  readonly occurrence: number;
+  /** 0 … 99: its place in the call. */
+  readonly position: number;
+  readonly scheduled_date: string | null;
+  readonly status: PayoutStatus;
+  readonly receipt_mode: ReceiptMode;
+  readonly msisdn: string | null;
+  readonly wallet_number: string | null;
+  /** The payout connector's name. */
+  readonly connector: string | null;
+  readonly carrier: string | null;
+  /** As the merchant wrote it. */
+  readonly amount: string;
+  readonly amount_minor: bigint;
+  readonly fee_minor: bigint;
+  readonly currency: Currency;
+  readonly customer_reference: string;
+  readonly notify_url: string;
+  readonly note: string | null;
+  readonly language: string;
+  readonly attempt_id: string | null;
+  readonly provider_reference: string | null;
+  /** Why it failed, or why it waits: a code of `domain/reason.ts`. */
+  readonly reason: string | null;
+  /** How many webhook events it has had. */
+  readonly events: number;
+  /** How often its payment was started, or could not be. */
+  readonly tries: number;
+  /** Since when its amount and fee lie in the merchant's reserved balance; null: not yet, or no longer. */
+  readonly reserved_at: number | null;
+  /** When its payment may start: whoever starts it moves this on first. Null: not yet, or it has started. */
+  readonly next_start_at: number | null;
+  /** The batch that pays it again. */
+  readonly retried_by: string | null;
+  readonly created_at: number;
+  readonly started_at: number | null;
+  readonly completed_at: number | null;
+}
+
+export type RefundStatus = 'pending' | 'processing' | 'completed' | 'failed';
+
+/** Money of an approved payment on its way back to the customer, by the method that paid. */
+export interface Refund extends Versioned {
+  readonly merchant_id: string;
+  readonly payment_id: string;
+  readonly status: RefundStatus;
+  readonly method: PaymentMethod;
+  /** As the merchant wrote it, or all that was left. */
+  readonly amount: string;
+  readonly amount_minor: bigint;
+  /** How much of it was taken from what was still held for the payment. */
+  readonly from_held_minor: bigint;
+  readonly currency: Currency;
+  /** The merchant's words. */
+  readonly note: string | null;
+  readonly msisdn: string | null;
+  readonly wallet_number: string | null;
+  readonly connector: string | null;
+  readonly carrier: string | null;
+  readonly attempt_id: string | null;
+  readonly provider_reference: string | null;
+  /** Why it failed, or why it waits. */
+  readonly reason: string | null;
+  readonly tries: number;
+  /** When it may start; null: it has, or a person executes it by hand. */
+  readonly next_start_at: number | null;
+  readonly created_at: number;
+  readonly started_at: number | null;
+  readonly completed_at: number | null;
 }
 
 /** A one-time code; `id` is the payment's. Of the code only a keyed hash is kept. */

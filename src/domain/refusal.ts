@@ -72,6 +72,8 @@ export type DetailCode =
   | 'INVALID_JSON'
   | 'DUPLICATE_KEY'
   | 'TOO_DEEP'
+  | 'DATES_REVERSED'
+  | 'INVALID_CURSOR'
   | 'CARD_DATA'
   | 'DUPLICATE_HEADER'
   | 'INVALID_IDEMPOTENCY_KEY'
@@ -88,6 +90,15 @@ export type DetailCode =
   | 'ADDRESS_NOT_ALLOWED'
   | 'SCOPE_MISSING'
   | 'WRONG_SCOPE'
+  | 'SESSION_COLLECTED'
+  | 'SESSION_ON_DEVICE'
+  | 'DUPLICATE_BENEFICIARY'
+  | 'PAYOUT_TOTAL'
+  | 'INVALID_DATE'
+  | 'DATE_PAST'
+  | 'DUPLICATE_DATE'
+  | 'PAYOUT_FUNDS'
+  | 'NOT_RETRYABLE'
   | 'INVALID_PIN'
   | 'INVALID_OTP'
   | 'OTP_EXPIRED'
@@ -122,7 +133,11 @@ export type DetailCode =
   | 'FILE_TOO_LARGE'
   | 'UPLOAD_STALLED'
   | 'UNKNOWN_BANK_ACCOUNT'
-  | 'NOT_DELAYED';
+  | 'NOT_DELAYED'
+  | 'NOTHING_LEFT'
+  | 'NOT_PAID'
+  | 'ABOVE_REFUNDABLE'
+  | 'BALANCE_SHORT';
 
 /** Values that a sentence names, for example `{ state }` or `{ left }`. Never a secret or a full phone number. */
 export type Words = { readonly [name: string]: string | number };

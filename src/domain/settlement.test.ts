@@ -1,16 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { SettlementContext, Word } from './attempt-settlement.ts';
 import type { Change } from './change.ts';
 import { makeId } from './ids.ts';
 import { isFinal } from './payment.ts';
 import type { Attempt, Payment, Session, WebhookEvent } from './records.ts';
-import {
-  type Settlement,
-  type SettlementContext,
-  type SettlementRows,
-  settleAttempt,
-  type Word,
-} from './settlement.ts';
+import { type Settlement, type SettlementRows, settleAttempt } from './settlement.ts';
 
 const SHARD = 5;
 const SETTLE_DELAY = 60_000;
@@ -52,6 +47,8 @@ const payment: Payment = {
   submitted_at: 2,
   completed_at: null,
   released_at: null,
+  refunded_minor: 0n,
+  refunding_minor: 0n,
   expires_at: 1_000_000,
 };
 
@@ -60,6 +57,7 @@ const attempt: Attempt = {
   id: 'att_1',
   version: 1,
   merchant_id: mch,
+  purpose: 'payment',
   payment_id: txn,
   connector: 'mtn-momo',
   method: 'mobile_money',

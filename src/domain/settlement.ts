@@ -6,18 +6,18 @@
  * An approved payment's money, fee and event commit with its status.
  */
 
+import { ATTEMPT, type AttemptFact } from './attempt.ts';
 import {
-  ATTEMPT,
-  type AttemptFact,
-  isBeingAsked,
-  isOpen,
-  isOverdue,
-  nextAfterHint,
-  nextAfterthoughtAt,
-  nextInquiryAt,
-} from './attempt.ts';
+  type Alarm,
+  attemptColumns,
+  referenceIn,
+  type SettlementContext,
+  updateAttempt,
+  type Weighed,
+  type Word,
+  weighWord,
+} from './attempt-settlement.ts';
 import type { Change, Insert, Transfer, Update } from './change.ts';
-import type { Prefix } from './ids.ts';
 import { paymentTransfers, suspenseAccount, transitAccount } from './ledger.ts';
 import { step } from './machine.ts';
 import {
@@ -29,22 +29,10 @@ import {
   type PaymentFact,
   StateConflict,
 } from './payment.ts';
-import type { DeclineReason, Reason } from './reason.ts';
-import type { Attempt, AttemptStatus, Payment, Session } from './records.ts';
+import type { Reason } from './reason.ts';
+import type { Attempt, Payment, Session } from './records.ts';
 import { siblingsOf, updateSession } from './session.ts';
 import { collectEvent } from './webhook.ts';
-
-/** What an upstream said of an attempt; the words of `connectors/connector.ts`. */
-export type Word =
-  | { readonly kind: 'approved' | 'waiting'; readonly providerReference: string | null }
-  | { readonly kind: 'declined'; readonly reason: DeclineReason; readonly providerReference: string | null }
-  | { readonly kind: 'not_sent' | 'unknown'; readonly reason: string }
-  | { readonly kind: 'not_found' }
-  /** Of the issuer's challenge, and never of money: it ends nothing but a challenge. */
-  | { readonly kind: 'challenge_failed'; readonly reason: DeclineReason };
-
-/** What made us ask: the inquiry round's own time; or a callback or a reader, who may come at any time. */
-export type Inquired = 'due' | 'hint';
 
 export interface SettlementRows {
   readonly attempt: Attempt;
@@ -54,24 +42,6 @@ export interface SettlementRows {
   /** The session's payments, read when it has more than one. */
   readonly sessionPayments: readonly Payment[];
 }
-
-export interface SettlementContext {
-  readonly now: number;
-  /** When the upstream was asked: an answer says how things stood then, however late it is heard. */
-  readonly askedAt: number;
-  /** Milliseconds after which a second `not_found` proves that nothing was taken. */
-  readonly settleDelay: number;
-  readonly newId: (prefix: Prefix, shard: number) => string;
-  /** Why there was an inquiry; false: the word answers our own call. Only those that were due count, and put off the next. */
-  readonly inquiry: Inquired | false;
-  /** What was heard of a card customer's authentication on the way to this word. */
-  readonly authentication?: Pick<Attempt, 'three_ds_status' | 'eci'>;
-  /** Why it was settled, where the word alone does not say. */
-  readonly reason?: Reason;
-}
-
-/** Something that a person must look at; logged as an error, and counted. */
-export type Alarm = 'late_success' | 'late_acceptance' | 'contradiction' | 'overdue';
 
 export interface Settlement {
   readonly change?: Change;
@@ -89,27 +59,17 @@ interface Meaning {
 
 /** Decides what an upstream's word writes. */
 export function settleAttempt(rows: SettlementRows, word: Word, context: SettlementContext): Settlement {
+  const { attempt, payment } = rows;
+  const isItsOwn = payment.attempt_id === attempt.id && !isFinal(payment.status);
+  const meaning = { ...meaningOf(word, rows), ...(context.reason === undefined ? {} : { reason: context.reason }) };
+  const weighed = weighWord(attempt, isItsOwn, word, meaning.attempt, context);
+  if (weighed.kind !== 'moves') return attemptOnly(rows, weighed, context);
   try {
-    return weighWord(rows, word, context);
+    return move(rows, meaning, word, context);
   } catch (error) {
-    if (error instanceof StateConflict) return { payment: rows.payment, attempt: rows.attempt, alarm: 'contradiction' };
+    if (error instanceof StateConflict) return { payment, attempt, alarm: 'contradiction' };
     throw error;
   }
-}
-
-function weighWord(rows: SettlementRows, word: Word, context: SettlementContext): Settlement {
-  const { attempt, payment } = rows;
-  // Closed, or no longer the payment's: whatever is said of it now is no news of the payment.
-  const isItsOwn = payment.attempt_id === attempt.id && !isFinal(payment.status);
-  if (!isOpen(attempt.status) || !isItsOwn) return afterword(rows, word, context);
-  if (word.kind === 'not_found') return notFound(rows, context);
-  // That an inquiry stays unanswered says nothing about a call that may not even have been made.
-  if (context.inquiry !== false && word.kind === 'unknown') return unanswered(rows, context);
-  const meaning = { ...meaningOf(word, rows), ...(context.reason === undefined ? {} : { reason: context.reason }) };
-  const next = step(ATTEMPT, attempt.status, meaning.attempt);
-  if (next.kind === 'conflict') return { payment, attempt, alarm: 'contradiction' };
-  if (next.kind === 'repeated') return stillOpen(rows, context);
-  return move(rows, meaning, word, context);
 }
 
 function meaningOf(word: Word, rows: SettlementRows): Meaning {
@@ -124,8 +84,9 @@ function meaningOf(word: Word, rows: SettlementRows): Meaning {
       return { attempt: 'challenge_failed', payment: factOfDecline(word.reason), reason: word.reason };
     case 'not_sent':
       return nothingTaken(rows);
-    case 'unknown':
     case 'not_found':
+      return { ...nothingTaken(rows), attempt: 'never_arrived' };
+    case 'unknown':
       return { attempt: 'silent', payment: 'carrier_silent', reason: null };
   }
 }
@@ -180,36 +141,6 @@ function takeOver(payment: Payment, columns: PaymentColumns): Pick<Moved, 'updat
     payment: { ...payment, ...columns, version: version + 1 },
     update: { table: 'payment', shard, id, version, row: columns },
   };
-}
-
-function referenceIn(word: Word): string | null {
-  return 'providerReference' in word ? word.providerReference : null;
-}
-
-export function attemptColumns(
-  attempt: Attempt,
-  status: AttemptStatus,
-  reason: Reason | 'late_success' | null,
-  reference: string | null,
-  context: SettlementContext,
-) {
-  const { now } = context;
-  const inquiries = attempt.inquiries + (context.inquiry === 'due' ? 1 : 0);
-  return {
-    status,
-    reason,
-    provider_reference: reference ?? attempt.provider_reference,
-    settled_at: isOpen(status) ? null : now,
-    not_found_at: null,
-    inquiries,
-    next_inquiry_at: isOpen(status) ? nextLook(attempt, inquiries, context) : nextAfterthoughtAt(status, now, now),
-    ...(attempt.challenge === null ? {} : { challenge: null }),
-    ...context.authentication,
-  };
-}
-
-function nextLook(attempt: Attempt, inquiries: number, { inquiry, now }: SettlementContext): number {
-  return inquiry === 'hint' ? nextAfterHint(attempt, now) : nextInquiryAt(inquiries, now);
 }
 
 /**
@@ -282,71 +213,22 @@ export function endSiblings(
   return { updates, inserts };
 }
 
-/**
- * The upstream does not know the reference: proof of nothing until it says so twice, its settle delay apart, and for as
- * long as our own call may not even have reached it.
- */
-function notFound(rows: SettlementRows, context: SettlementContext): Settlement {
-  const { attempt, payment } = rows;
-  const { askedAt } = context;
-  if (context.inquiry !== 'due' && isBeingAsked(attempt, askedAt)) return { payment, attempt };
-  if (attempt.status === 'waiting') return { ...stillOpen(rows, context), alarm: 'contradiction' };
-  if (attempt.not_found_at === null || askedAt - attempt.not_found_at < context.settleDelay) {
-    const isFirst = attempt.not_found_at === null;
-    return stillOpen(rows, context, isFirst ? { not_found_at: askedAt } : undefined);
-  }
-  return move(rows, { ...nothingTaken(rows), attempt: 'never_arrived' }, { kind: 'not_found' }, context);
+/** The payment keeps what it was told. Money that came late goes to suspense, for an operator to give back. */
+function attemptOnly(
+  { attempt, payment }: SettlementRows,
+  weighed: Exclude<Weighed, { kind: 'moves' }>,
+  context: SettlementContext,
+): Settlement {
+  const alarm = weighed.kind === 'late_money' ? 'late_success' : weighed.alarm;
+  const said = alarm === undefined ? {} : { alarm };
+  if (weighed.kind === 'nothing') return { payment, attempt, ...said };
+  const updates = [updateAttempt(attempt, weighed.row)];
+  const transfers = weighed.kind === 'late_money' ? [lateTransfer(attempt, context)] : [];
+  return { change: { updates, transfers }, payment, attempt: { ...attempt, ...weighed.row }, ...said };
 }
 
-/** Nobody could be asked. For a hint, that is made up for soon; a call that is under way keeps its time. */
-function unanswered(rows: SettlementRows, context: SettlementContext): Settlement {
-  const { attempt, payment } = rows;
-  if (context.inquiry === 'due') return stillOpen(rows, context);
-  const next_inquiry_at = nextAfterHint(attempt, context.now);
-  const keeps = isBeingAsked(attempt, context.now) || next_inquiry_at === attempt.next_inquiry_at;
-  return keeps ? { payment, attempt } : afterwordOf(rows, { next_inquiry_at });
-}
-
-/** Nothing is new. Only an inquiry that was due is counted, and puts off the next one. */
-function stillOpen(rows: SettlementRows, context: SettlementContext, row?: Partial<Attempt>): Settlement {
-  const { attempt, payment } = rows;
-  if (context.inquiry !== 'due') return row === undefined ? { payment, attempt } : afterwordOf(rows, row);
-  const inquiries = attempt.inquiries + 1;
-  const columns = { ...row, inquiries, next_inquiry_at: nextInquiryAt(inquiries, context.now) };
-  return afterwordOf(rows, columns, isOverdue(inquiries) ? 'overdue' : undefined);
-}
-
-/**
- * The upstream speaks of an attempt that is closed, or that its payment has given up. The merchant keeps what it was
- * told. Money that came late goes to suspense, once, for an operator to give back; an order that was taken late is
- * asked about until it ends.
- */
-function afterword(rows: SettlementRows, word: Word, context: SettlementContext): Settlement {
-  const { attempt, payment } = rows;
-  if (word.kind === 'approved' && attempt.status !== 'approved') return lateSuccess(rows, word, context);
-  if (word.kind === 'waiting' && attempt.status === 'not_sent') {
-    const row = attemptColumns(attempt, 'waiting', null, word.providerReference, context);
-    return afterwordOf(rows, row, 'late_acceptance');
-  }
-  if (isOpen(attempt.status)) {
-    // Given up by its payment, and open again: only the attempt itself can still end.
-    if (word.kind === 'declined') {
-      return afterwordOf(rows, attemptColumns(attempt, 'declined', word.reason, word.providerReference, context));
-    }
-    return stillOpen(rows, context);
-  }
-  if (context.inquiry !== 'due' || attempt.next_inquiry_at === null) {
-    const silent = word.kind !== 'declined' || attempt.status !== 'approved';
-    return silent ? { payment, attempt } : { payment, attempt, alarm: 'contradiction' };
-  }
-  const next_inquiry_at = nextAfterthoughtAt(attempt.status, attempt.settled_at ?? context.now, context.now);
-  return afterwordOf(rows, { inquiries: attempt.inquiries + 1, next_inquiry_at });
-}
-
-function lateSuccess(rows: SettlementRows, word: Word, context: SettlementContext): Settlement {
-  const { attempt, payment } = rows;
-  const row = attemptColumns(attempt, 'approved', 'late_success', referenceIn(word), context);
-  const transfer: Transfer = {
+function lateTransfer(attempt: Attempt, context: SettlementContext): Transfer {
+  return {
     shard: attempt.shard,
     id: context.newId('trf', attempt.shard),
     debit: transitAccount(attempt.shard, attempt.connector, attempt.currency),
@@ -354,25 +236,9 @@ function lateSuccess(rows: SettlementRows, word: Word, context: SettlementContex
     amount_minor: attempt.amount_minor,
     currency: attempt.currency,
     cause: 'late_success',
-    cause_id: payment.id,
+    cause_id: attempt.payment_id,
     at: context.now,
   };
-  const settled = afterwordOf(rows, row, 'late_success');
-  return { ...settled, change: { ...settled.change, transfers: [transfer] } };
-}
-
-function afterwordOf(rows: SettlementRows, row: Partial<Attempt>, alarm?: Alarm): Settlement {
-  const { attempt, payment } = rows;
-  return {
-    change: { updates: [updateAttempt(attempt, row)] },
-    payment,
-    attempt: { ...attempt, ...row },
-    ...(alarm === undefined ? {} : { alarm }),
-  };
-}
-
-function updateAttempt(attempt: Attempt, row: Partial<Attempt>): Update {
-  return { table: 'attempt', shard: attempt.shard, id: attempt.id, version: attempt.version, row };
 }
 
 function eventOf(payment: Payment, context: SettlementContext): Insert {

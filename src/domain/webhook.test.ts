@@ -52,6 +52,8 @@ const PAYMENT: Payment = {
   submitted_at: NOW - 10,
   completed_at: NOW,
   released_at: null,
+  refunded_minor: 0n,
+  refunding_minor: 0n,
   expires_at: NOW + 60_000,
 };
 

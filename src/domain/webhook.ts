@@ -8,7 +8,16 @@
 import type { Insert, Update } from './change.ts';
 import type { Prefix } from './ids.ts';
 import { type Machine, step } from './machine.ts';
-import type { EventStatus, Payment, WebhookAttempt, WebhookEvent, WebhookSecret } from './records.ts';
+import { formatMinor } from './money.ts';
+import type {
+  EventStatus,
+  Payment,
+  PayoutLine,
+  Refund,
+  WebhookAttempt,
+  WebhookEvent,
+  WebhookSecret,
+} from './records.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -60,7 +69,25 @@ export const DELIVERY: Machine<EventStatus, DeliveryFact> = {
  * all the same, with nowhere to go. It is born leased: the process that commits it posts it at once from memory.
  */
 export function collectEvent(payment: Payment, id: string, now: number): WebhookEvent {
-  if (payment.completed_at === null) throw new Error('only a final payment has an event');
+  return paymentEvent(payment, payment, id, now);
+}
+
+/**
+ * The event of a completed refund, a partial one too: the same six fields, told of what this refund gave back (contract
+ * §6). `payment.events` already counts it.
+ */
+export function refundEvent(payment: Payment, refund: Refund, id: string, now: number): WebhookEvent {
+  const { amount, completed_at } = refund;
+  return paymentEvent(payment, { status: 'refunded', amount, completed_at }, id, now);
+}
+
+function paymentEvent(
+  payment: Payment,
+  { status, amount, completed_at }: Pick<Payment, 'status' | 'amount' | 'completed_at'>,
+  id: string,
+  now: number,
+): WebhookEvent {
+  if (completed_at === null) throw new Error('only what is final has an event');
   return {
     shard: payment.shard,
     id,
@@ -68,17 +95,62 @@ export function collectEvent(payment: Payment, id: string, now: number): Webhook
     merchant_id: payment.merchant_id,
     transaction_id: payment.id,
     sequence: payment.events,
-    type: `payment.${payment.status}`,
+    type: `payment.${status}`,
     url: payment.notify_url,
     body: JSON.stringify({
       transaction_id: payment.id,
       customer_reference: payment.customer_reference,
-      status: payment.status,
-      amount: payment.amount,
+      status,
+      amount,
       currency: payment.currency,
-      completed_at: new Date(payment.completed_at).toISOString(),
+      completed_at: new Date(completed_at).toISOString(),
     }),
     status: payment.notify_url === null ? 'no_target' : 'waiting',
+    attempts: 0,
+    replayed_after: 0,
+    next_at: now + LEASE_MS,
+    created_at: now,
+    delivered_at: null,
+    last_error: null,
+  };
+}
+
+/**
+ * The event of a payout line: one when it is made, one when it is final (specification, Events 2; contract §6).
+ *
+ * `line.events` already counts this one; `message` is the sentence that tells of its status, in the batch's language.
+ */
+export function payoutEvent(line: PayoutLine, message: string, id: string, now: number): WebhookEvent {
+  const receiver =
+    line.receipt_mode === 'wallet' ? { wallet_number: line.wallet_number } : { phone_number: line.msisdn };
+  const body = {
+    event: `payout.${line.status}`,
+    batch_id: line.batch_id,
+    transaction_id: line.id,
+    customer_reference: line.customer_reference,
+    status: line.status,
+    amount: line.amount,
+    fee_amount: formatMinor(line.fee_minor, line.currency),
+    currency: line.currency,
+    receipt_mode: line.receipt_mode,
+    ...receiver,
+    occurrence: line.occurrence,
+    scheduled_date: line.scheduled_date,
+    created_at: new Date(line.created_at).toISOString(),
+    completed_at: line.completed_at === null ? null : new Date(line.completed_at).toISOString(),
+    message,
+  };
+  return {
+    shard: line.shard,
+    id,
+    version: 1,
+    merchant_id: line.merchant_id,
+    transaction_id: line.id,
+    sequence: line.events,
+    type: body.event,
+    url: line.notify_url,
+    body: JSON.stringify(body),
+    status: 'waiting',
     attempts: 0,
     replayed_after: 0,
     next_at: now + LEASE_MS,

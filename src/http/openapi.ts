@@ -35,7 +35,10 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string): Js
     tags: [
       { name: 'sessions', description: 'For your backend: they take the merchant credential.' },
       { name: 'payments', description: 'For clients: they take a session token.' },
+      { name: 'payouts', description: 'Money out: by your backend, with a session or the merchant credential.' },
       { name: 'deliveries', description: 'For your backend: money that is held until you release it.' },
+      { name: 'books', description: 'For your backend: balances, statements and lists of payments.' },
+      { name: 'refunds', description: 'For your backend: money that goes back to the customer.' },
     ],
     paths,
     components: {
@@ -170,6 +173,9 @@ function operation(route: Route): Json {
 
 function tagOf({ path, credential }: Route): string {
   if (path.startsWith('/internal/deliveries/')) return 'deliveries';
+  if (/^\/internal\/(balances|statement|transactions)$/.test(path)) return 'books';
+  if (path.startsWith('/internal/refunds')) return 'refunds';
+  if (path.startsWith('/internal/payouts') || path === '/payments/send') return 'payouts';
   return credential === 'merchant' ? 'sessions' : 'payments';
 }
 
@@ -220,7 +226,10 @@ function answers(route: Route): Json {
       {
         description: SUCCESS[status] ?? 'Done.',
         headers: answerHeaders(['RequestId', ...limit, ...replay]),
-        content: { 'application/json': { schema } },
+        content: {
+          'application/json': { schema },
+          ...(route.csv === undefined ? {} : { 'text/csv': { schema: { type: 'string', description: route.csv } } }),
+        },
       },
     ]),
   );

@@ -5,6 +5,7 @@
  * decided by the use case.
  */
 
+import { Type } from 'typebox';
 import { CODE_LIFE_MS, CODE_RESENDS, CODE_TRIES, CODE_WINDOW_MS } from '../domain/one-time-code.ts';
 import type { Submitted } from '../domain/submission.ts';
 import type { CodeResent } from '../usecases/code-resend.ts';
@@ -12,10 +13,13 @@ import { resendCode } from '../usecases/code-resend.ts';
 import { type CodeVerified, verifyCode } from '../usecases/code-verify.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { type Collected, collectPayment } from '../usecases/payment-collect.ts';
-import { readByPaymentId, readByTransactionId, readDetail } from '../usecases/payment-read.ts';
+import { readByPaymentId } from '../usecases/payment-read.ts';
 import { submitPayment } from '../usecases/payment-submit.ts';
+import { readTransaction, readTransactionDetail } from '../usecases/payout-read.ts';
 import { presentTransfer } from './bank-present.ts';
 import { browserOf, collectCommand, collectFaults, submitCommand, submitFaults } from './payment-commands.ts';
+import { presentPayoutDetail } from './payout-present.ts';
+import { PayoutDetailAnswer } from './payout-schemas.ts';
 import {
   presentCollected,
   presentDetail,
@@ -177,8 +181,9 @@ function readingRoutes(deps: Deps): Route[] {
       method: 'GET',
       path: '/payments/status/:transaction_id',
       operationId: 'readStatus',
-      summary: 'Read a payment’s status',
-      description: 'Any live session of the merchant reads any of that merchant’s payments.',
+      summary: 'Read a transaction’s status',
+      description:
+        'Of a payment, or of a payout to one beneficiary. Any live session of the merchant reads any of that merchant’s.',
       credential: 'session',
       limit: 'payments',
       allowConsumed: true,
@@ -186,22 +191,28 @@ function readingRoutes(deps: Deps): Route[] {
       answers: { 200: StatusAnswer },
       refusals: [1204],
       run: async (call) =>
-        call.reply(200, presentStatus(await readByTransactionId(deps, call.caller, call.params.transaction_id))),
+        call.reply(200, presentStatus(await readTransaction(deps, call.caller, call.params.transaction_id))),
     }),
     defineRoute({
       method: 'GET',
       path: '/payments/transaction/:id',
       operationId: 'readTransaction',
-      summary: 'Read a payment in full',
-      description: 'By transaction_id or payment_id: fees, the methods to choose from, and the timeline.',
+      summary: 'Read a transaction in full',
+      description:
+        'A payment by transaction_id or payment_id: fees, the methods to choose from, and the timeline. A payout to one ' +
+        'beneficiary by its transaction_id.',
       credential: 'session',
       limit: 'payments',
       allowConsumed: true,
       params: IdParams,
-      answers: { 200: DetailAnswer },
+      answers: { 200: Type.Union([DetailAnswer, PayoutDetailAnswer]) },
       refusals: [1204],
-      run: async (call) =>
-        call.reply(200, presentDetail(await readDetail(deps, call.caller, call.params.id), seal, call.language)),
+      run: async (call) => {
+        const found = await readTransactionDetail(deps, call.caller, call.params.id);
+        const { language } = call;
+        const shown = 'payment' in found ? presentDetail(found, seal, language) : presentPayoutDetail(found, language);
+        return call.reply(200, shown);
+      },
     }),
     defineRoute({
       method: 'GET',

@@ -6,6 +6,7 @@
  * sender is known and counted.
  */
 
+import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
@@ -49,8 +50,9 @@ import {
   readFingerprint,
   readPipelineHeaders,
 } from './request-headers.ts';
-import { type Call, fullPath, type Rendered, type Route } from './route.ts';
-import { type BodyShape, createBodyShape, createParamsShape, createShape, dropNulls, type Shape } from './shape.ts';
+import { type Call, fullPath, type Rendered, type Route, type Streamed } from './route.ts';
+import { type BodyShape, createBodyShape, createParamsShape, dropNulls, type Shape } from './shape.ts';
+import type { Streams } from './streams.ts';
 import type { UploadSlots } from './upload-slots.ts';
 
 export interface PipelineParts extends AuthenticationParts, ReceiptParts, ExchangeParts {
@@ -62,6 +64,7 @@ export interface PipelineParts extends AuthenticationParts, ReceiptParts, Exchan
   readonly limits: Limits;
   /** Shared with the pages: a file is as large there. */
   readonly uploads: UploadSlots;
+  readonly streams: Streams;
   readonly addressOf: ReturnType<typeof clientAddressReader>;
 }
 
@@ -71,22 +74,22 @@ type Caller = MerchantCaller | SessionCaller | undefined;
 interface Kept {
   readonly body: BodyShape | undefined;
   readonly params: Shape | undefined;
-  readonly query: Shape | undefined;
+  readonly query: BodyShape | undefined;
   readonly turns: Turns;
 }
 
 export interface Pipeline {
   /** Runs when the headers are there: refuses what is no JSON, and starts to look the caller up. */
   begin(request: FastifyRequest): void;
-  /** Runs when the body is there. Returns the bytes to send. */
-  handle(request: FastifyRequest, reply: FastifyReply): Promise<string>;
+  /** Runs when the body is there. Returns what to send. */
+  handle(request: FastifyRequest, reply: FastifyReply): Promise<string | Readable>;
 }
 
 export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
   const kept: Kept = {
     body: route.body === undefined ? undefined : createBodyShape(route.body),
     params: route.params === undefined ? undefined : createParamsShape(route.params),
-    query: route.querystring === undefined ? undefined : createShape(route.querystring),
+    query: route.querystring === undefined ? undefined : createBodyShape(route.querystring),
     turns: createTurns(parts.clock),
   };
   const pattern = fullPath(route);
@@ -101,9 +104,10 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
     exchange.shown = twoCredentials ? MISSING : showCredential(parts.lookups, authorization);
   }
 
-  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string> {
+  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string | Readable> {
     try {
       const answer = await answerCall(parts, route, kept, request, reply);
+      if ('chunks' in answer) return parts.streams.send(request, reply, answer);
       if (answer.location !== undefined) reply.header('Location', writable('Location', answer.location));
       reply.code(answer.status).header('Content-Type', JSON_TYPE);
       if (answer.replayed === true) reply.header('Idempotent-Replayed', 'true');
@@ -134,7 +138,7 @@ async function answerCall(
   kept: Kept,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Reply> {
+): Promise<Reply | Streamed> {
   const exchange = exchangeOf(request);
   const { headers } = exchange;
   exchange.guard = FAILED_AUTHENTICATIONS;
@@ -168,8 +172,8 @@ async function answerBody(
   caller: Caller,
   body: unknown,
   memory = body,
-): Promise<Reply> {
-  const receipt = receiptOf(parts, route, caller, exchangeOf(request).headers, memory);
+): Promise<Reply | Streamed> {
+  const receipt = receiptOf(parts, route, caller, request, memory);
   const endTurn = receipt === undefined ? undefined : await kept.turns.take(receipt.id);
   try {
     if (!route.allowConsumed && !(await hasBegun(receipt, caller))) requireUnconsumed(caller);
@@ -274,19 +278,22 @@ function receiptOf(
   parts: PipelineParts,
   route: Route,
   caller: Caller,
-  headers: PipelineHeaders | undefined,
+  request: FastifyRequest,
   body: unknown,
 ): UsedReceipt | undefined {
+  const { headers } = exchangeOf(request);
   if (caller === undefined || headers?.idempotencyKey === undefined || route.method === 'GET') return undefined;
   const key = readIdempotencyKey(headers.idempotencyKey);
   const isSession = caller.kind === 'session' && route.idempotencyScope !== 'merchant';
   const { shard, id: owner } = isSession ? caller.session : caller.merchant;
-  return createReceipt(parts, { shard, owner, route: `${route.method} ${route.path}` }, key, body);
+  // What the path names is as much of the call as its body: a key that was used for another one is refused.
+  const said = route.params === undefined ? body : { params: request.params, body };
+  return createReceipt(parts, { shard, owner, route: `${route.method} ${route.path}` }, key, said);
 }
 
 function requireShapes(shapes: Kept, route: Route, request: FastifyRequest, caller: Caller, body: unknown): void {
   shapes.params?.require(request.params);
-  shapes.query?.require(request.query);
+  shapes.query?.require(request.query, route.checkQuery && ((readable) => route.checkQuery?.(readable) ?? []));
   shapes.body?.require(body, route.check && ((readable) => route.check?.(readable, caller) ?? []));
 }
 

@@ -11,7 +11,7 @@ import { formatMinor } from '../domain/money.ts';
 import { CODE_RESENDS } from '../domain/one-time-code.ts';
 import { isFinal, mobileMoneyStatus } from '../domain/payment.ts';
 import { maskPhone } from '../domain/phone.ts';
-import type { Payment, PaymentMethod, PaymentStatus } from '../domain/records.ts';
+import type { Payment, PaymentMethod, PaymentStatus, PayoutLine } from '../domain/records.ts';
 import { type Language, say } from '../messages/messages.ts';
 import type { MessageKey } from '../messages/sentences.ts';
 import type { CodeResent } from '../usecases/code-resend.ts';
@@ -119,7 +119,7 @@ function reasonKey(reason: string | null): MessageKey {
   return `reason.${reason}` as MessageKey;
 }
 
-export function presentStatus(payment: Payment) {
+export function presentStatus(payment: Payment | PayoutLine) {
   return {
     transaction_id: payment.id,
     status: payment.status,
@@ -143,7 +143,7 @@ export function presentDetail(detail: PaymentDetail, seal: SealPaymentId, langua
     fee_covered_by: payment.fee_covered_by,
     delivery_behaviour: payment.delivery_behaviour,
     message: sentenceOf(payment, language),
-    refunded_amount: formatMinor(0n, payment.currency),
+    refunded_amount: formatMinor(payment.refunded_minor, payment.currency),
     payment_methods: presentMethods(detail, language),
     timeline: timeline.map(({ status, at, reason }) => ({ status, at: timestamp(at), reason })),
   };

@@ -21,6 +21,16 @@ export interface Rendered {
   readonly value: unknown;
 }
 
+/** An answer that is too long to be held: its text is made as the client takes it. */
+export interface Streamed {
+  readonly status: number;
+  readonly contentType: string;
+  /** What a browser would call the file. */
+  readonly fileName: string;
+  /** None of them is empty. */
+  readonly chunks: AsyncIterable<string>;
+}
+
 /** A call whose credential, limit and shape have been checked. */
 export interface Call<
   Caller = MerchantCaller | SessionCaller | undefined,
@@ -72,6 +82,8 @@ interface RouteFacts {
   readonly idempotencyScope?: 'merchant';
   /** The body is handed over as text, whatever its content type, unchecked (upstreams' callbacks). */
   readonly rawBody?: boolean;
+  /** The answer may also be a table, `text/csv`: what stands in it. */
+  readonly csv?: string;
   /** The body may also be a form in a browser's usual encoding, `application/x-www-form-urlencoded`. */
   readonly forms?: boolean;
   /** The body is a form with this file, which its schema names as `UploadedFile`. */
@@ -84,6 +96,15 @@ type CallerOf<K extends CredentialKind> = K extends 'merchant'
     ? SessionCaller
     : undefined;
 
+/** What of a body may be looked at: whatever has not its shape is absent, in lists `undefined`. */
+export type Readable<T> = T extends readonly (infer Item)[]
+  ? readonly (Readable<Item> | undefined)[]
+  : T extends { readonly bytes: Uint8Array }
+    ? T
+    : T extends object
+      ? { readonly [Field in keyof T]?: Readable<T[Field]> }
+      : T;
+
 /** A route with the types that follow from its schemas. */
 export interface TypedRoute<K extends CredentialKind, B extends TSchema, P extends TSchema, Q extends TSchema>
   extends RouteFacts {
@@ -95,8 +116,10 @@ export interface TypedRoute<K extends CredentialKind, B extends TSchema, P exten
    * What the schema cannot say about the body's fields. Gets those that have their shape, and names every one that is
    * at fault all the same; it is answered together with what the schema found (contract §2).
    */
-  check?(body: Partial<Static<B>>, caller: CallerOf<K>): readonly RefusalDetail[];
-  run(call: Call<CallerOf<K>, Static<B>, Static<P>, Static<Q>>): Promise<Reply>;
+  check?(body: Readable<Static<B>>, caller: CallerOf<K>): readonly RefusalDetail[];
+  /** The same for what the query says. */
+  checkQuery?(query: Partial<Static<Q>>): readonly RefusalDetail[];
+  run(call: Call<CallerOf<K>, Static<B>, Static<P>, Static<Q>>): Promise<Reply | Streamed>;
 }
 
 /** A route as the table holds it. */
@@ -106,7 +129,8 @@ export interface Route extends RouteFacts {
   readonly params?: TSchema;
   readonly querystring?: TSchema;
   check?(body: unknown, caller: MerchantCaller | SessionCaller | undefined): readonly RefusalDetail[];
-  run(call: Call): Promise<Reply>;
+  checkQuery?(query: unknown): readonly RefusalDetail[];
+  run(call: Call): Promise<Reply | Streamed>;
 }
 
 /** Gives a route's `run` the types of its credential and schemas; otherwise it is the same value. */

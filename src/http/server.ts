@@ -9,7 +9,7 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import type { Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Pages } from '../messages/page.ts';
-import type { Clock, Log, Random, Secrets } from '../platform/platform.ts';
+import type { Clock, Log, Metrics, Random, Secrets } from '../platform/platform.ts';
 import { clientAddressReader } from './client-address.ts';
 import { addPreflights, allowPages, isOpenToPages } from './cors.ts';
 import { badFraming, unknownPath, wrongMethod } from './envelope.ts';
@@ -20,9 +20,11 @@ import type { Lookups } from './lookups.ts';
 import { addPages, failPage, isForPage } from './page-routes.ts';
 import { createPipeline, type PipelineParts } from './pipeline.ts';
 import { hasOneHost } from './request-headers.ts';
+import { requestMetrics } from './request-metrics.ts';
 import { fullPath, type Route } from './route.ts';
 import { type Readiness, type ServicePage, servicePages } from './service-pages.ts';
 import { answerClientError, answerLateBody, refuseExpectation } from './socket-errors.ts';
+import { createStreams } from './streams.ts';
 import { answerBeforeRest, limitBodyTime } from './unread-body.ts';
 import { createUploadSlots } from './upload-slots.ts';
 
@@ -35,6 +37,9 @@ export interface ServerParts {
   readonly random: Random;
   readonly secrets: Pick<Secrets, 'digest' | 'equal' | 'mac' | 'macs' | 'seal' | 'open'>;
   readonly log: Log;
+  readonly metrics: Metrics;
+  /** Brings what is not counted in this process up to date, before the numbers are read. */
+  refreshMetrics(): Promise<void>;
   /** Which secrets count: `sk_test_` or `sk_live_`. */
   readonly mode: 'sandbox' | 'production';
   /** The gateway's own address, without a slash at the end. */
@@ -80,12 +85,14 @@ export function createServer(parts: ServerParts): FastifyInstance {
     },
   });
   const nextRequestId = requestIds(parts.random);
+  const counted = requestMetrics(parts.metrics);
   const pages = servicePages(parts);
   const methodsOf = methodFinder([
     ...parts.routes.map((route) => ({ method: route.method, path: fullPath(route) })),
     ...pages.map(({ path }) => ({ method: 'GET', path })),
     ...(parts.pages?.list ?? []),
   ]);
+  const streams = createStreams(parts);
   let stopping = false;
 
   function begin(request: FastifyRequest, reply: FastifyReply): void {
@@ -133,10 +140,12 @@ export function createServer(parts: ServerParts): FastifyInstance {
   });
   app.addHook('onResponse', (request, reply, done) => {
     logExchange(parts, request, reply);
+    counted(request, reply);
     done();
   });
   app.addHook('preClose', (done) => {
     stopping = true;
+    streams.stop();
     done();
   });
   app.setNotFoundHandler((request, reply) => fail(request, reply, refuseUnrouted(request, reply, methodsOf)));
@@ -153,7 +162,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const addressOf = clientAddressReader(parts.trustProxy);
   // One for both doors.
   const uploads = createUploadSlots();
-  addRoutes(app, parts, { limits, addressOf, uploads });
+  addRoutes(app, parts, { limits, addressOf, uploads, streams });
   addPreflights(app, parts.routes, (request, reply) => fail(request, reply, refuseUnrouted(request, reply, methodsOf)));
   for (const page of pages) addPage(app, parts, page);
   if (parts.pages !== undefined) addPages(app, { ...parts, limits, addressOf, uploads }, parts.pages);
@@ -186,7 +195,7 @@ declare module 'fastify' {
 function addRoutes(
   app: FastifyInstance,
   parts: ServerParts,
-  shared: Pick<PipelineParts, 'limits' | 'addressOf' | 'uploads'>,
+  shared: Pick<PipelineParts, 'limits' | 'addressOf' | 'uploads' | 'streams'>,
 ): void {
   const pipelineParts: PipelineParts = {
     lookups: parts.lookups,

@@ -1,5 +1,5 @@
 /**
- * What is no part of the API: health, the OpenAPI document, and the pages that explain errors.
+ * What is no part of the API: health, metrics, the OpenAPI document, and the pages that explain errors.
  *
  * Invariant: none of it takes a credential, is limited, or says anything about a merchant.
  */
@@ -7,7 +7,7 @@
 import type { FastifyRequest } from 'fastify';
 import { isLanguage, type Language } from '../messages/messages.ts';
 import { negotiate } from '../messages/negotiate.ts';
-import type { Clock } from '../platform/platform.ts';
+import type { Clock, Metrics } from '../platform/platform.ts';
 import { DOCS_STYLE } from './docs-style.ts';
 import { unknownPath } from './envelope.ts';
 import { DOCS_CSP, errorCodeOf, renderErrorIndex, renderErrorPage } from './error-page.ts';
@@ -38,6 +38,8 @@ export interface PageParts {
   readonly publicUrl: string;
   readonly clock: Pick<Clock, 'after'>;
   ready(): Promise<Readiness>;
+  readonly metrics: Pick<Metrics, 'page'>;
+  refreshMetrics(): Promise<void>;
 }
 
 /** A load balancer asks every few seconds: whoever cannot say by then that he is ready is not. */
@@ -46,7 +48,7 @@ const READY_WITHIN_MS = 2_000;
 const JSON_DOCUMENT = 'application/json; charset=utf-8';
 
 export function servicePages(parts: PageParts): ServicePage[] {
-  return [...healthPages(parts), ...apiPages(parts), ...docsPages()];
+  return [...healthPages(parts), metricsPage(parts), ...apiPages(parts), ...docsPages()];
 }
 
 /** `/health`: this process lives. `/health/ready`: it can serve; a load balancer asks this one. */
@@ -69,6 +71,17 @@ function healthPages(parts: PageParts): ServicePage[] {
       },
     },
   ];
+}
+
+/** For monitoring, in the text form of Prometheus. */
+function metricsPage(parts: PageParts): ServicePage {
+  return {
+    path: '/metrics',
+    async show() {
+      await parts.refreshMetrics();
+      return { status: 200, ...(await parts.metrics.page()) };
+    },
+  };
 }
 
 function readinessInTime(parts: PageParts): Promise<Readiness> {

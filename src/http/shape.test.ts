@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { type TSchema, Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import { Refusal } from '../domain/refusal.ts';
-import { createParamsShape, createShape, dropNulls } from './shape.ts';
+import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
+import { createBodyShape, createParamsShape, createShape, dropNulls } from './shape.ts';
 
 const Line = Type.Object({
   amount: Type.String({ maxLength: 10 }),
@@ -143,5 +143,57 @@ describe('path parameters', () => {
       1204,
       1204,
     ]);
+  });
+});
+
+describe('a body’s shape', () => {
+  const shape = createBodyShape(Body);
+
+  function seenBy(body: unknown, more: readonly RefusalDetail[] = []) {
+    let seen: unknown;
+    try {
+      shape.require(body, (readable) => {
+        seen = readable;
+        return more;
+      });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const details = error.more.details?.map(({ field, code }) => `${field} ${code}`).join(', ');
+      return { seen, refused: `${error.code}: ${details}` };
+    }
+    return { seen, refused: undefined };
+  }
+
+  it('shows its route what can be read, and no more', () => {
+    const body = {
+      ...GOOD,
+      count: 'x',
+      beneficiaries: [{ amount: 5, phone_number: '+243' }, 7],
+    };
+    const { seen } = seenBy(body);
+    expect(seen).toEqual({ ...GOOD, beneficiaries: [{ phone_number: '+243' }, undefined] });
+    expect(seenBy({ ...GOOD, beneficiaries: [{}, {}, {}] }).seen).toEqual(GOOD);
+  });
+
+  it('joins what the route finds, in the order of the fields, and asks for nothing that it could not read', () => {
+    const more: RefusalDetail[] = [
+      { field: 'beneficiaries[0].phone_number', code: 'INVALID_PHONE_NUMBER' },
+      { field: 'beneficiaries[1].amount', code: 'REQUIRED' },
+      { field: 'beneficiaries', code: 'PAYOUT_TOTAL' },
+      { field: 'name', code: 'INVALID_TEXT' },
+    ];
+    const { refused } = seenBy({ ...GOOD, beneficiaries: [{ amount: '1' }, { amount: 5 }] }, more);
+    expect(refused).toBe(
+      '1110: name INVALID_TEXT, beneficiaries PAYOUT_TOTAL, beneficiaries[0].phone_number INVALID_PHONE_NUMBER, beneficiaries[1].amount INVALID_AMOUNT',
+    );
+  });
+
+  it.each([
+    ['PAYOUT_TOTAL', 1101],
+    ['NO_CARRIER', 1103],
+    ['CARRIER_CURRENCY', 1103],
+    ['DUPLICATE_BENEFICIARY', 1110],
+  ] as const)('refuses %s with %i, whatever its field', (code, refusal) => {
+    expect(seenBy(GOOD, [{ field: 'beneficiaries[0].phone_number', code }]).refused).toContain(String(refusal));
   });
 });

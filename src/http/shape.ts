@@ -16,7 +16,7 @@ export interface Shape {
   require(value: unknown): void;
 }
 
-/** What a route itself finds wrong with those fields of a body that have their shape. */
+/** What a route itself finds wrong with those fields of a body, and of what it holds, that have their shape. */
 export type FieldCheck = (readable: JsonObject) => readonly RefusalDetail[];
 
 export interface BodyShape {
@@ -52,22 +52,24 @@ export function createShape(schema: TSchema): Shape {
 
 export function createBodyShape(schema: TSchema): BodyShape {
   const find = finder(schema);
-  const order = Object.keys((schema as Node).properties ?? {});
-  const placeOf = ({ field }: RefusalDetail): number => {
-    const at = order.indexOf(topOf(field));
-    return at < 0 ? order.length : at;
-  };
   return {
     require(body, check) {
       const found = find(body);
-      const faulty = new Set(found.map(({ field }) => topOf(field)));
-      const readable = faulty.size === 0 ? (body as JsonObject) : without(body, faulty);
+      const faulty = unreadable(found);
+      const readable = faulty.size === 0 ? (body as JsonObject) : without(body as JsonObject, faulty);
       // A field that could not be read looks as if it were missing.
-      const more = check?.(readable).filter(({ field }) => !faulty.has(topOf(field))) ?? [];
+      const more = check?.(readable).filter(({ field }) => !isWithin(field, faulty)) ?? [];
       if (found.length + more.length === 0) return;
-      throw refuseShape([...found, ...more].sort((a, b) => placeOf(a) - placeOf(b)));
+      const placed = [...found, ...more].map((detail) => ({ detail, place: placeOf(schema, detail.field) }));
+      throw refuseShape(placed.sort((a, b) => compare(a.place, b.place)).map(({ detail }) => detail));
     },
   };
+}
+
+/** The paths of what has not its shape. Where not all of them have been looked for, whole fields. */
+function unreadable(found: readonly RefusalDetail[]): ReadonlySet<string> {
+  const all = found.length < DETAILS_AT_MOST;
+  return new Set(found.map(({ field }) => (all ? field : (stepsOf(field)[0] ?? field))));
 }
 
 function finder(schema: TSchema): (value: unknown) => RefusalDetail[] {
@@ -80,14 +82,52 @@ function finder(schema: TSchema): (value: unknown) => RefusalDetail[] {
   };
 }
 
-/** The fields of a body that have nothing wrong with or within them. */
-function without(body: unknown, faulty: ReadonlySet<string>): JsonObject {
-  return Object.fromEntries(Object.entries(body as JsonObject).filter(([name]) => !faulty.has(name)));
+/** An object without what is faulty, in it and in what it holds; a faulty item of a list leaves `undefined`. */
+function without(object: JsonObject, faulty: ReadonlySet<string>, path = ''): JsonObject {
+  const kept = Object.entries(object).flatMap(([name, value]) => {
+    const field = path === '' ? name : joinPath(path, name);
+    return faulty.has(field) ? [] : [[name, readableOf(value, faulty, field)] as const];
+  });
+  return Object.fromEntries(kept);
 }
 
-/** `beneficiaries` of `beneficiaries[3].amount`. */
-function topOf(field: string): string {
-  return field.split(/[.[]/, 1)[0] ?? field;
+function readableOf(value: unknown, faulty: ReadonlySet<string>, path: string): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (![...faulty].some((field) => field.startsWith(path))) return value;
+  if (!Array.isArray(value)) return without(value as JsonObject, faulty, path);
+  return value.map((item: unknown, at) => {
+    const field = `${path}[${at}]`;
+    return faulty.has(field) ? undefined : readableOf(item, faulty, field);
+  });
+}
+
+/** Whether a path is one of these, or leads through one. */
+function isWithin(field: string, paths: ReadonlySet<string>): boolean {
+  const ends = [...field.matchAll(/[.[]|$/g)].map(({ index }) => index);
+  return ends.some((end) => paths.has(field.slice(0, end)));
+}
+
+/** `beneficiaries`, `3` and `amount` of `beneficiaries[3].amount`. */
+function stepsOf(field: string): string[] {
+  return field.split(/[.[\]]+/).filter((step) => step !== '');
+}
+
+/** Where a path stands in a body: for each of its steps the place among the schema's fields, or in the list. */
+function placeOf(schema: Node, field: string): readonly number[] {
+  let node: Node | undefined = schema;
+  return stepsOf(field).map((step) => {
+    const inList: Node | undefined = node === undefined ? undefined : onlyChoice(node).items;
+    const fields: Node['properties'] = node === undefined ? undefined : onlyChoice(node).properties;
+    node = inList ?? fields?.[step];
+    const at = inList === undefined ? Object.keys(fields ?? {}).indexOf(step) : Number(step);
+    return at < 0 ? Number.MAX_SAFE_INTEGER : at;
+  });
+}
+
+/** By the first step that differs; what holds comes before what it holds. */
+function compare(a: readonly number[], b: readonly number[]): number {
+  const differs = a.findIndex((step, at) => step !== b[at]);
+  return differs < 0 ? a.length - b.length : (a[differs] ?? 0) - (b[differs] ?? -1);
 }
 
 /** Removes nulls where the schema has an optional field that is not nullable. Works in place. */
@@ -195,6 +235,13 @@ const FIELDS: { readonly [name: string]: { readonly code: RefusalCode; readonly 
   fail_redirect_url: { code: 1110, detail: 'INVALID_URL' },
 };
 
+/** Details whose code is not their field's. */
+const DETAILS: { readonly [detail in DetailCode]?: RefusalCode } = {
+  NO_CARRIER: 1103,
+  CARRIER_CURRENCY: 1103,
+  PAYOUT_TOTAL: 1101,
+};
+
 function ruleOf(field: string) {
   const name = field.slice(field.lastIndexOf('.') + 1);
   return Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
@@ -212,7 +259,7 @@ export function refuseShape(found: readonly RefusalDetail[]): Refusal {
   const [first] = details;
   if (first === undefined || isMissing(first)) return new Refusal(1109, { details });
   if (first.field === 'beneficiaries' && first.code === 'TOO_LONG') return new Refusal(1207, { details });
-  return new Refusal(ruleOf(first.field)?.code ?? 1110, { details });
+  return new Refusal(DETAILS[first.code] ?? ruleOf(first.field)?.code ?? 1110, { details });
 }
 
 function isMissing({ code }: RefusalDetail): boolean {

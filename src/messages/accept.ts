@@ -25,6 +25,14 @@ export function prefersJson(accept: string | undefined): boolean {
   return placeOf(accept, 'application/json') !== undefined && !prefersHtml(accept);
 }
 
+/** Whether a client names CSV, and would not rather have JSON. */
+export function prefersCsv(accept: string | undefined): boolean {
+  const csv = placeOf(accept, 'text/csv');
+  const json = placeOf(accept, 'application/json');
+  if (csv === undefined || json === undefined) return csv !== undefined;
+  return csv.weight === json.weight ? csv.at < json.at : csv.weight > json.weight;
+}
+
 interface Place {
   readonly at: number;
   readonly weight: number;

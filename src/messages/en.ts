@@ -82,6 +82,9 @@ export const en = {
     INVALID_JSON: 'The body is not valid JSON. Send one JSON object.',
     DUPLICATE_KEY: '{field} appears twice in the body. Send it once.',
     TOO_DEEP: '{field} is nested too deeply. Send a flatter body.',
+    DATES_REVERSED: '{field} lies before the beginning of the span. Send the two dates in their order.',
+    INVALID_CURSOR:
+      '{field} is not one that this call has given out, or belongs to another span. Send next_cursor as it was, or leave it out.',
     CARD_DATA: '{field} looks like card data, which must never be sent here. Use the hosted card form.',
     DUPLICATE_HEADER: 'The header {field} was sent more than once. Send it once.',
     INVALID_IDEMPOTENCY_KEY: 'Idempotency-Key must have 1 to 255 visible ASCII characters.',
@@ -99,6 +102,20 @@ export const en = {
     ADDRESS_NOT_ALLOWED: 'This credential may not be used from your address. Call from an allowed one.',
     SCOPE_MISSING: 'This merchant’s sessions must say what they are for. Send scope: collect or payout.',
     WRONG_SCOPE: 'This session was not made for this. Mint one with the scope {scope}.',
+    SESSION_COLLECTED:
+      'This session has already collected a payment. Mint one with the scope payout, and pay out with that.',
+    SESSION_ON_DEVICE:
+      'This session is bound to a device, and payouts are made by your backend. Mint one with the scope payout there, and send no X-Device-Fingerprint with it.',
+    DUPLICATE_BENEFICIARY:
+      '{field} names somebody whom an earlier line of this call pays already. Name each beneficiary once.',
+    PAYOUT_TOTAL: 'The amounts add up to more than {maximum} {currency}. Split the payout into several calls.',
+    INVALID_DATE: '{field} is not a date that exists. Write year, month and day, such as 2027-01-31.',
+    DATE_PAST: '{field} has passed: it is {today} where your payouts run. Choose today or a later date.',
+    DUPLICATE_DATE: '{field} repeats a date. Name each date once.',
+    PAYOUT_FUNDS:
+      'Your available balance is {available} {currency}, and this payout needs {needed} {currency} with its fees. Top up the balance, or pay out less.',
+    NOT_RETRYABLE:
+      '{field} is in state {state} and cannot be paid again. Only lines that failed on their way can, each of them once: read the batch before going on.',
     INVALID_PIN:
       'The PIN is not right. {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
     INVALID_OTP:
@@ -142,6 +159,13 @@ export const en = {
       '{field} names no account that takes this payment. Choose one that GET /payments/get-config-bank lists.',
     NOT_DELAYED:
       'This payment was delivered directly: its money is already available, and there is nothing to release.',
+    NOTHING_LEFT: 'All of this payment has been given back already: there is nothing left to refund.',
+    NOT_PAID:
+      'The payment is in state {state}: only an approved payment can be refunded. Read its status before going on.',
+    ABOVE_REFUNDABLE:
+      'Of this payment {left} {currency} can still be refunded. Ask for at most that, or leave the amount out.',
+    BALANCE_SHORT:
+      'This takes {needed} {currency}, and the available balance is {available} {currency}. Credit the balance, or ask for less.',
   },
   status: {
     pending: 'The payment has been started. Choose how to pay and confirm.',
@@ -163,6 +187,8 @@ export const en = {
     prompt_expired: 'The request on the phone was not answered in time.',
     limit_reached: 'The account’s limit has been reached.',
     payer_unknown: 'This number has no mobile money account.',
+    payee_unknown: 'The receiver’s number has no mobile money account.',
+    payee_blocked: 'The receiver’s account cannot receive money.',
     not_allowed: 'The carrier does not allow this payment from this account.',
     carrier_failed: 'The carrier could not carry out the payment.',
     not_sent: 'The request never reached the carrier; no money moved.',
@@ -179,6 +205,27 @@ export const en = {
     challenge_expired: 'The bank’s confirmation was not finished in time; nothing was charged.',
     proof_declined: 'The proof of the bank transfer was not accepted.',
     proof_overdue: 'No proof of the bank transfer came in time.',
+    merchant_funds_missing: 'The merchant’s balance did not cover the payout and its fee.',
+    wallet_unknown: 'There is no wallet with this number.',
+    wallet_currency: 'The wallet is kept in another currency.',
+    called_off: 'The payout was called off before it was sent.',
+    refund_called_off: 'The refund was called off by hand.',
+  },
+  payout: {
+    pending: 'The payout has been accepted and will be sent shortly.',
+    scheduled: 'The payout has been accepted and will be sent on {date}.',
+    waiting: 'The payout waits: the carrier cannot be reached now. It is sent as soon as the carrier answers.',
+    processing: 'The payout is on its way.',
+    completed: 'The payout has arrived.',
+    failed: 'The payout did not go through. {reason}',
+  },
+  refund: {
+    pending: 'The refund has been accepted and will be sent shortly.',
+    by_hand: 'The refund has been accepted. It is carried out by hand.',
+    waiting: 'The refund waits: the money could not be sent now. It is tried again until it can.',
+    processing: 'The refund is on its way.',
+    completed: 'The money has been given back.',
+    failed: 'The refund did not go through; its money is back in your balance. {reason}',
   },
   progress: {
     pending: 'The payment has been started. Submit the phone number that pays.',
@@ -208,6 +255,10 @@ export const en = {
     proof_received:
       'We have received the proof of the transfer. The payment is approved once the transfer has been checked.',
     delivery_released: 'The money of this payment has been released to the merchant.',
+    payout_accepted: 'The payout has been accepted and is being sent.',
+    payout_scheduled: 'The payout has been accepted. It is sent on {date} for the first time.',
+    payout_approval: 'The payout has been accepted and waits for an operator’s approval.',
+    payout_checked: 'The payout has been checked and would be accepted. Nothing was made.',
   },
   sms: {
     code: '{code} is your code to pay {amount} {currency} to {merchant}. It expires in {minutes, plural, one {# minute} other {# minutes}}. Never tell it to anyone.',

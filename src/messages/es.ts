@@ -93,6 +93,9 @@ export const es = {
     INVALID_JSON: 'El cuerpo no es JSON válido. Envíe un objeto JSON.',
     DUPLICATE_KEY: '{field} aparece dos veces en el cuerpo. Envíelo una sola vez.',
     TOO_DEEP: '{field} está anidado a demasiada profundidad. Envíe un cuerpo más plano.',
+    DATES_REVERSED: '{field} es anterior al comienzo del período. Envíe las dos fechas en orden.',
+    INVALID_CURSOR:
+      '{field} no procede de esta llamada o pertenece a otro período. Envíe next_cursor tal como era, u omítalo.',
     CARD_DATA: '{field} parece un dato de tarjeta, que nunca debe enviarse aquí. Use el formulario de tarjeta alojado.',
     DUPLICATE_HEADER: 'El encabezado {field} se envió más de una vez. Envíelo una sola vez.',
     INVALID_IDEMPOTENCY_KEY: 'Idempotency-Key debe tener de 1 a 255 caracteres ASCII visibles.',
@@ -110,6 +113,21 @@ export const es = {
     ADDRESS_NOT_ALLOWED: 'Esta credencial no puede usarse desde su dirección. Llame desde una dirección autorizada.',
     SCOPE_MISSING: 'Las sesiones de este comercio deben decir para qué son. Envíe scope: collect o payout.',
     WRONG_SCOPE: 'Esta sesión no se creó para esto. Cree una con el scope {scope}.',
+    SESSION_COLLECTED:
+      'Esta sesión ya ha cobrado un pago. Cree una con el scope payout y envíe el desembolso con ella.',
+    SESSION_ON_DEVICE:
+      'Esta sesión está vinculada a un dispositivo, y los desembolsos los hace su servidor. Cree allí una con el scope payout y no envíe X-Device-Fingerprint con ella.',
+    DUPLICATE_BENEFICIARY:
+      '{field} nombra a alguien a quien ya paga una línea anterior de esta llamada. Nombre a cada beneficiario una sola vez.',
+    PAYOUT_TOTAL: 'Los importes suman más de {maximum} {currency}. Reparta el desembolso en varias llamadas.',
+    INVALID_DATE: '{field} no es una fecha que exista. Escriba año, mes y día, por ejemplo 2027-01-31.',
+    DATE_PAST:
+      '{field} ya ha pasado: hoy es {today} donde se ejecutan sus desembolsos. Elija hoy o una fecha posterior.',
+    DUPLICATE_DATE: '{field} repite una fecha. Nombre cada fecha una sola vez.',
+    PAYOUT_FUNDS:
+      'Su saldo disponible es de {available} {currency}, y este desembolso necesita {needed} {currency} con sus comisiones. Recargue el saldo o envíe menos.',
+    NOT_RETRYABLE:
+      '{field} está en el estado {state} y no puede pagarse de nuevo. Solo pueden las líneas que fallaron en el camino, cada una una vez: lea el lote antes de continuar.',
     INVALID_PIN:
       'El PIN no es correcto. {left, plural, =0 {No quedan intentos por ahora.} one {Queda # intento.} other {Quedan # intentos.}}',
     INVALID_OTP:
@@ -156,6 +174,13 @@ export const es = {
     UNKNOWN_BANK_ACCOUNT:
       '{field} no designa ninguna cuenta que acepte este pago. Elija una de las que muestra GET /payments/get-config-bank.',
     NOT_DELAYED: 'Este pago se entregó directamente: su dinero ya está disponible y no hay nada que liberar.',
+    NOTHING_LEFT: 'Este pago ya se devolvió por completo: no queda nada por reembolsar.',
+    NOT_PAID:
+      'El pago está en el estado {state}: solo se reembolsa un pago aprobado. Lea su estado antes de continuar.',
+    ABOVE_REFUNDABLE:
+      'De este pago aún se pueden reembolsar {left} {currency}. Pida como mucho esa cantidad, u omita el importe.',
+    BALANCE_SHORT:
+      'Se necesitan {needed} {currency} y el saldo disponible es de {available} {currency}. Recargue el saldo o pida menos.',
   },
   status: {
     pending: 'El pago se ha iniciado. Elija cómo pagar y confirme.',
@@ -177,6 +202,8 @@ export const es = {
     prompt_expired: 'La solicitud en el teléfono no se respondió a tiempo.',
     limit_reached: 'Se alcanzó el límite de la cuenta.',
     payer_unknown: 'Este número no tiene cuenta de dinero móvil.',
+    payee_unknown: 'El número del destinatario no tiene cuenta de dinero móvil.',
+    payee_blocked: 'La cuenta del destinatario no puede recibir dinero.',
     not_allowed: 'El operador no permite este pago desde esta cuenta.',
     carrier_failed: 'El operador no pudo realizar el pago.',
     not_sent: 'La solicitud nunca llegó al operador; no se movió dinero.',
@@ -193,6 +220,27 @@ export const es = {
     challenge_expired: 'La confirmación del banco no se completó a tiempo; no se cobró nada.',
     proof_declined: 'El comprobante de la transferencia no fue aceptado.',
     proof_overdue: 'El comprobante de la transferencia no llegó a tiempo.',
+    merchant_funds_missing: 'El saldo del comercio no cubría el pago y su comisión.',
+    wallet_unknown: 'No existe ningún monedero con este número.',
+    wallet_currency: 'El monedero está en otra moneda.',
+    called_off: 'El envío se canceló antes de salir.',
+    refund_called_off: 'El reembolso se canceló a mano.',
+  },
+  payout: {
+    pending: 'El envío ha sido aceptado y saldrá enseguida.',
+    scheduled: 'El envío ha sido aceptado y saldrá el {date}.',
+    waiting: 'El envío espera: no se puede contactar con el operador. Sale en cuanto el operador responda.',
+    processing: 'El envío está en camino.',
+    completed: 'El envío ha llegado.',
+    failed: 'El envío no se realizó. {reason}',
+  },
+  refund: {
+    pending: 'El reembolso ha sido aceptado y saldrá enseguida.',
+    by_hand: 'El reembolso ha sido aceptado. Se realiza a mano.',
+    waiting: 'El reembolso espera: ahora no se pudo enviar el dinero. Se intentará de nuevo hasta que salga.',
+    processing: 'El reembolso está en camino.',
+    completed: 'El dinero se ha devuelto.',
+    failed: 'El reembolso no se realizó; su dinero está de nuevo en su saldo. {reason}',
   },
   progress: {
     pending: 'El pago se ha iniciado. Indique el número de teléfono que paga.',
@@ -222,6 +270,10 @@ export const es = {
     proof_received:
       'Hemos recibido el comprobante de la transferencia. El pago se aprobará cuando se haya comprobado la transferencia.',
     delivery_released: 'El dinero de este pago se ha liberado a favor del comercio.',
+    payout_accepted: 'El desembolso se ha aceptado y se está enviando.',
+    payout_scheduled: 'El desembolso se ha aceptado. Se enviará el {date} por primera vez.',
+    payout_approval: 'El desembolso se ha aceptado y espera la aprobación de un operador.',
+    payout_checked: 'El desembolso se ha comprobado y se aceptaría. No se ha creado nada.',
   },
   sms: {
     code: '{code} es su código para pagar {amount} {currency} a {merchant}. Caduca en {minutes, plural, one {# minuto} other {# minutos}}. No se lo diga nunca a nadie.',

@@ -111,6 +111,9 @@ export const fr = {
     INVALID_JSON: 'Le corps n’est pas du JSON valable. Envoyez un objet JSON.',
     DUPLICATE_KEY: '{field} figure deux fois dans le corps. Envoyez-le une seule fois.',
     TOO_DEEP: '{field} est trop imbriqué. Envoyez un corps plus plat.',
+    DATES_REVERSED: '{field} précède le début de la période. Envoyez les deux dates dans l’ordre.',
+    INVALID_CURSOR:
+      '{field} ne provient pas de cet appel, ou appartient à une autre période. Renvoyez next_cursor tel quel, ou omettez-le.',
     CARD_DATA:
       '{field} ressemble à une donnée de carte, qui ne doit jamais être envoyée ici. Utilisez le formulaire de carte hébergé.',
     DUPLICATE_HEADER: 'L’en-tête {field} a été envoyé plus d’une fois. Envoyez-le une seule fois.',
@@ -130,6 +133,21 @@ export const fr = {
       'Cet identifiant d’accès ne peut pas servir depuis votre adresse. Appelez depuis une adresse autorisée.',
     SCOPE_MISSING: 'Les sessions de ce marchand doivent dire à quoi elles servent. Envoyez scope : collect ou payout.',
     WRONG_SCOPE: 'Cette session n’a pas été créée pour cela. Créez-en une avec le scope {scope}.',
+    SESSION_COLLECTED:
+      'Cette session a déjà servi à encaisser un paiement. Créez-en une avec le scope payout, et versez avec elle.',
+    SESSION_ON_DEVICE:
+      'Cette session est liée à un appareil, or les versements se font depuis votre serveur. Créez-y une session avec le scope payout, et n’envoyez pas X-Device-Fingerprint avec elle.',
+    DUPLICATE_BENEFICIARY:
+      '{field} désigne une personne qu’une ligne précédente de cet appel paie déjà. Nommez chaque bénéficiaire une seule fois.',
+    PAYOUT_TOTAL: 'La somme des montants dépasse {maximum} {currency}. Répartissez le versement en plusieurs appels.',
+    INVALID_DATE: '{field} n’est pas une date qui existe. Écrivez l’année, le mois et le jour, par exemple 2027-01-31.',
+    DATE_PAST:
+      '{field} est passée : nous sommes le {today} là où vos versements s’exécutent. Choisissez aujourd’hui ou une date ultérieure.',
+    DUPLICATE_DATE: '{field} répète une date. Nommez chaque date une seule fois.',
+    PAYOUT_FUNDS:
+      'Votre solde disponible est de {available} {currency}, et ce versement demande {needed} {currency}, frais compris. Approvisionnez le solde, ou versez moins.',
+    NOT_RETRYABLE:
+      '{field} est dans l’état {state} et ne peut être payé à nouveau. Seules les lignes qui ont échoué en route le peuvent, une fois chacune : relisez le lot avant de continuer.',
     INVALID_PIN:
       'Le PIN n’est pas le bon. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
     INVALID_OTP:
@@ -179,6 +197,13 @@ export const fr = {
     UNKNOWN_BANK_ACCOUNT:
       '{field} ne désigne aucun compte qui accepte ce paiement. Choisissez-en un dans la liste de GET /payments/get-config-bank.',
     NOT_DELAYED: 'Ce paiement a été livré directement : son argent est déjà disponible, et il n’y a rien à libérer.',
+    NOTHING_LEFT: 'Ce paiement a déjà été rendu en entier : il ne reste rien à rembourser.',
+    NOT_PAID:
+      'Le paiement est dans l’état {state} : seul un paiement approuvé se rembourse. Lisez son état avant de poursuivre.',
+    ABOVE_REFUNDABLE:
+      'De ce paiement, {left} {currency} peuvent encore être remboursés. Demandez au plus cette somme, ou omettez le montant.',
+    BALANCE_SHORT:
+      'Il faut {needed} {currency}, et le solde disponible est de {available} {currency}. Créditez le solde, ou demandez moins.',
   },
   status: {
     pending: 'Le paiement est commencé. Choisissez comment payer et confirmez.',
@@ -200,6 +225,8 @@ export const fr = {
     prompt_expired: 'La demande sur le téléphone est restée sans réponse.',
     limit_reached: 'La limite du compte est atteinte.',
     payer_unknown: 'Ce numéro n’a pas de compte mobile money.',
+    payee_unknown: 'Le numéro du destinataire n’a pas de compte mobile money.',
+    payee_blocked: 'Le compte du destinataire ne peut pas recevoir d’argent.',
     not_allowed: 'L’opérateur ne permet pas ce paiement depuis ce compte.',
     carrier_failed: 'L’opérateur n’a pas pu exécuter le paiement.',
     not_sent: 'La demande n’est jamais parvenue à l’opérateur ; aucun argent n’a bougé.',
@@ -216,6 +243,27 @@ export const fr = {
     challenge_expired: 'La confirmation de la banque n’a pas été terminée à temps ; rien n’a été débité.',
     proof_declined: 'La preuve du virement bancaire n’a pas été acceptée.',
     proof_overdue: 'Aucune preuve du virement bancaire n’est arrivée à temps.',
+    merchant_funds_missing: 'Le solde du marchand ne couvrait pas le versement et ses frais.',
+    wallet_unknown: 'Aucun portefeuille ne porte ce numéro.',
+    wallet_currency: 'Le portefeuille est tenu dans une autre devise.',
+    called_off: 'Le versement a été annulé avant son envoi.',
+    refund_called_off: 'Le remboursement a été annulé à la main.',
+  },
+  payout: {
+    pending: 'Le versement est accepté et part dans un instant.',
+    scheduled: 'Le versement est accepté et partira le {date}.',
+    waiting: 'Le versement attend : l’opérateur est injoignable. Il part dès que l’opérateur répond.',
+    processing: 'Le versement est en route.',
+    completed: 'Le versement est arrivé.',
+    failed: 'Le versement n’a pas abouti. {reason}',
+  },
+  refund: {
+    pending: 'Le remboursement est accepté et part dans un instant.',
+    by_hand: 'Le remboursement est accepté. Il est exécuté à la main.',
+    waiting: 'Le remboursement attend : l’argent n’a pas pu partir. Nous réessayons jusqu’à ce qu’il parte.',
+    processing: 'Le remboursement est en route.',
+    completed: 'L’argent a été rendu.',
+    failed: 'Le remboursement n’a pas abouti ; son argent est revenu dans votre solde. {reason}',
   },
   progress: {
     pending: 'Le paiement est commencé. Indiquez le numéro de téléphone qui paie.',
@@ -244,6 +292,10 @@ export const fr = {
     status_read: 'Voici le paiement tel qu’il est maintenant.',
     proof_received: 'Nous avons reçu la preuve du virement. Le paiement sera approuvé une fois le virement vérifié.',
     delivery_released: 'L’argent de ce paiement a été libéré au profit du marchand.',
+    payout_accepted: 'Le versement est accepté et en cours d’envoi.',
+    payout_scheduled: 'Le versement est accepté. Il sera envoyé le {date} pour la première fois.',
+    payout_approval: 'Le versement est accepté et attend l’approbation d’un opérateur.',
+    payout_checked: 'Le versement a été vérifié et serait accepté. Rien n’a été créé.',
   },
   sms: {
     code: '{code} est votre code pour payer {amount} {currency} à {merchant}. Il expire dans {minutes, plural, one {# minute} other {# minutes}}. Ne le donnez à personne.',

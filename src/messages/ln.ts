@@ -82,6 +82,9 @@ export const ln = {
     INVALID_JSON: 'Body ezali JSON ya malamu te. Tinda JSON moko.',
     DUPLICATE_KEY: '{field} ezali mbala mibale na body. Tinda yango mbala moko.',
     TOO_DEEP: '{field} ekoti na kati mingi. Tinda body ya petee.',
+    DATES_REVERSED: '{field} ezali liboso ya ebandeli. Tinda badati nyonso mibale na molongo na yango.',
+    INVALID_CURSOR:
+      '{field} eutaki na lisengi oyo te, to ezali ya ntango mosusu. Tinda next_cursor ndenge ezalaki, to tika yango.',
     CARD_DATA: '{field} emonani lokola nimero ya carte, oyo esengeli kotindama awa te. Salela formulaire ya carte.',
     DUPLICATE_HEADER: 'En-tête {field} etindami koleka mbala moko. Tinda yango mbala moko.',
     INVALID_IDEMPOTENCY_KEY: 'Idempotency-Key esengeli kozala na bilembo ASCII 1 kino 255 oyo emonanaka.',
@@ -99,6 +102,19 @@ export const ln = {
     ADDRESS_NOT_ALLOWED: 'Fungola oyo ekoki kosalelama na adresse na yo te. Benga na adresse oyo endimami.',
     SCOPE_MISSING: 'Basession ya moteki oyo esengeli koloba ntina na yango. Tinda scope: collect to payout.',
     WRONG_SCOPE: 'Session oyo esalemaki mpo na yango te. Sala moko na scope {scope}.',
+    SESSION_COLLECTED: 'Session oyo esi ezwaki lifuti. Sala moko na scope payout, mpe futa bato na yango.',
+    SESSION_ON_DEVICE:
+      'Session oyo ekangami na appareil, kasi kofuta bato esalemaka na serveur na yo. Sala kuna session na scope payout, mpe kotinda X-Device-Fingerprint elongo na yango te.',
+    DUPLICATE_BENEFICIARY:
+      '{field} etangi moto oyo molongo ya liboso ya appel oyo esi efuti. Tanga moto na moto mbala moko.',
+    PAYOUT_TOTAL: 'Mbongo nyonso esangani koleka {maximum} {currency}. Kabola yango na baappel ebele.',
+    INVALID_DATE: '{field} ezali mokolo oyo ezali te. Koma mbula, sanza na mokolo, neti 2027-01-31.',
+    DATE_PAST: '{field} esi eleki: lelo ezali {today} esika kofuta na yo esalemaka. Pona lelo to mokolo ya nsima.',
+    DUPLICATE_DATE: '{field} ezongeli mokolo. Tanga mokolo na mokolo mbala moko.',
+    PAYOUT_FUNDS:
+      'Mbongo na yo oyo ezali ezali {available} {currency}, mpe kofuta oyo esengi {needed} {currency} elongo na frais. Bakisa mbongo, to futa moke.',
+    NOT_RETRYABLE:
+      '{field} ezali na état {state} mpe ekoki kofutama lisusu te. Kaka milongo oyo elongaki te na nzela ekoki, moko na moko mbala moko: tanga lot liboso ya kokoba.',
     INVALID_PIN:
       'PIN ezali ya solo te. {left, plural, =0 {Okoki komeka lisusu na sikoyo te.} one {Okoki komeka lisusu mbala #.} other {Okoki komeka lisusu mbala #.}}',
     INVALID_OTP:
@@ -145,6 +161,13 @@ export const ln = {
     UNKNOWN_BANK_ACCOUNT:
       '{field} ezali compte oyo ekoki koyamba lifuti oyo te. Pona moko na liste ya GET /payments/get-config-bank.',
     NOT_DELAYED: 'Lifuti oyo epesamaki mbala moko: mbongo na yango esi ezali, eloko ya kofungola ezali te.',
+    NOTHING_LEFT: 'Mbongo nyonso ya lifuti oyo ezongisamaki kala: eloko ya kozongisa etikali te.',
+    NOT_PAID:
+      'Lifuti ezali na état {state}: kaka lifuti oyo endimami nde ekoki kozongisama. Tanga état na yango liboso ya kokoba.',
+    ABOVE_REFUNDABLE:
+      'Na lifuti oyo, {left} {currency} ekoki naino kozongisama. Senga oyo eleki yango te, to tika motango.',
+    BALANCE_SHORT:
+      'Esengeli na {needed} {currency}, kasi mbongo oyo ezali ezali {available} {currency}. Tya mbongo mosusu, to senga moke.',
   },
   status: {
     pending: 'Lifuti ebandi. Pona ndenge ya kofuta mpe ndima.',
@@ -166,6 +189,8 @@ export const ln = {
     prompt_expired: 'Bosenga na telefone ezwaki eyano na ntango te.',
     limit_reached: 'Ndelo ya compte ekoki.',
     payer_unknown: 'Nimero oyo ezali na compte ya mobile money te.',
+    payee_unknown: 'Nimero ya moto oyo azwaka mbongo ezali na compte ya mobile money te.',
+    payee_blocked: 'Compte ya moto oyo azwaka mbongo ekoki kozwa mbongo te.',
     not_allowed: 'Opérateur apesi nzela na lifuti oyo na compte oyo te.',
     carrier_failed: 'Opérateur akokaki kosala lifuti te.',
     not_sent: 'Bosenga ekomaki epai ya opérateur te; mbongo eningani te.',
@@ -182,6 +207,27 @@ export const ln = {
     challenge_expired: 'Bondimi ya banki esilaki na ntango te; mbongo ekatamaki te.',
     proof_declined: 'Elembo ya virement ya banki endimamaki te.',
     proof_overdue: 'Elembo ya virement ya banki eyaki na ntango te.',
+    merchant_funds_missing: 'Mbongo ya moteki ekokaki te mpo na kofuta mpe frais na yango.',
+    wallet_unknown: 'Portefeuille ya nimero oyo ezali te.',
+    wallet_currency: 'Portefeuille oyo ezali na mbongo ya lolenge mosusu.',
+    called_off: 'Kofuta elongolamaki liboso etindama.',
+    refund_called_off: 'Kozongisa mbongo elongolamaki na maboko.',
+  },
+  payout: {
+    pending: 'Kofuta endimami mpe ekotindama sikoyo.',
+    scheduled: 'Kofuta endimami mpe ekotindama na {date}.',
+    waiting: 'Kofuta ezali kozela: opérateur azali koyanola te. Ekotindama soki opérateur ayanoli.',
+    processing: 'Kofuta ezali na nzela.',
+    completed: 'Mbongo ekomi.',
+    failed: 'Kofuta esimbaki te. {reason}',
+  },
+  refund: {
+    pending: 'Kozongisa mbongo endimami mpe ekotindama sikoyo.',
+    by_hand: 'Kozongisa mbongo endimami. Ekosalema na maboko.',
+    waiting: 'Kozongisa mbongo ezali kozela: mbongo ekokaki kotindama te. Tokomeka lisusu kino ekokende.',
+    processing: 'Mbongo ezali kozonga.',
+    completed: 'Mbongo ezongisami.',
+    failed: 'Kozongisa mbongo esimbaki te; mbongo na yango ezongi na oyo ozali na yango. {reason}',
   },
   progress: {
     pending: 'Lifuti ebandi. Tinda nimero ya telefone oyo ekofuta.',
@@ -210,6 +256,10 @@ export const ln = {
     status_read: 'Tala ndenge lifuti ezali sikoyo.',
     proof_received: 'Tozwi elembeteli ya virement. Lifuti ekondimama nsima ya kotala virement.',
     delivery_released: 'Mbongo ya lifuti oyo epesami na moteki.',
+    payout_accepted: 'Kofuta endimami mpe ezali kotindama.',
+    payout_scheduled: 'Kofuta endimami. Ekotindama mbala ya liboso mokolo {date}.',
+    payout_approval: 'Kofuta endimami mpe ezali kozela ndingisa ya opérateur.',
+    payout_checked: 'Kofuta etalelami mpe ekokaki kondimama. Eloko moko te esalemi.',
   },
   sms: {
     code: '{code} ezali code na yo mpo na kofuta {amount} {currency} epai ya {merchant}. Ekosila na {minutes, plural, one {miniti #} other {miniti #}}. Koyebisa yango moto te.',

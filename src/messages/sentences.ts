@@ -7,7 +7,7 @@
 
 import type { mobileMoneyStatus } from '../domain/payment.ts';
 import type { Reason } from '../domain/reason.ts';
-import type { PaymentMethod, PaymentStatus } from '../domain/records.ts';
+import type { PaymentMethod, PaymentStatus, PayoutStatus, RefundStatus } from '../domain/records.ts';
 import type { DetailCode, RefusalCode } from '../domain/refusal.ts';
 
 /** The mobile money vocabulary of the specification, and the two moments in which a person waits for a carrier. */
@@ -17,6 +17,10 @@ export type Progress = ReturnType<typeof mobileMoneyStatus> | 'waiting' | 'carri
 export type Done =
   | 'proof_received'
   | 'delivery_released'
+  | 'payout_accepted'
+  | 'payout_scheduled'
+  | 'payout_approval'
+  | 'payout_checked'
   | 'session_created'
   | 'collect_created'
   | 'otp_sent'
@@ -52,6 +56,10 @@ export type PageWord =
   | 'group_14'
   | 'group_15';
 
+export type PayoutSaid = PayoutStatus | 'scheduled' | 'waiting';
+
+export type RefundSaid = RefundStatus | 'by_hand' | 'waiting';
+
 /** One language. ICU message syntax; quotation marks and apostrophes are the typographic ones. */
 export interface Sentences {
   /** For each refusal: what happened, and what to do next. An answer's `message` is the two together. */
@@ -60,6 +68,10 @@ export interface Sentences {
   /** An answer's `message`, by the payment's status. */
   readonly status: { readonly [status in PaymentStatus]: string };
   readonly reason: { readonly [reason in Reason]: string };
+  /** What is said of a payout line: its status, or why it waits. `scheduled` names the date, `failed` the reason. */
+  readonly payout: { readonly [state in PayoutSaid]: string };
+  /** What is said of a refund: its status, who carries it out, or why it waits. `failed` names the reason. */
+  readonly refund: { readonly [state in RefundSaid]: string };
   readonly progress: { readonly [progress in Progress]: string };
   /** What a method is called on a button. */
   readonly method: { readonly [method in PaymentMethod]: string };
@@ -74,6 +86,8 @@ export type MessageKey =
   | `detail.${DetailCode}`
   | `status.${PaymentStatus}`
   | `reason.${Reason}`
+  | `payout.${PayoutSaid}`
+  | `refund.${RefundSaid}`
   | `progress.${Progress}`
   | `method.${PaymentMethod}`
   | `done.${Done}`
@@ -105,6 +119,8 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   INVALID_JSON: [],
   DUPLICATE_KEY: ['field'],
   TOO_DEEP: ['field'],
+  DATES_REVERSED: ['field'],
+  INVALID_CURSOR: ['field'],
   CARD_DATA: ['field'],
   DUPLICATE_HEADER: ['field'],
   INVALID_IDEMPOTENCY_KEY: [],
@@ -121,6 +137,15 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   ADDRESS_NOT_ALLOWED: [],
   SCOPE_MISSING: [],
   WRONG_SCOPE: ['scope'],
+  SESSION_COLLECTED: [],
+  SESSION_ON_DEVICE: [],
+  DUPLICATE_BENEFICIARY: ['field'],
+  PAYOUT_TOTAL: ['currency', 'maximum'],
+  INVALID_DATE: ['field'],
+  DATE_PAST: ['field', 'today'],
+  DUPLICATE_DATE: ['field'],
+  PAYOUT_FUNDS: ['available', 'currency', 'needed'],
+  NOT_RETRYABLE: ['field', 'state'],
   INVALID_PIN: ['left'],
   INVALID_OTP: ['left'],
   OTP_EXPIRED: [],
@@ -156,10 +181,18 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   UPLOAD_STALLED: ['field'],
   UNKNOWN_BANK_ACCOUNT: ['field'],
   NOT_DELAYED: [],
+  NOTHING_LEFT: [],
+  NOT_PAID: ['state'],
+  ABOVE_REFUNDABLE: ['currency', 'left'],
+  BALANCE_SHORT: ['available', 'currency', 'needed'],
 };
 
 /** The words of every other sentence that has any. `minutes` is a number. */
 export const OTHER_WORDS: { readonly [key in MessageKey]?: readonly string[] } = {
+  'payout.scheduled': ['date'],
+  'done.payout_scheduled': ['date'],
+  'payout.failed': ['reason'],
+  'refund.failed': ['reason'],
   'refusal.1205': ['state'],
   'cause.1205': ['state'],
   'progress.waiting': ['carrier'],

@@ -1,5 +1,5 @@
 /**
- * Time: the machine's clock for the service, and a clock that tests move by hand.
+ * Time: the machine's clock for the service, one that can be shifted for sandboxes, and one that tests move by hand.
  *
  * Invariant: a task given to `after` runs at most once, never before its time, and never after it was cancelled.
  */
@@ -12,6 +12,8 @@ const LONGEST_TIMER_MS = 2_147_483_647;
 export function systemClock(): Clock {
   return {
     now: Date.now,
+    wall: Date.now,
+    leaptAt: () => undefined,
     after(milliseconds, task) {
       let rest = Math.max(0, milliseconds);
       let timer: NodeJS.Timeout;
@@ -22,6 +24,73 @@ export function systemClock(): Clock {
       };
       arm();
       return () => clearTimeout(timer);
+    },
+  };
+}
+
+/** A clock that runs with another one, and can be set forward. */
+export interface ShiftableClock extends Clock {
+  /** How far it is ahead, milliseconds. */
+  shift(): number;
+  /**
+   * Sets how far it is ahead. What has thereby become due runs at once, in the order of the times; what has not runs that
+   * much sooner. `at` is when that was decided, by `wall`. @throws RangeError when that would set it back.
+   */
+  shiftTo(milliseconds: number, at?: number): void;
+}
+
+interface Timer {
+  /** By this clock. */
+  readonly due: number;
+  readonly run: () => void;
+  disarm(): void;
+}
+
+/** A clock ahead of `base`, at first by nothing. Its `wall` stays that of the base. */
+export function shiftableClock(base: Clock = systemClock()): ShiftableClock {
+  let ahead = 0;
+  let leapt: number | undefined;
+  // In the order in which they were given: a sort by time keeps it for those of one time.
+  const timers = new Set<Timer>();
+  const now = (): number => base.now() + ahead;
+
+  function arm(timer: Timer, milliseconds: number): void {
+    timer.disarm = base.after(milliseconds, timer.run);
+  }
+
+  return {
+    now,
+    wall: base.wall,
+    leaptAt: () => leapt,
+    after(milliseconds, task) {
+      const wait = Math.max(0, milliseconds);
+      const timer: Timer = {
+        due: now() + wait,
+        run: () => {
+          timers.delete(timer);
+          task();
+        },
+        disarm: () => undefined,
+      };
+      timers.add(timer);
+      arm(timer, wait);
+      return () => {
+        timers.delete(timer);
+        timer.disarm();
+      };
+    },
+    shift: () => ahead,
+    shiftTo(milliseconds, at = base.wall()) {
+      if (!(milliseconds >= ahead)) throw new RangeError('time moves forward only');
+      if (milliseconds === ahead) return;
+      ahead = milliseconds;
+      leapt = at;
+      const time = now();
+      // All of them anew: those that are due have no more to wait for, and keep their order.
+      for (const timer of [...timers].toSorted((one, other) => one.due - other.due)) {
+        timer.disarm();
+        arm(timer, Math.max(0, timer.due - time));
+      }
     },
   };
 }
@@ -71,6 +140,8 @@ export function manualClock(start: number): ManualClock {
 
   return {
     now: () => time,
+    wall: () => time,
+    leaptAt: () => undefined,
     after(milliseconds, task) {
       order += 1;
       const entry: Waiting = { due: time + Math.max(0, milliseconds), order, task };

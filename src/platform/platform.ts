@@ -10,6 +10,33 @@ export interface Clock {
   now(): number;
   /** Runs a task once, that many milliseconds from now. Returns what cancels it. */
   after(milliseconds: number, task: () => void): () => void;
+  /**
+   * The machine's own time, which a test clock does not move: for what others check against their own clocks, and for how
+   * long something took.
+   */
+  wall(): number;
+  /** When, by `wall`, this clock was last set forward; undefined: never. What was timed across that proves nothing. */
+  leaptAt(): number | undefined;
+}
+
+/**
+ * Dates and time zones, as people and their laws have them. A date is ISO 8601 text (`2027-01-31`), an hour a number from 0
+ * to 23, a zone a name of the IANA's table. Unreadable ones throw, so ask `isDate` and `isZone` first.
+ */
+export interface Calendar {
+  /** Whether there is such a date; those of years after 2999 are taken for slips. */
+  isDate(text: string): boolean;
+  isZone(text: string): boolean;
+  /** The date in that zone at an instant. */
+  today(zone: string, now: number): string;
+  plusDays(date: string, days: number): string;
+  /** The same day of the month, or the month's last where it has no such day. */
+  plusMonths(date: string, months: number): string;
+  /**
+   * The instant at which it is that hour there. An hour that a clock change leaves out is the one after it; of an hour that
+   * comes twice, the first.
+   */
+  instantOf(date: string, hour: number, zone: string): number;
 }
 
 export interface Random {
@@ -45,6 +72,7 @@ export type KeyPurpose =
   | 'card_return'
   | 'proof'
   | 'proof_digest'
+  | 'cursor'
   | 'master_key_check';
 
 export interface Secrets {
@@ -115,10 +143,31 @@ export interface Outbound {
   close(): Promise<void>;
 }
 
+/** The labels of one number, by name. */
+export type MetricLabels = { readonly [label: string]: string };
+
+/** What monitoring reads. Each name is made once; labels hold names and patterns, never ids. */
+export interface Metrics {
+  /** Adds one. */
+  counter(name: string, help: string, labels: readonly string[]): (values: MetricLabels) => void;
+  gauge(name: string, help: string, labels: readonly string[]): (values: MetricLabels, value: number) => void;
+  /** Buckets in seconds, ascending. */
+  histogram(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    buckets: readonly number[],
+  ): (values: MetricLabels, seconds: number) => void;
+  /** All of it as text, and the type of that text. */
+  page(): Promise<{ readonly type: string; readonly body: string }>;
+}
+
 export interface Platform {
   readonly clock: Clock;
+  readonly calendar: Calendar;
   readonly random: Random;
   readonly secrets: Secrets;
   readonly outbound: Outbound;
   readonly log: Log;
+  readonly metrics: Metrics;
 }

@@ -1,10 +1,14 @@
 /**
- * The auditor's question to the ledger: do the balances say what the transfers say?
+ * The auditor's questions to the ledger: do the balances say what the transfers say, and is what lies in reserve what is
+ * open?
  *
- * Invariant: one statement, so that everything is seen at one instant; sound books answer with no row.
+ * Invariant: one statement a question, so that everything is seen at one instant; what commits together is seen together,
+ * and sound books answer with no finding.
  */
 
+import { LAST_CLOSED_DAY } from './account-days.ts';
 import { type LineOptions, openLine } from './line.ts';
+import type { Statement } from './pipeline.ts';
 import { openReaders } from './read.ts';
 import { columnList } from './tables.ts';
 import type { Row } from './wire.ts';
@@ -14,57 +18,148 @@ export type AuditFinding =
   /** The balances of a currency do not sum to zero. */
   | { readonly kind: 'sum'; readonly currency: string; readonly balance: bigint }
   /** An account's balance is not what its transfers moved. */
-  | {
-      readonly kind: 'balance';
-      readonly shard: number;
-      readonly account: string;
-      readonly currency: string;
-      readonly balance: bigint;
-      readonly transfers: bigint;
-    };
+  | (OfAccount & { readonly kind: 'balance'; readonly transfers: bigint })
+  /** What a merchant has in reserve is not what its open payouts and refunds have put there. */
+  | (OfAccount & { readonly kind: 'reserved'; readonly open: bigint });
+
+interface OfAccount {
+  readonly shard: number;
+  readonly account: string;
+  readonly currency: string;
+  readonly balance: bigint;
+}
+
+/** What was found, among how many accounts and transfers. */
+export interface Audited {
+  readonly findings: readonly AuditFinding[];
+  readonly accounts: number;
+  readonly transfers: number;
+}
 
 const COLUMNS = columnList({
+  kind: 'text',
   shard: 'int2',
   account: 'text',
   currency: 'text',
   balance: 'int8',
-  transfers: 'int8',
+  other: 'int8',
 });
 
-const AUDIT = {
-  name: 'audit',
-  text: `with side as (
-  select debit_shard as shard, debit_account as id, currency, -amount_minor as moved from ledger_transfer
+/** Both sides of a transfer, as what they do to their accounts. */
+const SIDES = (
+  from: string,
+): string => `select debit_shard as shard, debit_account as id, currency, -amount_minor as moved, at
+  from ledger_transfer ${from}
   union all
-  select credit_shard, credit_account, currency, amount_minor from ledger_transfer),
-lines as (select shard, id, currency, sum(moved) as moved from side group by shard, id, currency)
-select null::smallint, null::text, currency, sum(balance)::bigint, null::bigint
-from account group by currency having sum(balance) <> 0
+  select credit_shard, credit_account, currency, amount_minor, at from ledger_transfer ${from}`;
+
+const SUM = `select 'sum', null::smallint, null::text, currency, sum(balance)::bigint, null::bigint
+from account group by currency having sum(balance) <> 0`;
+
+/** A payout line puts its amount and fee aside, a refund its amount. */
+const RESERVED = `select 'reserved', shard, id, currency, coalesce(a.balance, 0), coalesce(o.minor, 0)::bigint
+from (select shard, id, currency, balance from account where id like 'mch\\_%:reserved:%') a
+full join (
+  select shard, merchant_id || ':reserved:' || currency as id, currency, sum(minor) as minor from (
+    select shard, merchant_id, currency, amount_minor + fee_minor as minor from payout_line
+      where status in ('pending', 'processing') and reserved_at is not null
+    union all
+    select shard, merchant_id, currency, amount_minor from refund where status in ('pending', 'processing')) held
+  group by shard, merchant_id, currency) o using (shard, id, currency)
+where coalesce(a.balance, 0) <> coalesce(o.minor, 0)`;
+
+/** Every transfer there is. */
+const ALL: Statement = {
+  name: 'audit',
+  text: `with side as (${SIDES('')}),
+lines as (select shard, id, currency, sum(moved) as moved, count(*) as transfers from side group by shard, id, currency)
+${SUM}
 union all
-select coalesce(a.shard, l.shard), coalesce(a.id, l.id), coalesce(a.currency, l.currency),
-  coalesce(a.balance, 0), coalesce(l.moved, 0)::bigint
-from account a full join lines l on l.shard = a.shard and l.id = a.id and l.currency = a.currency
-where coalesce(a.balance, 0) <> coalesce(l.moved, 0)`,
+select 'balance', shard, id, currency, coalesce(a.balance, 0), coalesce(l.moved, 0)::bigint
+from account a full join lines l using (shard, id, currency)
+where coalesce(a.balance, 0) <> coalesce(l.moved, 0)
+union all
+${RESERVED}
+union all
+select 'looked', null, null, null, (select count(*) from account), (select coalesce(sum(transfers), 0) / 2 from lines)::bigint`,
 };
 
+/**
+ * The transfers since the last day that was closed, onto the balances that the accounts were closed with; and, of one
+ * shard, every account.
+ */
+const RECENT: Statement = {
+  name: 'audit_recent',
+  text: `with since as (
+  select coalesce(max(value::date + 1)::timestamptz, '-infinity'::timestamptz) as at
+  from setting where shard = 0 and id = $2),
+side as (${SIDES('where at >= (select at from since)')}),
+moves as (
+  select shard, id, currency, sum(moved) as moved, count(*) as transfers from side group by shard, id, currency),
+looked as (
+  select shard, id, currency from moves
+  union
+  select shard, id, currency from account where shard = $1::smallint),
+weighed as (
+  select k.shard, k.id, k.currency, coalesce(closed.balance, 0) + coalesce(m.moved, 0) as moved
+  from looked k left join moves m using (shard, id, currency)
+  left join lateral (
+    select c.balance from account_day c
+    where c.shard = k.shard and c.account = k.id and c.currency = k.currency order by c.day desc limit 1) closed on true)
+${SUM}
+union all
+select 'balance', shard, id, currency, coalesce(a.balance, 0), w.moved::bigint
+from weighed w left join account a using (shard, id, currency)
+where coalesce(a.balance, 0) <> w.moved
+union all
+${RESERVED}
+union all
+select 'looked', null, null, null, (select count(*) from looked), (select coalesce(sum(transfers), 0) / 2 from moves)::bigint`,
+};
+
+/** Looks at every account and every transfer. */
+export function auditAll(options: LineOptions): Promise<Audited> {
+  return ask(options, ALL, []);
+}
+
+/** Looks at what has moved since the last closed day, and at one shard's other accounts. */
+export function auditRecent(options: LineOptions, shard: number): Promise<Audited> {
+  return ask(options, RECENT, [String(shard), LAST_CLOSED_DAY]);
+}
+
 /** Asks on a connection of its own: the answer takes its time, and needs another plan than the rest. */
-export async function auditLedger(options: LineOptions): Promise<AuditFinding[]> {
+async function ask(options: LineOptions, statement: Statement, values: readonly string[]): Promise<Audited> {
   const line = openLine(options);
   try {
-    return (await openReaders([line]).query(AUDIT, COLUMNS, [])).map(findingOf);
+    const rows = (await openReaders([line]).query(statement, COLUMNS, values)).map(answerIn);
+    const looked = rows.find(({ kind }) => kind === 'looked');
+    return {
+      findings: rows.flatMap(findingsOf),
+      accounts: Number(looked?.balance ?? 0n),
+      transfers: Number(looked?.other ?? 0n),
+    };
   } finally {
     await line.close();
   }
 }
 
-function findingOf(row: Row): AuditFinding {
-  const { shard, account, currency, balance, transfers } = row as unknown as {
-    shard: number | null;
-    account: string | null;
-    currency: string;
-    balance: bigint;
-    transfers: bigint | null;
-  };
-  if (shard === null || account === null || transfers === null) return { kind: 'sum', currency, balance };
-  return { kind: 'balance', shard, account, currency, balance, transfers };
+interface Answer {
+  readonly kind: AuditFinding['kind'] | 'looked';
+  readonly shard: number | null;
+  readonly account: string | null;
+  readonly currency: string;
+  readonly balance: bigint;
+  readonly other: bigint | null;
+}
+
+/** The columns are those of `COLUMNS`. */
+function answerIn(row: Row): Answer {
+  return row as unknown as Answer;
+}
+
+function findingsOf({ kind, shard, account, currency, balance, other }: Answer): AuditFinding[] {
+  if (kind === 'sum') return [{ kind, currency, balance }];
+  if (kind === 'looked' || shard === null || account === null || other === null) return [];
+  const found = { shard, account, currency, balance };
+  return [kind === 'balance' ? { kind, ...found, transfers: other } : { kind, ...found, open: other }];
 }

@@ -7,9 +7,13 @@
 import type { TableName, Tables } from '../domain/change.ts';
 import { shardOf } from '../domain/ids.ts';
 import type { Attempt, Merchant, Payment, Proof, WebhookEvent } from '../domain/records.ts';
+import { openAttemptReads } from './attempt-reads.ts';
 import type { CredentialCallerRow, EventFilter, Nouns, ProofFilter, SessionCallerRow } from './nouns.ts';
+import { openPayoutBatches } from './payout-batch-reads.ts';
+import { openPayoutLists } from './payout-list-reads.ts';
 import type { Statement } from './pipeline.ts';
 import type { KeyedReader, Readers, ReadShape } from './read.ts';
+import { listRefunds } from './refund-reads.ts';
 import { openRounds } from './round-reads.ts';
 import { columnList, columnsOf, listOf } from './tables.ts';
 import { instantParameter, type Row } from './wire.ts';
@@ -52,6 +56,7 @@ export function openNouns(readers: Readers): Nouns {
       listOpen: async (limit, after = '') =>
         recordsOf<Attempt>(await readers.query(OPEN_ATTEMPTS, columnsOf('attempt'), [after, String(limit)])),
       claimDue: rounds.claimAttempts,
+      ...openAttemptReads(readers),
     },
     code: { get: byId('one_time_code') },
     wallet: { get: byId('wallet') },
@@ -71,6 +76,24 @@ export function openNouns(readers: Readers): Nouns {
       ofPayment: byColumn('proof', 'payment_id', 'id'),
       ofDigest: byColumn('proof', 'digest', 'id'),
       list: (filter) => listProofs(readers, filter),
+    },
+    payoutLine: {
+      get: byId('payout_line'),
+      claimDue: rounds.claimPayoutLines,
+      hasten: (connector, now, limit) => rounds.hastenPayoutLines(now, limit, connector),
+    },
+    payouts: openPayoutLists(readers),
+    payoutBatch: {
+      ...openPayoutBatches(readers),
+      get: byId('payout_batch'),
+      toRun: rounds.payoutBatchesToRun,
+      toClose: rounds.payoutBatchesToClose,
+    },
+    refund: {
+      get: byId('refund'),
+      ofPayment: byColumn('refund', 'payment_id', 'id'),
+      list: (filter) => listRefunds(readers, filter),
+      claimDue: rounds.claimRefunds,
     },
     proofFile: { get: byId('proof_file') },
     checkout: { get: byId('checkout') },

@@ -19,10 +19,13 @@ import type {
   OneTimeCode,
   Payment,
   PaymentHistory,
+  PayoutBatch,
+  PayoutLine,
   PinGuard,
   Proof,
   ProofFile,
   ProofStatus,
+  Refund,
   Session,
   Setting,
   Wallet,
@@ -30,6 +33,10 @@ import type {
   WebhookEvent,
   WebhookSecret,
 } from '../domain/records.ts';
+import type { AttemptReads } from './attempt-reads.ts';
+import type { PayoutBatchReads } from './payout-batch-reads.ts';
+import type { PayoutLists } from './payout-list-reads.ts';
+import type { RefundFilter } from './refund-reads.ts';
 
 /** A session with what must be known of who minted it. */
 export type SessionCallerRow = Session & {
@@ -94,7 +101,7 @@ export interface Nouns {
     /** Payments that wait for the customer and whose time is over: pending, waiting for a code or for a proof. */
     toExpire(now: number, limit: number): Promise<Payment[]>;
   };
-  readonly attempt: {
+  readonly attempt: AttemptReads & {
     get(shard: number, id: string): Promise<Attempt | undefined>;
     /** All that a payment had by card, in the order of their ids. */
     ofCardPayment(shard: number, paymentId: string): Promise<Attempt[]>;
@@ -144,6 +151,34 @@ export interface Nouns {
     ofDigest(shard: number, digest: string): Promise<Proof[]>;
     /** In the order of their ids; of all merchants where none is named. */
     list(filter: ProofFilter): Promise<Proof[]>;
+  };
+  readonly payoutLine: {
+    get(shard: number, id: string): Promise<PayoutLine | undefined>;
+    /**
+     * Takes lines that may start, each for one caller until `leaseUntil`; as they are then. Those of the connectors in
+     * `except` are left; `wallet` stands for lines to wallets.
+     */
+    claimDue(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<PayoutLine[]>;
+    /** Makes lines of a connector due that wait for a later try; returns how many. */
+    hasten(connector: string, now: number, limit: number): Promise<number>;
+  };
+  /** What merchants read of their payouts. */
+  readonly payouts: PayoutLists;
+  readonly payoutBatch: PayoutBatchReads & {
+    get(shard: number, id: string): Promise<PayoutBatch | undefined>;
+    /** Batches whose next occurrence is due; those of suspended merchants wait. */
+    toRun(now: number, limit: number): Promise<PayoutBatch[]>;
+    /** Cancelled ones that may still have open lines. */
+    toClose(now: number, limit: number): Promise<PayoutBatch[]>;
+  };
+  readonly refund: {
+    get(shard: number, id: string): Promise<Refund | undefined>;
+    /** A payment's refunds, in the order of their ids. */
+    ofPayment(shard: number, paymentId: string): Promise<Refund[]>;
+    /** In the order of their ids; of all merchants where none is named. */
+    list(filter: RefundFilter): Promise<Refund[]>;
+    /** Takes refunds that may start, each for one caller until `leaseUntil`; as they are then. */
+    claimDue(now: number, leaseUntil: number, limit: number): Promise<Refund[]>;
   };
   readonly proofFile: { get(shard: number, id: string): Promise<ProofFile | undefined> };
   readonly checkout: { get(shard: number, id: string): Promise<Checkout | undefined> };

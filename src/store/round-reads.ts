@@ -7,7 +7,7 @@
 
 import type { TableName, Tables } from '../domain/change.ts';
 import { SHARDS } from '../domain/ids.ts';
-import type { Attempt, Payment, WebhookEvent } from '../domain/records.ts';
+import type { Attempt, Payment, PayoutBatch, PayoutLine, Refund, WebhookEvent } from '../domain/records.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { columnsOf, listOf } from './tables.ts';
@@ -17,6 +17,11 @@ export interface Rounds {
   paymentsToExpire(now: number, limit: number): Promise<Payment[]>;
   claimAttempts(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<Attempt[]>;
   claimEvents(now: number, leaseUntil: number, limit: number): Promise<WebhookEvent[]>;
+  claimRefunds(now: number, leaseUntil: number, limit: number): Promise<Refund[]>;
+  claimPayoutLines(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<PayoutLine[]>;
+  hastenPayoutLines(now: number, limit: number, connector: string): Promise<number>;
+  payoutBatchesToRun(now: number, limit: number): Promise<PayoutBatch[]>;
+  payoutBatchesToClose(now: number, limit: number): Promise<PayoutBatch[]>;
   reapIdempotency(before: number, limit: number): Promise<number>;
   reapPinGuards(before: number, limit: number): Promise<number>;
 }
@@ -39,6 +44,15 @@ export function openRounds(readers: Readers): Rounds {
     },
     claimEvents: (now, leaseUntil, limit) =>
       rows('webhook_event', CLAIM_EVENTS, [...parameters(now, limit), instantParameter(leaseUntil)]),
+    claimRefunds: (now, leaseUntil, limit) =>
+      rows('refund', CLAIM_REFUNDS, [...parameters(now, limit), instantParameter(leaseUntil)]),
+    claimPayoutLines: (now, leaseUntil, limit, except = []) => {
+      const values = [...parameters(now, limit), instantParameter(leaseUntil), JSON.stringify(except)];
+      return rows('payout_line', CLAIM_PAYOUT_LINES, values);
+    },
+    hastenPayoutLines: (now, limit, connector) => count(HASTEN_PAYOUT_LINES, [...parameters(now, limit), connector]),
+    payoutBatchesToRun: (now, limit) => rows('payout_batch', PAYOUT_BATCHES_TO_RUN, parameters(now, limit)),
+    payoutBatchesToClose: (now, limit) => rows('payout_batch', PAYOUT_BATCHES_TO_CLOSE, parameters(now, limit)),
     reapIdempotency: (before, limit) => count(REAP_IDEMPOTENCY, parameters(before, limit)),
     reapPinGuards: (before, limit) => count(REAP_PIN_GUARDS, parameters(before, limit)),
   };
@@ -75,12 +89,57 @@ const PAYMENTS_TO_EXPIRE: Statement = {
   }),
 };
 
+/** Those of suspended merchants wait. */
+const PAYOUT_BATCHES_TO_RUN: Statement = {
+  name: 'payout_batches_to_run',
+  text: selectDue({
+    table: 'payout_batch',
+    list: listOf(columnsOf('payout_batch'), 'd'),
+    condition: `t.next_run_at is not null and t.next_run_at <= $1::timestamptz and exists (
+    select from merchant m where m.shard = t.shard and m.id = t.merchant_id and m.status = 'ALLOWED')`,
+    column: 'next_run_at',
+    lock: '',
+  }),
+};
+
+const PAYOUT_BATCHES_TO_CLOSE: Statement = {
+  name: 'payout_batches_to_close',
+  text: selectDue({
+    table: 'payout_batch',
+    list: listOf(columnsOf('payout_batch'), 'd'),
+    condition: 't.cancelled_at is not null and t.closed_at is null and t.cancelled_at <= $1::timestamptz',
+    column: 'cancelled_at',
+    lock: '',
+  }),
+};
+
 const CLAIM_ATTEMPTS = claim(
   'attempt',
   't.next_inquiry_at is not null and not $5::jsonb ? t.connector',
   'next_inquiry_at',
 );
 const CLAIM_EVENTS = claim('webhook_event', "t.status = 'waiting'", 'next_at');
+const CLAIM_REFUNDS = claim('refund', 't.next_start_at is not null', 'next_start_at');
+/** Lines to wallets of ours have no connector. */
+const CLAIM_PAYOUT_LINES = claim(
+  'payout_line',
+  "t.next_start_at is not null and not $5::jsonb ? coalesce(t.connector, 'wallet')",
+  'next_start_at',
+);
+
+/** Those that have been due before: what was only just made is still in the hands of the process that made it. */
+const HASTEN_PAYOUT_LINES: Statement = {
+  name: 'hasten_payout_lines',
+  text: `with later as materialized (${selectDue({
+    table: 'payout_line',
+    list: 'd.shard, d.id',
+    condition: 't.next_start_at > $1::timestamptz and t.connector = $4 and t.version > 1',
+    column: 'next_start_at',
+    lock: 'for update skip locked',
+  })})
+update payout_line t set next_start_at = $1::timestamptz, version = t.version + 1 from later
+where t.shard = later.shard and t.id = later.id returning t.shard`,
+};
 
 /** A lease raises the version too, so that whoever decided on the row as it was before loses. */
 function claim(table: TableName, status: string, column: string): Statement {

@@ -6,13 +6,17 @@
  */
 
 import type { Change, Outcome } from '../domain/change.ts';
-import { type AuditFinding, auditLedger } from './audit.ts';
+import { closeAccountDays, firstTransferDay, LAST_CLOSED_DAY } from './account-days.ts';
+import { type Audited, type AuditFinding, auditAll, auditRecent } from './audit.ts';
 import { openCommitter } from './commit.ts';
+import { type LedgerReads, openLedgerReads } from './ledger-reads.ts';
 import { type Line, openLine } from './line.ts';
 import { openNouns } from './noun-reads.ts';
 import type { Nouns } from './nouns.ts';
+import { listPayments, type PaymentFilter, type PaymentPage } from './payment-lists.ts';
 import { openReaders } from './read.ts';
 import { columnList } from './tables.ts';
+import { readUpstreamSpan, type UpstreamQuestion, type UpstreamSpan } from './upstream-span.ts';
 
 export interface Store extends Nouns {
   /** Commits a change whole or not at all; see `Committer.commit` for what it throws. */
@@ -24,7 +28,22 @@ export interface Store extends Nouns {
   /** The database's own time in milliseconds, to compare clocks with; nothing that is stored comes from it. */
   time(): Promise<number>;
   /** What does not add up in the ledger; nothing, as long as all is well. Reads every transfer. */
-  audit(): Promise<AuditFinding[]>;
+  audit(): Promise<readonly AuditFinding[]>;
+  /** The same, and how much was looked at. */
+  auditAll(): Promise<Audited>;
+  /** The same of what moved since the last closed day, and of one shard's other accounts: little, and often. */
+  auditRecent(shard: number): Promise<Audited>;
+  /** How many attempts an upstream had in a span, and what they come to. */
+  upstreamSpan(question: UpstreamQuestion): Promise<UpstreamSpan>;
+  /** Lines and balances of merchants' accounts, and lists of payments: long reads, on connections of their own. */
+  readonly ledger: LedgerReads;
+  listPayments(filter: PaymentFilter): Promise<PaymentPage>;
+  /** The last day (UTC) whose accounts' balances are all written, and those of the days before it. */
+  lastClosedDay(): Promise<string | undefined>;
+  /** The day of the first transfer there is. Reads every transfer. */
+  firstTransferDay(): Promise<string | undefined>;
+  /** Writes what stood in each account at the end of these days (UTC), which follow each other. */
+  closeAccountDays(days: readonly string[]): Promise<void>;
   /** Finishes what was asked and closes the connections. */
   close(): Promise<void>;
 }
@@ -41,12 +60,16 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
   const commitLine = openLine({ url, onError, name: 'commit' });
   const readLines = [openLine({ url, onError, name: 'read' }), openLine({ url, onError, name: 'read' })];
   const lines = [commitLine, ...readLines];
+  // They connect at their first use.
+  const listLines = [1, 2].map(() => openLine({ url, onError, name: 'lists', limitMs: LIST_LIMIT_MS }));
+  const auditLine = { url, onError, name: 'audit', patient: true };
   const committer = openCommitter(commitLine);
   const readers = openReaders(readLines);
+  const lists = openReaders(listLines);
   const close = async (): Promise<void> => {
     await committer.close();
-    await readers.close();
-    await Promise.all(lines.map((line) => line.close()));
+    await Promise.all([readers.close(), lists.close()]);
+    await Promise.all([...lines, ...listLines].map((line) => line.close()));
   };
   try {
     await Promise.all(lines.map(ping));
@@ -54,8 +77,9 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     await close();
     throw error;
   }
+  const nouns = openNouns(readers);
   return {
-    ...openNouns(readers),
+    ...nouns,
     commit: (change) => committer.commit(change),
     plan: () => readers.plan(),
     ping: async () => {
@@ -65,10 +89,21 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
       const [row] = await readers.query(TIME, columnList({ at: 'timestamptz' }), []);
       return Number(row?.at);
     },
-    audit: () => auditLedger({ url, onError, name: 'audit', patient: true }),
+    audit: async () => (await auditAll(auditLine)).findings,
+    auditAll: () => auditAll(auditLine),
+    auditRecent: (shard) => auditRecent(auditLine, shard),
+    upstreamSpan: (question) => readUpstreamSpan(auditLine, question),
+    ledger: openLedgerReads(lists),
+    listPayments: (filter) => listPayments(lists, filter),
+    lastClosedDay: async () => (await nouns.setting.get(0, LAST_CLOSED_DAY))?.value,
+    firstTransferDay: () => firstTransferDay({ ...auditLine, name: 'close days' }),
+    closeAccountDays: (days) => closeAccountDays({ ...auditLine, name: 'close days' }, days),
     close,
   };
 }
+
+/** Whoever asks for a long list waits longer than others. */
+const LIST_LIMIT_MS = 10_000;
 
 const PING = { name: 'ping', text: 'select' };
 const TIME = { name: 'time', text: 'select clock_timestamp()' };

@@ -6,12 +6,15 @@
  */
 
 import { isBeingAsked, isOpen } from '../domain/attempt.ts';
+import type { SettlementContext, Word } from '../domain/attempt-settlement.ts';
 import { shardOf } from '../domain/ids.ts';
+import { type OutgoingSettlement, settleOutgoing } from '../domain/outgoing.ts';
 import type { Attempt } from '../domain/records.ts';
-import { type Settlement, type SettlementRows, settleAttempt, type Word } from '../domain/settlement.ts';
+import { type Settlement, settleAttempt } from '../domain/settlement.ts';
+import { readOrder, readOutgoing } from './attempt-outgoing.ts';
 import { readSettlement, soundAlarm } from './attempt-settle.ts';
 import { type Deps, newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, requireId } from './operator.ts';
+import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireId } from './operator.ts';
 
 export interface AttemptVerdict {
   readonly paid: boolean;
@@ -21,30 +24,36 @@ export interface AttemptVerdict {
   readonly why: string | null;
 }
 
+/** How it stands once it is decided. */
+export interface Decided {
+  readonly attempt: Attempt;
+  /** Of the payment, the payout line or the refund that it moves money for. */
+  readonly orderStatus: string;
+}
+
 /** Whoever loses against the upstream's own word finds the attempt closed the next time round. */
 const MOST_ROUNDS = 20;
 
 /** @throws OperatorError when there is no such attempt, it is closed, it is being made, or the verdict contradicts it. */
 export async function decideAttempt(
-  deps: OperatorDeps & Pick<Deps, 'log'>,
+  deps: OperatorDeps & Pick<Deps, 'log' | 'payoutText'>,
   attemptId: string,
   verdict: AttemptVerdict,
-): Promise<Settlement> {
+): Promise<Decided> {
   const word = wordOf(verdict);
   const key = await requireAttempt(deps, attemptId);
   const commandId = newId(deps, 'evt', key.shard);
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const rows = await readSettlement(deps, key);
-    requireDecidable(rows.attempt, deps.clock.now());
-    requireUnmoved(key, rows.attempt);
-    const settled = settle(deps, rows, word);
+    const { before, settled, orderStatus } = await settle(deps, key, word);
     if (settled.change === undefined) {
-      throw new OperatorError(`${key.id} is ${rows.attempt.status}: that contradicts what the upstream has said of it`);
+      throw new OperatorError(`${key.id} is ${before.status}: that contradicts what the upstream has said of it`);
     }
     const look = 'see `mbongo attempt list`';
     if ((await commitOnce(deps, key.shard, commandId, settled.change, look)) === 'lost') continue;
-    tell(deps, rows, settled, verdict);
-    return settled;
+    const decided = { attempt: settled.attempt, orderStatus: await readAfter(deps, orderStatus, look) };
+    tell(deps, before, decided, verdict);
+    soundAlarm(deps, settled);
+    return decided;
   }
   throw new Error('a decision lost against its neighbours too often');
 }
@@ -74,16 +83,38 @@ function requireUnmoved({ id, status: before }: Attempt, { status }: Attempt): v
   throw new OperatorError(`${id} was ${before}, and is ${status} meanwhile: look again, with \`mbongo attempt list\``);
 }
 
-function settle(deps: Pick<Deps, 'clock' | 'random'>, rows: SettlementRows, word: Word): Settlement {
+interface Weighed {
+  /** The attempt as it was. */
+  readonly before: Attempt;
+  readonly settled: Settlement | OutgoingSettlement;
+  orderStatus(): Promise<string>;
+}
+
+/** Decides on fresh rows, as if the upstream had said it. */
+async function settle(deps: OperatorDeps & Pick<Deps, 'payoutText'>, key: Attempt, word: Word): Promise<Weighed> {
+  if (key.purpose === 'payment') {
+    const rows = await readSettlement(deps, key);
+    const settled = settleAttempt(rows, word, contextAt(deps, key, rows.attempt));
+    return { before: rows.attempt, settled, orderStatus: () => Promise.resolve(settled.payment.status) };
+  }
+  const { attempt, order } = await readOutgoing(deps, key);
+  const settled = settleOutgoing(attempt, order, word, contextAt(deps, key, attempt));
+  return { before: attempt, settled, orderStatus: async () => (await readOrder(deps, key)).status };
+}
+
+/** @throws OperatorError when the attempt cannot be decided on now. */
+function contextAt(deps: Pick<Deps, 'clock' | 'random'>, key: Attempt, attempt: Attempt): SettlementContext {
   const now = deps.clock.now();
-  return settleAttempt(rows, word, {
+  requireDecidable(attempt, now);
+  requireUnmoved(key, attempt);
+  return {
     now,
     askedAt: now,
     settleDelay: 0,
     newId: (prefix, shard) => newId(deps, prefix, shard),
     inquiry: false,
     reason: 'settled_by_operator',
-  });
+  };
 }
 
 /** What upstreams call things is short, and visible ASCII. */
@@ -108,16 +139,17 @@ function wordOf({ paid, providerReference, by, why }: AttemptVerdict): Word {
 }
 
 /** The timeline says that a person settled it; the log, who it was and on what grounds. */
-function tell(deps: Pick<Deps, 'log'>, before: SettlementRows, settled: Settlement, verdict: AttemptVerdict): void {
+function tell(deps: Pick<Deps, 'log'>, before: Attempt, decided: Decided, verdict: AttemptVerdict): void {
+  const { attempt, orderStatus } = decided;
   deps.log.warn('attempt_settled_by_operator', {
-    attempt_id: settled.attempt.id,
-    transaction_id: settled.payment.id,
-    status_before: before.attempt.status,
-    attempt_status: settled.attempt.status,
-    payment_status: settled.payment.status,
+    attempt_id: attempt.id,
+    purpose: attempt.purpose,
+    transaction_id: attempt.payment_id,
+    status_before: before.status,
+    attempt_status: attempt.status,
+    payment_status: orderStatus,
     provider_reference: verdict.providerReference,
     by: verdict.by,
     why: verdict.why,
   });
-  soundAlarm(deps, settled);
 }

@@ -4,12 +4,15 @@
  * Invariant: nothing is believed but an inquiry's answer. An attempt is asked about until it is settled.
  */
 
+import type { Inquiry } from '../connectors/connector.ts';
+import type { Inquired } from '../domain/attempt-settlement.ts';
 import type { Attempt } from '../domain/records.ts';
-import type { Inquired } from '../domain/settlement.ts';
+import { readOrder, settleOutgoingWord } from './attempt-outgoing.ts';
 import { settleByInquiry } from './attempt-settle.ts';
 import { attemptOfCallback } from './callback-url.ts';
 import { carryOn } from './card-pay.ts';
 import type { Deps } from './deps.ts';
+import { requireRefundOf } from './refund-read.ts';
 
 /** Longer than an inquiry can take: then another process may take the attempt over. */
 const LEASE_MS = 30_000;
@@ -19,19 +22,27 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inqu
   if (attempt.status === 'challenged') return inquireChallenge(deps, attempt, inquiry);
   const connector = deps.connectors.upstream(attempt.connector);
   if (connector === undefined) throw new Error(`no connector is called ${attempt.connector}`);
-  const askedAt = deps.clock.now();
-  const [word, known] = await Promise.all([
-    connector.inquire({
-      reference: attempt.reference,
-      orderId: attempt.payment_id,
-      attemptId: attempt.id,
-      amountMinor: attempt.amount_minor,
-      currency: attempt.currency,
-    }),
-    deps.store.payment.get(attempt.shard, attempt.payment_id),
-  ]);
-  const payment = await settleByInquiry(deps, attempt, known, word, { at: askedAt, inquiry });
+  const asked = { at: deps.clock.now(), inquiry };
+  const asking = inquiryOf(deps, attempt).then((about) => connector.inquire(about));
+  if (attempt.purpose !== 'payment') {
+    const [word, order] = await Promise.all([asking, readOrder(deps, attempt)]);
+    const settled = await settleOutgoingWord(deps, { attempt, order }, word, asked);
+    const fields = { purpose: attempt.purpose, attempt_status: settled.attempt.status };
+    deps.log.debug('attempt_inquired', { attempt_id: attempt.id, word: word.kind, ...fields });
+    return;
+  }
+  const [word, known] = await Promise.all([asking, deps.store.payment.get(attempt.shard, attempt.payment_id)]);
+  const payment = await settleByInquiry(deps, attempt, known, word, asked);
   deps.log.debug('attempt_inquired', { attempt_id: attempt.id, word: word.kind, payment_status: payment.status });
+}
+
+/** What was ordered. A refund is a movement of the order that it gives back. */
+async function inquiryOf(deps: Deps, attempt: Attempt): Promise<Inquiry> {
+  const { id, reference, payment_id, amount_minor, currency } = attempt;
+  const about = { reference, attemptId: id, amountMinor: amount_minor, currency };
+  if (attempt.purpose !== 'refund') return { ...about, orderId: payment_id };
+  const { payment } = await requireRefundOf(deps, attempt);
+  return { ...about, orderId: payment.id, movement: 'refund' };
 }
 
 /** No money has been asked for: it is the authentication that the network knows of. */

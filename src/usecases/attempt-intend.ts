@@ -75,7 +75,7 @@ export async function intendAttempt(
     check(payment);
     // Method, fee and phone stay with the attempt until the upstream may have the order: nothing has to be taken back.
     const { total_minor, fee_minor } = methodColumns(payment, caller.merchant, intention.method);
-    const attempt = newAttempt(attemptId, payment, { amount_minor: total_minor, fee_minor }, intention, now);
+    const attempt = newAttempt(attemptId, orderOf(payment), { amount_minor: total_minor, fee_minor }, intention, now);
     const { change, answer } = opened(attempt, payment, rows.session, now);
     return { change: receipt === undefined ? change : joined(change, receipt.begin()), answer };
   };
@@ -115,20 +115,25 @@ function wonBefore(attempt: Attempt, payment: Payment, session: Session): Intend
   return { attempt, payment, session, sessionPayments: [] };
 }
 
+/** What an attempt moves money for. */
+export type AttemptOrder = Pick<Attempt, 'shard' | 'merchant_id' | 'purpose' | 'payment_id' | 'currency'>;
+
+export function orderOf({ shard, merchant_id, id, currency }: Payment): AttemptOrder {
+  return { shard, merchant_id, purpose: 'payment', payment_id: id, currency };
+}
+
 /** An attempt of which nothing is known yet. */
 export function newAttempt(
   id: string,
-  payment: Payment,
+  order: AttemptOrder,
   money: Pick<Attempt, 'amount_minor' | 'fee_minor'>,
   { connector, method, carrier, msisdn, callLife }: Intention,
   now: number,
 ): Attempt {
   return {
-    shard: payment.shard,
+    ...order,
     id,
     version: 1,
-    merchant_id: payment.merchant_id,
-    payment_id: payment.id,
     connector: connector.name,
     method,
     status: 'intended',
@@ -136,7 +141,6 @@ export function newAttempt(
     msisdn,
     carrier,
     ...money,
-    currency: payment.currency,
     provider_reference: null,
     reason: null,
     challenge: null,

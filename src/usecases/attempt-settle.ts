@@ -5,15 +5,9 @@
  */
 
 import type { InquiryAnswer } from '../connectors/connector.ts';
+import type { Inquired, SettlementContext, Word } from '../domain/attempt-settlement.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
-import {
-  type Inquired,
-  type Settlement,
-  type SettlementContext,
-  type SettlementRows,
-  settleAttempt,
-  type Word,
-} from '../domain/settlement.ts';
+import { type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
 import { persist, settle } from './perform.ts';
 
@@ -116,14 +110,18 @@ export async function settleByWord(
   return settled.payment;
 }
 
+/** What was settled: a payment's attempt, or one that sends money out. */
+type Settled = Pick<Settlement, 'attempt' | 'alarm'> & { readonly payment?: Payment };
+
 /** What a person must look at is an error in the log. */
-export function soundAlarm(deps: Pick<Deps, 'log'>, settled: Settlement): void {
-  if (settled.alarm === undefined) return;
+export function soundAlarm(deps: Pick<Deps, 'log'>, { alarm, attempt, payment }: Settled): void {
+  if (alarm === undefined) return;
   deps.log.error('attempt_alarm', {
-    alarm: settled.alarm,
-    attempt_id: settled.attempt.id,
-    transaction_id: settled.payment.id,
-    attempt_status: settled.attempt.status,
-    payment_status: settled.payment.status,
+    alarm,
+    attempt_id: attempt.id,
+    transaction_id: attempt.payment_id,
+    purpose: attempt.purpose,
+    attempt_status: attempt.status,
+    payment_status: payment?.status,
   });
 }

@@ -5,9 +5,10 @@
  */
 
 import type { CardConnector } from '../connectors/connector.ts';
+import type { Word } from '../domain/attempt-settlement.ts';
 import { settleByEarlier } from '../domain/earlier-attempt.ts';
 import type { Attempt } from '../domain/records.ts';
-import type { Settlement, SettlementRows, Word } from '../domain/settlement.ts';
+import type { Settlement, SettlementRows } from '../domain/settlement.ts';
 import { readSettlement, settlementContext, upstreamOf } from './attempt-settle.ts';
 import type { Deps } from './deps.ts';
 

@@ -6,6 +6,7 @@
  */
 
 import type { Answer, Authentication, CardConnector, CardOrder } from '../connectors/connector.ts';
+import type { Inquired, Word } from '../domain/attempt-settlement.ts';
 import {
   authenticateAttempt,
   challengeStillOpen,
@@ -14,8 +15,9 @@ import {
   type LookedAt,
 } from '../domain/authentication.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
-import type { Inquired, SettlementRows, Word } from '../domain/settlement.ts';
+import type { SettlementRows } from '../domain/settlement.ts';
 import { CommitUnknown } from '../store/errors.ts';
+import { askInTime } from './attempt-ask.ts';
 import { readSettlement, settleByWord } from './attempt-settle.ts';
 import { askEarlier, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
 import type { Deps } from './deps.ts';
@@ -27,9 +29,6 @@ export const PAY_LIFE_MS = 45_000;
 /** So many milliseconds that life may be longer. */
 const MARK_MS = 4_096;
 
-/** After this long nobody may ask for the money any more: whoever slept in between might find the attempt closed. */
-const START_LIMIT_MS = 5_000;
-
 export function cardOrderOf(attempt: Attempt, payment: Payment): CardOrder {
   return {
     attemptId: attempt.id,
@@ -39,19 +38,6 @@ export function cardOrderOf(attempt: Attempt, payment: Payment): CardOrder {
     currency: attempt.currency,
     customerReference: payment.customer_reference,
   };
-}
-
-/** Asks, unless too much time has passed since `allowedAt`. */
-export function payInTime(
-  deps: Pick<Deps, 'clock'>,
-  ask: () => Promise<Answer>,
-  allowedAt: number,
-  limit = START_LIMIT_MS,
-): Promise<Answer> {
-  if (deps.clock.now() > allowedAt + limit) {
-    return Promise.resolve({ kind: 'not_sent', reason: 'the attempt was written too long ago' });
-  }
-  return ask();
 }
 
 /** How a look at an open challenge ends for whoever took it. */
@@ -149,7 +135,7 @@ async function payOnce(
   if (taken === undefined) return { kind: 'passed_on' };
   const askedAt = deps.clock.now();
   const order = cardOrderOf(taken.attempt, taken.payment);
-  const word = await payInTime(deps, () => card.pay(order), allowedAt);
+  const word = await askInTime(deps, () => card.pay(order), allowedAt);
   return { kind: 'paid', attempt: taken.attempt, word, askedAt };
 }
 

@@ -56,8 +56,9 @@ function requireCard(payment: Payment, field: string): Payment {
 }
 
 /** What the network said last of an order that has ended, as far as we heard it. */
-function lastWord({ status }: Payment, attempt: Attempt | undefined): string | null {
-  if (status === 'approved') return 'CAPTURED';
+function lastWord({ status, refunded_minor }: Payment, attempt: Attempt | undefined): string | null {
+  if (status === 'refunded') return 'REFUNDED';
+  if (status === 'approved') return refunded_minor > 0n ? 'PARTIALLY_REFUNDED' : 'CAPTURED';
   if (attempt?.status !== 'declined') return null;
   return attempt.reason?.startsWith('card_') === true ? 'FAILED' : 'AUTHENTICATION_UNSUCCESSFUL';
 }

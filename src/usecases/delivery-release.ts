@@ -6,7 +6,7 @@
 
 import { type Released, releaseDelivery } from '../domain/delivery.ts';
 import { isId, shardOf } from '../domain/ids.ts';
-import type { Payment } from '../domain/records.ts';
+import type { Payment, Refund } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { MerchantCaller } from './callers.ts';
 import { type Deps, newId } from './deps.ts';
@@ -21,15 +21,28 @@ export function releaseForMerchant(
 ): Promise<Reply> {
   const transferId = newId(deps, 'trf', merchant.shard);
   const known = isId('txn', transactionId) && shardOf(transactionId) === merchant.shard;
-  return perform<Payment | undefined, Released>(
+  return perform<Rows, Released>(
     deps.store,
     answering,
-    async () => (known ? deps.store.payment.get(merchant.shard, transactionId) : undefined),
-    (payment) => {
+    () => (known ? readRows(deps, transactionId) : Promise.resolve({ payment: undefined, refunds: [] })),
+    ({ payment, refunds }) => {
       if (payment === undefined || payment.merchant_id !== merchant.id) throw new Refusal(1204);
-      return releaseDelivery(payment, transferId, deps.clock.now());
+      return releaseDelivery(payment, refunds, transferId, deps.clock.now());
     },
   );
+}
+
+interface Rows {
+  readonly payment: Payment | undefined;
+  readonly refunds: readonly Refund[];
+}
+
+/** The refunds are read after the payment: one that is newer has moved the payment's version, and is found by its guard. */
+async function readRows(deps: Pick<Deps, 'store'>, transactionId: string): Promise<Rows> {
+  const shard = shardOf(transactionId);
+  const payment = await deps.store.payment.get(shard, transactionId);
+  if (payment?.delivery_behaviour !== 'delayed_delivery') return { payment, refunds: [] };
+  return { payment, refunds: await deps.store.refund.ofPayment(shard, transactionId) };
 }
 
 /** @throws OperatorError when there is no such payment, or nothing of it is held. */
@@ -39,11 +52,11 @@ export async function releaseForOperator(deps: OperatorDeps, transactionId: stri
   const transferId = newId(deps, 'trf', shard);
   return settleKnown(
     deps,
-    () => deps.store.payment.get(shard, transactionId),
-    (payment) => {
+    () => readRows(deps, transactionId),
+    ({ payment, refunds }) => {
       if (payment === undefined) throw new OperatorError(`there is no transaction ${transactionId}`);
       try {
-        return releaseDelivery(payment, transferId, deps.clock.now());
+        return releaseDelivery(payment, refunds, transferId, deps.clock.now());
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         const { delivery_behaviour: delivery, status } = payment;

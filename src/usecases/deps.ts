@@ -4,11 +4,19 @@
  * Invariant: a use case gets time, ids and chance from here only, so that it can be run in any world.
  */
 
-import type { CardConnector, CollectConnector, TextSender, Upstream } from '../connectors/connector.ts';
+import type {
+  Books,
+  CardConnector,
+  CollectConnector,
+  PayoutConnector,
+  TextSender,
+  Upstream,
+} from '../connectors/connector.ts';
 import type { Currency } from '../domain/currency.ts';
 import { makeId, type Prefix } from '../domain/ids.ts';
+import type { PayoutLine } from '../domain/records.ts';
 import type { Words } from '../domain/refusal.ts';
-import type { Clock, Log, Outbound, Random, Secrets } from '../platform/platform.ts';
+import type { Calendar, Clock, Log, Outbound, Random, Secrets } from '../platform/platform.ts';
 import type { Store } from '../store/store.ts';
 
 /** Which carrier serves a number in a currency, or what would work instead. */
@@ -26,18 +34,25 @@ export interface CarrierOfCountry {
 /** The upstreams that this gateway is connected to. */
 export interface Connectors {
   collect(name: string): CollectConnector | undefined;
+  /** What sends money where a number's route leads: `name` is the connector that the route gives. */
+  payout(name: string): PayoutConnector | undefined;
   /** The upstream of that name, whatever it moves money by: every one can be asked about an attempt. */
   upstream(name: string): Upstream | undefined;
   /** The card network; undefined where none is configured. */
   readonly card: CardConnector | undefined;
-  /** Whether any carrier takes that currency. */
+  /** Whether money can be taken from any phone in that currency. */
   servesMobileMoney(currency: Currency): boolean;
-  /** The carriers that take it, and where. */
+  /** Whether money can be sent to any phone in that currency. */
+  servesPayouts(currency: Currency): boolean;
+  /** The carriers that take it from customers, and where. */
   carriersFor(currency: Currency): readonly CarrierOfCountry[];
   routeFor(msisdn: string, currency: Currency): CarrierRoute;
   /** The door for texts to customers; undefined where none is configured. */
   readonly texts: TextSender | undefined;
 }
+
+/** The sentence that tells of a payout line, for its webhook and for answers; the words are those of `messages/`. */
+export type PayoutText = (language: string, line: Pick<PayoutLine, 'status' | 'reason' | 'scheduled_date'>) => string;
 
 /** The sentence of the text, in the customer's language; `assemble` hands in the words of `messages/`. */
 export type CodeText = (language: string, words: Words) => string;
@@ -45,11 +60,14 @@ export type CodeText = (language: string, words: Words) => string;
 export interface Deps {
   readonly store: Store;
   readonly clock: Clock;
+  readonly calendar: Calendar;
   readonly random: Random;
   readonly secrets: Secrets;
   readonly outbound: Outbound;
   readonly log: Log;
   readonly connectors: Connectors;
+  /** What the auditor may look into; absent where the upstreams keep their books to themselves. */
+  readonly books?: Books | undefined;
   readonly mode: 'sandbox' | 'production';
   /** The gateway's own address, without a trailing slash. */
   readonly publicUrl: string;
@@ -57,6 +75,7 @@ export interface Deps {
   readonly cardCallbackSecret: string | undefined;
   /** The sentence of a one-time code's text, in the customer's language. */
   readonly codeText: CodeText;
+  readonly payoutText: PayoutText;
   /** Submits of this process that hold a session while their upstream answers, by session id. */
   readonly underWay: Map<string, Promise<unknown>>;
   /** Keeps track of work that nobody waits for, so that a graceful stop can. */

@@ -1,19 +1,20 @@
 /**
- * Sets what a merchant pays for a method in a currency (contract §4). It counts for payments collected from then on.
+ * Sets what a merchant pays for a method in a currency (contract §4). It counts for payments collected, and payouts
+ * ordered, from then on.
  *
  * Invariant: a merchant has at most one rule for a method and currency, and at most one for all other methods.
  */
 
 import type { Currency } from '../domain/currency.ts';
-import type { FeeRule, Merchant, MerchantSettings, PaymentMethod } from '../domain/records.ts';
+import type { FeeRule, Merchant, MerchantSettings } from '../domain/records.ts';
 import { changeSettings } from './merchant-set.ts';
 import { type OperatorDeps, OperatorError } from './operator.ts';
 
 /** Which of a merchant's rules. */
 export interface FeePlace {
   readonly merchantId: string;
-  /** Undefined: every method without a rule of its own. */
-  readonly method: PaymentMethod | undefined;
+  /** Undefined: every method of payment without a rule of its own, and no payout. */
+  readonly method: FeeRule['method'];
   readonly currency: Currency;
 }
 
@@ -26,7 +27,7 @@ export interface FeeSetCommand extends FeePlace {
   readonly max: bigint | undefined;
 }
 
-/** Sets the rule. One of zero is a rule too: the one for every method does not apply beside it. */
+/** Sets the rule. One of zero is a rule too: the one for every method of payment does not apply beside it. */
 export async function setFee(deps: OperatorDeps, command: FeeSetCommand): Promise<Merchant> {
   const rule = ruleOf(command);
   return changeSettings(deps, command.merchantId, (settings) => ({

@@ -23,6 +23,12 @@ export interface MerchantSettingsChange {
   readonly methods?: readonly PaymentMethod[] | null;
   /** From which amount a wallet payment asks for a one-time code; `null`: the default. */
   readonly code_thresholds?: ReadonlyMap<Currency, bigint | null>;
+  /** The hour (0 to 23) at which dated payouts run. */
+  readonly payout_hour?: number | null;
+  /** In which time zone: a name that the calendar knows. */
+  readonly payout_time_zone?: string | null;
+  /** From which total a payout waits for an operator; `null`: none does. */
+  readonly payout_approval_from?: ReadonlyMap<Currency, bigint | null>;
   /** Requests by limit name; `null`: the default. */
   readonly rate_limits?: ReadonlyMap<string, number | null>;
 }
@@ -43,6 +49,11 @@ export async function setMerchant(
     ...merged('limits', settings.limits, wanted.limits, limitRow),
     ...mergedByMethod(settings.method_limits, wanted.method_limits),
     ...merged('code_thresholds', settings.code_thresholds, wanted.code_thresholds, (minor) => minor.toString()),
+    ...replaced('payout_hour', wanted.payout_hour),
+    ...replaced('payout_time_zone', wanted.payout_time_zone),
+    ...merged('payout_approval_from', settings.payout_approval_from, wanted.payout_approval_from, (minor) =>
+      minor.toString(),
+    ),
     ...merged('rate_limits', settings.rate_limits, wanted.rate_limits, (count) => count),
   }));
 }

@@ -11,10 +11,11 @@ import type { Attempt, Payment, PaymentMethod, Session } from '../domain/records
 import { Refusal } from '../domain/refusal.ts';
 import { updateSession } from '../domain/session.ts';
 import { endSiblings } from '../domain/settlement.ts';
-import { type Intention, newAttempt } from './attempt-intend.ts';
+import { askInTime } from './attempt-ask.ts';
+import { type Intention, newAttempt, orderOf } from './attempt-intend.ts';
 import { settleByWord } from './attempt-settle.ts';
 import { cardOf } from './card-form.ts';
-import { PAY_LIFE_MS, payInTime } from './card-pay.ts';
+import { PAY_LIFE_MS } from './card-pay.ts';
 import { type Deps, newId } from './deps.ts';
 
 export type NativeMethod = Extract<PaymentMethod, 'google_pay' | 'apple_pay'>;
@@ -51,7 +52,7 @@ export function intendByToken(
   const attemptId = newId(deps, 'att', collected.shard);
   const attempt = newAttempt(
     attemptId,
-    collected,
+    orderOf(collected),
     { amount_minor: collected.total_minor, fee_minor: collected.fee_minor },
     intentionOf(cardOf(deps), method),
     now,
@@ -94,6 +95,6 @@ export async function payByToken(
     wallet,
     token,
   };
-  const word = await payInTime(deps, () => card.payByToken(order), attempt.created_at);
+  const word = await askInTime(deps, () => card.payByToken(order), attempt.created_at);
   await settleByWord(deps, attempt, word, { at: attempt.created_at });
 }

@@ -240,6 +240,8 @@ function newPayment(
     submitted_at: null,
     completed_at: null,
     released_at: null,
+    refunded_minor: 0n,
+    refunding_minor: 0n,
     expires_at: session.expires_at,
   };
 }

@@ -7,19 +7,21 @@
  */
 
 import type { CardConnector, Challenge } from '../connectors/connector.ts';
+import type { Word } from '../domain/attempt-settlement.ts';
 import { challengeAttempt, type Heard } from '../domain/authentication.ts';
 import type { DeclineReason } from '../domain/reason.ts';
 import type { Payment } from '../domain/records.ts';
 import { type DetailCode, Refusal, refuseField } from '../domain/refusal.ts';
-import { type SettlementRows, settleAttempt, type Word } from '../domain/settlement.ts';
+import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '../domain/submission.ts';
+import { askInTime } from './attempt-ask.ts';
 import { type Intended, type Intention, intendAttempt } from './attempt-intend.ts';
 import { readSettlement, settlementContext, soundAlarm } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
 import { browserFor, challengeUrl, sealChallenge } from './card-challenge.ts';
 import { askEarlier, type EarlierRows, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
 import { cardOf, networkDown } from './card-form.ts';
-import { cardOrderOf, PAY_LIFE_MS, payInTime } from './card-pay.ts';
+import { cardOrderOf, PAY_LIFE_MS } from './card-pay.ts';
 import { atHandFirst, type Deps } from './deps.ts';
 import { type Answering, type Decision, perform, persist, type Reply, refusalOf, refuse } from './perform.ts';
 
@@ -94,7 +96,7 @@ async function authenticateAndPay(
   }
   switch (said.kind) {
     case 'authenticated': {
-      const word = await payInTime(deps, () => card.pay(order), attempt.created_at, AUTHENTICATION_LIMIT_MS);
+      const word = await askInTime(deps, () => card.pay(order), attempt.created_at, AUTHENTICATION_LIMIT_MS);
       if (word.kind === 'unknown' || word.kind === 'not_sent') {
         deps.log.warn('attempt_unsure', { attempt_id: attempt.id, kind: word.kind, reason: word.reason });
       }

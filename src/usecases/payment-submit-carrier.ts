@@ -5,20 +5,18 @@
  * Whoever dies in the middle leaves an open attempt, which the inquiry round settles.
  */
 
-import type { Answer, CollectConnector } from '../connectors/connector.ts';
+import type { Answer, CollectConnector, CollectOrder } from '../connectors/connector.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '../domain/submission.ts';
+import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
 import { type Intended, type Intention, intendAttempt } from './attempt-intend.ts';
 import { readSettlement, settlementContext, soundAlarm } from './attempt-settle.ts';
 import { callbackUrl } from './callback-url.ts';
 import type { SessionCaller } from './callers.ts';
 import { atHandFirst, type Deps } from './deps.ts';
 import { type Answering, perform, persist, type Reply, refusalOf, refuse } from './perform.ts';
-
-/** An intended attempt is left alone for longer than its call can take; then the inquiry round looks after it. */
-const CALL_LIFE_MS = 20_000;
 
 export async function submitToCarrier(
   deps: Deps,
@@ -81,7 +79,7 @@ async function callAndRecord(
   answering: Answering<Submitted>,
 ): Promise<Reply> {
   const { attempt, session } = intended;
-  const word = await startInTime(deps, caller, intended, connector);
+  const word = await start(deps, caller, intended, connector);
   if (word.kind === 'unknown' || word.kind === 'not_sent') {
     deps.log.warn('attempt_unsure', { attempt_id: attempt.id, kind: word.kind, reason: word.reason });
   }
@@ -100,20 +98,14 @@ async function callAndRecord(
   return persist(deps, record);
 }
 
-/** After this long nobody may start an attempt any more: whoever slept in between might find it closed and replaced. */
-const START_LIMIT_MS = 5_000;
-
 /** Asks the carrier, unless too much time has passed since the attempt was written. */
-function startInTime(
+function start(
   deps: Deps,
   caller: SessionCaller,
   { attempt, payment, msisdn }: IntendedFor,
   connector: CollectConnector,
 ): Promise<Answer> {
-  if (deps.clock.now() > attempt.created_at + START_LIMIT_MS) {
-    return Promise.resolve({ kind: 'not_sent', reason: 'the attempt was written too long ago' });
-  }
-  return connector.start({
+  const order: CollectOrder = {
     attemptId: attempt.id,
     reference: attempt.reference,
     msisdn,
@@ -122,7 +114,8 @@ function startInTime(
     merchantName: caller.merchant.name,
     customerReference: payment.customer_reference,
     callbackUrl: callbackUrl(deps, attempt),
-  });
+  };
+  return askInTime(deps, () => connector.start(order), attempt.created_at);
 }
 
 function carrierDown(attempt: Attempt): Refusal {

@@ -10,7 +10,7 @@ import type { WebhookEvent } from '../domain/records.ts';
 import { afterTry, DELIVERY_TIMEOUT_MS, type Try } from '../domain/webhook.ts';
 import type { OutboundAnswer } from '../platform/platform.ts';
 import { type Deps, newId } from './deps.ts';
-import { createLanes, type LaneLimits } from './webhook-lanes.ts';
+import { createLanes, type LaneLimits } from './lanes.ts';
 import { createSigner, type Signer } from './webhook-sign.ts';
 
 export type CourierDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'secrets' | 'outbound' | 'log'>;
@@ -109,6 +109,7 @@ async function record(deps: CourierDeps, event: WebhookEvent, result: Try): Prom
 async function tryOnce(deps: CourierDeps, sign: Signer, event: WebhookEvent): Promise<Try> {
   const headers = await sign(event);
   const at = deps.clock.now();
+  const begun = deps.clock.wall();
   if (headers === undefined || event.url === null) {
     return { at, durationMs: 0, status: undefined, retryAfter: undefined, error: 'no_signing_secret' };
   }
@@ -121,7 +122,7 @@ async function tryOnce(deps: CourierDeps, sign: Signer, event: WebhookEvent): Pr
     trust: 'merchant',
     answerLimit: ANSWER_LIMIT,
   });
-  return { at, durationMs: Math.max(0, deps.clock.now() - at), ...outcomeOf(answer) };
+  return { at, durationMs: Math.max(0, deps.clock.wall() - begun), ...outcomeOf(answer) };
 }
 
 function outcomeOf(answer: OutboundAnswer): Pick<Try, 'status' | 'retryAfter' | 'error'> {

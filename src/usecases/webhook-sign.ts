@@ -49,7 +49,8 @@ export function createSigner(deps: SignerDeps): Signer {
 
   return async (event) => {
     const now = deps.clock.now();
-    const seconds = String(Math.floor(now / 1_000));
+    // The receiver compares it with its own clock.
+    const seconds = String(Math.floor(deps.clock.wall() / 1_000));
     const signed = `${event.id}.${seconds}.${event.body}`;
     const signatures: string[] = [];
     for (const secret of await secretsOf(event, now)) {

@@ -112,6 +112,7 @@ test('exactly collect and submit (and what else starts something) are closed to 
     '/payments/collect',
     '/payments/submit',
     '/payments/collect-redirect',
+    '/payments/send',
   ]);
 });
 

@@ -107,6 +107,9 @@ describe('mbongo', () => {
     });
     const free = await json(`fee set --merchant ${id} --method wallet --currency usd --rate 0`);
     expect(free.fees).toContainEqual(expect.objectContaining({ method: 'wallet', rate: '0', fixed: '0.00' }));
+    const paid = await json(`fee set --merchant ${id} --method payout_wallet --currency xof --rate 0 --fixed 5`);
+    expect(paid.fees).toContainEqual(expect.objectContaining({ method: 'payout_wallet', fixed: '5' }));
+    await json(`fee set --merchant ${id} --method payout_wallet --currency xof --remove`);
     const removed = await json(`fee set --merchant ${id} --method wallet --currency usd --remove`);
     expect(removed.fees).toEqual([expect.objectContaining({ method: 'all', currency: 'xof' })]);
     for (const words of ['', '--remove --rate 1']) {

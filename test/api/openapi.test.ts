@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Compile } from 'typebox/compile';
+import { Check } from 'typebox/value';
 import { afterAll, describe, expect, test } from 'vitest';
 import { REFUSALS } from '../../src/domain/refusal.ts';
 import type { Route } from '../../src/http/route.ts';
@@ -83,6 +84,11 @@ test('says of every error what the contract says: code, status, page', async () 
   }
 });
 
+/** Whether a body without any field is as good as another. */
+function needsNothing({ body }: Route): boolean {
+  return body === undefined || Check(body, {});
+}
+
 describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_name, route) => {
   test('asks for the credential that it takes', () => {
     expect(operationOf(route).security).toEqual([{ [route.credential]: [] }]);
@@ -110,7 +116,7 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
     const refused = [
       await send(world, route, { ...sample, bearer: 'nobody' }),
       await send(world, route, { ...sample, bearer: 'nobody:at all' }),
-      ...(route.body === undefined ? [] : [await send(world, route, { ...sample, body: {} })]),
+      ...(needsNothing(route) ? [] : [await send(world, route, { ...sample, body: {} })]),
       ...(sample.unknown === undefined ? [] : [await send(world, route, { ...sample.unknown, bearer: sample.bearer })]),
     ];
     const { responses } = operationOf(route);

@@ -5,31 +5,24 @@
  */
 
 import { makeId } from '../../src/domain/ids.ts';
+import { balanceRoutes } from '../../src/http/balances.ts';
 import { bankRoutes } from '../../src/http/bank.ts';
 import { cardRoutes } from '../../src/http/card-routes.ts';
 import { collectRedirectRoutes } from '../../src/http/collect-redirect.ts';
 import { deliveryRoutes } from '../../src/http/deliveries.ts';
 import { paymentRoutes } from '../../src/http/payments.ts';
+import { payoutRoutes } from '../../src/http/payouts.ts';
+import { refundRoutes } from '../../src/http/refunds.ts';
 import type { Route } from '../../src/http/route.ts';
 import { sessionRoutes } from '../../src/http/sessions.ts';
+import { statementRoutes } from '../../src/http/statement.ts';
+import { transactionRoutes } from '../../src/http/transactions.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, collectBody, mint, type World } from '../support/world.ts';
-import { bearerOf, codeOn, collect, expectRefusal, type Fields, type Paying, payFromWallet } from './flows.ts';
+import { bearerOf, codeOn, collect, expectRefusal, type Paying, payFromWallet } from './flows.ts';
+import { createSample, listSample, readSample, retrySample, sendSample } from './payout-samples.ts';
+import type { Sample } from './sample.ts';
 import { addAccount, FORM_TYPE, formOf, pdfFile, promise } from './transfer-flows.ts';
-
-export interface Sample {
-  readonly path: string;
-  readonly bearer: string;
-  readonly body?: Fields;
-  /** The status it is answered with. */
-  readonly answers: number;
-  /** For POST: a body that means something else. */
-  readonly otherBody?: Fields;
-  /** For routes about an object: the same call about one that does not exist. */
-  readonly unknown?: { readonly path: string; readonly body?: Fields };
-  /** The session that calls, consumed by a payment; undefined for the merchant's own calls. */
-  consume?(): Promise<void>;
-}
 
 type Make = (world: World, merchant: MerchantCreated) => Promise<Sample>;
 
@@ -43,6 +36,11 @@ export function routesOf(world: World): Route[] {
     ...cardRoutes(deps),
     ...bankRoutes(deps),
     ...deliveryRoutes(deps),
+    ...refundRoutes(deps),
+    ...payoutRoutes(deps),
+    ...balanceRoutes(deps),
+    ...statementRoutes(deps),
+    ...transactionRoutes(deps),
   ];
   return all.filter(({ credential }) => credential !== 'none');
 }
@@ -232,6 +230,38 @@ const SAMPLES: { readonly [operationId: string]: Make } = {
       unknown: { path: pathOf(nothing(world, merchant).transaction_id) },
     };
   },
+  createRefund: async (world, merchant) => {
+    const { transaction_id } = await paidOnce(world, merchant);
+    const body = { transaction_id, amount: '1.00' };
+    const unknown = { ...body, transaction_id: nothing(world, merchant).transaction_id };
+    return {
+      path: '/internal/refunds',
+      bearer: bearerOf(merchant),
+      body,
+      answers: 201,
+      otherBody: { ...body, amount: '2.00' },
+      unknown: { path: '/internal/refunds', body: unknown },
+    };
+  },
+  readRefund: async (world, merchant) => {
+    const { transaction_id } = await paidOnce(world, merchant);
+    const bearer = bearerOf(merchant);
+    const made = await world.call('POST', '/internal/refunds', { bearer, body: { transaction_id } });
+    const pathOf = (id: string): string => `/internal/refunds/${id}`;
+    const unknown = { path: pathOf(nothing(world, merchant).transaction_id.replace('txn_', 'rfd_')) };
+    return { path: pathOf(made.json.refund_id), bearer, answers: 200, unknown };
+  },
+  readBalances: (_world, merchant) => books(merchant, '/internal/balances'),
+  readStatement: (_world, merchant) => books(merchant, '/internal/statement?currency=usd'),
+  listTransactions: async (world, merchant) => {
+    await collect(world, merchant, { minted });
+    return books(merchant, '/internal/transactions?limit=5');
+  },
+  sendPayout: (world, merchant) => sendSample(world, merchant, consume),
+  createPayout: createSample,
+  retryPayout: retrySample,
+  listPayouts: listSample,
+  readPayout: readSample,
   checkStatus: (world, merchant) => reading(world, merchant, '/payments/check-status/', 'transaction_id'),
   readCardStatus: (world, merchant) => reading(world, merchant, '/payments/cardnet/status/', 'transaction_id'),
   readMastercardStatus: (world, merchant) => reading(world, merchant, '/payments/mastercard/status/', 'transaction_id'),
@@ -239,6 +269,16 @@ const SAMPLES: { readonly [operationId: string]: Make } = {
   readTransaction: (world, merchant) => reading(world, merchant, '/payments/transaction/', 'payment_id'),
   readMobileMoneyStatus: (world, merchant) => reading(world, merchant, '/payments/mobile-money/status/', 'payment_id'),
 };
+
+async function paidOnce(world: World, merchant: MerchantCreated): Promise<Paying> {
+  const paying = await collect(world, merchant);
+  await payFromWallet(world, paying, await world.wallet());
+  return paying;
+}
+
+function books(merchant: MerchantCreated, path: string): Promise<Sample> {
+  return Promise.resolve({ path, bearer: bearerOf(merchant), answers: 200 });
+}
 
 async function reading(
   world: World,

@@ -14,6 +14,12 @@ afterAll(() => world.close());
 test('the table has every endpoint that this release carries out', () => {
   expect(routes.map((route) => `${route.method} ${route.path}`).sort()).toMatchInlineSnapshot(`
     [
+      "GET /internal/balances",
+      "GET /internal/payouts",
+      "GET /internal/payouts/:batch_id",
+      "GET /internal/refunds/:id",
+      "GET /internal/statement",
+      "GET /internal/transactions",
       "GET /payments/cardnet/status/:transaction_id",
       "GET /payments/check-status/:order_id",
       "GET /payments/get-config-bank",
@@ -22,11 +28,15 @@ test('the table has every endpoint that this release carries out', () => {
       "GET /payments/status/:transaction_id",
       "GET /payments/transaction/:id",
       "POST /internal/deliveries/:transaction_id/release",
+      "POST /internal/payouts",
+      "POST /internal/payouts/:batch_id/retry",
+      "POST /internal/refunds",
       "POST /internal/sessions/create",
       "POST /payments/bank-transfer/proof",
       "POST /payments/collect",
       "POST /payments/collect-redirect",
       "POST /payments/resend-otp",
+      "POST /payments/send",
       "POST /payments/submit",
       "POST /payments/verify-otp",
     ]
@@ -85,7 +95,7 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
     const theirs = await send(world, route, { ...sample, bearer });
     const unknown = await send(world, route, { ...sample.unknown, bearer });
     const garbage = await send(world, route, {
-      ...JSON.parse(JSON.stringify(sample.unknown).replaceAll(/(?:pay|txn)_[\w-]+/g, 'pay_nothing-of-the-sort')),
+      ...JSON.parse(JSON.stringify(sample.unknown).replaceAll(/(?:pay|txn|batch)_[\w-]+/g, 'pay_nothing-of-the-sort')),
       bearer,
     });
     for (const answer of [theirs, unknown, garbage]) expectRefusal(answer, 404, '1204');

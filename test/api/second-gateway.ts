@@ -4,8 +4,9 @@
  * Invariant: it shares nothing with the first one but the database, the keys and the time.
  */
 
-import { assembleGateway } from '../../src/assemble.ts';
+import { assembleGateway, type Gateway } from '../../src/assemble.ts';
 import { readConfig } from '../../src/config.ts';
+import { openMetrics } from '../../src/platform/metrics.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
 import type { Clock } from '../../src/platform/platform.ts';
 import { freePort, type World } from '../support/world.ts';
@@ -13,6 +14,7 @@ import type { Paying } from './flows.ts';
 
 export interface Second {
   readonly url: string;
+  readonly gateway: Gateway;
   /** Ends the upstream calls that it has open, as if their answers were lost. */
   cut(): Promise<void>;
   close(): Promise<void>;
@@ -28,7 +30,7 @@ export async function openSecond(
   databaseUrl: string = world.databaseUrl,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Second> {
-  const { clock, random, log, secrets } = world.gateway.deps;
+  const { clock, calendar, random, log, secrets } = world.gateway.deps;
   const outbound = createOutbound({ allowLoopback: true, requireHttps: false, clock: deadlines });
   const port = await freePort();
   const config = readConfig({
@@ -39,14 +41,15 @@ export async function openSecond(
     RATE_LIMIT_SCALE: '0',
     ...env,
   });
-  const platform = { clock, random, log, secrets, outbound };
+  const metrics = openMetrics({ ofProcess: false });
+  const platform = { clock, calendar, random, log, metrics, secrets, outbound };
   const gateway = await assembleGateway(config, platform, { databaseUrl, role: 'api' });
   const url = await gateway.listen();
   const close = async (): Promise<void> => {
     await gateway.stop();
     await outbound.close();
   };
-  return { url, cut: () => outbound.close(), close };
+  return { url, gateway, cut: () => outbound.close(), close };
 }
 
 /** Submits from a phone number, at that gateway. */

@@ -7,7 +7,13 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TableName } from '../../src/domain/change.ts';
+import { openLedgerReads } from '../../src/store/ledger-reads.ts';
 import { PLAN_SETTINGS } from '../../src/store/line.ts';
+import { openNouns } from '../../src/store/noun-reads.ts';
+import { listPayments, type PaymentFilter } from '../../src/store/payment-lists.ts';
+import { pageOfBatches, RETRYABLE } from '../../src/store/payout-list-reads.ts';
+import type { Statement } from '../../src/store/pipeline.ts';
+import type { Readers } from '../../src/store/read.ts';
 import { updateShape } from '../../src/store/statements.ts';
 import { columnsOf, TABLES } from '../../src/store/tables.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -39,7 +45,7 @@ async function scansOf(text: string, name: string, parameters: string): Promise<
   const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute ${name}(${parameters})`);
   const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
   return [
-    ...plan.matchAll(/(?:Index Scan|Index Only Scan|Bitmap Index Scan)(?: using| on) (\w+)|Seq Scan on (\w+)/g),
+    ...plan.matchAll(/(?:Index (?:Only )?Scan(?: Backward)?|Bitmap Index Scan)(?: using| on) (\w+)|Seq Scan on (\w+)/g),
   ].map((match) => match[1] ?? match[2] ?? '');
 }
 
@@ -53,4 +59,84 @@ test.each(tables.filter((table) => has(table, 'id')))('a keyed read of %s goes b
   const text = `select t.* from unnest($1::int2[], $2::text[]) as k(shard, key)
     join ${table} t on t.shard = k.shard and t.id = k.key`;
   expect(await scansOf(text, `read_${table}`, `'{1}', '{x}'`)).toEqual([`${table}_pkey`]);
+});
+
+/** Writes down the statement and the parameters that a read sends. */
+async function askedBy(read: (readers: Readers) => Promise<unknown>): Promise<[Statement, string]> {
+  const asked: [Statement, string][] = [];
+  const never = () => Promise.reject(new Error('a read that is not asked here'));
+  await read({
+    keyed: () => never,
+    plan: never,
+    close: never,
+    query: (statement, _columns, values) => {
+      asked.push([
+        statement,
+        values.map((value) => (value === null ? 'null' : client.escapeLiteral(value))).join(', '),
+      ]);
+      return Promise.resolve([{ seen: 0, oldest: null, id: null }]);
+    },
+  });
+  const [first] = asked;
+  if (first === undefined) throw new Error('nothing was asked');
+  return first;
+}
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const ACCOUNTS = ['mch_a:available:usd', 'mch_a:reserved:usd', 'mch_a:held:usd'];
+
+test.each([1, 3])('the lines of %i accounts are read in the order of their own indexes', async (accounts) => {
+  const shown = ACCOUNTS.slice(0, accounts);
+  const [{ text, name }, values] = await askedBy((readers) =>
+    openLedgerReads(readers).lines({ shard: 1, accounts: shown, from: 0, until: NOW, limit: 100 }),
+  );
+  const sides = shown.flatMap(() => ['ledger_of_debited_merchant', 'ledger_of_credited_merchant']);
+  const names = ['payment_pkey', 'payout_line_pkey', 'refund_pkey', 'payment_pkey'];
+  expect((await scansOf(text, name, values)).toSorted()).toEqual([...sides, ...names].toSorted());
+});
+
+test.each([
+  ['from the last closed day', NOW - 12 * 60 * 60_000, 'account_day_pkey'],
+  ['from now', NOW - 60_000, 'account_pkey'],
+])('a balance %s is made from the lines of its own account', async (_side, at, begun) => {
+  const [{ text, name }, values] = await askedBy((readers) =>
+    openLedgerReads(readers).balancesBefore(1, ACCOUNTS, at, NOW),
+  );
+  expect((await scansOf(text, name, values)).toSorted()).toEqual(
+    [begun, 'ledger_of_credited_merchant', 'ledger_of_debited_merchant'].toSorted(),
+  );
+});
+
+test.each<[string, Partial<PaymentFilter>]>([
+  ['payment_of_merchant', {}],
+  ['payment_of_merchant', { status: 'approved', currency: 'usd', before: 'txn_7', from: 0, until: NOW }],
+  ['payment_by_reference', { reference: 'order-1' }],
+  ['payment_by_reference', { reference: 'order-1', method: 'card', before: 'txn_7' }],
+])('payments are listed by %s: %j', async (index, filter) => {
+  const [{ text, name }, values] = await askedBy((readers) =>
+    listPayments(readers, { shard: 1, merchantId: 'mch_a', limit: 20, ...filter }),
+  );
+  expect((await scansOf(text, name, values)).toSorted()).toEqual([index, 'payment_pkey'].toSorted());
+});
+
+test('the newest card payment of a reference is found by that', async () => {
+  const [{ text, name }, values] = await askedBy((readers) =>
+    openNouns(readers).payment.newestCard(1, 'mch_a', 'order-1'),
+  );
+  expect(await scansOf(text, name, values)).toEqual(['payment_by_reference']);
+});
+
+test.each([
+  [{}, 'payout_batch_of_merchant'],
+  [{ before: 'batch_z', from: 'batch_0' }, 'payout_batch_of_merchant'],
+  [{ customerReference: 'x', before: 'batch_z' }, 'payout_batch_by_reference'],
+])('a page of a merchant’s batches (%j) goes by the index that holds it in order', async (more, index) => {
+  const { statement, values } = pageOfBatches({ shard: 1, merchantId: 'mch_x', limit: 20, ...more });
+  expect(await scansOf(statement.text, statement.name, values.map((value) => `'${value}'`).join(', '))).toEqual([
+    index,
+  ]);
+});
+
+test('lines that can be paid again are found by their batch', async () => {
+  expect(await scansOf(RETRYABLE.text, RETRYABLE.name, "1, 'batch_x'")).toEqual(['payout_line_of_batch']);
 });

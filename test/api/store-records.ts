@@ -83,6 +83,8 @@ export function aPayment(n: number, shard = 0): Payment {
     submitted_at: null,
     completed_at: null,
     released_at: null,
+    refunded_minor: 0n,
+    refunding_minor: 0n,
     expires_at: NOON + 900_000,
   };
 }

@@ -4,13 +4,13 @@
  *
  * The server is one of our own, so that it can be killed; whoever opened it starts it again on the same port.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/platform/embedded-database.ts';
 import { seededRandom } from '../../src/platform/random.ts';
+import { openDatabaseFaults } from '../support/database-faults.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { type Hooks, openHooks } from '../support/hooks.ts';
 import { judge } from '../support/invariants.ts';
@@ -46,40 +46,6 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-function postmaster(): number {
-  return Number.parseInt(readFileSync(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8'), 10);
-}
-
-async function query(text: string): Promise<readonly { pid: number }[]> {
-  const client = new pg.Client({ connectionString: database.url });
-  // The server may die while we are connected: that is the point.
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query<{ pid: number }>(text)).rows;
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
-
-const OURS = "from pg_stat_activity where application_name like 'mbongo %' and application_name <> 'mbongo presence'";
-
-/** Each says how many processes it ended. */
-const faults = {
-  'kill -9 of the server': async () => {
-    process.kill(postmaster(), 'SIGKILL');
-    return 1;
-  },
-  'kill -9 of a backend': async () => {
-    const backends = await query(`select pid ${OURS} order by pid`);
-    const unlucky = backends[random.below(Math.max(1, backends.length))];
-    if (unlucky === undefined) return 0;
-    process.kill(unlucky.pid, 'SIGKILL');
-    return 1;
-  },
-  'all connections cut': async () => (await query(`select pg_terminate_backend(pid)::int as pid ${OURS}`)).length,
-} as const;
-
 test('the database dies under load', { timeout: 90_000 }, async () => {
   onTestFailed(() => {
     process.stderr.write(`the faults were those of FAULTS_SEED=${seed}\n`);
@@ -113,10 +79,10 @@ test('the database dies under load', { timeout: 90_000 }, async () => {
       enough = { at: paid + count, wake };
     });
   const load = Promise.all(Array.from({ length: CALLERS }, caller));
-  const kinds = Object.values(faults);
+  const faults = openDatabaseFaults(dataDir, database.url, random);
   for (let count = 0; count < FAULTS; count += 1) {
     await Promise.race([morePaid(ORDERS_BETWEEN + random.below(ORDERS_BETWEEN)), load]);
-    if (((await kinds[count % kinds.length]?.()) ?? 0) > 0) met += 1;
+    if ((await faults[count % faults.length]?.()) === 'met') met += 1;
   }
   await Promise.race([morePaid(ORDERS_BETWEEN), load]);
   done = true;

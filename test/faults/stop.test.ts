@@ -9,16 +9,13 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { type Hooks, openHooks } from '../support/hooks.ts';
 import { judge } from '../support/invariants.ts';
-import { type Ended, type Running, startGateway } from '../support/processes.ts';
+import { CLEAN, startGateway, stoppedInTime } from '../support/processes.ts';
 import { findSecrets, secretsOf } from '../support/secrets-in-logs.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
-/** Contract §10: how long a stop may take. */
-const STOP_LIMIT_MS = 10_000;
 const CARRIER_DELAY_MS = 1_500;
 /** Of ours: shorter than the connector waits for its answer when time passes five times as fast. */
 const PAUSE_AT_MS = 700;
-const CLEAN: Ended = { code: 0, signal: null };
 
 let database: TestDatabase;
 let world: FaultyWorld;
@@ -34,20 +31,6 @@ afterEach(async () => {
   await hooks?.close();
   await database?.drop();
 });
-
-function stoppedInTime(gateway: Running): Promise<Ended | 'too late'> {
-  const late = new AbortController();
-  const tooLate = pause(STOP_LIMIT_MS, 'too late' as const, { signal: late.signal }).catch(() => 'too late' as const);
-  return Promise.race([gateway.ended, tooLate]).finally(() => late.abort());
-}
-
-async function slowCarrier(delay_ms = CARRIER_DELAY_MS): Promise<void> {
-  await fetch(`${world.sandboxUrl}/control/faults`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ upstream: 'mtn', delay_ms }),
-  });
-}
 
 /** Polls the statuses of what has been collected until they are as they must be. */
 async function readUntil(shop: Shop, done: (statuses: readonly string[]) => boolean): Promise<void> {
@@ -81,7 +64,7 @@ test('SIGTERM under load: what is in flight is answered, what is new is refused,
   const { port, url } = await world.address();
   const gateway = await startGateway(world.gatewayEnv(port));
   const shop = newShop(['01', '07'], () => url);
-  await slowCarrier();
+  await world.carrier({ delay_ms: CARRIER_DELAY_MS });
   const submits = 8;
   let answered = 0;
   const paid = Array.from({ length: submits }, () => shop.pay().then(() => (answered += 1)));
@@ -93,7 +76,7 @@ test('SIGTERM under load: what is in flight is answered, what is new is refused,
   await Promise.all(paid);
   expect(Object.fromEntries(shop.seen)).toMatchObject({ 'POST /payments/submit 200': submits });
   expect([...shop.seen.keys()].filter((what) => what.includes('lost'))).toEqual([]);
-  await fetch(`${world.sandboxUrl}/control/faults`, { method: 'DELETE' });
+  await world.carrier({});
   const again = await startGateway(world.gatewayEnv(port));
   expect(await judge({ ...world, shop, hooks })).toEqual([]);
   expect(await again.stop()).toEqual(CLEAN);
@@ -127,7 +110,7 @@ test('what a paused process held is taken over, and it finds that out when it wa
   const awake = await startGateway(world.gatewayEnv(two.port), { speed });
   let url = one.url;
   const shop = newShop(['01', '02', '05', '07', '08'], () => url);
-  await slowCarrier(PAUSE_AT_MS);
+  await world.carrier({ delay_ms: PAUSE_AT_MS });
   const submits = 10;
   const paid = Promise.all(Array.from({ length: submits }, () => shop.pay()));
   await underWay(shop, submits);

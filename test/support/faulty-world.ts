@@ -16,11 +16,26 @@ export interface FaultyWorld {
   readonly wallets: readonly ShopWallet[];
   /** What each wallet held at first, in cents, by number. */
   readonly opening: ReadonlyMap<string, bigint>;
+  /** What is wrong with the carriers from now on, in the words of the sandbox's control; nothing: all is well. */
+  carrier(faults: CarrierFaults): Promise<void>;
+  /** How long the carriers think before they pay or take by themselves; a second at first. */
+  carrierThinks(milliseconds: number): Promise<void>;
   /** The environment of a gateway that listens on `port`. */
   gatewayEnv(port: number, more?: Environment): Environment;
   /** The address of a free port of this machine. */
   address(): Promise<{ port: number; url: string }>;
   close(): Promise<void>;
+}
+
+export interface CarrierFaults {
+  /** How long every request to them waits. */
+  readonly delay_ms?: number;
+  /** The share of requests that they refuse with 503: 1 is a carrier that is down. */
+  readonly refuse_rate?: number;
+  /** The share of requests that they take and then leave without an answer. */
+  readonly answer_lost_rate?: number;
+  /** The share of callbacks that never come. */
+  readonly lose_callback_rate?: number;
 }
 
 const WALLETS = 3;
@@ -40,6 +55,7 @@ export async function openFaultyWorld(databaseUrl: string): Promise<FaultyWorld>
 
 async function startFaultyWorld(databaseUrl: string): Promise<FaultyWorld> {
   const sandboxPort = await freePort();
+  const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
   const shared: Environment = {
     DATABASE_URL: databaseUrl,
     DATA_DIR: temporaryFolder(),
@@ -60,10 +76,15 @@ async function startFaultyWorld(databaseUrl: string): Promise<FaultyWorld> {
   return {
     databaseUrl,
     sandbox,
-    sandboxUrl: `http://127.0.0.1:${sandboxPort}`,
+    sandboxUrl,
     merchant,
     wallets,
     opening: new Map(wallets.map(({ number }) => [number, OPENING_CENTS])),
+    carrier: async (faults) => {
+      await fetch(`${sandboxUrl}/control/faults`, { method: 'DELETE' });
+      await control(`${sandboxUrl}/control/faults`, { upstream: 'mtn', ...faults });
+    },
+    carrierThinks: (auto_approve_ms) => control(`${sandboxUrl}/control/settings`, { auto_approve_ms }),
     gatewayEnv: (port, more = {}) => ({
       ...shared,
       PORT: String(port),
@@ -76,4 +97,12 @@ async function startFaultyWorld(databaseUrl: string): Promise<FaultyWorld> {
     },
     close: endAll,
   };
+}
+
+async function control(url: string, body: object): Promise<void> {
+  await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
 }

@@ -146,7 +146,7 @@ function judgeHooks({ shop, merchant, hooks }: Judged, finals: ReadonlyMap<strin
 }
 
 /** Signed anew by an outside library: its own check would compare the timestamp with the machine's clock. */
-function isSigned(webhook: Webhook, { headers, raw }: Caught): boolean {
+export function isSigned(webhook: Webhook, { headers, raw }: Caught): boolean {
   const at = new Date(Number(headers['webhook-timestamp']) * 1000);
   const signature = webhook.sign(String(headers['webhook-id']), at, raw);
   return String(headers['webhook-signature']).split(' ').includes(signature);
@@ -202,14 +202,14 @@ async function readRows(url: string, merchantId: string): Promise<ReadonlyMap<st
   }
 }
 
-function groupBy<T>(list: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
+export function groupBy<T>(list: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const one of list) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
   return groups;
 }
 
 /** US dollars in cents. */
-function minor(amount: string): bigint {
+export function minor(amount: string): bigint {
   return BigInt(amount.replace('.', ''));
 }
 

@@ -8,6 +8,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -15,6 +16,8 @@ const GATEWAY = join(ROOT, 'dist/src/main.js');
 const SANDBOX = join(ROOT, 'dist/sandbox/main.js');
 const FAST_CLOCK = join(ROOT, 'dist/sandbox/testing/fast-clock.js');
 const READY_LIMIT_MS = 30_000;
+/** Contract §10: how long a stop may take. */
+const STOP_LIMIT_MS = 10_000;
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -23,6 +26,9 @@ export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
+
+/** How a process that was asked to stop must end. */
+export const CLEAN: Ended = { code: 0, signal: null };
 
 /** A program that says that it is ready; everything it prints is kept. */
 export interface Running {
@@ -153,6 +159,13 @@ function whenReady(child: ChildProcess): Promise<string | undefined> {
 
 function demandBuild(): void {
   if (!existsSync(GATEWAY) || !existsSync(SANDBOX)) throw new Error('these tests run what is built: npm run build');
+}
+
+/** How a gateway that has been asked to stop ends, when it does so within the time that it has. */
+export function stoppedInTime(gateway: Running): Promise<Ended | 'too late'> {
+  const late = new AbortController();
+  const tooLate = pause(STOP_LIMIT_MS, 'too late' as const, { signal: late.signal }).catch(() => 'too late' as const);
+  return Promise.race([gateway.ended, tooLate]).finally(() => late.abort());
 }
 
 /** The test runner's own settings are not the program's. */

@@ -1,257 +1,150 @@
 /**
  * The card connector against the sandbox's card network, over real HTTP, and against one that misbehaves.
- *
- * Invariant: a check speaks the words of the contract; cards are typed at the network's own controls.
  */
 
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createSandbox, type Sandbox } from '../../../sandbox/app.ts';
-import { type ManualWorld, manualWorld } from '../../../sandbox/testing/manual-world.ts';
-import { makeId, type Prefix } from '../../domain/ids.ts';
-import { memoryLog } from '../../platform/log.ts';
-import { createOutbound } from '../../platform/outbound.ts';
-import type { Outbound } from '../../platform/platform.ts';
 import { MISBEHAVIOURS } from '../conformance.ts';
-import type { Answer, CardBrowser, CardConnector, CardOrder } from '../connector.ts';
-import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '../scripted-upstream.ts';
-import { createMastercard } from './connector.ts';
 import { CAUSES, GATEWAY_CODES } from './statuses.ts';
+import { BROWSER, type CardWorld, id, openCardWorld } from './testing/card-world.ts';
 
-const log = memoryLog();
-const door = createOutbound({ allowLoopback: true, requireHttps: false });
-
-/** The real door with deadlines that a test can wait for. */
-const hurried: Outbound = {
-  ...door,
-  request: (request) => door.request({ ...request, timeout: Math.min(request.timeout, 400) }),
-};
-
-const credentials = { merchantId: 'TESTMBONGO', apiPassword: 'sandbox-cardnet-password', apiVersion: 100 };
-const browser: CardBrowser = {
-  accept: 'text/html',
-  userAgent: 'Mozilla/5.0 (test)\u0007',
-  language: 'fr-CD,fr;q=0.9',
-  address: '192.0.2.7',
-  returnUrl: 'http://127.0.0.1:9/api/v1/payments/card/3ds-callback?t=1',
-};
-
-let time: ManualWorld;
-let sandbox: Sandbox;
-let url: string;
-let connector: CardConnector;
-const upstreams: ScriptedUpstream[] = [];
+let world: CardWorld;
 
 beforeAll(async () => {
-  time = manualWorld();
-  sandbox = await createSandbox({ seed: 'conformance', now: time.now, schedule: time.schedule });
-  await sandbox.app.listen({ port: 0, host: '127.0.0.1' });
-  url = `http://127.0.0.1:${(sandbox.app.server.address() as AddressInfo).port}`;
-  connector = connectorAt(`${url}/cardnet`, door);
+  world = await openCardWorld();
 });
-afterEach(async () => {
-  sandbox.faults.clear();
-  for (const upstream of upstreams.splice(0)) await upstream.close();
-});
+afterEach(() => world.clear());
 afterAll(async () => {
-  await door.close();
-  await sandbox.app.close();
+  await world.close();
   // Nothing that was typed or sent stands in the log.
-  const lines = JSON.stringify(log.lines);
+  const lines = JSON.stringify(world.log.lines);
   for (const secret of ['5123450000000008', '4508750015741019', 'sandbox-cardnet-password', 'tok_approved']) {
     expect(lines).not.toContain(secret);
   }
 });
 
-function connectorAt(baseUrl: string, outbound: Outbound): CardConnector {
-  return createMastercard({ ...credentials, baseUrl, formUrl: 'http://localhost:1/cardnet' }, { outbound, log });
-}
-
-let made = 0;
-function id(prefix: Prefix): string {
-  made += 1;
-  const random = new Uint8Array(16);
-  new DataView(random.buffer).setUint32(9, made);
-  return makeId(prefix, Date.UTC(2026, 10, 20), random, 7);
-}
-
-const CARDS = {
-  pays: '5123450000000008',
-  challenge: '4508750015741019',
-  declined: '5111111111111118',
-  lost: '4000000000000119',
-  not_enrolled: '2223000000000023',
-  rejected: '4012000033330026',
-  no_funds: '5200000000000007',
-  expired: '5200000000000015',
-  by_expiry: '2223000000000007',
-} as const;
-
-/** An order whose form is open, and empty. */
-async function opened(): Promise<CardOrder> {
-  const orderId = id('txn');
-  const order = { orderId, amountMinor: 1_250n, currency: 'usd' } as const;
-  const form = await connector.openForm(order);
-  if (form.kind !== 'opened') throw new Error(form.reason);
-  return { ...order, attemptId: id('att'), sessionId: form.sessionId, customerReference: 'order-1' };
-}
-
-/** An order whose form holds that card. */
-async function filled(card: keyof typeof CARDS, expiry = '01/39'): Promise<CardOrder> {
-  const order = await opened();
-  const [expiry_month, expiry_year] = expiry.split('/');
-  const body = { number: CARDS[card], expiry_month, expiry_year, security_code: '100' };
-  expect(await control(`sessions/${order.sessionId}`, body)).toBe(200);
-  return order;
-}
-
-async function control(path: string, body: object): Promise<number> {
-  const answer = await fetch(`${url}/control/cardnet/${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  await answer.text();
-  return answer.status;
-}
-
-function inquiryOf({ orderId, attemptId, amountMinor, currency }: CardOrder) {
-  return { orderId, attemptId, amountMinor, currency, reference: connector.referenceFor(attemptId) };
-}
-
-function timesDebited({ orderId }: Pick<CardOrder, 'orderId'>): number {
-  const lines = sandbox.book.lines({}).filter(({ reference, kind }) => reference === orderId && kind === 'debit');
-  return lines.reduce((sum, { times }) => sum + times, 0);
-}
-
-/** Authenticated, however that went, and asked for the money. */
-async function paid(card: keyof typeof CARDS, expiry?: string): Promise<{ order: CardOrder; answer: Answer }> {
-  const order = await filled(card, expiry);
-  const said = await connector.authenticate(order, browser);
-  if (said.kind === 'challenge') expect(await control(`challenges/${order.orderId}`, { result: 'pass' })).toBe(200);
-  return { order, answer: await connector.pay(order) };
-}
-
 describe('a reference', () => {
   test('belongs to one attempt, and leads back to it', () => {
     const attempt = id('att');
-    expect(connector.referenceFor(attempt)).toBe(connector.referenceFor(attempt));
-    expect(connector.referenceFor(attempt)).not.toBe(connector.referenceFor(id('att')));
-    expect(connector.referenceFor(attempt).length).toBeLessThanOrEqual(40);
-    for (const reference of [connector.referenceFor(attempt), `${attempt}-3ds`]) {
-      expect(connector.attemptOf(reference)).toBe(attempt);
+    expect(world.connector.referenceFor(attempt)).toBe(world.connector.referenceFor(attempt));
+    expect(world.connector.referenceFor(attempt)).not.toBe(world.connector.referenceFor(id('att')));
+    expect(world.connector.referenceFor(attempt).length).toBeLessThanOrEqual(40);
+    for (const reference of [world.connector.referenceFor(attempt), `${attempt}-3ds`]) {
+      expect(world.connector.attemptOf(reference)).toBe(attempt);
     }
     for (const other of ['', '-3ds', 'x', id('txn'), `${attempt}-3ds-3ds`]) {
-      expect(connector.attemptOf(other)).toBeUndefined();
+      expect(world.connector.attemptOf(other)).toBeUndefined();
     }
   });
 });
 
 describe('the customer is known', () => {
   test('without a challenge: authenticated, paid once, and found again', async () => {
-    const order = await filled('pays');
-    expect(await connector.authenticate(order, browser)).toEqual({
+    const order = await world.filled('pays');
+    expect(await world.connector.authenticate(order, BROWSER)).toEqual({
       kind: 'authenticated',
       status: 'AUTHENTICATION_SUCCESSFUL',
       eci: '02',
     });
-    expect(timesDebited(order)).toBe(0);
-    const answer = await connector.pay(order);
+    expect(world.timesDebited(order)).toBe(0);
+    const answer = await world.connector.pay(order);
     expect(answer).toMatchObject({ kind: 'approved', providerReference: expect.stringMatching(/\d/) });
-    expect(await connector.inquire(inquiryOf(order))).toEqual(answer);
-    expect(await connector.orderStatus(order.orderId)).toBe('CAPTURED');
-    expect(timesDebited(order)).toBe(1);
+    expect(await world.connector.inquire(world.inquiryOf(order))).toEqual(answer);
+    expect(await world.connector.orderStatus(order.orderId)).toBe('CAPTURED');
+    expect(world.timesDebited(order)).toBe(1);
   });
 
   test('a card without 3-D Secure is authenticated as the network recommends', async () => {
-    const { order, answer } = await paid('not_enrolled');
+    const { order, answer } = await world.paid('not_enrolled');
     expect(answer.kind).toBe('approved');
-    expect(timesDebited(order)).toBe(1);
+    expect(world.timesDebited(order)).toBe(1);
   });
 
   test('by a challenge: the issuer’s form as data, pending, then authenticated', async () => {
-    const order = await filled('challenge');
-    const said = await connector.authenticate(order, browser);
+    const order = await world.filled('challenge');
+    const said = await world.connector.authenticate(order, BROWSER);
     if (said.kind !== 'challenge') throw new Error(said.kind);
     expect(said.status).toBe('AUTHENTICATION_PENDING');
     expect(said.challenge?.action).toMatch(/^http:\/\/localhost:\d+\/cardnet\/acs\//);
     expect(said.challenge?.fields.map(({ name }) => name)).toEqual(['creq']);
-    expect(await connector.authentication(order)).toMatchObject({ kind: 'challenge' });
-    expect(await control(`challenges/${order.orderId}`, { result: 'pass' })).toBe(200);
-    expect(await connector.authentication(order)).toMatchObject({ kind: 'authenticated', eci: '05' });
-    expect((await connector.pay(order)).kind).toBe('approved');
-    expect(timesDebited(order)).toBe(1);
+    expect(await world.connector.authentication(order)).toMatchObject({ kind: 'challenge' });
+    expect(await world.control(`challenges/${order.orderId}`, { result: 'pass' })).toBe(200);
+    expect(await world.connector.authentication(order)).toMatchObject({ kind: 'authenticated', eci: '05' });
+    expect((await world.connector.pay(order)).kind).toBe('approved');
+    expect(world.timesDebited(order)).toBe(1);
   });
 
   test('or not: a failed, a timed out and a rejected authentication', async () => {
-    const failed = await filled('challenge');
-    await connector.authenticate(failed, browser);
-    await control(`challenges/${failed.orderId}`, { result: 'fail' });
-    expect(await connector.authentication(failed)).toMatchObject({ kind: 'rejected', reason: 'authentication_failed' });
-    const late = await filled('challenge');
-    await connector.authenticate(late, browser);
-    time.advance(601_000);
-    expect(await connector.authentication(late)).toMatchObject({ kind: 'rejected', reason: 'challenge_expired' });
-    const rejected = await connector.authenticate(await filled('rejected'), browser);
+    const failed = await world.filled('challenge');
+    await world.connector.authenticate(failed, BROWSER);
+    await world.control(`challenges/${failed.orderId}`, { result: 'fail' });
+    expect(await world.connector.authentication(failed)).toMatchObject({
+      kind: 'rejected',
+      reason: 'authentication_failed',
+    });
+    const late = await world.filled('challenge');
+    await world.connector.authenticate(late, BROWSER);
+    world.time.advance(601_000);
+    expect(await world.connector.authentication(late)).toMatchObject({ kind: 'rejected', reason: 'challenge_expired' });
+    const rejected = await world.connector.authenticate(await world.filled('rejected'), BROWSER);
     expect(rejected).toMatchObject({ kind: 'rejected', reason: 'authentication_failed' });
     // Whoever asks for the money all the same gets none.
-    expect((await connector.pay(failed)).kind).toBe('not_sent');
-    expect(timesDebited(failed)).toBe(0);
+    expect((await world.connector.pay(failed)).kind).toBe('not_sent');
+    expect(world.timesDebited(failed)).toBe(0);
   });
 });
 
 describe('the form', () => {
   test('is shown from an origin of its own', () => {
-    expect(connector.form.origin).toBe('http://localhost:1');
-    expect(connector.form.scriptUrl).toContain('/form/version/100/merchant/TESTMBONGO/session.js');
+    expect(world.connector.form.origin).toBe('http://localhost:1');
+    expect(world.connector.form.scriptUrl).toContain('/form/version/100/merchant/TESTMBONGO/session.js');
   });
 
   test('without a card, with another amount, or of another order cannot be used', async () => {
-    const empty = await opened();
-    expect(await connector.authenticate(empty, browser)).toEqual({ kind: 'unusable', fault: 'no_card' });
-    const changed = await filled('pays');
-    await control('attacks', { order_id: changed.orderId, tamper_amount: '0.01' });
-    expect(await connector.authenticate(changed, browser)).toEqual({ kind: 'unusable', fault: 'changed' });
-    const other = { ...(await opened()), sessionId: (await filled('pays')).sessionId };
-    expect(await connector.authenticate(other, browser)).toEqual({ kind: 'unusable', fault: 'changed' });
+    const empty = await world.opened();
+    expect(await world.connector.authenticate(empty, BROWSER)).toEqual({ kind: 'unusable', fault: 'no_card' });
+    const changed = await world.filled('pays');
+    await world.control('attacks', { order_id: changed.orderId, tamper_amount: '0.01' });
+    expect(await world.connector.authenticate(changed, BROWSER)).toEqual({ kind: 'unusable', fault: 'changed' });
+    const other = { ...(await world.opened()), sessionId: (await world.filled('pays')).sessionId };
+    expect(await world.connector.authenticate(other, BROWSER)).toEqual({ kind: 'unusable', fault: 'changed' });
     const unknown = { ...empty, sessionId: 'SESSION0002NOTHING' };
-    expect((await connector.authenticate(unknown, browser)).kind).toBe('not_sent');
+    expect((await world.connector.authenticate(unknown, BROWSER)).kind).toBe('not_sent');
   });
 
   test('tampered with between authentication and PAY is refused by the network’s own amount', async () => {
-    const order = await filled('pays');
-    await connector.authenticate(order, browser);
+    const order = await world.filled('pays');
+    await world.connector.authenticate(order, BROWSER);
     const more = { ...order, amountMinor: 999_900n };
-    expect((await connector.pay(more)).kind).toBe('not_sent');
-    expect(timesDebited(order)).toBe(0);
+    expect((await world.connector.pay(more)).kind).toBe('not_sent');
+    expect(world.timesDebited(order)).toBe(0);
   });
 });
 
 describe('PAY', () => {
   test('twice under one attempt moves money once, also at the same moment', async () => {
-    const { order } = await paid('pays');
-    expect((await connector.pay(order)).kind).toBe('approved');
-    const racing = await filled('pays');
-    await connector.authenticate(racing, browser);
-    await Promise.all([connector.pay(racing), connector.pay(racing)]);
-    expect([timesDebited(order), timesDebited(racing)]).toEqual([1, 1]);
+    const { order } = await world.paid('pays');
+    expect((await world.connector.pay(order)).kind).toBe('approved');
+    const racing = await world.filled('pays');
+    await world.connector.authenticate(racing, BROWSER);
+    await Promise.all([world.connector.pay(racing), world.connector.pay(racing)]);
+    expect([world.timesDebited(order), world.timesDebited(racing)]).toEqual([1, 1]);
   });
 
   test('whose answer is lost is unknown, and found by inquiry', async () => {
-    const { order, answer } = await paid('lost');
+    const { order, answer } = await world.paid('lost');
     expect(answer.kind).toBe('unknown');
-    expect((await connector.inquire(inquiryOf(order))).kind).toBe('approved');
-    expect(timesDebited(order)).toBe(1);
+    expect((await world.connector.inquire(world.inquiryOf(order))).kind).toBe('approved');
+    expect(world.timesDebited(order)).toBe(1);
   });
 
   test('to a network that is down was certainly not taken', async () => {
-    const order = await filled('pays');
-    await connector.authenticate(order, browser);
-    sandbox.faults.set('cardnet', { refuse_rate: 1 });
-    expect((await connector.pay(order)).kind).toBe('not_sent');
-    sandbox.faults.clear();
-    expect(await connector.inquire(inquiryOf(order))).toEqual({ kind: 'not_found' });
-    expect(timesDebited(order)).toBe(0);
+    const order = await world.filled('pays');
+    await world.connector.authenticate(order, BROWSER);
+    world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
+    expect((await world.connector.pay(order)).kind).toBe('not_sent');
+    world.sandbox.faults.clear();
+    expect(await world.connector.inquire(world.inquiryOf(order))).toEqual({ kind: 'not_found' });
+    expect(world.timesDebited(order)).toBe(0);
   });
 
   test.each([
@@ -259,10 +152,10 @@ describe('PAY', () => {
     ['no_funds', 'card_funds'],
     ['expired', 'card_expired'],
   ] as const)('%s is a final no: %s', async (card, reason) => {
-    const { order, answer } = await paid(card);
+    const { order, answer } = await world.paid(card);
     expect(answer).toMatchObject({ kind: 'declined', reason });
-    expect(await connector.inquire(inquiryOf(order))).toEqual(answer);
-    expect(timesDebited(order)).toBe(0);
+    expect(await world.connector.inquire(world.inquiryOf(order))).toEqual(answer);
+    expect(world.timesDebited(order)).toBe(0);
   });
 
   test.each([
@@ -274,7 +167,7 @@ describe('PAY', () => {
     ['02/37', 'unknown'],
     ['05/37', 'unknown'],
   ])('a card that expires %s, as the network documents: %s', async (expiry, kind) => {
-    expect((await paid('by_expiry', expiry)).answer.kind).toBe(kind);
+    expect((await world.paid('by_expiry', expiry)).answer.kind).toBe(kind);
   });
 
   test.each([
@@ -284,60 +177,41 @@ describe('PAY', () => {
     ['tok_timeout', 'unknown', 1],
     ['nonsense', 'not_sent', 0],
   ] as const)('by the token %s: %s', async (token, kind, times) => {
-    const order = { ...(await opened()), wallet: 'apple_pay', token } as const;
-    expect((await connector.payByToken(order)).kind).toBe(kind);
-    expect(timesDebited(order)).toBe(times);
-    if (times === 1) expect((await connector.inquire(inquiryOf(order))).kind).toBe('approved');
-  });
-});
-
-describe('giving back', () => {
-  test('in parts, never more than was paid, and once an attempt', async () => {
-    const { order } = await paid('pays');
-    const part = { ...order, paidBy: order.attemptId, attemptId: id('att'), amountMinor: 1_000n };
-    expect((await connector.refund(part)).kind).toBe('approved');
-    expect((await connector.refund(part)).kind).toBe('approved');
-    expect(await connector.orderStatus(order.orderId)).toBe('PARTIALLY_REFUNDED');
-    expect((await connector.refund({ ...part, attemptId: id('att') })).kind).toBe('not_sent');
-    expect((await connector.refund({ ...part, attemptId: id('att'), amountMinor: 250n })).kind).toBe('approved');
-    expect(await connector.orderStatus(order.orderId)).toBe('REFUNDED');
-  });
-
-  test('a void takes the whole order back', async () => {
-    const { order } = await paid('pays');
-    expect((await connector.void({ ...order, paidBy: order.attemptId, attemptId: id('att') })).kind).toBe('approved');
-    expect(await connector.orderStatus(order.orderId)).toBe('CANCELLED');
+    const order = { ...(await world.opened()), wallet: 'apple_pay', token } as const;
+    expect((await world.connector.payByToken(order)).kind).toBe(kind);
+    expect(world.timesDebited(order)).toBe(times);
+    if (times === 1) expect((await world.connector.inquire(world.inquiryOf(order))).kind).toBe('approved');
   });
 });
 
 describe('an answer', () => {
   test('about something else than was ordered is not believed', async () => {
-    const { order } = await paid('pays');
+    const { order } = await world.paid('pays');
     const others = [
       { ...order, amountMinor: order.amountMinor + 1n },
       { ...order, currency: 'cdf' as const },
     ];
     for (const other of others) {
-      expect((await connector.inquire(inquiryOf(other))).kind).toBe('unknown');
-      expect((await connector.authentication(other)).kind).toBe('unknown');
+      expect((await world.connector.inquire(world.inquiryOf(other))).kind).toBe('unknown');
+      expect((await world.connector.authentication(other)).kind).toBe('unknown');
     }
-    expect((await connector.inquire({ reference: order.attemptId })).kind).toBe('unknown');
+    expect((await world.connector.inquire({ reference: order.attemptId })).kind).toBe('unknown');
   });
 
   test('that the network never heard of a reference counts only in its own words', async () => {
-    const order = await opened();
-    expect(await connector.inquire(inquiryOf(order))).toEqual({ kind: 'not_found' });
+    const order = await world.opened();
+    expect(await world.connector.inquire(world.inquiryOf(order))).toEqual({ kind: 'not_found' });
     const error = (explanation: string) => ({ error: { cause: 'INVALID_REQUEST', explanation }, result: 'ERROR' });
-    const own = await facing({ status: 400, body: JSON.stringify(error('Unable to find transaction [x]')) });
-    expect(await own.inquire(inquiryOf(order))).toEqual({ kind: 'not_found' });
+    const own = await world.facing({ status: 400, body: JSON.stringify(error('Unable to find transaction [x]')) });
+    expect(await own.inquire(world.inquiryOf(order))).toEqual({ kind: 'not_found' });
     for (const body of [error('No such path'), { message: 'no route' }, 'not json']) {
-      const other = await facing({ status: 404, body: JSON.stringify(body) });
-      expect((await other.inquire(inquiryOf(order))).kind).toBe('unknown');
+      const other = await world.facing({ status: 404, body: JSON.stringify(body) });
+      expect((await other.inquire(world.inquiryOf(order))).kind).toBe('unknown');
     }
   });
 
   test('is read for every gateway code and cause of the tables, and unfamiliar words are unknown', async () => {
-    const order = await opened();
+    const order = await world.opened();
     const bodyOf = (gatewayCode: string, result: string) =>
       JSON.stringify({
         order: { id: order.orderId, amount: 12.5, currency: 'USD' },
@@ -347,20 +221,22 @@ describe('an answer', () => {
       });
     for (const [code, meaning] of Object.entries(GATEWAY_CODES)) {
       const result = meaning === 'approved' ? 'SUCCESS' : meaning === 'unknown' ? 'UNKNOWN' : 'FAILURE';
-      const answer = await (await facing({ status: 201, body: bodyOf(code, result) })).pay(order);
+      const answer = await (await world.facing({ status: 201, body: bodyOf(code, result) })).pay(order);
       expect(answer.kind, code).toBe(meaning === 'approved' || meaning === 'unknown' ? meaning : 'declined');
       if (answer.kind === 'declined') expect(answer.reason).toBe(meaning);
       if (meaning === 'unknown') continue;
       // A code beside a result that does not belong to it says nothing.
-      const odd = await facing({ status: 200, body: bodyOf(code, result === 'SUCCESS' ? 'FAILURE' : 'SUCCESS') });
+      const odd = await world.facing({ status: 200, body: bodyOf(code, result === 'SUCCESS' ? 'FAILURE' : 'SUCCESS') });
       expect((await odd.pay(order)).kind, code).toBe('unknown');
     }
     for (const [cause, kind] of Object.entries(CAUSES)) {
       const body = JSON.stringify({ error: { cause, explanation: 'x' }, result: 'ERROR' });
-      expect((await (await facing({ status: 500, body })).pay(order)).kind, cause).toBe(kind);
-      expect((await (await facing({ status: 500, body })).inquire(inquiryOf(order))).kind, cause).toBe('unknown');
+      expect((await (await world.facing({ status: 500, body })).pay(order)).kind, cause).toBe(kind);
+      expect((await (await world.facing({ status: 500, body })).inquire(world.inquiryOf(order))).kind, cause).toBe(
+        'unknown',
+      );
     }
-    expect((await (await facing({ status: 200, body: bodyOf('MARVELLOUS', 'SUCCESS') })).pay(order)).kind).toBe(
+    expect((await (await world.facing({ status: 200, body: bodyOf('MARVELLOUS', 'SUCCESS') })).pay(order)).kind).toBe(
       'unknown',
     );
   });
@@ -368,22 +244,14 @@ describe('an answer', () => {
   test.each(MISBEHAVIOURS)(
     'of an upstream that misbehaves (%s) is one of ours, and nothing is thrown',
     async (reply) => {
-      const order = await opened();
-      const bad = await facing(reply);
+      const order = await world.opened();
+      const bad = await world.facing(reply);
       expect((await bad.pay(order)).kind).toBe(reply === 'refuses_connections' ? 'not_sent' : 'unknown');
-      expect((await bad.inquire(inquiryOf(order))).kind).toBe('unknown');
+      expect((await bad.inquire(world.inquiryOf(order))).kind).toBe('unknown');
       expect((await bad.openForm(order)).kind).toBe('not_opened');
-      expect(['not_sent', 'unknown']).toContain((await bad.authenticate(order, browser)).kind);
+      expect(['not_sent', 'unknown']).toContain((await bad.authenticate(order, BROWSER)).kind);
       expect(['not_sent', 'unknown']).toContain((await bad.authentication(order)).kind);
       expect(await bad.orderStatus(order.orderId)).toBeUndefined();
     },
   );
 });
-
-/** The connector, wired to an upstream that answers everything alike. */
-async function facing(reply: Reply): Promise<CardConnector> {
-  const upstream = await startScriptedUpstream(() => (reply === 'refuses_connections' ? 'cuts' : reply));
-  if (reply === 'refuses_connections') await upstream.close();
-  else upstreams.push(upstream);
-  return connectorAt(upstream.url, hurried);
-}

@@ -20,9 +20,9 @@ import type {
 } from '../connector.ts';
 import { readAuthentication, readForm, readInitiation } from './authentication.ts';
 import { createMastercardClient, type MastercardClient, type MastercardConfig } from './client.ts';
-import { type Body, textAt, valueAt, wordAt } from './fields.ts';
+import { type Body, type Ordered, textAt, valueAt, wordAt } from './fields.ts';
 import { attemptOf, authenticationFor, referenceFor } from './reference.ts';
-import { type Reading, readInquiry, readOperation, reasonOf } from './statuses.ts';
+import { type Reading, readInquiry, readOperation, readRefund, reasonOf } from './statuses.ts';
 
 /**
  * PAY leaves at most 20 s after its attempt was written and is given up after as long again; their reads know a
@@ -58,9 +58,10 @@ export function createMastercard(
     }
     return answer;
   };
-  const operate = async (call: string, order: CardFormOrder & { readonly attemptId: string }, body: Body) => {
+  const operate = async (call: string, order: Tried, body: Body, operation: Ordered['operation'] = 'PAY') => {
     const said = await client.operate(order.orderId, referenceFor(order.attemptId), body, PAY_TIMEOUT);
-    return told(call, readOperation(said, orderedOf(order)));
+    const read = operation === 'REFUND' ? readRefund : readOperation;
+    return told(call, read(said, orderedOf(order, operation)));
   };
 
   return {
@@ -101,18 +102,23 @@ export function createMastercard(
       const said = await client.readOrder(orderId);
       return said.kind === 'said' && said.status === 200 ? wordAt(said.body, 'status') : undefined;
     },
-    refund: (order) => operate('refund', order, refundBody(order)),
-    void: (order) => operate('void', order, voidBody(order)),
+    refund: (order) => operate('refund', order, refundBody(order), 'REFUND'),
+    void: (order) => operate('void', order, voidBody(order), 'VOID'),
   };
 }
 
-function orderedOf({ orderId, attemptId, amountMinor, currency }: CardFormOrder & { readonly attemptId: string }) {
-  return { orderId, transactionId: referenceFor(attemptId), amountMinor, currency };
+/** An order, and our try at it. */
+type Tried = CardFormOrder & { readonly attemptId: string };
+
+function orderedOf({ orderId, attemptId, amountMinor, currency }: Tried, operation: Ordered['operation'] = 'PAY') {
+  return { operation, orderId, transactionId: referenceFor(attemptId), amountMinor, currency };
 }
 
-function orderedBy({ orderId, reference, amountMinor, currency }: Inquiry) {
+/** A refund is a transaction of the order that it gives back. */
+function orderedBy({ orderId, reference, amountMinor, currency, movement }: Inquiry): Ordered | undefined {
   if (orderId === undefined || amountMinor === undefined || currency === undefined) return undefined;
-  return { orderId, transactionId: reference, amountMinor, currency };
+  const operation = movement === 'refund' ? 'REFUND' : 'PAY';
+  return { operation, orderId, transactionId: reference, amountMinor, currency };
 }
 
 function amountBody({ amountMinor, currency }: Pick<CardReversal, 'amountMinor' | 'currency'>): Body {

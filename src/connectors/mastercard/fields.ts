@@ -39,6 +39,7 @@ export function textAt(body: unknown, path: string, longest: number): string | u
 
 /** What was ordered, as far as an answer is compared with it. */
 export interface Ordered {
+  readonly operation: 'PAY' | 'REFUND' | 'VOID';
   readonly orderId: string;
   readonly transactionId: string;
   readonly amountMinor: bigint;
@@ -49,7 +50,15 @@ export interface Ordered {
 export function differenceFrom(ordered: Ordered, body: unknown): string | undefined {
   if (valueAt(body, 'order.id') !== ordered.orderId) return 'order.id';
   if (valueAt(body, 'transaction.id') !== ordered.transactionId) return 'transaction.id';
+  if (!isOfType(ordered, wordAt(body, 'transaction.type'))) return 'transaction.type';
   return amountDifference(ordered, body, 'transaction');
+}
+
+/** What took money never counts as giving it back, nor the reverse. They have several words for the former, also none. */
+function isOfType({ operation }: Ordered, type: string | undefined): boolean {
+  const isVoid = type?.startsWith('VOID') === true;
+  if (operation === 'VOID') return isVoid;
+  return operation === 'REFUND' ? type === 'REFUND' : type !== 'REFUND' && !isVoid;
 }
 
 /** Whether an amount or currency of theirs is another one than was ordered; one that is not there is another one. */

@@ -81,6 +81,17 @@ export function readInquiry(said: Said, ordered: Ordered): Reading<InquiryAnswer
   return readTransactionBody(said, ordered);
 }
 
+/**
+ * What the answer to REFUND means. A request that the network found wrong, though it knew who asked, is one that it will
+ * never carry out: the order is too old for it, say, or has been given back by another way. That is a no, and final.
+ */
+export function readRefund(said: Said, ordered: Ordered): Reading<Answer> {
+  const reading = readOperation(said, ordered);
+  const isFinal = said.kind === 'said' && said.status === 400 && reading.alarm?.kind === 'refused';
+  if (!isFinal || wordAt(said.body, 'error.cause') !== 'INVALID_REQUEST') return reading;
+  return { ...reading, answer: { kind: 'declined', reason: 'carrier_failed', providerReference: null } };
+}
+
 type Heard = Extract<Said, { kind: 'said' }>;
 
 /** Their own error body; a page of some front door is none. */

@@ -1,13 +1,15 @@
 /**
- * MTN MoMo's Collections API in its own words: token, request to pay, and its status.
+ * MTN MoMo's API in its own words: token, request to pay or transfer, and its status.
  *
- * Invariant: a request to pay leaves once. Only a 401 lets it leave again, under the same reference: that one
+ * Invariant: what moves money leaves once. Only a 401 lets it leave again, under the same reference: that one
  * certainly did nothing. Nothing here throws, and no secret or number is logged.
  */
 
 import type { OutboundAnswer, OutboundRequest, Platform } from '../../platform/platform.ts';
+import type { Product } from './products.ts';
 import { createTokens, type FetchedToken } from './tokens.ts';
 
+/** The access to one product: each has a subscription key, an API user and an API key of its own. */
 export interface MtnMomoConfig {
   /** Without a slash at the end, for example `https://proxy.momoapi.mtn.com`. */
   readonly baseUrl: string;
@@ -20,15 +22,20 @@ export interface MtnMomoConfig {
   readonly callbackHost?: string | undefined;
 }
 
-/** The body of a request to pay, field for field. */
-export interface RequestToPay {
+export interface Party {
+  readonly partyIdType: 'MSISDN';
+  /** With the country code, without the plus sign. */
+  readonly partyId: string;
+}
+
+/** The body of a request to pay (`payer`) or of a transfer (`payee`), field for field. */
+export type MoneyRequest = {
   readonly amount: string;
   readonly currency: string;
   readonly externalId: string;
-  readonly payer: { readonly partyIdType: 'MSISDN'; readonly partyId: string };
   readonly payerMessage: string;
   readonly payeeNote: string;
-}
+} & ({ readonly payer: Party } | { readonly payee: Party });
 
 /** What their server said: `body` is the parsed JSON, undefined when it was empty or not JSON. */
 export type Said =
@@ -37,11 +44,12 @@ export type Said =
   | { readonly kind: 'lost'; readonly reason: string };
 
 export interface MtnMomoClient {
-  requestToPay(reference: string, body: RequestToPay, callbackUrl: string): Promise<Said>;
+  /** Asks for money, or sends it, once. */
+  request(reference: string, body: MoneyRequest, callbackUrl: string): Promise<Said>;
   statusOf(reference: string): Promise<Said>;
 }
 
-/** A request to pay usually takes one or two seconds; the customer's submit waits for it. Token and resend included. */
+/** Usually one or two seconds; a customer's submit waits for a request to pay. Token and resend included. */
 const START_TIMEOUT = 10_000;
 
 /** An inquiry is repeated by its round, so it need not be patient. */
@@ -61,29 +69,17 @@ const TOKEN = /^[\x21-\x7e]{1,8192}$/;
 
 export function createMtnMomoClient(
   config: MtnMomoConfig,
+  { name: product, resource }: Pick<Product, 'name' | 'resource'>,
   doors: Pick<Platform, 'outbound' | 'clock' | 'log'>,
 ): MtnMomoClient {
   const { outbound, clock, log } = doors;
-  const collection = `${config.baseUrl}/collection`;
+  const base = `${config.baseUrl}/${product}`;
   const subscription = { 'ocp-apim-subscription-key': config.subscriptionKey };
 
-  const ask = async (request: Pick<OutboundRequest, 'method' | 'url' | 'headers' | 'timeout'> & { body?: string }) =>
+  const ask: Ask = async (request) =>
     heard(await outbound.request({ ...request, trust: 'upstream', answerLimit: ANSWER_LIMIT }));
 
-  const tokens = createTokens(clock, async (): Promise<FetchedToken | undefined> => {
-    const basic = Buffer.from(`${config.apiUser}:${config.apiKey}`).toString('base64');
-    const said = await ask({
-      method: 'POST',
-      url: `${collection}/token/`,
-      headers: { ...subscription, authorization: `Basic ${basic}` },
-      timeout: TOKEN_TIMEOUT,
-    });
-    const token = said.kind === 'said' && said.status === 200 ? readToken(said.body) : undefined;
-    if (token !== undefined) return token;
-    if (said.kind !== 'said') log.warn('mtn_momo_token_unanswered', { outcome: said.kind, reason: said.reason });
-    else log.error('mtn_momo_token_refused', { status: said.status });
-    return undefined;
-  });
+  const tokens = createTokens(clock, () => fetchToken(config, product, ask, log));
 
   /** Calls with a token; when the token is refused, once more with another, within the same time. */
   const authorised = async (timeout: number, call: (authorization: string, left: number) => Promise<Said>) => {
@@ -94,14 +90,14 @@ export function createMtnMomoClient(
     if (left <= 0) return OUT_OF_TIME;
     const first = await call(`Bearer ${token}`, left);
     if (first.kind !== 'said' || first.status !== 401) return first;
-    log.info('mtn_momo_token_renewed');
+    log.info('mtn_momo_token_renewed', { product });
     const another = await tokens.insteadOf(token);
     const rest = deadline - clock.now();
     return another === undefined || rest <= 0 ? first : call(`Bearer ${another}`, rest);
   };
 
   return {
-    requestToPay(reference, body, callbackUrl) {
+    request(reference, body, callbackUrl) {
       const callback = callbackFor(config, callbackUrl);
       const headers = {
         ...subscription,
@@ -115,7 +111,7 @@ export function createMtnMomoClient(
       return authorised(START_TIMEOUT, (authorization, timeout) =>
         ask({
           method: 'POST',
-          url: `${collection}/v1_0/requesttopay`,
+          url: `${base}/v1_0/${resource}`,
           headers: { ...headers, authorization },
           body: text,
           timeout,
@@ -127,13 +123,37 @@ export function createMtnMomoClient(
       return authorised(INQUIRE_TIMEOUT, (authorization, timeout) =>
         ask({
           method: 'GET',
-          url: `${collection}/v1_0/requesttopay/${encodeURIComponent(reference)}`,
+          url: `${base}/v1_0/${resource}/${encodeURIComponent(reference)}`,
           headers: { ...headers, authorization },
           timeout,
         }),
       );
     },
   };
+}
+
+type Ask = (
+  request: Pick<OutboundRequest, 'method' | 'url' | 'headers' | 'timeout'> & { body?: string },
+) => Promise<Said>;
+
+async function fetchToken(
+  config: MtnMomoConfig,
+  product: Product['name'],
+  ask: Ask,
+  log: Platform['log'],
+): Promise<FetchedToken | undefined> {
+  const basic = Buffer.from(`${config.apiUser}:${config.apiKey}`).toString('base64');
+  const said = await ask({
+    method: 'POST',
+    url: `${config.baseUrl}/${product}/token/`,
+    headers: { 'ocp-apim-subscription-key': config.subscriptionKey, authorization: `Basic ${basic}` },
+    timeout: TOKEN_TIMEOUT,
+  });
+  const token = said.kind === 'said' && said.status === 200 ? readToken(said.body) : undefined;
+  if (token !== undefined) return token;
+  if (said.kind === 'said') log.error('mtn_momo_token_refused', { product, status: said.status });
+  else log.warn('mtn_momo_token_unanswered', { product, outcome: said.kind, reason: said.reason });
+  return undefined;
 }
 
 /** Before the request itself: nothing of it has left. */

@@ -1,19 +1,28 @@
 /**
- * MTN MoMo collections: translates our order into a request to pay, and what they say into our answers.
+ * MTN MoMo: translates our orders into requests to pay and transfers, and what they say into our answers.
  *
- * Invariant: a request to pay is sent once under the reference of its attempt; everything after that is inquiry.
+ * Invariant: each is sent once under the reference of its attempt; everything after that is inquiry.
  */
 
 import { formatMinor } from '../../domain/money.ts';
 import type { Platform } from '../../platform/platform.ts';
-import type { Answer, CollectConnector, CollectOrder, InquiryAnswer } from '../connector.ts';
+import type {
+  Answer,
+  CollectConnector,
+  CollectOrder,
+  Inquiry,
+  InquiryAnswer,
+  PayoutConnector,
+  PayoutOrder,
+} from '../connector.ts';
 import { hintOf } from './callback.ts';
-import { createMtnMomoClient, type MtnMomoConfig, type RequestToPay } from './client.ts';
+import { createMtnMomoClient, type MoneyRequest, type MtnMomoConfig, type Party } from './client.ts';
+import { COLLECTION, DISBURSEMENT, type Product } from './products.ts';
 import { referenceFor } from './reference.ts';
 import { type Reading, readStart, readStatus } from './statuses.ts';
 
 /**
- * A request to pay leaves at most 10 s after it was decided, and MTN's front knows its reference when it has answered
+ * A request leaves at most 10 s after it was decided, and MTN's front knows its reference when it has answered
  * 202. A minute leaves room for their queues; a reference still unknown after it was not taken.
  */
 const SETTLE_DELAY = 60_000;
@@ -21,45 +30,78 @@ const SETTLE_DELAY = 60_000;
 /** The longest `payerMessage` and `payeeNote` that MTN takes. */
 const LONGEST_NOTE = 160;
 
-export function createMtnMomo(
-  config: MtnMomoConfig,
-  doors: Pick<Platform, 'outbound' | 'clock' | 'log'>,
-): CollectConnector {
+type Doors = Pick<Platform, 'outbound' | 'clock' | 'log'>;
+
+/** Collections: takes money from a customer who confirms on the phone. */
+export function createMtnMomo(config: MtnMomoConfig, doors: Doors): CollectConnector {
+  const { send, inquire, common } = openProduct(config, COLLECTION, doors);
+  return { ...common, name: 'mtn-momo', start: (order) => send(order, requestToPay(order)), inquire };
+}
+
+/** Disbursements: sends money from our account at MTN to a customer's. */
+export function createMtnMomoDisbursement(config: MtnMomoConfig, doors: Doors): PayoutConnector {
+  const { send, inquire, common } = openProduct(config, DISBURSEMENT, doors);
+  return { ...common, name: 'mtn-momo-disbursement', payOut: (order) => send(order, transfer(order)), inquire };
+}
+
+/** What the two products have in common: an order that leaves once, the question what became of it, and the log. */
+function openProduct(config: MtnMomoConfig, product: Product, doors: Doors) {
   const { log } = doors;
-  const client = createMtnMomoClient(config, doors);
+  const client = createMtnMomoClient(config, product, doors);
 
   /** Logs what a person may have to mend; their words and statuses only, never a body. */
   const told = <A extends Answer | InquiryAnswer>(call: 'start' | 'inquire', { answer, alarm }: Reading<A>): A => {
-    if (alarm?.kind === 'mismatch') log.error('mtn_momo_answer_mismatch', { call, field: alarm.what });
-    else if (alarm?.kind === 'unfamiliar') log.warn('mtn_momo_word_unfamiliar', { call, word: alarm.what });
+    const at = { product: product.name, call };
+    if (alarm?.kind === 'mismatch') log.error('mtn_momo_answer_mismatch', { ...at, field: alarm.what });
+    else if (alarm?.kind === 'ours') log.error('mtn_momo_operator_needed', { ...at, word: alarm.what });
+    else if (alarm?.kind === 'unfamiliar') log.warn('mtn_momo_word_unfamiliar', { ...at, word: alarm.what });
     else if (answer.kind === 'not_sent' || answer.kind === 'unknown') {
-      log.warn('mtn_momo_no_result', { call, outcome: answer.kind, reason: answer.reason });
+      log.warn('mtn_momo_no_result', { ...at, outcome: answer.kind, reason: answer.reason });
     }
     return answer;
   };
 
   return {
-    name: 'mtn-momo',
-    displayName: 'MTN MoMo',
-    settleDelay: SETTLE_DELAY,
-    market: config.targetEnvironment,
-    referenceFor,
-    start: async (order) =>
-      told('start', readStart(await client.requestToPay(order.reference, requestToPay(order), order.callbackUrl))),
-    inquire: async (order) => told('inquire', readStatus(await client.statusOf(order.reference), order)),
-    callbackHint: hintOf,
+    common: {
+      displayName: 'MTN MoMo',
+      settleDelay: SETTLE_DELAY,
+      market: config.targetEnvironment,
+      referenceFor,
+      callbackHint: hintOf,
+    },
+    send: async ({ reference, callbackUrl }: Pick<CollectOrder, 'reference' | 'callbackUrl'>, body: MoneyRequest) =>
+      told('start', readStart(await client.request(reference, body, callbackUrl), product)),
+    inquire: async (order: Inquiry) =>
+      told('inquire', readStatus(await client.statusOf(order.reference), order, product)),
   };
 }
 
-function requestToPay(order: CollectOrder): RequestToPay {
+function requestToPay(order: CollectOrder): MoneyRequest {
   return {
-    amount: formatMinor(order.amountMinor, order.currency),
-    currency: order.currency.toUpperCase(),
-    externalId: order.attemptId,
-    payer: { partyIdType: 'MSISDN', partyId: order.msisdn.replace(/^\+/, '') },
+    ...moneyOf(order),
+    payer: partyOf(order.msisdn),
     payerMessage: noteOf(order.customerReference),
     payeeNote: noteOf(order.merchantName),
   };
+}
+
+/** The receiver reads the payee's note: who pays, and what they write. */
+function transfer(order: PayoutOrder): MoneyRequest {
+  const { merchantName, note } = order;
+  return {
+    ...moneyOf(order),
+    payee: partyOf(order.msisdn),
+    payerMessage: noteOf(order.customerReference),
+    payeeNote: noteOf(note === null ? merchantName : `${merchantName}: ${note}`),
+  };
+}
+
+function moneyOf({ amountMinor, currency, attemptId }: Pick<CollectOrder, 'amountMinor' | 'currency' | 'attemptId'>) {
+  return { amount: formatMinor(amountMinor, currency), currency: currency.toUpperCase(), externalId: attemptId };
+}
+
+function partyOf(msisdn: string): Party {
+  return { partyIdType: 'MSISDN', partyId: msisdn.replace(/^\+/, '') };
 }
 
 /**

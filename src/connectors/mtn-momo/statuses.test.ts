@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { CURRENCIES, exponentOf } from '../../domain/currency.ts';
 import { formatMinor } from '../../domain/money.ts';
 import { hintOf } from './callback.ts';
+import { COLLECTION, DISBURSEMENT } from './products.ts';
 import { referenceFor } from './reference.ts';
 import { readStart, readStatus } from './statuses.ts';
 
@@ -23,15 +24,18 @@ const anything = fc.oneof(
 
 test('whatever arrives is read without an exception, and never believed beyond the table', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 100, max: 599 }), anything, (status, body) => {
+    fc.property(fc.integer({ min: 100, max: 599 }), anything, fc.boolean(), (status, body, takes) => {
+      const product = takes ? COLLECTION : DISBURSEMENT;
       const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
-      const { answer } = readStatus({ kind: 'said', status, body }, ordered);
+      const { answer } = readStatus({ kind: 'said', status, body }, ordered, product);
       if (answer.kind === 'approved') {
         expect(status).toBe(200);
         expect(body).toMatchObject({ status: 'SUCCESSFUL', currency: 'USD', externalId: 'att_1' });
       }
-      const started = readStart({ kind: 'said', status, body }).answer;
-      expect(['waiting', 'not_sent', 'unknown']).toContain(started.kind);
+      const started = readStart({ kind: 'said', status, body }, product).answer;
+      expect(['waiting', 'declined', 'not_sent', 'unknown']).toContain(started.kind);
+      // A customer may try again: only a payout is refused for good before it is taken.
+      if (started.kind === 'declined') expect([takes, [400, 500].includes(status)]).toEqual([false, true]);
     }),
   );
 });
@@ -49,7 +53,7 @@ test('an amount is compared as money: zeros that the currency lacks make no diff
         const amount = zeros === 0 ? exact : `${exact}${exponentOf(currency) === 0 ? '.' : ''}${'0'.repeat(zeros)}`;
         const body = { amount, currency: currency.toUpperCase(), externalId: 'att_1', status: 'SUCCESSFUL' };
         const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: minor, currency };
-        const { answer } = readStatus({ kind: 'said', status: 200, body }, ordered);
+        const { answer } = readStatus({ kind: 'said', status: 200, body }, ordered, COLLECTION);
         expect(answer.kind).toBe(wrong ? 'unknown' : 'approved');
       },
     ),
@@ -61,7 +65,7 @@ test.each(['100.004', '1e2', '+100', '100,00', '', ' 100', '0100', '٣', '100.'.
   (amount) => {
     const body = { amount, currency: 'USD', status: 'SUCCESSFUL' };
     const ordered = { reference: 'r', amountMinor: 10_000n, currency: 'usd' } as const;
-    expect(readStatus({ kind: 'said', status: 200, body }, ordered).answer.kind).toBe('unknown');
+    expect(readStatus({ kind: 'said', status: 200, body }, ordered, COLLECTION).answer.kind).toBe('unknown');
   },
 );
 

@@ -1,5 +1,5 @@
 /**
- * What MTN MoMo's words mean: one exhaustive table for statuses, reasons and refusals, and the reading of their bodies.
+ * What MTN MoMo's words mean: the table of statuses, and the reading of their bodies by the tables of a product.
  *
  * Invariant: only a status of this table that says so approves or declines. What is unfamiliar, unreadable, or about
  * something else than what was ordered is `unknown`.
@@ -10,6 +10,7 @@ import { parseAmount } from '../../domain/money.ts';
 import type { DeclineReason } from '../../domain/reason.ts';
 import type { Answer, Inquiry, InquiryAnswer } from '../connector.ts';
 import type { Said } from './client.ts';
+import type { Product } from './products.ts';
 
 /** Every status that is documented or was seen. */
 export const STATUSES = {
@@ -31,78 +32,49 @@ export function meaningOf(status: unknown): Meaning | undefined {
   return typeof status === 'string' && Object.hasOwn(table, status) ? table[status] : undefined;
 }
 
-/** Every reason that is documented or was seen beside FAILED. */
-export const REASONS = {
-  PAYER_NOT_FOUND: 'payer_unknown',
-  NOT_ENOUGH_FUNDS: 'insufficient_funds',
-  PAYER_LIMIT_REACHED: 'limit_reached',
-  APPROVAL_REJECTED: 'customer_rejected',
-  TRANSACTION_CANCELED: 'customer_rejected',
-  // Not approved, and not because the customer said no: wrong PINs (upstreams §12.1).
-  PAYMENT_NOT_APPROVED: 'wrong_pin',
-  EXPIRED: 'prompt_expired',
-  // Their errors page: the customer did not approve within five minutes.
-  COULD_NOT_PERFORM_TRANSACTION: 'prompt_expired',
-  NOT_ALLOWED: 'not_allowed',
-  SENDER_ACCOUNT_NOT_ACTIVE: 'not_allowed',
-  // The errors page says "mostly insufficient funds", which is not enough to tell a customer that they have none.
-  INTERNAL_PROCESSING_ERROR: 'carrier_failed',
-  LOW_BALANCE_OR_PAYEE_LIMIT_REACHED_OR_NOT_ALLOWED: 'carrier_failed',
-  // The rest is about our account or configuration, and nothing that the customer can mend.
-  PAYEE_NOT_FOUND: 'carrier_failed',
-  PAYEE_NOT_ALLOWED_TO_RECEIVE: 'carrier_failed',
-  PAYEE_LIMIT_REACHED: 'carrier_failed',
-  NOT_ALLOWED_TARGET_ENVIRONMENT: 'carrier_failed',
-  INVALID_CALLBACK_URL_HOST: 'carrier_failed',
-  INVALID_CURRENCY: 'carrier_failed',
-  SERVICE_UNAVAILABLE: 'carrier_failed',
-  RESOURCE_NOT_FOUND: 'carrier_failed',
-  TRANSACTION_NOT_FOUND: 'carrier_failed',
-  RESOURCE_ALREADY_EXIST: 'carrier_failed',
-} as const satisfies Record<string, DeclineReason>;
-
-/** Codes that come with a 500 and are documented as refusals before anything is taken. Any other 500 may have taken it. */
-export const REFUSALS_WITH_500: ReadonlySet<string> = new Set([
-  'NOT_ALLOWED',
-  'NOT_ALLOWED_TARGET_ENVIRONMENT',
-  'INVALID_CALLBACK_URL_HOST',
-  'INVALID_CURRENCY',
-  'SERVICE_UNAVAILABLE',
-  'PAYER_NOT_FOUND',
-  'PAYEE_NOT_FOUND',
-  'PAYEE_NOT_ALLOWED_TO_RECEIVE',
-]);
-
-/** Statuses with which their front door or their checks turn a request away: malformed, token, address, path, pace, closed. */
-const TURNED_AWAY: ReadonlySet<number> = new Set([400, 401, 403, 404, 429, 503]);
-
 /** An answer, and what about it a person should know. */
 export interface Reading<A> {
   readonly answer: A;
-  /** `unfamiliar`: a word that the table lacks. `mismatch`: an answer about something else than what was ordered. */
-  readonly alarm?: { readonly kind: 'unfamiliar' | 'mismatch'; readonly what: string };
+  readonly alarm?: Alarm;
 }
 
-/** What the answer to a request to pay means. */
-export function readStart(said: Said): Reading<Answer> {
+/**
+ * `unfamiliar`: a word that the tables lack. `mismatch`: an answer about something else than what was ordered.
+ * `ours`: nobody but the operator can mend it.
+ */
+export interface Alarm {
+  readonly kind: 'unfamiliar' | 'mismatch' | 'ours';
+  readonly what: string;
+}
+
+/** What the answer to a request to pay, or to a transfer, means. */
+export function readStart(said: Said, product: Product): Reading<Answer> {
   if (said.kind === 'lost') return { answer: { kind: 'unknown', reason: said.reason } };
   if (said.kind === 'not_sent') return { answer: { kind: 'not_sent', reason: said.reason } };
   const code = codeOf(said.body);
-  const reason = `${said.status} ${code ?? 'without a code'}`;
   if (said.status === 202) return { answer: { kind: 'waiting', providerReference: null } };
   // The reference was taken earlier: what became of it is for an inquiry to say.
   if (said.status === 409 && code === 'RESOURCE_ALREADY_EXIST') {
     return { answer: { kind: 'waiting', providerReference: null } };
   }
-  if (TURNED_AWAY.has(said.status)) return { answer: { kind: 'not_sent', reason } };
-  if (said.status === 500 && code !== undefined && REFUSALS_WITH_500.has(code)) {
-    return { answer: { kind: 'not_sent', reason } };
-  }
-  return { answer: { kind: 'unknown', reason } };
+  const reason = `${said.status} ${code ?? 'without a code'}`;
+  const refusal = product.turnedAway[said.status] ?? (said.status === 500 ? refusedWith(product, code) : undefined);
+  if (refusal === undefined) return { answer: { kind: 'unknown', reason } };
+  if (refusal === 'not_sent') return withAlarm({ kind: 'not_sent', reason }, product, code);
+  const answer = { kind: 'declined', reason: refusal, providerReference: null } as const;
+  return refusal === 'carrier_failed' ? { answer, alarm: { kind: 'ours', what: reason } } : { answer };
+}
+
+function refusedWith({ refusedWith500 }: Product, code: string | undefined) {
+  return code !== undefined && Object.hasOwn(refusedWith500, code) ? refusedWith500[code] : undefined;
+}
+
+function withAlarm<A>(answer: A, { ours }: Product, word: string | undefined): Reading<A> {
+  return word !== undefined && ours.has(word) ? { answer, alarm: { kind: 'ours', what: word } } : { answer };
 }
 
 /** What the answer to an inquiry means, compared with what was ordered. */
-export function readStatus(said: Said, ordered: Inquiry): Reading<InquiryAnswer> {
+export function readStatus(said: Said, ordered: Inquiry, product: Product): Reading<InquiryAnswer> {
   if (said.kind !== 'said') return { answer: { kind: 'unknown', reason: said.reason } };
   // A wrong path is answered 404 too, by their front door. Only their own word proves that the reference is unknown.
   if (said.status === 404 && codeOf(said.body) === 'RESOURCE_NOT_FOUND') return { answer: { kind: 'not_found' } };
@@ -110,21 +82,22 @@ export function readStatus(said: Said, ordered: Inquiry): Reading<InquiryAnswer>
     return { answer: { kind: 'unknown', reason: `${said.status} ${codeOf(said.body) ?? 'without a status'}` } };
   }
   const difference = differenceFrom(ordered, said.body);
-  if (difference === undefined) return readBody(said.body);
+  if (difference === undefined) return readBody(said.body, product);
   const answer = { kind: 'unknown', reason: `another ${difference} than ordered` } as const;
   return { answer, alarm: { kind: 'mismatch', what: difference } };
 }
 
-function readBody(body: Body): Reading<InquiryAnswer> {
+function readBody(body: Body, product: Product): Reading<InquiryAnswer> {
   const { status, financialTransactionId } = body;
   const meaning = meaningOf(status);
   const providerReference = typeof financialTransactionId === 'string' ? financialTransactionId.slice(0, 64) : null;
   if (meaning === 'waiting' || meaning === 'approved') return { answer: { kind: meaning, providerReference } };
   if (meaning === 'declined') {
     const said = reasonOf(body);
-    const reason = declineReason(status, said);
+    const reason = declineReason(status, said, product);
     const answer = { kind: 'declined', reason: reason ?? 'carrier_failed', providerReference } as const;
-    return reason === undefined ? { answer, alarm: { kind: 'unfamiliar', what: said ?? 'no reason' } } : { answer };
+    if (reason !== undefined) return withAlarm(answer, product, said);
+    return { answer, alarm: { kind: 'unfamiliar', what: said ?? 'no reason' } };
   }
   const what = wordOf(status) ?? 'no status';
   return { answer: { kind: 'unknown', reason: `status ${what}` }, alarm: { kind: 'unfamiliar', what } };
@@ -132,10 +105,10 @@ function readBody(body: Body): Reading<InquiryAnswer> {
 
 type Body = { readonly [field: string]: unknown };
 
-function declineReason(status: unknown, said: string | undefined): DeclineReason | undefined {
-  const table: { readonly [word: string]: DeclineReason } = REASONS;
+function declineReason(status: unknown, said: string | undefined, product: Product): DeclineReason | undefined {
+  const table: { readonly [word: string]: DeclineReason } = product.reasons;
   if (said !== undefined && Object.hasOwn(table, said)) return table[said];
-  return status === 'REJECTED' ? 'customer_rejected' : undefined;
+  return status === 'REJECTED' ? product.rejected : undefined;
 }
 
 /** `reason` is a text in practice and an object with a code in their schema. */

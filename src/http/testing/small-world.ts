@@ -13,6 +13,7 @@ import { makeSessionToken } from '../../domain/session-token.ts';
 import type { Pages } from '../../messages/page.ts';
 import { type ManualClock, manualClock } from '../../platform/clock.ts';
 import { type MemoryLog, memoryLog } from '../../platform/log.ts';
+import { openMetrics } from '../../platform/metrics.ts';
 import type { Secrets } from '../../platform/platform.ts';
 import { seededRandom } from '../../platform/random.ts';
 import { openSecrets } from '../../platform/secrets.ts';
@@ -90,6 +91,8 @@ export function smallWorld(options: SmallWorldOptions = {}): SmallWorld {
     random,
     secrets,
     log,
+    metrics: openMetrics({ ofProcess: false }),
+    refreshMetrics: () => Promise.resolve(),
     mode: options.mode ?? 'sandbox',
     publicUrl: 'http://127.0.0.1:8080',
     bindDevice: async (session, fingerprint) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLanes, type LaneLimits } from './webhook-lanes.ts';
+import { createLanes, type LaneLimits } from './lanes.ts';
 
 const LIMITS: LaneLimits = { atReceiver: 32, inAll: 256, waitingAtReceiver: 100, waitingInAll: 1_000 };
 

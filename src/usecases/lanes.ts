@@ -1,26 +1,27 @@
 /**
- * Who is posted to next: a queue for every merchant at every receiver, and shares of what may be under way at once.
+ * Who is called next: a queue for every merchant at every receiver, and shares of what may be under way at once. A receiver
+ * is whoever answers slowly or not at all: a merchant's webhook receiver, or a carrier.
  *
  * Invariant: nobody can take the last of anything. A merchant may hold a multiple of what is still free (the dynamic
- * thresholds of Choudhury and Hahne), at a receiver and in all, and a receiver that does not answer is posted to less
- * and less, so that however many receivers hang, a newcomer finds room. One merchant's events for one receiver start in
- * the order in which they came.
+ * thresholds of Choudhury and Hahne), at a receiver and in all, and a receiver that does not answer is called less and
+ * less, so that however many receivers hang, a newcomer finds room. One merchant's work for one receiver starts in the
+ * order in which it came.
  */
 
 export interface LaneLimits {
-  /** Posts under way at one receiver, over all merchants. */
+  /** Calls under way at one receiver, over all merchants. */
   readonly atReceiver: number;
-  /** Posts under way in all. */
+  /** Calls under way in all. */
   readonly inAll: number;
-  /** Events of one merchant that wait for one receiver. */
+  /** Pieces of one merchant's work that wait for one receiver. */
   readonly waitingAtReceiver: number;
-  /** Events that wait in all. */
+  /** Pieces of work that wait in all. */
   readonly waitingInAll: number;
 }
 
-export interface Lanes<E> {
-  /** Takes an event on, or answers false: there is no room for it. */
-  add(merchantId: string, receiver: string, event: E): boolean;
+export interface Lanes<W> {
+  /** Takes work on, or answers false: there is no room for it. */
+  add(merchantId: string, receiver: string, work: W): boolean;
   /** Whether nothing waits and nothing is under way. */
   isEmpty(): boolean;
   /** Forgets what waits. */
@@ -31,44 +32,44 @@ export interface Lanes<E> {
 const RECEIVER_FACTOR = 4;
 /** The part of what is free in all that one merchant may hold: alone, a fifth. */
 const MERCHANT_FACTOR = 1 / 4;
-/** How many queues are looked at when a post has ended. The next one's end looks at the next ones. */
+/** How many queues are looked at when a call has ended. The next one's end looks at the next ones. */
 const LOOKS = 8;
 
 /** What counts towards a limit: a merchant, a receiver, or everything. */
-interface Share<E> {
+interface Share<W> {
   inFlight: number;
   waiting: number;
-  /** How many may be under way at a receiver: halved by every post that it leaves unanswered, doubled by an answer. */
+  /** How many may be under way at a receiver: halved by every call that it leaves unanswered, doubled by an answer. */
   width: number;
   /** The lanes of this share in which something waits, the longest not looked at first. */
-  readonly lanes: Set<Lane<E>>;
+  readonly lanes: Set<Lane<W>>;
 }
 
 /** One merchant at one receiver. */
-interface Lane<E> {
+interface Lane<W> {
   readonly merchantId: string;
   readonly receiverId: string;
-  readonly merchant: Share<E>;
-  readonly receiver: Share<E>;
-  readonly queue: E[];
+  readonly merchant: Share<W>;
+  readonly receiver: Share<W>;
+  readonly queue: W[];
   inFlight: number;
 }
 
 /**
- * Makes the queues. `start` posts one event; its promise never rejects, and tells whether the receiver answered.
+ * Makes the queues. `start` makes one call; its promise never rejects, and tells whether the receiver answered.
  * `emptied` is called whenever the last one is done with.
  */
-export function createLanes<E>(
+export function createLanes<W>(
   limits: LaneLimits,
-  start: (event: E) => Promise<boolean>,
+  start: (work: W) => Promise<boolean>,
   emptied: () => void,
-): Lanes<E> {
-  const all: Share<E> = emptyShare(limits.inAll);
-  const merchants = new Map<string, Share<E>>();
-  const receivers = new Map<string, Share<E>>();
-  const lanes = new Map<string, Lane<E>>();
+): Lanes<W> {
+  const all: Share<W> = emptyShare(limits.inAll);
+  const merchants = new Map<string, Share<W>>();
+  const receivers = new Map<string, Share<W>>();
+  const lanes = new Map<string, Lane<W>>();
 
-  const laneOf = (merchantId: string, receiverId: string): Lane<E> => {
+  const laneOf = (merchantId: string, receiverId: string): Lane<W> => {
     const key = `${merchantId} ${receiverId}`;
     const known = lanes.get(key);
     if (known !== undefined) return known;
@@ -85,42 +86,42 @@ export function createLanes<E>(
     return lane;
   };
 
-  const hasRoom = (lane: Lane<E>): boolean =>
+  const hasRoom = (lane: Lane<W>): boolean =>
     all.waiting < limits.waitingInAll &&
     lane.queue.length < limits.waitingAtReceiver &&
     lane.merchant.waiting < Math.max(1, limits.waitingInAll - all.waiting);
 
-  const mayStart = (lane: Lane<E>): boolean =>
+  const mayStart = (lane: Lane<W>): boolean =>
     all.inFlight < limits.inAll &&
     lane.receiver.inFlight < lane.receiver.width &&
     lane.inFlight < Math.max(1, RECEIVER_FACTOR * (lane.receiver.width - lane.receiver.inFlight)) &&
     lane.merchant.inFlight < Math.max(1, MERCHANT_FACTOR * (limits.inAll - all.inFlight));
 
-  const sharesOf = (lane: Lane<E>): readonly Share<E>[] => [all, lane.merchant, lane.receiver];
+  const sharesOf = (lane: Lane<W>): readonly Share<W>[] => [all, lane.merchant, lane.receiver];
 
-  const wait = (lane: Lane<E>, event: E): void => {
-    lane.queue.push(event);
+  const wait = (lane: Lane<W>, work: W): void => {
+    lane.queue.push(work);
     for (const share of sharesOf(lane)) {
       share.waiting += 1;
       share.lanes.add(lane);
     }
   };
 
-  const run = (lane: Lane<E>): void => {
+  const run = (lane: Lane<W>): void => {
     while (lane.queue.length > 0 && mayStart(lane)) {
-      const event = lane.queue.shift();
-      if (event === undefined) return;
+      const work = lane.queue.shift();
+      if (work === undefined) return;
       lane.inFlight += 1;
       for (const share of sharesOf(lane)) {
         share.waiting -= 1;
         share.inFlight += 1;
         if (lane.queue.length === 0) share.lanes.delete(lane);
       }
-      void start(event).then((answered) => end(lane, answered));
+      void start(work).then((answered) => end(lane, answered));
     }
   };
 
-  const end = (lane: Lane<E>, answered: boolean): void => {
+  const end = (lane: Lane<W>, answered: boolean): void => {
     const { receiver } = lane;
     receiver.width = answered
       ? Math.min(limits.atReceiver, receiver.width * 2)
@@ -135,8 +136,8 @@ export function createLanes<E>(
   };
 
   /** Looks at some of a share's queues, in turn. */
-  const look = (share: Share<E>, most: number): void => {
-    const some: Lane<E>[] = [];
+  const look = (share: Share<W>, most: number): void => {
+    const some: Lane<W>[] = [];
     for (const lane of share.lanes) {
       if (some.length >= most) break;
       some.push(lane);
@@ -148,20 +149,20 @@ export function createLanes<E>(
     }
   };
 
-  const forget = (lane: Lane<E>): void => {
+  const forget = (lane: Lane<W>): void => {
     if (lane.inFlight === 0 && lane.queue.length === 0) lanes.delete(`${lane.merchantId} ${lane.receiverId}`);
     if (isUnused(lane.merchant)) merchants.delete(lane.merchantId);
     if (isUnused(lane.receiver)) receivers.delete(lane.receiverId);
   };
 
   return {
-    add(merchantId, receiverId, event) {
+    add(merchantId, receiverId, work) {
       const lane = laneOf(merchantId, receiverId);
       if (!hasRoom(lane)) {
         forget(lane);
         return false;
       }
-      wait(lane, event);
+      wait(lane, work);
       run(lane);
       return true;
     },
@@ -179,18 +180,18 @@ export function createLanes<E>(
   };
 }
 
-function emptyShare<E>(width: number): Share<E> {
+function emptyShare<W>(width: number): Share<W> {
   return { inFlight: 0, waiting: 0, width, lanes: new Set() };
 }
 
-function shareOf<E>(shares: Map<string, Share<E>>, id: string, width: number): Share<E> {
+function shareOf<W>(shares: Map<string, Share<W>>, id: string, width: number): Share<W> {
   const known = shares.get(id);
   if (known !== undefined) return known;
-  const share = emptyShare<E>(width);
+  const share = emptyShare<W>(width);
   shares.set(id, share);
   return share;
 }
 
-function isUnused<E>(share: Share<E>): boolean {
+function isUnused<W>(share: Share<W>): boolean {
   return share.inFlight === 0 && share.waiting === 0;
 }

@@ -1,0 +1,181 @@
+/**
+ * What MTN's two products have in common without HTTP: requests that are taken, decided once, told by callback and remembered.
+ * Invariant: a reference is taken at most once, for ever, and moves money at most once; a final status never changes.
+ */
+import type { Book } from '../carriers/book.ts';
+import type { Behaviour } from '../carriers/endings.ts';
+import type { Settings } from '../carriers/settings.ts';
+import type { Phones } from '../phone/phones.ts';
+import type { World } from '../world.ts';
+
+/** Whose number a request names: who is charged, or who receives. */
+export type PartyName = 'payer' | 'payee';
+
+export type MoneyRequest = {
+  readonly reference: string;
+  readonly amount: string;
+  readonly currency: string;
+  readonly externalId: string;
+  readonly msisdn: string;
+  readonly payerMessage: string;
+  readonly payeeNote: string;
+  readonly callbackUrl: string | null;
+};
+
+type Party = { readonly partyIdType: 'MSISDN'; readonly partyId: string };
+
+/** The status body of MTN's API, field for field; it is also the body of the callback. */
+export type MoneyStatus = {
+  readonly amount: string;
+  readonly currency: string;
+  readonly financialTransactionId?: string;
+  readonly externalId: string;
+  readonly payer?: Party;
+  readonly payee?: Party;
+  readonly payerMessage: string;
+  readonly payeeNote: string;
+  readonly status: 'PENDING' | 'SUCCESSFUL' | 'FAILED';
+  readonly reason?: string;
+};
+
+export type Callback = {
+  readonly url: string;
+  readonly reference: string;
+  readonly bodies: readonly MoneyStatus[];
+};
+
+/** A product as its routes see it. */
+export type Movements = {
+  /** `taken_unanswered` is taken too, but its HTTP answer must never come (ending 05). */
+  readonly take: (request: MoneyRequest) => 'taken' | 'taken_unanswered' | 'duplicate' | 'down';
+  readonly find: (reference: string) => MoneyStatus | undefined;
+};
+
+export type MovementsParts = {
+  readonly world: World;
+  readonly settings: Settings;
+  readonly book: Book;
+  readonly phones: Phones;
+  /** Sends the bodies to the URL in that order, each once. */
+  readonly sendCallback: (callback: Callback) => void;
+  /** How many finished requests are remembered in full; older ones are answered from the book. */
+  readonly remembered?: number;
+};
+
+/** What tells one product from the other. */
+export type Product<D> = {
+  readonly party: PartyName;
+  readonly kind: 'debit' | 'credit';
+  readonly behaviourOf: (msisdn: string) => Behaviour<D>;
+  /**
+   * Decides what has been taken, now or later, by `finish`: with MTN's reason the request fails, without one money
+   * moves. `finish` says whether it was the first to decide. Answers `never` when nothing will ever be decided.
+   */
+  readonly decide: (request: MoneyRequest, decision: D, finish: (reason?: string) => boolean) => 'later' | 'never';
+};
+
+export const carrier = 'mtn';
+
+type Open<D> = {
+  status: MoneyStatus;
+  readonly request: MoneyRequest;
+  readonly behaviour: Behaviour<D>;
+};
+
+export function createMovements<D>(parts: MovementsParts, product: Product<D>): Movements {
+  const { world, book, sendCallback, remembered = 200_000 } = parts;
+  const { party, kind } = product;
+  const requests = createMemory<Open<D>>(remembered);
+  let transactionNumber = kind === 'debit' ? 23_503_452 : 61_208_117;
+
+  const pendingBody = (request: MoneyRequest): MoneyStatus => ({
+    amount: request.amount,
+    currency: request.currency,
+    externalId: request.externalId,
+    [party]: { partyIdType: 'MSISDN', partyId: request.msisdn },
+    payerMessage: request.payerMessage,
+    payeeNote: request.payeeNote,
+    status: 'PENDING',
+  });
+  const notify = ({ status, request, behaviour }: Open<D>, before: MoneyStatus) => {
+    if (request.callbackUrl === null || behaviour.callback === 'none') return;
+    const bodies = behaviour.callback === 'once' ? [status] : [status, before, status];
+    sendCallback({ url: request.callbackUrl, reference: request.reference, bodies });
+  };
+  const finish = (reference: string, reason: string | undefined): boolean => {
+    const open = requests.get(reference);
+    if (open === undefined || open.status.status !== 'PENDING') return false;
+    const before = open.status;
+    if (reason === undefined) {
+      transactionNumber += 1;
+      open.status = { ...before, financialTransactionId: String(transactionNumber), status: 'SUCCESSFUL' };
+      const { msisdn, amount, externalId: external_id } = open.request;
+      const currency = before.currency.toLowerCase();
+      book.record({ carrier, reference, kind, msisdn, amount, currency, external_id, at: world.now() }, partOf(kind));
+    } else {
+      open.status = { ...before, status: 'FAILED', reason };
+    }
+    requests.mayForget(reference);
+    notify(open, before);
+    return true;
+  };
+
+  return {
+    take: (request) => {
+      const { reference } = request;
+      const behaviour = product.behaviourOf(request.msisdn);
+      if (behaviour.answer === 'down') return 'down';
+      if (requests.knows(reference)) return 'duplicate';
+      requests.keep(reference, { status: pendingBody(request), request, behaviour });
+      const when = product.decide(request, behaviour.decision, (reason) => finish(reference, reason));
+      // What is never decided would lie about for ever: it is forgotten in its turn, as if it were final.
+      if (when === 'never') requests.mayForget(reference);
+      return behaviour.answer === 'hangs' ? 'taken_unanswered' : 'taken';
+    },
+    find: (reference) => {
+      const open = requests.get(reference);
+      if (open !== undefined) return open.status;
+      // What moved money must stay findable for ever: a gateway that hears "not found" would call it not taken.
+      const entry = book.find(carrier, reference, partOf(kind));
+      if (entry === undefined) return undefined;
+      const { amount, msisdn, external_id } = entry;
+      const currency = entry.currency.toUpperCase();
+      const request = { reference, amount, currency, externalId: external_id, msisdn, payerMessage: '', payeeNote: '' };
+      return { ...pendingBody({ ...request, callbackUrl: null }), status: 'SUCCESSFUL' };
+    },
+  };
+}
+
+/** What is kept by reference: nothing is forgotten before it may be, and a reference is known for ever. */
+function createMemory<T>(remembered: number) {
+  const kept = new Map<string, T>();
+  const forgotten = new Set<string>();
+  const forgettable: string[] = [];
+  let oldest = 0;
+
+  return {
+    get: (reference: string) => kept.get(reference),
+    knows: (reference: string) => kept.has(reference) || forgotten.has(reference),
+    keep: (reference: string, what: T) => {
+      kept.set(reference, what);
+    },
+    /** From now on it is forgotten in its turn, when more than `remembered` others have come after it. */
+    mayForget: (reference: string) => {
+      forgettable.push(reference);
+      if (forgettable.length - oldest <= remembered) return;
+      const gone = forgettable[oldest];
+      oldest += 1;
+      if (gone !== undefined && kept.delete(gone)) forgotten.add(gone);
+      if (oldest > remembered) {
+        // Cutting the queue only now and then keeps forgetting O(1) on average.
+        forgettable.splice(0, oldest);
+        oldest = 0;
+      }
+    },
+  };
+}
+
+/** The products number their references apart, so that one reference may stand in both. */
+function partOf(kind: 'debit' | 'credit'): string | undefined {
+  return kind === 'debit' ? undefined : 'transfer';
+}

@@ -1,0 +1,52 @@
+/**
+ * `mbongo clock`: the test clock of a sandbox, so that schedules, expiries and retries can be watched.
+ *
+ * Invariant: refused in production. A running gateway takes a new time up within a second, each of its processes alike.
+ */
+
+import type { ShiftableClock } from '../platform/clock.ts';
+import { systemClock } from '../platform/clock.ts';
+import { type Round, repeat } from '../rounds/round.ts';
+import { advanceClock, type ClockShift, readClockShift, requireSandbox } from '../usecases/clock-shift.ts';
+import type { Deps } from '../usecases/deps.ts';
+import { readDuration } from './options.ts';
+import { type Output, timeOf } from './output.ts';
+import type { Tools } from './tools.ts';
+
+/** How often a process looks whether the clock was moved; by the machine's time. */
+const LOOK_EVERY_MS = 250;
+
+export async function clockShow({ deps }: Tools): Promise<Output> {
+  requireSandbox(deps);
+  const shift = await readClockShift(deps);
+  const document = documentOf(shift, deps.clock.wall());
+  const { now, machine_time } = document;
+  return {
+    document,
+    lines: shift === undefined ? [`${now}, as on the machine`] : [now, `The machine's own time is ${machine_time}.`],
+  };
+}
+
+export async function clockAdvance({ deps }: Tools, duration: string): Promise<Output> {
+  const shift = await advanceClock(deps, readDuration(duration));
+  const document = documentOf(shift, deps.clock.wall());
+  return {
+    document,
+    lines: [`It is now ${document.now}.`, 'A gateway that is running takes it up within a second.'],
+  };
+}
+
+/** Keeps a process's clock where the database says, until it is stopped. */
+export function followClock(clock: ShiftableClock, deps: Pick<Deps, 'store' | 'log'>): Round {
+  const look = async (): Promise<void> => {
+    // While the database is away its clock stands where it stood; that it is away, others say.
+    const found = await readClockShift(deps).catch(() => undefined);
+    if (found !== undefined && found.shiftMs > clock.shift()) clock.shiftTo(found.shiftMs, found.leaptAt);
+  };
+  return repeat('clock', LOOK_EVERY_MS, look, { clock: systemClock(), log: deps.log });
+}
+
+function documentOf(shift: ClockShift | undefined, wall: number) {
+  const shiftMs = shift?.shiftMs ?? 0;
+  return { now: timeOf(wall + shiftMs), shift_ms: shiftMs, machine_time: timeOf(wall) };
+}

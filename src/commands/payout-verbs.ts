@@ -1,0 +1,48 @@
+/**
+ * The verbs of `mbongo payout`.
+ *
+ * Invariant: what cannot be taken back asks for --yes.
+ */
+
+import type { Command } from 'commander';
+import type { AddVerb, AddVerbOf } from './verb.ts';
+
+export function addPayoutCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
+  const payout = program.command('payout').description('batches of payouts: approve, pause and cancel them');
+  const load = () => import('./payout.ts');
+  addVerb(payout, 'list', 'list batches, the oldest first', async () => (await load()).payoutList)
+    .option('--merchant <id>', 'only of this merchant')
+    .option('--status <status>', 'waiting-for-approval, scheduled, paused, started, rejected or cancelled')
+    .option('--after <id>', 'those after this batch: the next page')
+    .option('--limit <count>', 'at most so many', '50');
+  addVerbOf(payout, 'show', 'show a batch, whom it pays and how far it is', async () => (await load()).payoutShow);
+  withWord(
+    addVerbOf(payout, 'approve', 'pay a batch that waits; asks for --yes', async () => (await load()).payoutApprove),
+  ).option('--yes', 'do it');
+  withWord(
+    addVerbOf(
+      payout,
+      'reject',
+      'never pay a batch that waits; asks for --yes',
+      async () => (await load()).payoutReject,
+    ),
+  ).option('--yes', 'do it');
+  withWord(
+    addVerbOf(
+      payout,
+      'cancel',
+      'run no further date, and call off what waits; asks for --yes',
+      async () => (await load()).payoutCancel,
+    ),
+  ).option('--yes', 'do it');
+  withWord(addVerbOf(payout, 'pause', 'run no date until it is resumed', async () => (await load()).payoutPause));
+  withWord(
+    addVerbOf(payout, 'resume', 'run its dates again, from the next one on', async () => (await load()).payoutResume),
+  ).option('--catch-up', 'run now what would have run meanwhile (default: it is left out)');
+}
+
+function withWord(command: Command): Command {
+  return command
+    .option('--by <name>', 'who says so (default: the user of this machine)')
+    .option('--why <text>', 'on what grounds, for the log');
+}

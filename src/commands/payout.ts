@@ -1,0 +1,240 @@
+/**
+ * `mbongo payout`: see the batches of payouts, approve or reject what waits for it, pause and cancel.
+ *
+ * Invariant: nothing is paid or called off for good without --yes; a phone number is never shown whole.
+ */
+
+import { formatMinor } from '../domain/money.ts';
+import { batchStatus, type PayoutCounts } from '../domain/payout.ts';
+import { BATCH_STATES, type BatchState, stateOf } from '../domain/payout-batch.ts';
+import { hasMore, totalsOf } from '../domain/payout-order.ts';
+import { maskPhone } from '../domain/phone.ts';
+import type { Beneficiary, PayoutBatch } from '../domain/records.ts';
+import { payoutText } from '../messages/payout-text.ts';
+import { calendar } from '../platform/calendar.ts';
+import { OperatorError, requireMerchant } from '../usecases/operator.ts';
+import { approvePayout, rejectPayout, requireWaiting } from '../usecases/payout-approve.ts';
+import { cancelPayout, requireCancellable } from '../usecases/payout-cancel.ts';
+import { type PayoutOperatorDeps, requireBatch, type Say } from '../usecases/payout-operate.ts';
+import { pausePayout, resumePayout } from '../usecases/payout-pause.ts';
+import { readWhole } from './options.ts';
+import { type Output, table, timeOf } from './output.ts';
+import { thisUser } from './this-user.ts';
+import type { Tools } from './tools.ts';
+
+const MOST_LISTED = 1_000;
+
+export interface PayoutListOptions {
+  readonly merchant?: string;
+  readonly status?: string;
+  readonly after?: string;
+  readonly limit: string;
+}
+
+export async function payoutList({ deps }: Tools, options: PayoutListOptions): Promise<Output> {
+  const { merchant, status, after } = options;
+  const batches = await deps.store.payoutBatch.list({
+    merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
+    state: status === undefined ? undefined : requireState(status),
+    after: after === undefined ? undefined : (await requireBatch(deps, after)).id,
+    limit: readWhole(options.limit, 'limit', 1, MOST_LISTED),
+  });
+  const payouts = await Promise.all(batches.map(async (batch) => documentOf(batch, await countsOf({ deps }, batch))));
+  const head = ['batch', 'state', 'status', 'merchant', 'reference', 'people', 'amount', 'dates', 'next', 'made'];
+  const rows = payouts.map((payout) => [
+    payout.batch_id,
+    nameOf(payout.state),
+    payout.status,
+    payout.merchant_id,
+    payout.customer_reference,
+    String(payout.beneficiary_count),
+    `${payout.total_amount} ${payout.currency}`,
+    payout.sending_type === 'immediate' ? '' : `${payout.occurrences_run} of ${payout.occurrences}`,
+    payout.next_run_at ?? '',
+    payout.created_at,
+  ]);
+  return { document: { payouts }, lines: table(head, rows) };
+}
+
+export async function payoutShow({ deps }: Tools, batchId: string): Promise<Output> {
+  const batch = await requireBatch(deps, batchId);
+  const runs = await deps.store.payoutBatch.counts(batch.shard, batch.id);
+  const summary = documentOf(batch, sumOf(runs));
+  const runsOf = runs.map(({ occurrence, scheduled_date, pending, processing, completed, failed }) => ({
+    occurrence,
+    scheduled_date,
+    pending,
+    processing,
+    completed,
+    failed,
+  }));
+  const people = batch.beneficiaries.map((beneficiary) => beneficiaryOf(batch, beneficiary));
+  const { note, frequency, run_hour, time_zone, dates, retry_of } = batch;
+  return {
+    document: {
+      ...summary,
+      note,
+      frequency,
+      run_hour,
+      time_zone,
+      dates,
+      retry_of,
+      runs: runsOf,
+      beneficiaries: people,
+    },
+    lines: [
+      ...Object.entries(summary).map(([name, value]) => `${name.padEnd(18)}  ${textOf(value)}`.trimEnd()),
+      ...(batch.dates === null
+        ? []
+        : [`${'runs at'.padEnd(18)}  ${run_hour}:00 ${time_zone}, ${frequency ?? 'on dates'}`]),
+      '',
+      ...table(
+        ['run', 'date', 'pending', 'processing', 'completed', 'failed'],
+        runsOf.map((run) => Object.values(run).map((value) => String(value ?? ''))),
+      ),
+      '',
+      ...table(
+        ['receiver', 'carrier', 'amount', 'fee'],
+        people.map((one) => [one.receiver, one.carrier ?? '', one.amount, one.fee_amount]),
+      ),
+    ],
+  };
+}
+
+export interface WordOptions {
+  readonly by?: string;
+  readonly why?: string;
+  readonly yes?: true;
+}
+
+export async function payoutApprove({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
+  if (options.yes !== true) {
+    const batch = await requireBatch(deps, batchId);
+    requireWaiting(batch);
+    throw new OperatorError(`${describe(batch)}: say --yes to approve it`);
+  }
+  return outputOf({ deps }, await approvePayout(operating({ deps }), batchId, wordOf(options)));
+}
+
+export async function payoutReject({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
+  if (options.yes !== true) {
+    const batch = await requireBatch(deps, batchId);
+    requireWaiting(batch);
+    throw new OperatorError(`${describe(batch)}: say --yes to reject it, for good`);
+  }
+  return outputOf({ deps }, await rejectPayout(operating({ deps }), batchId, wordOf(options)));
+}
+
+export async function payoutCancel({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
+  if (options.yes !== true) {
+    const batch = await requireBatch(deps, batchId);
+    await requireCancellable(deps, batch);
+    throw new OperatorError(`${describe(batch)}: say --yes to cancel what is still to come of it, for good`);
+  }
+  return outputOf({ deps }, await cancelPayout(operating({ deps }), batchId, wordOf(options)));
+}
+
+export async function payoutPause({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
+  return outputOf({ deps }, await pausePayout(operating({ deps }), batchId, wordOf(options)));
+}
+
+export async function payoutResume(
+  { deps }: Tools,
+  batchId: string,
+  options: WordOptions & { readonly catchUp?: true },
+): Promise<Output> {
+  const say = { ...wordOf(options), catchUp: options.catchUp === true };
+  const { batch, skipped } = await resumePayout(operating({ deps }), batchId, say);
+  const { document, lines } = await outputOf({ deps }, batch);
+  const told = skipped === 0 ? [] : [`left out, because their time passed meanwhile: ${skipped}`];
+  return { document: { ...document, left_out: skipped }, lines: [...lines, ...told] };
+}
+
+/** What only these commands need is not loaded for the others. */
+function operating({ deps }: Tools): PayoutOperatorDeps {
+  return { ...deps, calendar, payoutText };
+}
+
+function wordOf({ by = thisUser(), why = null }: { readonly by?: string; readonly why?: string | null }): Say {
+  return { by, why };
+}
+
+function requireState(text: string): BatchState {
+  const state = BATCH_STATES.find((known) => nameOf(known) === text);
+  if (state !== undefined) return state;
+  const names = BATCH_STATES.map(nameOf).join(', ');
+  throw new OperatorError(`${JSON.stringify(text)} is no status of a batch: use one of ${names}`);
+}
+
+function nameOf(state: BatchState): string {
+  return state.replaceAll('_', '-');
+}
+
+async function outputOf({ deps }: Tools, batch: PayoutBatch): Promise<Output> {
+  const document = documentOf(batch, await countsOf({ deps }, batch));
+  const { batch_id, state, pending_count, processing_count, completed_count, failed_count, next_run_at } = document;
+  const counts = `${pending_count} pending, ${processing_count} processing, ${completed_count} completed, ${failed_count} failed`;
+  const next = next_run_at === null ? [] : [`runs next at ${next_run_at}`];
+  return { document, lines: [`${batch_id}  ${nameOf(state)}; lines: ${counts}`, ...next] };
+}
+
+async function countsOf({ deps }: Tools, { shard, id }: PayoutBatch): Promise<PayoutCounts> {
+  return sumOf(await deps.store.payoutBatch.counts(shard, id));
+}
+
+function sumOf(runs: readonly PayoutCounts[]): PayoutCounts {
+  const sum = { pending: 0, processing: 0, completed: 0, failed: 0 };
+  for (const run of runs) {
+    sum.pending += run.pending;
+    sum.processing += run.processing;
+    sum.completed += run.completed;
+    sum.failed += run.failed;
+  }
+  return sum;
+}
+
+/** The totals are those of one occurrence; the counts are of all lines that there are. */
+function documentOf(batch: PayoutBatch, counts: PayoutCounts) {
+  const totals = totalsOf(batch.beneficiaries);
+  return {
+    batch_id: batch.id,
+    merchant_id: batch.merchant_id,
+    customer_reference: batch.customer_reference,
+    state: stateOf(batch),
+    status: batchStatus(counts, hasMore(batch)),
+    sending_type: batch.sending_type,
+    receipt_mode: batch.receipt_mode,
+    currency: batch.currency,
+    beneficiary_count: batch.beneficiaries.length,
+    total_amount: formatMinor(totals.amount_minor, batch.currency),
+    total_fee: formatMinor(totals.fee_minor, batch.currency),
+    occurrences: batch.occurrences,
+    occurrences_run: batch.next_occurrence - 1,
+    next_run_at: timeOf(batch.next_run_at),
+    pending_count: counts.pending,
+    processing_count: counts.processing,
+    completed_count: counts.completed,
+    failed_count: counts.failed,
+    approval: batch.approval,
+    created_at: timeOf(batch.created_at),
+    paused_at: timeOf(batch.paused_at),
+    cancelled_at: timeOf(batch.cancelled_at),
+  };
+}
+
+function beneficiaryOf({ currency }: PayoutBatch, { msisdn, wallet_number, carrier, amount, fee_minor }: Beneficiary) {
+  const receiver = msisdn === null ? (wallet_number ?? '') : maskPhone(msisdn);
+  return { receiver, carrier, amount, fee_amount: formatMinor(BigInt(fee_minor), currency) };
+}
+
+/** What is decided about, in one sentence. */
+function describe(batch: PayoutBatch): string {
+  const { total_amount, total_fee, currency, occurrences, merchant_id } = documentOf(batch, sumOf([]));
+  const times = batch.dates === null ? '' : `, ${occurrences} times`;
+  const people = batch.beneficiaries.length;
+  return `${batch.id} of ${merchant_id} pays ${total_amount} ${currency} and ${total_fee} in fees to ${people} people${times}`;
+}
+
+function textOf(value: string | number | null): string {
+  return value === null ? '' : String(value);
+}

@@ -1,0 +1,41 @@
+/**
+ * The verbs of `mbongo refund`.
+ *
+ * Invariant: what cannot be taken back asks for --yes.
+ */
+
+import type { Command } from 'commander';
+import type { AddVerb, AddVerbOf } from './verb.ts';
+
+export function addRefundCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
+  const refund = program.command('refund').description('refunds, and those that a person carries out');
+  const load = () => import('./refund.ts');
+  addVerb(refund, 'list', 'list refunds, the oldest first', async () => (await load()).refundList)
+    .option('--merchant <id>', 'only of this merchant')
+    .option('--status <status>', 'pending, processing, completed or failed')
+    .option('--after <id>', 'those after this refund: the next page')
+    .option('--limit <count>', 'at most so many', '50');
+  addVerbOf(refund, 'show', 'show what is known of a refund', async () => (await load()).refundShow);
+  withWord(
+    addVerbOf(
+      refund,
+      'execute',
+      'the customer has been given the money by hand; asks for --yes',
+      async () => (await load()).refundExecute,
+    )
+      .requiredOption('--reference <reference>', "the bank's or the upstream's name of it")
+      .option('--why <text>', 'on what grounds, for the log'),
+  );
+  withWord(
+    addVerbOf(
+      refund,
+      'fail',
+      'it will not be carried out: its money goes back to the merchant; asks for --yes',
+      async () => (await load()).refundFail,
+    ).requiredOption('--why <text>', 'on what grounds, for the log'),
+  );
+}
+
+function withWord(command: Command): Command {
+  return command.option('--by <name>', 'who says so (default: the user of this machine)').option('--yes', 'do it');
+}

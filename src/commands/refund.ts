@@ -1,0 +1,150 @@
+/**
+ * `mbongo refund`: see refunds, and say what became of those that a person carries out.
+ *
+ * Invariant: nothing is decided without --yes; a phone number is never shown whole.
+ */
+
+import { statesOf } from '../domain/machine.ts';
+import { formatMinor } from '../domain/money.ts';
+import { maskPhone } from '../domain/phone.ts';
+import type { Refund, RefundStatus } from '../domain/records.ts';
+import { isByHand, REFUND, type RefundRows } from '../domain/refund.ts';
+import { OperatorError, requireId, requireMerchant } from '../usecases/operator.ts';
+import { callOffRefund, executeRefund, type RefundSay, requireOpenRefund } from '../usecases/refund-decide.ts';
+import { requireRefund } from '../usecases/refund-read.ts';
+import { readWhole } from './options.ts';
+import { type Output, table, timeOf } from './output.ts';
+import { thisUser } from './this-user.ts';
+import type { Tools } from './tools.ts';
+
+const MOST_LISTED = 1_000;
+
+export interface RefundListOptions {
+  readonly merchant?: string;
+  readonly status?: string;
+  readonly after?: string;
+  readonly limit: string;
+}
+
+export async function refundList({ deps }: Tools, options: RefundListOptions): Promise<Output> {
+  const { merchant, status, after } = options;
+  if (after !== undefined) requireId('rfd', after, 'refund');
+  const refunds = await deps.store.refund.list({
+    merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
+    status: status === undefined ? undefined : requireStatus(status),
+    after,
+    limit: readWhole(options.limit, 'limit', 1, MOST_LISTED),
+  });
+  const rows = refunds.map((refund) => [
+    refund.id,
+    refund.status,
+    timeOf(refund.created_at),
+    refund.method,
+    isByHand(refund) ? 'by hand' : (refund.carrier ?? ''),
+    amountOf(refund),
+    refund.payment_id,
+    refund.reason ?? '',
+  ]);
+  return {
+    document: { refunds: refunds.map(documentOf) },
+    lines: table(['refund', 'status', 'made', 'method', 'way', 'amount', 'transaction', 'why'], rows),
+  };
+}
+
+export async function refundShow({ deps }: Tools, refundId: string): Promise<Output> {
+  const { refund, payment } = await requireRefund(deps, refundId);
+  const document = {
+    ...documentOf(refund),
+    payment_status: payment.status,
+    paid_amount: payment.amount,
+    refunded_amount: formatMinor(payment.refunded_minor, payment.currency),
+    customer_reference: payment.customer_reference,
+    bank_account_id: payment.bank_account_id,
+  };
+  return { document, lines: linesOf(document) };
+}
+
+export interface RefundWordOptions {
+  readonly by?: string;
+  readonly why?: string;
+  readonly yes?: true;
+}
+
+export async function refundExecute(
+  { deps }: Tools,
+  refundId: string,
+  options: RefundWordOptions & { readonly reference: string },
+): Promise<Output> {
+  if (options.yes !== true) {
+    const refund = await requireOpen({ deps }, refundId);
+    throw new OperatorError(`${describe(refund)}: say --yes if the customer has the money, for good`);
+  }
+  return outputOf(await executeRefund(deps, refundId, options.reference, sayOf(options)));
+}
+
+export async function refundFail({ deps }: Tools, refundId: string, options: RefundWordOptions): Promise<Output> {
+  if (options.yes !== true) {
+    const refund = await requireOpen({ deps }, refundId);
+    throw new OperatorError(`${describe(refund)}: say --yes to call it off, for good`);
+  }
+  return outputOf(await callOffRefund(deps, refundId, sayOf(options)));
+}
+
+async function requireOpen({ deps }: Pick<Tools, 'deps'>, refundId: string): Promise<Refund> {
+  const rows = await requireRefund(deps, refundId);
+  requireOpenRefund(rows);
+  return rows.refund;
+}
+
+function sayOf({ by = thisUser(), why = null }: { readonly by?: string; readonly why?: string | null }): RefundSay {
+  return { by, why };
+}
+
+function requireStatus(text: string): RefundStatus {
+  const statuses = statesOf(REFUND);
+  const status = statuses.find((known) => known === text);
+  if (status !== undefined) return status;
+  throw new OperatorError(`${JSON.stringify(text)} is no status of a refund: use one of ${statuses.join(', ')}`);
+}
+
+function describe(refund: Refund): string {
+  return `${amountOf(refund)} back by ${refund.method} for ${refund.payment_id}, since ${timeOf(refund.created_at)}`;
+}
+
+function amountOf({ amount_minor, currency }: Refund): string {
+  return `${formatMinor(amount_minor, currency)} ${currency}`;
+}
+
+function outputOf({ refund, payment }: RefundRows): Output {
+  const document = { ...documentOf(refund), payment_status: payment.status };
+  return {
+    document,
+    lines: [`${refund.id}  ${refund.status}; ${payment.id}  ${payment.status}  ${amountOf(refund)}`],
+  };
+}
+
+function documentOf(refund: Refund) {
+  return {
+    refund_id: refund.id,
+    status: refund.status,
+    merchant_id: refund.merchant_id,
+    transaction_id: refund.payment_id,
+    method: refund.method,
+    by_hand: isByHand(refund),
+    carrier: refund.carrier,
+    phone_number: refund.msisdn === null ? null : maskPhone(refund.msisdn),
+    amount: formatMinor(refund.amount_minor, refund.currency),
+    currency: refund.currency,
+    reason: refund.note,
+    why: refund.reason,
+    provider_reference: refund.provider_reference,
+    tries: refund.tries,
+    created_at: timeOf(refund.created_at),
+    next_try_at: timeOf(refund.next_start_at),
+    completed_at: timeOf(refund.completed_at),
+  };
+}
+
+function linesOf(document: { readonly [name: string]: string | number | boolean | null }): string[] {
+  return Object.entries(document).map(([name, value]) => `${name.padEnd(18)}  ${value ?? ''}`.trimEnd());
+}

@@ -1,0 +1,132 @@
+/** A statement is read whole or refused with the line and the column that cannot be read. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'csv-stringify/sync';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { StatementLine } from '../usecases/reconcile.ts';
+import { readStatement, requireStatementFile } from './statement-file.ts';
+
+let folder: string;
+let files = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mbongo-statement-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function fileOf(content: string | Uint8Array): Promise<string> {
+  files += 1;
+  const path = join(folder, `${files}.csv`);
+  await writeFile(path, content);
+  return path;
+}
+
+async function read(content: string | Uint8Array): Promise<StatementLine[]> {
+  const path = await fileOf(content);
+  await requireStatementFile(path);
+  const lines: StatementLine[] = [];
+  for await (const line of readStatement(path)) lines.push(line);
+  return lines;
+}
+
+const HEAD = 'reference,amount,currency,status,date,provider_reference';
+
+test('columns are found by their names, in any order, and others are left out', async () => {
+  const lines = await read(
+    '\uFEFFStatus, Currency ,note,PROVIDER_REFERENCE,amount,date,reference\r\n' +
+      'SUCCESSFUL,USD,"said ""yes""\nand left",42,12.50,2026-11-20,r-1\r\n\r\n' +
+      'TIMEOUT,xof,,,100,2026-11-20T10:00:00Z,r-2',
+  );
+  expect(lines).toEqual([
+    {
+      line: 3,
+      reference: 'r-1',
+      amountMinor: 1250n,
+      currency: 'usd',
+      status: 'paid',
+      word: 'SUCCESSFUL',
+      at: Date.UTC(2026, 10, 20),
+      until: Date.UTC(2026, 10, 21),
+      providerReference: '42',
+    },
+    {
+      line: 5,
+      reference: 'r-2',
+      amountMinor: 100n,
+      currency: 'xof',
+      status: 'not_paid',
+      word: 'TIMEOUT',
+      at: Date.UTC(2026, 10, 20, 10),
+      until: Date.UTC(2026, 10, 20, 10) + 1,
+      providerReference: undefined,
+    },
+  ]);
+});
+
+test('a statement of no lines is one, as long as it has its names', async () => {
+  expect(await read(`${HEAD}\n`)).toEqual([]);
+});
+
+const GOOD = 'r,1.00,usd,paid,2026-11-20,';
+
+test.each<[string, string | Uint8Array, RegExp]>([
+  ['an empty file', '', /is empty: a statement has a line of column names/],
+  ['blank lines', '\n\n', /is empty/],
+  [
+    'no such column',
+    `reference,amount,status\n${GOOD}`,
+    /line 1: the column currency is missing; there is "reference"/,
+  ],
+  ['semicolons', `${HEAD.replaceAll(',', ';')}\n`, /line 1: .* is missing; .* between commas$/],
+  ['a column twice', `${HEAD},amount\n`, /line 1: the column amount is there twice/],
+  ['no reference', `${HEAD}\n${GOOD}\n,1.00,usd,paid,,\n`, /line 3, column reference: "" is no reference/],
+  ['no amount', `${HEAD}\nr,1,50,usd,paid,2026\n`, /line 2, column currency: "50" is no currency/],
+  ['an amount with a sign', `${HEAD}\nr,-1.00,usd,paid,,\n`, /line 2, column amount: "-1\.00" is no amount in usd/],
+  ['too many digits', `${HEAD}\nr,1.005,usd,paid,,\n`, /line 2, column amount/],
+  ['nothing paid', `${HEAD}\nr,0.00,usd,paid,,\n`, /line 2, column amount/],
+  ['another currency', `${HEAD}\nr,1.00,gbp,paid,,\n`, /line 2, column currency: "gbp" is no currency/],
+  ['an unknown word', `${HEAD}\nr,1.00,usd,maybe,,\n`, /line 2, column status: "maybe" is no status: use one of succ/],
+  ['a date of another form', `${HEAD}\nr,1.00,usd,paid,20/11/2026,\n`, /line 2, column date: .* is no time/],
+  ['a day that is not', `${HEAD}\nr,1.00,usd,paid,2026-13-01,\n`, /line 2, column date/],
+  ['a missing cell', `${HEAD}\n${GOOD}\nr,1.00,usd\n`, /line 3: it has not as many columns as the first line, 6$/],
+  ['an open quotation mark', `${HEAD}\n"r,1.00,usd,paid,,\n${GOOD}`, /line \d: a quotation mark is not closed/],
+  ['one inside a value', `${HEAD}\nr"x,1.00,usd,paid,,\n`, /line 2: a quotation mark stands inside a value/],
+  ['a line without end', `${HEAD}\n${'x'.repeat(70_000)}`, /line 2: it is longer than 64 KiB/],
+  [
+    'a long cell',
+    `${HEAD}\n${'x'.repeat(300)},1.00,usd,paid,,\n`,
+    /line 2, column reference: more than 200 characters/,
+  ],
+  ['Latin-1', Buffer.from(`${HEAD}\n${GOOD}\né,1.00,usd,paid,,\n`, 'latin1'), /line 3: this is no UTF-8 text/],
+  ['UTF-16', Buffer.from(`\uFEFF${HEAD}\n${GOOD}`, 'utf16le'), /line 1: this is no UTF-8 text/],
+  ['a spreadsheet', Buffer.from('PK\x03\x04\x14\x00\x06\x00', 'latin1'), /line 1: this is no UTF-8 text/],
+  ['half a character', Buffer.concat([Buffer.from(`${HEAD}\n${GOOD}`), Buffer.of(0xc3)]), /this is no UTF-8 text/],
+])('%s is refused with its place', async (_name, content, message) => {
+  await expect(read(content)).rejects.toThrow(message);
+  await expect(read(content)).rejects.toMatchObject({ name: 'OperatorError' });
+});
+
+test('a file that is not there, a folder, and a character cut in two by a chunk', async () => {
+  await expect(requireStatementFile(join(folder, 'none.csv'))).rejects.toThrow(/is no file that can be read/);
+  await expect(requireStatementFile(folder)).rejects.toThrow(/is no file that can be read/);
+  const filler = Array.from({ length: 4_000 }, (_, n) => `é€🙂${n},1.00,usd,paid,,`).join('\n');
+  for (const shift of ['', 'x', 'xx', 'xxx']) {
+    expect(await read(`${HEAD}\n${shift}${filler}\n`)).toHaveLength(4_000);
+  }
+});
+
+test('what a CSV writer writes is read as it was', async () => {
+  const cell = fc
+    .string({ unit: 'binary', minLength: 1, maxLength: 40 })
+    .filter((text) => text === text.trim() && !text.includes('\0'));
+  await fc.assert(
+    fc.asyncProperty(fc.array(cell, { minLength: 1, maxLength: 20 }), async (references) => {
+      const rows = references.map((reference) => [reference, '1.00', 'usd', 'paid', '', '']);
+      const lines = await read(`${HEAD}\n${stringify(rows, { quoted: true })}`);
+      expect(lines.map(({ reference }) => reference)).toEqual(references);
+    }),
+    { numRuns: 50 },
+  );
+});

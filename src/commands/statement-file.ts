@@ -1,0 +1,218 @@
+/**
+ * Reads an upstream's statement: a CSV file (RFC 4180, UTF-8) with a line of column names, in any order.
+ *
+ * Invariant: a file of any size is read in little memory. What cannot be read is one sentence that names the line and the
+ * column; nothing is guessed. Columns that are not asked for are not kept.
+ */
+
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { pipeline, Transform } from 'node:stream';
+import { CsvError, type Info, parse } from 'csv-parse';
+import { isCurrency } from '../domain/currency.ts';
+import { parseAmount } from '../domain/money.ts';
+import { OperatorError } from '../usecases/operator.ts';
+import type { StatementLine, StatementStatus } from '../usecases/reconcile.ts';
+import { readTime } from './options.ts';
+
+const REQUIRED = ['reference', 'amount', 'currency', 'status'] as const;
+const OPTIONAL = ['date', 'provider_reference'] as const;
+type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
+type Cells = { readonly [column in Column]?: string };
+
+/** Upstreams' words for it, without regard to capitals, blanks and underscores. */
+const WORDS: Readonly<Record<StatementStatus, readonly string[]>> = {
+  paid: ['successful', 'success', 'completed', 'paid', 'approved', 'captured', 'settled'],
+  not_paid: ['failed', 'failure', 'declined', 'rejected', 'cancelled', 'canceled', 'expired', 'timeout', 'not_paid'],
+  open: ['pending', 'processing', 'created', 'ongoing', 'open'],
+};
+const STATUSES = new Map(
+  Object.entries(WORDS).flatMap(([status, words]) => words.map((word) => [word, status as StatementStatus])),
+);
+
+const MOST_BYTES = 512 * 1024 * 1024;
+const MOST_LINES = 2_000_000;
+/** Longer lines are no lines of a statement, and are not kept to find that out. */
+const LONGEST_LINE = 64 * 1024;
+const LONGEST_CELL = 200;
+const NEWLINE = 0x0a;
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Whether the file can be one: there, not empty, not huge. @throws OperatorError */
+export async function requireStatementFile(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined || !found.isFile()) throw new OperatorError(`${path} is no file that can be read`);
+  if (found.size === 0) throw new OperatorError(`${path} is empty: a statement has a line of column names at least`);
+  if (found.size > MOST_BYTES) throw new OperatorError(`${path} is larger than 512 MiB: split it, for example by day`);
+}
+
+/** The lines of the file, from its beginning. @throws OperatorError that names line and column */
+export async function* readStatement(path: string): AsyncGenerator<StatementLine> {
+  let header: readonly string[] = [];
+  const parser = parse({
+    bom: true,
+    columns: (names: string[]) => {
+      header = names.map((name) => name.trim().toLowerCase());
+      requireColumns(path, header);
+      return header.map((name) => (isColumn(name) ? name : false));
+    },
+    info: true,
+    max_record_size: LONGEST_LINE,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    skip_empty_lines: true,
+    trim: true,
+  });
+  // Whatever breaks on the way breaks the parser, and so is thrown where it is read.
+  pipeline(createReadStream(path), requireUtf8(path), parser, () => undefined);
+  let lines = 0;
+  try {
+    for await (const { info, record } of parser as AsyncIterable<{ info: Info; record: Cells }>) {
+      lines += 1;
+      if (lines > MOST_LINES)
+        throw new OperatorError(`${path} has more than 2 000 000 lines: split it, for example by day`);
+      yield lineOf(path, info.lines, record);
+    }
+  } catch (error) {
+    throw sayWhere(path, error, header.length);
+  }
+  if (header.length === 0) throw new OperatorError(`${path} is empty: a statement has a line of column names at least`);
+}
+
+function isColumn(name: string): name is Column {
+  return [...REQUIRED, ...OPTIONAL].some((known) => known === name);
+}
+
+function requireColumns(path: string, header: readonly string[]): void {
+  const missing = REQUIRED.filter((name) => !header.includes(name));
+  if (missing.length > 0) {
+    const there = header.slice(0, 12).map((name) => JSON.stringify(name.slice(0, 40)));
+    throw new OperatorError(
+      `${path}, line 1: the column ${missing.join(', ')} is missing; there is ${there.join(', ')}, between commas`,
+    );
+  }
+  const twice = header.find((name, at) => isColumn(name) && header.indexOf(name) !== at);
+  if (twice !== undefined) throw new OperatorError(`${path}, line 1: the column ${twice} is there twice`);
+}
+
+function lineOf(path: string, line: number, cells: Cells): StatementLine {
+  const wrong = (column: Column, what: string): OperatorError =>
+    new OperatorError(`${path}, line ${line}, column ${column}: ${JSON.stringify(cells[column] ?? '')} ${what}`);
+  for (const column of [...REQUIRED, ...OPTIONAL]) {
+    if ((cells[column] ?? '').length > LONGEST_CELL) {
+      throw new OperatorError(`${path}, line ${line}, column ${column}: more than ${LONGEST_CELL} characters`);
+    }
+  }
+  const { reference = '', amount = '', status = '', date = '' } = cells;
+  if (reference === '') throw wrong('reference', 'is no reference');
+  const currency = (cells.currency ?? '').toLowerCase();
+  if (!isCurrency(currency)) throw wrong('currency', 'is no currency of this gateway');
+  const money = parseAmount(amount, currency);
+  if (money === undefined) throw wrong('amount', `is no amount in ${currency}: write it like 1250.00, without signs`);
+  const meaning = STATUSES.get(status.toLowerCase().replaceAll(/[\s_-]+/g, '_'));
+  if (meaning === undefined) throw wrong('status', `is no status: use one of ${[...STATUSES.keys()].join(', ')}`);
+  return {
+    line,
+    reference,
+    amountMinor: money.minor,
+    currency,
+    status: meaning,
+    word: status,
+    ...(date === '' ? { at: undefined, until: undefined } : timesOf(instantOf(date, wrong), date)),
+    providerReference: cells.provider_reference === '' ? undefined : cells.provider_reference,
+  };
+}
+
+/** A date alone is all of its day. */
+function timesOf(at: number, date: string): { at: number; until: number } {
+  return { at, until: at + (date.includes('T') ? 1 : DAY_MS) };
+}
+
+function instantOf(date: string, wrong: (column: Column, what: string) => OperatorError): number {
+  try {
+    return readTime(date);
+  } catch {
+    throw wrong('date', 'is no time: write it like 2026-03-01T08:00:00Z or 2026-03-01');
+  }
+}
+
+/** Passes bytes on as long as they are text; spreadsheets and other encodings are not. */
+function requireUtf8(path: string): Transform {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let line = 1;
+  const check = (bytes: Uint8Array | undefined): Error | undefined => {
+    try {
+      decoder.decode(bytes, { stream: bytes !== undefined });
+      return bytes?.includes(0) === true
+        ? notText(path, line + newlinesIn(bytes.subarray(0, bytes.indexOf(0))))
+        : undefined;
+    } catch {
+      return notText(path, line + (bytes === undefined ? 0 : goodLinesOf(bytes)));
+    }
+  };
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const wrong = check(chunk);
+      if (wrong !== undefined) return done(wrong);
+      line += newlinesIn(chunk);
+      done(null, chunk);
+    },
+    flush: (done) => done(check(undefined)),
+  });
+}
+
+function notText(path: string, line: number): OperatorError {
+  return new OperatorError(`${path}, line ${line}: this is no UTF-8 text: save the statement as CSV in UTF-8`);
+}
+
+function newlinesIn(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) count += 1;
+  return count;
+}
+
+/** How many whole lines stand before the one that is no text. */
+function goodLinesOf(bytes: Uint8Array): number {
+  let lines = 0;
+  // The first bytes may end a character that the chunk before has begun.
+  for (let from = bytes.findIndex((byte) => (byte & 0xc0) !== 0x80); from < bytes.length; lines += 1) {
+    const end = bytes.indexOf(NEWLINE, from);
+    if (end < 0 || !isText(bytes.subarray(from, end))) return lines;
+    from = end + 1;
+  }
+  return lines;
+}
+
+function isText(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What the parser says, as a sentence that names the line. */
+function sayWhere(path: string, error: unknown, columns: number): unknown {
+  if (!(error instanceof CsvError)) return error;
+  const { lines } = error;
+  const line = typeof lines === 'number' ? lines : 1;
+  return new OperatorError(`${path}, line ${line}: ${whatIsWrong(error.code, columns)}`);
+}
+
+function whatIsWrong(code: string, columns: number): string {
+  switch (code) {
+    case 'CSV_RECORD_INCONSISTENT_COLUMNS':
+    case 'CSV_RECORD_INCONSISTENT_FIELDS_LENGTH':
+      return `it has not as many columns as the first line, ${columns}`;
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return 'a quotation mark is not closed';
+    case 'CSV_INVALID_CLOSING_QUOTE':
+    case 'INVALID_OPENING_QUOTE':
+    case 'CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE':
+      return 'a quotation mark stands inside a value: write it twice, and the value between quotation marks';
+    case 'CSV_MAX_RECORD_SIZE':
+      return 'it is longer than 64 KiB: a quotation mark may not be closed';
+    default:
+      return 'it is no CSV';
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * Giving card payments back, against the sandbox's card network and against one that misbehaves.
+ */
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { MISBEHAVIOURS } from '../conformance.ts';
+import { type CardWorld, id, openCardWorld } from './testing/card-world.ts';
+
+let world: CardWorld;
+
+beforeAll(async () => {
+  world = await openCardWorld();
+});
+afterEach(() => world.clear());
+afterAll(() => world.close());
+
+describe('giving back', () => {
+  test('in parts, never more than was paid, and once an attempt', async () => {
+    const { order } = await world.paid('pays');
+    const part = { ...order, paidBy: order.attemptId, attemptId: id('att'), amountMinor: 1_000n };
+    expect((await world.connector.refund(part)).kind).toBe('approved');
+    expect((await world.connector.refund(part)).kind).toBe('approved');
+    expect(await world.connector.orderStatus(order.orderId)).toBe('PARTIALLY_REFUNDED');
+    expect(await world.connector.refund({ ...part, attemptId: id('att') })).toMatchObject({
+      kind: 'declined',
+      reason: 'carrier_failed',
+    });
+    expect((await world.connector.refund({ ...part, attemptId: id('att'), amountMinor: 250n })).kind).toBe('approved');
+    expect(await world.connector.orderStatus(order.orderId)).toBe('REFUNDED');
+  });
+
+  test('a void takes the whole order back', async () => {
+    const { order } = await world.paid('pays');
+    expect((await world.connector.void({ ...order, paidBy: order.attemptId, attemptId: id('att') })).kind).toBe(
+      'approved',
+    );
+    expect(await world.connector.orderStatus(order.orderId)).toBe('CANCELLED');
+  });
+
+  test('its lost answer is unknown; asked about, it is found, and was done once', async () => {
+    const { order } = await world.paid('pays');
+    const part = { ...order, paidBy: order.attemptId, attemptId: id('att'), amountMinor: 500n };
+    world.sandbox.faults.set('cardnet', { answer_lost_rate: 1 });
+    expect((await world.connector.refund(part)).kind).toBe('unknown');
+    world.sandbox.faults.clear();
+    const inquiry = { ...world.inquiryOf(part), movement: 'refund' } as const;
+    expect((await world.connector.inquire(inquiry)).kind).toBe('approved');
+    const lines = world.sandbox.book
+      .lines({})
+      .filter(({ kind, reference }) => kind === 'credit' && reference === order.orderId);
+    expect(lines).toMatchObject([{ amount: '5.00', times: 1 }]);
+    expect((await world.connector.inquire({ ...inquiry, amountMinor: 501n })).kind).toBe('unknown');
+    expect(await world.connector.inquire({ ...inquiry, reference: id('att') })).toEqual({ kind: 'not_found' });
+  });
+
+  test('is never taken for the payment, nor the payment for it', async () => {
+    const { order } = await world.paid('pays');
+    const all = { ...order, paidBy: order.attemptId, attemptId: id('att') };
+    expect((await world.connector.refund(all)).kind).toBe('approved');
+    expect((await world.connector.inquire(world.inquiryOf(all))).kind).toBe('unknown');
+    expect((await world.connector.inquire({ ...world.inquiryOf(order), movement: 'refund' })).kind).toBe('unknown');
+  });
+
+  test('that the network turned away is sent again later; that it finds wrong never is', async () => {
+    const order = { ...(await world.opened()), paidBy: id('att'), attemptId: id('att') };
+    const error = (cause: string) =>
+      JSON.stringify({ error: { cause, explanation: 'x', field: 'order' }, result: 'ERROR' });
+    const refused = async (status: number, cause: string) =>
+      (await (await world.facing({ status, body: error(cause) })).refund(order)).kind;
+    expect(await refused(400, 'INVALID_REQUEST')).toBe('declined');
+    expect(await refused(401, 'INVALID_REQUEST')).toBe('not_sent');
+    expect(await refused(400, 'REQUEST_REJECTED')).toBe('not_sent');
+    expect(await refused(503, 'SERVER_BUSY')).toBe('not_sent');
+    expect(await refused(500, 'SERVER_FAILED')).toBe('unknown');
+  });
+
+  test.each(MISBEHAVIOURS)('by an upstream that misbehaves (%s): what it says is one of ours', async (reply) => {
+    const order = await world.opened();
+    const bad = await world.facing(reply);
+    const answer = await bad.refund({ ...order, paidBy: order.attemptId });
+    expect(answer.kind).toBe(reply === 'refuses_connections' ? 'not_sent' : 'unknown');
+  });
+});

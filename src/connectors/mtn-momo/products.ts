@@ -1,0 +1,149 @@
+/**
+ * MTN's two products, money in (Collections) and money out (Disbursements): one API, and what differs between the two.
+ *
+ * Invariant: a word has a meaning in each direction. What is about our own account at MTN is never told to a payer, a
+ * receiver or a merchant as if it were theirs.
+ */
+
+import type { DeclineReason } from '../../domain/reason.ts';
+
+/** What a refusal before anything was taken is answered with: it may be sent again later, or it is a final no. */
+type Refusal = 'not_sent' | DeclineReason;
+
+export interface Product {
+  /** The first part of its paths; log lines name it. */
+  readonly name: 'collection' | 'disbursement';
+  readonly resource: 'requesttopay' | 'transfer';
+  /** What a reason beside FAILED means. */
+  readonly reasons: { readonly [word in Word]: DeclineReason };
+  /** What the status REJECTED means. */
+  readonly rejected: DeclineReason;
+  /** Statuses with which their front door or their checks turn a request away: malformed, token, address, path, pace, closed. */
+  readonly turnedAway: { readonly [status: number]: Refusal };
+  /** Codes that come with a 500 and are documented as refusals before anything is taken. Any other 500 may have taken it. */
+  readonly refusedWith500: { readonly [code: string]: Refusal };
+  /** Words that only an operator can mend: our account, its funds and limits, what it is allowed. */
+  readonly ours: ReadonlySet<string>;
+}
+
+/** Every reason that is documented or was seen beside FAILED. */
+const COLLECTION_REASONS = {
+  PAYER_NOT_FOUND: 'payer_unknown',
+  NOT_ENOUGH_FUNDS: 'insufficient_funds',
+  PAYER_LIMIT_REACHED: 'limit_reached',
+  APPROVAL_REJECTED: 'customer_rejected',
+  TRANSACTION_CANCELED: 'customer_rejected',
+  // Not approved, and not because the customer said no: wrong PINs (upstreams §12.1).
+  PAYMENT_NOT_APPROVED: 'wrong_pin',
+  EXPIRED: 'prompt_expired',
+  // Their errors page: the customer did not approve within five minutes.
+  COULD_NOT_PERFORM_TRANSACTION: 'prompt_expired',
+  NOT_ALLOWED: 'not_allowed',
+  SENDER_ACCOUNT_NOT_ACTIVE: 'not_allowed',
+  // The errors page says "mostly insufficient funds", which is not enough to tell a customer that they have none.
+  INTERNAL_PROCESSING_ERROR: 'carrier_failed',
+  LOW_BALANCE_OR_PAYEE_LIMIT_REACHED_OR_NOT_ALLOWED: 'carrier_failed',
+  // The rest is about our account or configuration, and nothing that the customer can mend.
+  PAYEE_NOT_FOUND: 'carrier_failed',
+  PAYEE_NOT_ALLOWED_TO_RECEIVE: 'carrier_failed',
+  PAYEE_LIMIT_REACHED: 'carrier_failed',
+  NOT_ALLOWED_TARGET_ENVIRONMENT: 'carrier_failed',
+  INVALID_CALLBACK_URL_HOST: 'carrier_failed',
+  INVALID_CURRENCY: 'carrier_failed',
+  SERVICE_UNAVAILABLE: 'carrier_failed',
+  RESOURCE_NOT_FOUND: 'carrier_failed',
+  TRANSACTION_NOT_FOUND: 'carrier_failed',
+  RESOURCE_ALREADY_EXIST: 'carrier_failed',
+} as const satisfies { readonly [word: string]: DeclineReason };
+
+export type Word = keyof typeof COLLECTION_REASONS;
+
+/** Here the payer is our own account: its lack of money is ours, and never the merchant's. */
+const DISBURSEMENT_REASONS = {
+  PAYEE_NOT_FOUND: 'payee_unknown',
+  PAYEE_NOT_ALLOWED_TO_RECEIVE: 'payee_blocked',
+  PAYEE_LIMIT_REACHED: 'limit_reached',
+  PAYER_NOT_FOUND: 'carrier_failed',
+  NOT_ENOUGH_FUNDS: 'carrier_failed',
+  PAYER_LIMIT_REACHED: 'carrier_failed',
+  APPROVAL_REJECTED: 'carrier_failed',
+  TRANSACTION_CANCELED: 'carrier_failed',
+  PAYMENT_NOT_APPROVED: 'carrier_failed',
+  EXPIRED: 'carrier_failed',
+  COULD_NOT_PERFORM_TRANSACTION: 'carrier_failed',
+  NOT_ALLOWED: 'carrier_failed',
+  SENDER_ACCOUNT_NOT_ACTIVE: 'carrier_failed',
+  INTERNAL_PROCESSING_ERROR: 'carrier_failed',
+  LOW_BALANCE_OR_PAYEE_LIMIT_REACHED_OR_NOT_ALLOWED: 'carrier_failed',
+  NOT_ALLOWED_TARGET_ENVIRONMENT: 'carrier_failed',
+  INVALID_CALLBACK_URL_HOST: 'carrier_failed',
+  INVALID_CURRENCY: 'carrier_failed',
+  SERVICE_UNAVAILABLE: 'carrier_failed',
+  RESOURCE_NOT_FOUND: 'carrier_failed',
+  TRANSACTION_NOT_FOUND: 'carrier_failed',
+  RESOURCE_ALREADY_EXIST: 'carrier_failed',
+} as const satisfies { readonly [word in Word]: DeclineReason };
+
+export const COLLECTION: Product = {
+  name: 'collection',
+  resource: 'requesttopay',
+  reasons: COLLECTION_REASONS,
+  rejected: 'customer_rejected',
+  // The payer is there and may try again, so that every refusal leaves the payment open.
+  turnedAway: {
+    400: 'not_sent',
+    401: 'not_sent',
+    403: 'not_sent',
+    404: 'not_sent',
+    429: 'not_sent',
+    503: 'not_sent',
+  },
+  refusedWith500: {
+    NOT_ALLOWED: 'not_sent',
+    NOT_ALLOWED_TARGET_ENVIRONMENT: 'not_sent',
+    INVALID_CALLBACK_URL_HOST: 'not_sent',
+    INVALID_CURRENCY: 'not_sent',
+    SERVICE_UNAVAILABLE: 'not_sent',
+    PAYER_NOT_FOUND: 'not_sent',
+    PAYEE_NOT_FOUND: 'not_sent',
+    PAYEE_NOT_ALLOWED_TO_RECEIVE: 'not_sent',
+  },
+  ours: new Set(['PAYEE_NOT_FOUND', 'PAYEE_NOT_ALLOWED_TO_RECEIVE', 'PAYEE_LIMIT_REACHED']),
+};
+
+export const DISBURSEMENT: Product = {
+  name: 'disbursement',
+  resource: 'transfer',
+  reasons: DISBURSEMENT_REASONS,
+  rejected: 'carrier_failed',
+  // What is about this transfer would be refused for ever, and fails. What is about the carrier or our access to it
+  // passes or is mended, and the transfer waits.
+  turnedAway: {
+    400: 'carrier_failed',
+    401: 'not_sent',
+    403: 'not_sent',
+    404: 'not_sent',
+    429: 'not_sent',
+    503: 'not_sent',
+  },
+  refusedWith500: {
+    NOT_ALLOWED: 'not_sent',
+    NOT_ALLOWED_TARGET_ENVIRONMENT: 'not_sent',
+    INVALID_CALLBACK_URL_HOST: 'not_sent',
+    INVALID_CURRENCY: 'carrier_failed',
+    SERVICE_UNAVAILABLE: 'not_sent',
+    PAYER_NOT_FOUND: 'not_sent',
+    PAYEE_NOT_FOUND: 'payee_unknown',
+    PAYEE_NOT_ALLOWED_TO_RECEIVE: 'payee_blocked',
+  },
+  ours: new Set([
+    'NOT_ENOUGH_FUNDS',
+    'LOW_BALANCE_OR_PAYEE_LIMIT_REACHED_OR_NOT_ALLOWED',
+    // Mostly a lack of funds, their errors page says; the funds are ours here.
+    'INTERNAL_PROCESSING_ERROR',
+    'PAYER_LIMIT_REACHED',
+    'PAYER_NOT_FOUND',
+    'SENDER_ACCOUNT_NOT_ACTIVE',
+    'NOT_ALLOWED',
+  ]),
+};

@@ -1,0 +1,211 @@
+/**
+ * MTN as the tests of both products meet it: the sandbox's simulator over real HTTP with time moved by hand, and servers
+ * that reply as they are told.
+ *
+ * Invariant: every deadline is the connector's own affair; nothing here waits, and `close` leaves no socket behind.
+ */
+
+import type { AddressInfo } from 'node:net';
+import { createSandbox, type Sandbox } from '../../../../sandbox/app.ts';
+import { type ManualWorld, manualWorld } from '../../../../sandbox/testing/manual-world.ts';
+import { makeId } from '../../../domain/ids.ts';
+import { formatMinor } from '../../../domain/money.ts';
+import { manualClock } from '../../../platform/clock.ts';
+import { memoryLog } from '../../../platform/log.ts';
+import { createOutbound } from '../../../platform/outbound.ts';
+import type { Outbound } from '../../../platform/platform.ts';
+import type { ConformanceWorld, Course, Documented } from '../../conformance.ts';
+import type { CollectOrder } from '../../connector.ts';
+import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../scripted-upstream.ts';
+import { COLLECTION, type Product } from '../products.ts';
+import { referenceFor } from '../reference.ts';
+
+const START = Date.UTC(2026, 10, 20, 12);
+
+/** The sandbox's own. */
+export const CREDENTIALS = {
+  collection: {
+    subscriptionKey: 'sandbox-collection',
+    apiUser: '5ba0d1c4-5f0e-4b3a-9d6e-7f0a1c2b3d4e',
+    apiKey: 'sandbox-api-key',
+    targetEnvironment: 'sandbox',
+  },
+  disbursement: {
+    subscriptionKey: 'sandbox-disbursement',
+    apiUser: '8c1e7f52-3b9d-4c60-a1f7-2d4e6b8a0c93',
+    apiKey: 'sandbox-disbursement-api-key',
+    targetEnvironment: 'sandbox',
+  },
+} as const;
+
+/** Numbers whose ending decides (contract §11): 08 completes and sends no callback. */
+const ENDINGS: Record<Course, string> = { completes: '08', stays_open: '04', carrier_is_down: '06' };
+
+const TOKEN = JSON.stringify({ access_token: 'a-token', token_type: 'access_token', expires_in: 3600 });
+
+export type CarrierForTests = Awaited<ReturnType<typeof startCarrier>>;
+
+export async function startCarrier(product: Product) {
+  const clock = manualClock(START);
+  const log = memoryLog();
+  const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
+  /** The real door with deadlines that a test can wait for. */
+  const hurried: Outbound = {
+    ...outbound,
+    request: (request) => outbound.request({ ...request, timeout: Math.min(request.timeout, 400) }),
+  };
+  const time = manualWorld();
+  const sandbox = await createSandbox({ seed: 'conformance', now: time.now, schedule: time.schedule });
+  await sandbox.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = sandbox.app.server.address() as AddressInfo;
+  const upstreams: ScriptedUpstream[] = [];
+  const tokenPath = `/${product.name}/token/`;
+  let made = 0;
+
+  return {
+    sandbox,
+    log,
+    tokenPath,
+    url: `http://127.0.0.1:${port}/mtn`,
+    doors: { outbound, clock, log },
+    hurriedDoors: { outbound: hurried, clock, log },
+
+    /** An order under a fresh attempt id, to a number with that ending. */
+    order: (ending: string) => {
+      made += 1;
+      return makeOrder(made, ending);
+    },
+
+    /** A server that does as the script says until the test is over. */
+    scripted: async (script: Parameters<typeof startScriptedUpstream>[0]) => {
+      const upstream = await startScriptedUpstream(script);
+      upstreams.push(upstream);
+      return upstream;
+    },
+
+    /** A server that gives tokens and answers everything else with the reply. */
+    replying: async (reply: Reply) => {
+      const upstream = await startScriptedUpstream(({ path }) =>
+        path === tokenPath || reply === 'refuses_connections' ? { status: 200, body: TOKEN } : reply,
+      );
+      if (reply === 'refuses_connections') await upstream.close();
+      else upstreams.push(upstream);
+      return upstream;
+    },
+
+    /** The parts of a conformance world that are the same in both directions. */
+    conformance: conformanceParts(product, sandbox, time),
+
+    closeScripted: async () => {
+      for (const upstream of upstreams.splice(0)) await upstream.close();
+    },
+    close: async () => {
+      await outbound.close();
+      await sandbox.app.close();
+    },
+  };
+}
+
+function makeOrder(n: number, ending: string): CollectOrder {
+  const random = new Uint8Array(16);
+  new DataView(random.buffer).setUint32(9, n);
+  const attemptId = makeId('att', START, random, 7);
+  return {
+    attemptId,
+    reference: referenceFor(attemptId),
+    msisdn: `+25677000${String(n % 100).padStart(2, '0')}${ending}`,
+    amountMinor: 1_250n,
+    currency: 'usd',
+    merchantName: 'Boutique Mosala',
+    customerReference: `order-${n}`,
+    callbackUrl: 'http://127.0.0.1:9/callbacks/mtn-momo/unguessable',
+  };
+}
+
+function conformanceParts(product: Product, sandbox: Sandbox, time: ManualWorld) {
+  return {
+    untilDecided: async () => time.advance(2_000),
+    loseAnswers: async (lose) => sandbox.faults.set('mtn', { answer_lost_rate: lose ? 1 : 0 }),
+    // The simulator's hour passes; the connector's clock stands still, so that it still believes in its token.
+    expireTokens: async () => time.advance(3_600_001),
+    forgedCallbacks: (ordered) => [
+      bodyFor(product, ordered, { status: 'SUCCESSFUL', financialTransactionId: '1' }),
+      bodyFor(product, ordered, { status: 'FAILED', reason: 'EXPIRED' }),
+      '{"status":{"toString":1}}',
+      '[]',
+      'null',
+      '',
+      `{"status":"${'S'.repeat(1_000_000)}"}`,
+    ],
+    documented: (ordered) => documentedBy(product, ordered),
+  } satisfies Partial<ConformanceWorld<CollectOrder>>;
+}
+
+export function endingOf(course: Course): string {
+  return ENDINGS[course];
+}
+
+type Ordered = Pick<CollectOrder, 'amountMinor' | 'currency' | 'attemptId' | 'msisdn'>;
+
+/** A status body about that order. */
+export function bodyFor(product: Product, ordered: Ordered, more: object): string {
+  return JSON.stringify({
+    amount: formatMinor(ordered.amountMinor, ordered.currency),
+    currency: ordered.currency.toUpperCase(),
+    externalId: ordered.attemptId,
+    [product === COLLECTION ? 'payer' : 'payee']: { partyIdType: 'MSISDN', partyId: ordered.msisdn.slice(1) },
+    ...more,
+  });
+}
+
+function documentedBy(product: Product, ordered: Ordered): Documented[] {
+  const inquiry = (name: string, more: object, kind: Documented['means']['kind'], reason?: string): Documented => ({
+    name,
+    to: 'inquire',
+    status: 200,
+    body: bodyFor(product, ordered, more),
+    means: reason === undefined ? { kind } : { kind, reason },
+  });
+  const start = (status: number, code: string, meaning: string): Documented => ({
+    name: `${status} ${code}`,
+    to: 'start',
+    status,
+    body: code === '' ? '' : JSON.stringify({ code, message: 'in their words' }),
+    means:
+      meaning === 'waiting' || meaning === 'not_sent' || meaning === 'unknown'
+        ? { kind: meaning }
+        : { kind: 'declined', reason: meaning },
+  });
+  return [
+    inquiry('PENDING', { status: 'PENDING' }, 'waiting'),
+    inquiry('CREATED', { status: 'CREATED' }, 'waiting'),
+    inquiry('SUCCESSFUL', { status: 'SUCCESSFUL', financialTransactionId: '23503452' }, 'approved'),
+    inquiry('REJECTED', { status: 'REJECTED' }, 'declined', product.rejected),
+    inquiry('TIMEOUT', { status: 'TIMEOUT' }, 'unknown'),
+    inquiry('a status to come', { status: 'REVERSED' }, 'unknown'),
+    inquiry('FAILED alone', { status: 'FAILED' }, 'declined', 'carrier_failed'),
+    inquiry('FAILED, unfamiliar', { status: 'FAILED', reason: 'MOON_IS_FULL' }, 'declined', 'carrier_failed'),
+    ...Object.entries(product.reasons).flatMap(([code, reason]) => [
+      inquiry(`FAILED ${code}`, { status: 'FAILED', reason: code }, 'declined', reason),
+      inquiry(`FAILED {${code}}`, { status: 'FAILED', reason: { code, message: '' } }, 'declined', reason),
+    ]),
+    start(202, '', 'waiting'),
+    start(409, 'RESOURCE_ALREADY_EXIST', 'waiting'),
+    start(400, 'BAD_REQUEST', product === COLLECTION ? 'not_sent' : 'carrier_failed'),
+    start(401, '', 'not_sent'),
+    start(403, 'FORBIDDEN_IP', 'not_sent'),
+    start(404, 'RESOURCE_NOT_FOUND', 'not_sent'),
+    start(429, '', 'not_sent'),
+    start(503, 'SERVICE_UNAVAILABLE', 'not_sent'),
+    ...Object.entries(product.refusedWith500).map(([code, meaning]) => start(500, code, meaning)),
+    start(500, 'INTERNAL_PROCESSING_ERROR', 'unknown'),
+    start(500, 'NOT_ENOUGH_FUNDS', 'unknown'),
+    start(500, 'toString', 'unknown'),
+    start(500, '', 'unknown'),
+    start(409, '', 'unknown'),
+    start(502, '', 'unknown'),
+    start(504, '', 'unknown'),
+    start(200, '', 'unknown'),
+    start(302, '', 'unknown'),
+  ];
+}

@@ -1,0 +1,89 @@
+/**
+ * The pretend carriers' own book, read over their control API: what they really moved, for the auditor.
+ *
+ * Invariant: it is there only where an upstream is the sandbox. Whatever cannot be read is no answer, and never an empty
+ * book.
+ */
+
+import { isCurrency } from '../../domain/currency.ts';
+import { parseAmount } from '../../domain/money.ts';
+import type { Outbound } from '../../platform/platform.ts';
+import type { BookLine, Books } from '../connector.ts';
+
+/** Where the configured upstreams are; an upstream without its part is off. */
+export interface BooksConfig {
+  readonly mode: 'sandbox' | 'production';
+  readonly sandboxPort: number;
+  readonly mtnMomo?: { readonly baseUrl: string } | undefined;
+  readonly mtnMomoDisbursement?: { readonly baseUrl: string } | undefined;
+  readonly cardnet?: { readonly baseUrl: string } | undefined;
+}
+
+const TIMEOUT_MS = 10_000;
+/** A thousand lines have a quarter of a megabyte. */
+const ANSWER_LIMIT = 8 * 1024 * 1024;
+
+export function openSandboxBooks(config: BooksConfig, outbound: Pick<Outbound, 'request'>): Books | undefined {
+  const base = `http://127.0.0.1:${config.sandboxPort}`;
+  const upstreams = {
+    'mtn-momo': config.mtnMomo,
+    'mtn-momo-disbursement': config.mtnMomoDisbursement,
+    mastercard: config.cardnet,
+  };
+  const connectors = Object.entries(upstreams).flatMap(([name, at]) =>
+    at?.baseUrl.startsWith(`${base}/`) === true ? [name] : [],
+  );
+  if (config.mode !== 'sandbox' || connectors.length === 0) return undefined;
+
+  const ask = async (method: 'GET' | 'POST', path: string, body?: object): Promise<unknown> => {
+    const answer = await outbound.request({
+      method,
+      url: `${base}/control/books/${path}`,
+      headers: { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      timeout: TIMEOUT_MS,
+      trust: 'upstream',
+      answerLimit: ANSWER_LIMIT,
+    });
+    if (answer.kind !== 'answered' || answer.status !== 200) return undefined;
+    try {
+      return JSON.parse(answer.body) as unknown;
+    } catch {
+      return undefined;
+    }
+  };
+
+  return {
+    connectors,
+    async page(after) {
+      const said = await ask('GET', `page?after=${after}`);
+      const { started_at: startedAt, size, lines, repeated } = fieldsOf(said);
+      if (typeof startedAt !== 'string' || typeof size !== 'number') return undefined;
+      const [read, twice] = [linesIn(lines), linesIn(repeated)];
+      return read === undefined || twice === undefined ? undefined : { startedAt, size, lines: read, repeated: twice };
+    },
+    async ofAttempts(ids) {
+      const { lines } = fieldsOf(await ask('POST', 'search', { external_ids: ids }));
+      return linesIn(lines);
+    },
+  };
+}
+
+function fieldsOf(value: unknown): { readonly [field: string]: unknown } {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+/** All of them, or undefined where one is none. */
+function linesIn(value: unknown): BookLine[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const lines = value.map(lineIn);
+  return lines.every((line) => line !== undefined) ? lines : undefined;
+}
+
+function lineIn(value: unknown): BookLine | undefined {
+  const { external_id: attemptId, kind, amount, currency, times } = fieldsOf(value);
+  if (typeof attemptId !== 'string' || typeof currency !== 'string' || typeof times !== 'number') return undefined;
+  if (kind !== 'debit' && kind !== 'credit') return undefined;
+  const amountMinor = isCurrency(currency) ? parseAmount(amount, currency)?.minor : undefined;
+  return { attemptId, kind, amountMinor, currency, times };
+}

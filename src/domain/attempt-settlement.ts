@@ -1,0 +1,179 @@
+/**
+ * What an upstream's word means for an attempt, whatever it moves money for: what silence proves, what "not found" does,
+ * and what is still heard of an attempt that is closed.
+ *
+ * Invariant: pure, and total. Only the attempt is decided here; what it pays for moves with it, or stays as it is.
+ */
+
+import {
+  ATTEMPT,
+  type AttemptFact,
+  isBeingAsked,
+  isOpen,
+  isOverdue,
+  nextAfterHint,
+  nextAfterthoughtAt,
+  nextInquiryAt,
+} from './attempt.ts';
+import type { Update } from './change.ts';
+import type { Prefix } from './ids.ts';
+import { step } from './machine.ts';
+import type { DeclineReason, Reason } from './reason.ts';
+import type { Attempt, AttemptStatus } from './records.ts';
+
+/** What an upstream said of an attempt; the words of `connectors/connector.ts`. */
+export type Word =
+  | { readonly kind: 'approved' | 'waiting'; readonly providerReference: string | null }
+  | { readonly kind: 'declined'; readonly reason: DeclineReason; readonly providerReference: string | null }
+  | { readonly kind: 'not_sent' | 'unknown'; readonly reason: string }
+  | { readonly kind: 'not_found' }
+  /** Of the issuer's challenge, and never of money: it ends nothing but a challenge. */
+  | { readonly kind: 'challenge_failed'; readonly reason: DeclineReason };
+
+/** What made us ask: the inquiry round's own time; or a callback or a reader, who may come at any time. */
+export type Inquired = 'due' | 'hint';
+
+export interface SettlementContext {
+  readonly now: number;
+  /** When the upstream was asked: an answer says how things stood then, however late it is heard. */
+  readonly askedAt: number;
+  /** Milliseconds after which a second `not_found` proves that nothing was taken. */
+  readonly settleDelay: number;
+  readonly newId: (prefix: Prefix, shard: number) => string;
+  /** Why there was an inquiry; false: the word answers our own call. Only those that were due count, and put off the next. */
+  readonly inquiry: Inquired | false;
+  /** What was heard of a card customer's authentication on the way to this word. */
+  readonly authentication?: Pick<Attempt, 'three_ds_status' | 'eci'>;
+  /** Why it was settled, where the word alone does not say. */
+  readonly reason?: Reason;
+}
+
+/** Something that a person must look at; logged as an error, and counted. */
+export type Alarm = 'late_success' | 'late_acceptance' | 'contradiction' | 'overdue';
+
+/** What a word does to an attempt. */
+export type Weighed =
+  /** It moves, and what it pays for moves with it. */
+  | { readonly kind: 'moves' }
+  /** Nobody but the attempt hears of it. */
+  | { readonly kind: 'noted'; readonly row: Partial<Attempt>; readonly alarm?: Alarm }
+  /** Money has moved that nobody waits for any more: it is booked aside, once. */
+  | { readonly kind: 'late_money'; readonly row: Partial<Attempt> }
+  | { readonly kind: 'nothing'; readonly alarm?: Alarm };
+
+/**
+ * Weighs a word. `isItsOwn`: what the attempt pays for is open, and waits for this attempt. `fact` is what the word means
+ * for an attempt that is open.
+ */
+export function weighWord(
+  attempt: Attempt,
+  isItsOwn: boolean,
+  word: Word,
+  fact: AttemptFact,
+  context: SettlementContext,
+): Weighed {
+  // Closed, or no longer what is waited for: whatever is said of it now is no news of that.
+  if (!isOpen(attempt.status) || !isItsOwn) return afterword(attempt, word, context);
+  if (word.kind === 'not_found') return notFound(attempt, context);
+  // That an inquiry stays unanswered says nothing about a call that may not even have been made.
+  if (context.inquiry !== false && word.kind === 'unknown') return unanswered(attempt, context);
+  const next = step(ATTEMPT, attempt.status, fact);
+  if (next.kind === 'conflict') return { kind: 'nothing', alarm: 'contradiction' };
+  return next.kind === 'repeated' ? stillOpen(attempt, context) : { kind: 'moves' };
+}
+
+/** The columns of an attempt that moves, or stays where it is, by what was heard. */
+export function attemptColumns(
+  attempt: Attempt,
+  status: AttemptStatus,
+  reason: Reason | 'late_success' | null,
+  reference: string | null,
+  context: SettlementContext,
+) {
+  const { now } = context;
+  const inquiries = attempt.inquiries + (context.inquiry === 'due' ? 1 : 0);
+  return {
+    status,
+    reason,
+    provider_reference: reference ?? attempt.provider_reference,
+    settled_at: isOpen(status) ? null : now,
+    not_found_at: null,
+    inquiries,
+    next_inquiry_at: isOpen(status) ? nextLook(attempt, inquiries, context) : nextAfterthoughtAt(status, now, now),
+    ...(attempt.challenge === null ? {} : { challenge: null }),
+    ...context.authentication,
+  };
+}
+
+export function updateAttempt(attempt: Attempt, row: Partial<Attempt>): Update {
+  return { table: 'attempt', shard: attempt.shard, id: attempt.id, version: attempt.version, row };
+}
+
+/** What the upstream calls it, where a word says so. */
+export function referenceIn(word: Word): string | null {
+  return 'providerReference' in word ? word.providerReference : null;
+}
+
+function nextLook(attempt: Attempt, inquiries: number, { inquiry, now }: SettlementContext): number {
+  return inquiry === 'hint' ? nextAfterHint(attempt, now) : nextInquiryAt(inquiries, now);
+}
+
+/**
+ * The upstream does not know the reference: proof of nothing until it says so twice, its settle delay apart, and for as
+ * long as our own call may not even have reached it.
+ */
+function notFound(attempt: Attempt, context: SettlementContext): Weighed {
+  const { askedAt } = context;
+  if (context.inquiry !== 'due' && isBeingAsked(attempt, askedAt)) return { kind: 'nothing' };
+  if (attempt.status === 'waiting') return { ...stillOpen(attempt, context), alarm: 'contradiction' };
+  if (attempt.not_found_at === null) return stillOpen(attempt, context, { not_found_at: askedAt });
+  if (askedAt - attempt.not_found_at < context.settleDelay) return stillOpen(attempt, context);
+  return { kind: 'moves' };
+}
+
+/** Nobody could be asked. For a hint, that is made up for soon; a call that is under way keeps its time. */
+function unanswered(attempt: Attempt, context: SettlementContext): Weighed {
+  if (context.inquiry === 'due') return stillOpen(attempt, context);
+  const next_inquiry_at = nextAfterHint(attempt, context.now);
+  const keeps = isBeingAsked(attempt, context.now) || next_inquiry_at === attempt.next_inquiry_at;
+  return keeps ? { kind: 'nothing' } : { kind: 'noted', row: { next_inquiry_at } };
+}
+
+/** Nothing is new. Only an inquiry that was due is counted, and puts off the next one. */
+function stillOpen(
+  attempt: Attempt,
+  context: SettlementContext,
+  row?: Partial<Attempt>,
+): Exclude<Weighed, { kind: 'moves' | 'late_money' }> {
+  if (context.inquiry !== 'due') return row === undefined ? { kind: 'nothing' } : { kind: 'noted', row };
+  const inquiries = attempt.inquiries + 1;
+  const columns = { ...row, inquiries, next_inquiry_at: nextInquiryAt(inquiries, context.now) };
+  return { kind: 'noted', row: columns, ...(isOverdue(inquiries) ? { alarm: 'overdue' as const } : {}) };
+}
+
+/**
+ * The upstream speaks of an attempt that is closed, or that nobody waits for any more. The merchant keeps what it was
+ * told. Money that moved late is booked aside, once, for an operator; an order that was taken late is asked about until
+ * it ends.
+ */
+function afterword(attempt: Attempt, word: Word, context: SettlementContext): Weighed {
+  if (word.kind === 'approved' && attempt.status !== 'approved') {
+    const row = attemptColumns(attempt, 'approved', 'late_success', word.providerReference, context);
+    return { kind: 'late_money', row };
+  }
+  if (word.kind === 'waiting' && attempt.status === 'not_sent') {
+    const row = attemptColumns(attempt, 'waiting', null, word.providerReference, context);
+    return { kind: 'noted', row, alarm: 'late_acceptance' };
+  }
+  if (isOpen(attempt.status)) {
+    // Given up, and open again: only the attempt itself can still end.
+    if (word.kind !== 'declined') return stillOpen(attempt, context);
+    return { kind: 'noted', row: attemptColumns(attempt, 'declined', word.reason, word.providerReference, context) };
+  }
+  if (context.inquiry !== 'due' || attempt.next_inquiry_at === null) {
+    const contradicts = word.kind === 'declined' && attempt.status === 'approved';
+    return contradicts ? { kind: 'nothing', alarm: 'contradiction' } : { kind: 'nothing' };
+  }
+  const next_inquiry_at = nextAfterthoughtAt(attempt.status, attempt.settled_at ?? context.now, context.now);
+  return { kind: 'noted', row: { inquiries: attempt.inquiries + 1, next_inquiry_at } };
+}

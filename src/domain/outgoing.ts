@@ -1,0 +1,140 @@
+/**
+ * What an upstream's word does to an attempt that sends money out, and to the order that it pays: a payout line, or a
+ * refund. One way through for the answer to our own call, for a callback and for the inquiry round.
+ *
+ * Invariant: pure, and total. An order is paid once: what its last attempt is said to have done is done to the order, and
+ * whatever another attempt turns out to have paid is booked aside, once, for an operator.
+ */
+
+import { ATTEMPT, type AttemptFact } from './attempt.ts';
+import {
+  type Alarm,
+  attemptColumns,
+  referenceIn,
+  type SettlementContext,
+  updateAttempt,
+  type Weighed,
+  type Word,
+  weighWord,
+} from './attempt-settlement.ts';
+import type { Change, Transfer } from './change.ts';
+import { suspenseAccount, transitAccount } from './ledger.ts';
+import { step } from './machine.ts';
+import type { Reason } from './reason.ts';
+import type { Attempt } from './records.ts';
+
+export type OutgoingFact =
+  | 'upstream_accepted'
+  | 'upstream_silent'
+  | 'upstream_paid'
+  | 'upstream_refused'
+  | 'attempt_not_taken';
+
+/** What is paid, as far as an attempt's settlement needs to know it. */
+export interface Outgoing {
+  /** Where it stands, as its merchant reads it. */
+  readonly status: string;
+  /** Whether the order is open and this is its last attempt, be it under way or waiting to be made again. */
+  isItsOwn(attempt: Attempt): boolean;
+  /**
+   * What the fact writes besides the attempt, which is given as it will be; undefined: nothing. It has to have an answer to
+   * every fact while the order is under way, and to `upstream_accepted` and `upstream_paid` while it waits to be sent again:
+   * an upstream that was believed not to have it may have taken it all the same.
+   */
+  move(fact: OutgoingFact, reason: Reason | null, attempt: Attempt, context: SettlementContext): Change | undefined;
+}
+
+export interface OutgoingSettlement {
+  readonly change?: Change;
+  readonly attempt: Attempt;
+  readonly alarm?: Alarm;
+}
+
+interface Meaning {
+  readonly attempt: AttemptFact;
+  readonly order: OutgoingFact;
+  readonly reason: Reason | null;
+}
+
+/** Decides what an upstream's word writes. */
+export function settleOutgoing(
+  attempt: Attempt,
+  order: Outgoing,
+  word: Word,
+  context: SettlementContext,
+): OutgoingSettlement {
+  const isItsOwn = order.isItsOwn(attempt);
+  const meaning = { ...meaningOf(word), ...(context.reason === undefined ? {} : { reason: context.reason }) };
+  // It was taken after all, and nothing has been sent again: the order goes on with it.
+  const isTakenLate =
+    isItsOwn && attempt.status === 'not_sent' && (word.kind === 'approved' || word.kind === 'waiting');
+  if (isTakenLate) return { ...move(attempt, order, meaning, word, context), alarm: 'late_acceptance' };
+  const weighed = weighWord(attempt, isItsOwn, word, meaning.attempt, context);
+  return weighed.kind === 'moves'
+    ? move(attempt, order, meaning, word, context)
+    : attemptOnly(attempt, weighed, context);
+}
+
+function meaningOf(word: Word): Meaning {
+  switch (word.kind) {
+    case 'approved':
+      return { attempt: 'confirmed', order: 'upstream_paid', reason: null };
+    case 'waiting':
+      return { attempt: 'accepted', order: 'upstream_accepted', reason: null };
+    case 'declined':
+    case 'challenge_failed':
+      return { attempt: 'refused', order: 'upstream_refused', reason: word.reason };
+    case 'not_sent':
+    case 'not_found':
+      return { attempt: 'never_arrived', order: 'attempt_not_taken', reason: 'not_sent' };
+    case 'unknown':
+      return { attempt: 'silent', order: 'upstream_silent', reason: null };
+  }
+}
+
+/** The attempt moves, and the order with it. */
+function move(
+  attempt: Attempt,
+  order: Outgoing,
+  meaning: Meaning,
+  word: Word,
+  context: SettlementContext,
+): OutgoingSettlement {
+  const next = step(ATTEMPT, attempt.status, meaning.attempt);
+  if (next.kind !== 'moved') return { attempt };
+  const row = attemptColumns(attempt, next.to, meaning.reason, referenceIn(word), context);
+  const after = { ...attempt, ...row, version: attempt.version + 1 };
+  const change = order.move(meaning.order, meaning.reason, after, context);
+  return {
+    change: { ...change, updates: [updateAttempt(attempt, row), ...(change?.updates ?? [])] },
+    attempt: after,
+  };
+}
+
+/** The order keeps what its merchant was told. Money that has left all the same is what an operator has to look for. */
+function attemptOnly(
+  attempt: Attempt,
+  weighed: Exclude<Weighed, { kind: 'moves' }>,
+  context: SettlementContext,
+): OutgoingSettlement {
+  const alarm = weighed.kind === 'late_money' ? 'late_success' : weighed.alarm;
+  const said = alarm === undefined ? {} : { alarm };
+  if (weighed.kind === 'nothing') return { attempt, ...said };
+  const updates = [updateAttempt(attempt, weighed.row)];
+  const transfers = weighed.kind === 'late_money' ? [lateTransfer(attempt, context)] : [];
+  return { change: { updates, transfers }, attempt: { ...attempt, ...weighed.row }, ...said };
+}
+
+function lateTransfer(attempt: Attempt, context: SettlementContext): Transfer {
+  return {
+    shard: attempt.shard,
+    id: context.newId('trf', attempt.shard),
+    debit: suspenseAccount(attempt.shard, attempt.currency),
+    credit: transitAccount(attempt.shard, attempt.connector, attempt.currency),
+    amount_minor: attempt.amount_minor,
+    currency: attempt.currency,
+    cause: 'late_success',
+    cause_id: attempt.payment_id,
+    at: context.now,
+  };
+}

@@ -1,0 +1,181 @@
+/**
+ * What a batch does as a whole: its occurrences are run, it is approved or rejected, paused, resumed and cancelled.
+ *
+ * Invariant: every change guards the batch, so that an occurrence is run or left out once, whoever asks and however often;
+ * a line is called off only while it waits, and what was put aside for it returns in the same change.
+ */
+
+import type { Change, Update } from './change.ts';
+import type { Prefix } from './ids.ts';
+import { eventInsert, moveLine, reserveTransfer, returnTransfer, START_LEASE_MS } from './payout.ts';
+import { hasMore, linesOf } from './payout-order.ts';
+import type { PayoutBatch, PayoutLine } from './records.ts';
+import { payoutEvent } from './webhook.ts';
+
+/** What the decisions about a batch are handed of the world. */
+export interface BatchContext {
+  readonly now: number;
+  newId(prefix: Prefix, shard: number): string;
+  /** The sentence that tells of a line. */
+  say(line: PayoutLine): string;
+  /** The part of the calendar that dates are run by. */
+  readonly calendar: { instantOf(date: string, hour: number, zone: string): number };
+}
+
+/** A batch as an operator sees it. */
+export const BATCH_STATES = [
+  'waiting_for_approval',
+  'scheduled',
+  'paused',
+  'started',
+  'rejected',
+  'cancelled',
+] as const;
+export type BatchState = (typeof BATCH_STATES)[number];
+
+/** `started`: nothing is to come but what becomes of its lines. */
+export function stateOf(batch: PayoutBatch): BatchState {
+  if (batch.cancelled_at !== null) return 'cancelled';
+  if (batch.approval === 'rejected') return 'rejected';
+  if (batch.approval === 'waiting') return 'waiting_for_approval';
+  if (batch.paused_at !== null) return 'paused';
+  return hasMore(batch) ? 'scheduled' : 'started';
+}
+
+/** When an occurrence is run; null: the batch has no such date. */
+export function runsAt(batch: PayoutBatch, occurrence: number, calendar: BatchContext['calendar']): number | null {
+  const date = batch.dates?.[occurrence - 1];
+  return date === undefined ? null : calendar.instantOf(date, batch.run_hour, batch.time_zone);
+}
+
+/**
+ * Runs the next occurrence. Its money is put aside as each line starts, so that without funds it fails line by line and
+ * the schedule goes on (contract §5). The first one's lines were made with the batch, the others' are made here, taken by
+ * whoever commits them. `first` are the lines of the first occurrence, where that is the next.
+ */
+export function runNext(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
+  const { now } = context;
+  const advanced = advance(batch, context);
+  if (batch.next_occurrence === 1) {
+    const due = first
+      .filter(({ status }) => status === 'pending')
+      .map((line) => lineUpdate(line, { next_start_at: now }));
+    return { updates: [advanced, ...due] };
+  }
+  const lines = newLines(batch, context).map((line) => ({ ...line, next_start_at: now + START_LEASE_MS }));
+  return {
+    updates: [advanced],
+    inserts: [
+      ...lines.map((row) => ({ table: 'payout_line' as const, row })),
+      ...lines.map((line) => eventOf(line, context)),
+    ],
+  };
+}
+
+/** Leaves the next occurrence out: its lines fail as called off, so that what was ordered still adds up. */
+export function skipNext(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
+  const advanced = advance(batch, context);
+  if (batch.next_occurrence === 1)
+    return joined({ updates: [advanced] }, ...first.map((line) => callOff(line, context)));
+  const inserts = newLines(batch, context).flatMap((line) => {
+    const row = { ...line, status: 'failed', reason: 'called_off', events: 2, completed_at: context.now } as const;
+    const told = [eventOf(line, context), eventOf(row, context)];
+    return [{ table: 'payout_line' as const, row }, ...told];
+  });
+  return { updates: [advanced], inserts };
+}
+
+/**
+ * The operator's yes. What pays at once is put aside whole and starts; dates are run as they come, those that have
+ * passed at once. The change is lost where the merchant has not enough available.
+ */
+export function approve(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
+  const { now, newId, calendar } = context;
+  if (batch.sending_type !== 'immediate') {
+    const next = batch.paused_at === null ? runsAt(batch, batch.next_occurrence, calendar) : null;
+    return { updates: [batchUpdate(batch, { approval: 'approved', next_run_at: next })] };
+  }
+  return {
+    updates: [
+      batchUpdate(batch, { approval: 'approved', next_occurrence: batch.occurrences + 1 }),
+      ...first.map((line) => lineUpdate(line, { reserved_at: now, next_start_at: now })),
+    ],
+    transfers: first.map((line) => reserveTransfer(line, newId('trf', line.shard), now)),
+  };
+}
+
+/** The operator's no: nothing of it has been started, and nothing will. */
+export function reject(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
+  const update = batchUpdate(batch, { approval: 'rejected', next_run_at: null });
+  return joined({ updates: [update] }, ...first.map((line) => callOff(line, context)));
+}
+
+/** No further occurrence runs. Its waiting lines are called off each by itself: others may be starting just now. */
+export function cancel(batch: PayoutBatch, now: number): Change {
+  return { updates: [batchUpdate(batch, { cancelled_at: now, next_run_at: null })] };
+}
+
+/** Notes that no line of a cancelled batch is open any more. */
+export function close(batch: PayoutBatch, now: number): Change {
+  return { updates: [batchUpdate(batch, { closed_at: now })] };
+}
+
+/** No occurrence runs until it is resumed; what has been started goes on. */
+export function pause(batch: PayoutBatch, now: number): Change {
+  return { updates: [batchUpdate(batch, { paused_at: now, next_run_at: null })] };
+}
+
+/** Occurrences run again, from the next one on. */
+export function resume(batch: PayoutBatch, { calendar }: BatchContext): Change {
+  const waits = batch.approval === 'waiting';
+  const next = waits ? null : runsAt(batch, batch.next_occurrence, calendar);
+  return { updates: [batchUpdate(batch, { paused_at: null, next_run_at: next })] };
+}
+
+/** Ends a line that waits: it has never been handed to a carrier, or was certainly not taken. Others are left alone. */
+export function callOff(line: PayoutLine, context: BatchContext): Change {
+  const { now, newId } = context;
+  if (line.status !== 'pending') return {};
+  const moved = moveLine(line, 'called_off', 'called_off', now);
+  if (moved === undefined) return {};
+  return {
+    updates: [moved.update],
+    inserts: [eventOf(moved.line, context)],
+    transfers: line.reserved_at === null ? [] : [returnTransfer(line, newId('trf', line.shard), now)],
+  };
+}
+
+function newLines(batch: PayoutBatch, { now, newId }: BatchContext): PayoutLine[] {
+  const ids = batch.beneficiaries.map(() => newId('txn', batch.shard));
+  return linesOf(batch, batch.next_occurrence, ids, now);
+}
+
+/** The occurrence after this one is next, at its hour unless the batch is paused. */
+function advance(batch: PayoutBatch, { calendar }: BatchContext): Update {
+  const next_occurrence = batch.next_occurrence + 1;
+  const paused = batch.paused_at !== null;
+  return batchUpdate(batch, { next_occurrence, next_run_at: paused ? null : runsAt(batch, next_occurrence, calendar) });
+}
+
+function eventOf(line: PayoutLine, { now, newId, say }: BatchContext) {
+  return eventInsert(payoutEvent(line, say(line), newId('evt', line.shard), now));
+}
+
+type BatchRow = Extract<Update, { table: 'payout_batch' }>['row'];
+type LineRow = Extract<Update, { table: 'payout_line' }>['row'];
+
+function batchUpdate({ shard, id, version }: PayoutBatch, row: BatchRow): Update {
+  return { table: 'payout_batch', shard, id, version, row };
+}
+
+function lineUpdate({ shard, id, version }: PayoutLine, row: LineRow): Update {
+  return { table: 'payout_line', shard, id, version, row };
+}
+
+function joined(...changes: readonly Change[]): Change {
+  return {
+    updates: changes.flatMap(({ updates = [] }) => updates),
+    inserts: changes.flatMap(({ inserts = [] }) => inserts),
+    transfers: changes.flatMap(({ transfers = [] }) => transfers),
+  };
+}

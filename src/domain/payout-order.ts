@@ -1,0 +1,210 @@
+/**
+ * What a merchant orders when it pays out, and the batch and lines that come of it.
+ *
+ * Invariant: an order's beneficiaries are at most a hundred and differ, and its total is within the limit, before a batch
+ * is made of it; every occurrence of a batch pays the same beneficiaries, each by a line of its own.
+ */
+
+import type { Transfer } from './change.ts';
+import { type Currency, exponentOf } from './currency.ts';
+import { payoutFeeOf } from './fee.ts';
+import { costOf, reserveTransfer, START_LEASE_MS } from './payout.ts';
+import type {
+  Beneficiary,
+  Merchant,
+  PayoutApproval,
+  PayoutBatch,
+  PayoutFrequency,
+  PayoutLine,
+  ReceiptMode,
+  SendingType,
+} from './records.ts';
+
+/** The most beneficiaries of one call (specification, Limits). */
+export const BENEFICIARIES_MOST = 100;
+/** The most that one occurrence pays in all, fees aside, in whole units of its currency (specification, Limits). */
+const TOTAL_MOST = 1_000_000n;
+/** The longest note to the receivers. */
+export const NOTE_MOST = 160;
+
+/** The hour and zone of dated payouts where the merchant has set none (contract §5). */
+const RUN_HOUR = 6;
+const RUN_ZONE = 'UTC';
+
+/** The most that one occurrence pays in all, in minor units. */
+export function totalMost(currency: Currency): bigint {
+  return TOTAL_MOST * 10n ** BigInt(exponentOf(currency));
+}
+
+/** When a merchant's dated payouts run. */
+export function runTimeOf({ settings }: Pick<Merchant, 'settings'>): Pick<PayoutBatch, 'run_hour' | 'time_zone'> {
+  return { run_hour: settings.payout_hour ?? RUN_HOUR, time_zone: settings.payout_time_zone ?? RUN_ZONE };
+}
+
+/** Somebody to be paid, checked and routed; without a fee yet. */
+export type OrderedLine = Pick<Beneficiary, 'msisdn' | 'wallet_number' | 'connector' | 'carrier' | 'amount'> & {
+  readonly amountMinor: bigint;
+};
+
+/** What a call asks for, once its fields are right. */
+export interface PayoutOrder {
+  readonly customer_reference: string;
+  readonly currency: Currency;
+  readonly receipt_mode: ReceiptMode;
+  readonly sending_type: SendingType;
+  readonly notify_url: string;
+  readonly note: string | null;
+  readonly language: string;
+  readonly lines: readonly OrderedLine[];
+  /** One date an occurrence, ascending; null: at once. */
+  readonly dates: readonly string[] | null;
+  readonly frequency: PayoutFrequency | null;
+  /** The batch whose failed lines are paid again. */
+  readonly retry_of: string | null;
+}
+
+/** What one occurrence pays. */
+export interface PayoutTotals {
+  readonly amount_minor: bigint;
+  readonly fee_minor: bigint;
+}
+
+export function totalsOf(beneficiaries: readonly Pick<Beneficiary, 'amount_minor' | 'fee_minor'>[]): PayoutTotals {
+  let amount_minor = 0n;
+  let fee_minor = 0n;
+  for (const one of beneficiaries) {
+    amount_minor += BigInt(one.amount_minor);
+    fee_minor += BigInt(one.fee_minor);
+  }
+  return { amount_minor, fee_minor };
+}
+
+/** Whether an operator has to approve it first: maker and checker. Fees do not count. */
+export function approvalFor(
+  merchant: Pick<Merchant, 'settings'>,
+  amountMinor: bigint,
+  currency: Currency,
+): PayoutApproval {
+  const from = merchant.settings.payout_approval_from?.[currency];
+  return from !== undefined && amountMinor >= BigInt(from) ? 'waiting' : 'none';
+}
+
+/** Whether occurrences are still to come. */
+export function hasMore(
+  batch: Pick<PayoutBatch, 'next_occurrence' | 'occurrences' | 'cancelled_at' | 'approval'>,
+): boolean {
+  const called = batch.cancelled_at !== null || batch.approval === 'rejected';
+  return !called && batch.next_occurrence <= batch.occurrences;
+}
+
+/** Everything but the ids and times that a batch is made of. */
+export interface BatchPlace {
+  readonly shard: number;
+  readonly id: string;
+  /** When the first occurrence runs; null: at once. */
+  readonly firstRunAt: number | null;
+  readonly now: number;
+}
+
+/** The batch of an order: fees of now, and whether it waits for an operator. */
+export function batchOf(merchant: Merchant, order: PayoutOrder, place: BatchPlace): PayoutBatch {
+  const beneficiaries = order.lines.map((line) => beneficiaryOf(merchant, order, line));
+  const approval = approvalFor(merchant, totalsOf(beneficiaries).amount_minor, order.currency);
+  const startsNow = order.dates === null && approval === 'none';
+  return {
+    shard: place.shard,
+    id: place.id,
+    version: 1,
+    merchant_id: merchant.id,
+    customer_reference: order.customer_reference,
+    currency: order.currency,
+    receipt_mode: order.receipt_mode,
+    sending_type: order.sending_type,
+    notify_url: order.notify_url,
+    note: order.note,
+    language: order.language,
+    beneficiaries,
+    dates: order.dates,
+    frequency: order.frequency,
+    ...runTimeOf(merchant),
+    occurrences: order.dates?.length ?? 1,
+    next_occurrence: startsNow ? 2 : 1,
+    next_run_at: approval === 'none' ? place.firstRunAt : null,
+    approval,
+    paused_at: null,
+    cancelled_at: null,
+    closed_at: null,
+    retry_of: order.retry_of,
+    created_at: place.now,
+  };
+}
+
+function beneficiaryOf(merchant: Merchant, order: PayoutOrder, line: OrderedLine): Beneficiary {
+  const { amountMinor, ...known } = line;
+  const fee = payoutFeeOf(merchant, order.receipt_mode, amountMinor, order.currency);
+  return { ...known, amount_minor: amountMinor.toString(), fee_minor: fee.toString() };
+}
+
+/**
+ * The lines of one occurrence, as they are born: nothing put aside, nothing due. `ids` are their transaction_ids, one for each
+ * beneficiary.
+ */
+export function linesOf(batch: PayoutBatch, occurrence: number, ids: readonly string[], now: number): PayoutLine[] {
+  return batch.beneficiaries.map((beneficiary, position) => ({
+    shard: batch.shard,
+    id: ids[position] ?? missing(),
+    version: 1,
+    merchant_id: batch.merchant_id,
+    batch_id: batch.id,
+    occurrence,
+    position,
+    scheduled_date: batch.dates?.[occurrence - 1] ?? null,
+    status: 'pending',
+    receipt_mode: batch.receipt_mode,
+    msisdn: beneficiary.msisdn,
+    wallet_number: beneficiary.wallet_number,
+    connector: beneficiary.connector,
+    carrier: beneficiary.carrier,
+    amount: beneficiary.amount,
+    amount_minor: BigInt(beneficiary.amount_minor),
+    fee_minor: BigInt(beneficiary.fee_minor),
+    currency: batch.currency,
+    customer_reference: batch.customer_reference,
+    notify_url: batch.notify_url,
+    note: batch.note,
+    language: batch.language,
+    attempt_id: null,
+    provider_reference: null,
+    reason: null,
+    // The one that tells of its making.
+    events: 1,
+    tries: 0,
+    reserved_at: null,
+    next_start_at: null,
+    retried_by: null,
+    created_at: now,
+    started_at: null,
+    completed_at: null,
+  }));
+}
+
+function missing(): never {
+  throw new Error('each line needs an id');
+}
+
+/** Lines whose money is put aside in the change that writes them, and who start from that commit on. */
+export function reserved(
+  lines: readonly PayoutLine[],
+  transferIds: readonly string[],
+  now: number,
+): { readonly lines: PayoutLine[]; readonly transfers: Transfer[] } {
+  return {
+    lines: lines.map((line) => ({ ...line, reserved_at: now, next_start_at: now + START_LEASE_MS })),
+    transfers: lines.map((line, at) => reserveTransfer(line, transferIds[at] ?? missing(), now)),
+  };
+}
+
+/** What lines cost together, fees included. */
+export function costOfLines(lines: readonly PayoutLine[]): bigint {
+  return lines.reduce((sum, line) => sum + costOf(line), 0n);
+}

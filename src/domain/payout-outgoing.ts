@@ -1,0 +1,142 @@
+/**
+ * A payout line on its way out: what starting it writes, and what its attempt's outcome writes.
+ *
+ * Invariant: nothing leaves that has not been put aside, and a line that ends tells of it: money, status and event are one
+ * change.
+ */
+
+import type { SettlementContext } from './attempt-settlement.ts';
+import type { Change, Transfer } from './change.ts';
+import { transitAccount, walletAccount } from './ledger.ts';
+import type { Outgoing, OutgoingFact } from './outgoing.ts';
+import {
+  eventInsert,
+  isPaidOut,
+  type MovedLine,
+  moveLine,
+  nextStartAt,
+  type PayoutColumns,
+  type PayoutFact,
+  paidTransfers,
+  reserveTransfer,
+  returnTransfer,
+} from './payout.ts';
+import type { Reason } from './reason.ts';
+import type { Attempt, PayoutLine, Wallet } from './records.ts';
+import { payoutEvent } from './webhook.ts';
+
+/** The sentence that tells of a line, in its batch's language. */
+export type LineText = (language: string, line: PayoutLine) => string;
+
+export interface LineContext extends Pick<SettlementContext, 'now' | 'newId'> {
+  readonly text: LineText;
+}
+
+/** A change, and the line as it will be. */
+export interface LineChange {
+  readonly change: Change;
+  readonly line: PayoutLine;
+}
+
+/** A line as what its attempts pay. */
+export function lineOrder(line: PayoutLine, text: LineText): Outgoing {
+  return {
+    status: line.status,
+    isItsOwn: (attempt) => line.attempt_id === attempt.id && !isPaidOut(line.status),
+    move: (fact, reason, attempt, context) => afterWord(line, fact, reason, attempt, { ...context, text }),
+  };
+}
+
+function afterWord(
+  line: PayoutLine,
+  fact: OutgoingFact,
+  reason: Reason | null,
+  attempt: Attempt,
+  context: LineContext,
+): Change | undefined {
+  const { now, newId } = context;
+  const { shard } = line;
+  switch (fact) {
+    case 'upstream_paid': {
+      const target = transitAccount(shard, attempt.connector, line.currency);
+      const transfers = paidTransfers(line, target, [newId('trf', shard), newId('trf', shard)], now);
+      return end(line, fact, reason, transfers, context, { provider_reference: attempt.provider_reference }).change;
+    }
+    case 'upstream_refused': {
+      const transfers = [returnTransfer(line, newId('trf', shard), now)];
+      return end(line, fact, reason, transfers, context, { provider_reference: attempt.provider_reference }).change;
+    }
+    case 'attempt_not_taken':
+      return only(moveLine(line, fact, reason, now, { next_start_at: nextStartAt(line.tries, now) }));
+    case 'upstream_accepted':
+    case 'upstream_silent':
+      return only(moveLine(line, fact, reason, now));
+  }
+}
+
+function only(moved: MovedLine | undefined): Change | undefined {
+  return moved === undefined ? undefined : { updates: [moved.update] };
+}
+
+/** Opens an attempt at a line. What the line costs is put aside with it, unless it has been before. */
+export function intendLine(line: PayoutLine, attempt: Attempt, { now, newId }: Omit<LineContext, 'text'>): LineChange {
+  const moved = mustMove(line, 'attempt_intended', null, now, {
+    attempt_id: attempt.id,
+    tries: line.tries + 1,
+    started_at: line.started_at ?? now,
+    reserved_at: line.reserved_at ?? now,
+  });
+  const transfers = line.reserved_at === null ? [reserveTransfer(line, newId('trf', line.shard), now)] : [];
+  return {
+    line: moved.line,
+    change: { updates: [moved.update], inserts: [{ table: 'attempt', row: attempt }], transfers },
+  };
+}
+
+/** Pays a line into a wallet of ours; where there is none, or none in that currency, the line fails. */
+export function payWallet(line: PayoutLine, wallet: Wallet | undefined, context: LineContext): LineChange {
+  const { now, newId } = context;
+  const { shard } = line;
+  const isReserved = line.reserved_at !== null;
+  const columns = { tries: line.tries + 1, started_at: line.started_at ?? now };
+  if (wallet === undefined || wallet.currency !== line.currency) {
+    const reason = wallet === undefined ? 'wallet_unknown' : 'wallet_currency';
+    const transfers = isReserved ? [returnTransfer(line, newId('trf', shard), now)] : [];
+    return end(line, 'wallet_refused', reason, transfers, context, columns);
+  }
+  const reserved = isReserved ? [] : [reserveTransfer(line, newId('trf', shard), now)];
+  const paid = paidTransfers(line, walletAccount(wallet.id), [newId('trf', shard), newId('trf', shard)], now);
+  return end(line, 'wallet_credited', null, [...reserved, ...paid], context, columns);
+}
+
+/** The merchant has too little to put aside: this line fails, alone. */
+export function failForFunds(line: PayoutLine, context: LineContext): LineChange {
+  const columns = { tries: line.tries + 1 };
+  return end(line, 'funds_missing', 'merchant_funds_missing', [], context, columns);
+}
+
+/** Moves a line to its end, with its money and its event. */
+function end(
+  line: PayoutLine,
+  fact: PayoutFact,
+  reason: Reason | null,
+  transfers: readonly Transfer[],
+  { now, newId, text }: LineContext,
+  columns: PayoutColumns,
+): LineChange {
+  const moved = mustMove(line, fact, reason, now, columns);
+  const event = payoutEvent(moved.line, text(line.language, moved.line), newId('evt', line.shard), now);
+  return { line: moved.line, change: { updates: [moved.update], inserts: [eventInsert(event)], transfers } };
+}
+
+function mustMove(
+  line: PayoutLine,
+  fact: PayoutFact,
+  reason: Reason | null,
+  now: number,
+  columns: PayoutColumns,
+): MovedLine {
+  const moved = moveLine(line, fact, reason, now, columns);
+  if (moved === undefined) throw new Error(`payout ${line.id} is ${line.status}: ${fact} is known already`);
+  return moved;
+}

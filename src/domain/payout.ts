@@ -1,0 +1,212 @@
+/**
+ * A payout line's life, and what moving between its states writes; a batch is what its lines are.
+ *
+ * Invariant: a final status never changes again. Nothing is processing whose amount and fee have not been put aside, and
+ * what was put aside leaves the reserved balance in the change that makes the line final.
+ */
+
+import type { AccountRef, Insert, Transfer, Update } from './change.ts';
+import { feesAccount, merchantAccount } from './ledger.ts';
+import { type Machine, step } from './machine.ts';
+import type { Reason } from './reason.ts';
+import type { PayoutLine, PayoutStatus } from './records.ts';
+
+export type PayoutFact =
+  | 'attempt_intended'
+  | 'attempt_not_taken'
+  | 'upstream_accepted'
+  | 'upstream_silent'
+  | 'upstream_paid'
+  | 'upstream_refused'
+  | 'wallet_credited'
+  | 'wallet_refused'
+  | 'funds_missing'
+  | 'called_off';
+
+export const PAYOUT: Machine<PayoutStatus, PayoutFact> = {
+  name: 'payout_line',
+  initial: 'pending',
+  final: ['completed', 'failed'],
+  facts: [
+    'attempt_intended',
+    'attempt_not_taken',
+    'upstream_accepted',
+    'upstream_silent',
+    'upstream_paid',
+    'upstream_refused',
+    'wallet_credited',
+    'wallet_refused',
+    'funds_missing',
+    'called_off',
+  ],
+  table: {
+    pending: {
+      attempt_intended: 'processing',
+      wallet_credited: 'completed',
+      wallet_refused: 'failed',
+      funds_missing: 'failed',
+      called_off: 'failed',
+      // Of a try that counted as not taken, before the next one: it had been taken after all.
+      upstream_accepted: 'processing',
+      upstream_paid: 'completed',
+    },
+    // What was certainly not taken waits again, its funds still put aside.
+    processing: {
+      attempt_not_taken: 'pending',
+      upstream_accepted: 'processing',
+      upstream_silent: 'processing',
+      upstream_paid: 'completed',
+      upstream_refused: 'failed',
+    },
+    completed: { upstream_paid: 'completed', wallet_credited: 'completed' },
+    failed: { upstream_refused: 'failed', wallet_refused: 'failed', funds_missing: 'failed', called_off: 'failed' },
+  },
+};
+
+/** How long whoever took a line that is due has for starting it, before the round may take it too. Lines may be born taken. */
+export const START_LEASE_MS = 30_000;
+
+/** Milliseconds until what was certainly not taken is sent again, by how often it has been tried; the last one repeats. */
+const START_PAUSES_MS = [5_000, 15_000, 30_000, 60_000, 120_000] as const;
+const START_PAUSE_MOST_MS = 300_000;
+
+/** When what has been tried so often, and was not taken, goes out again. */
+export function nextStartAt(tries: number, now: number): number {
+  return now + (START_PAUSES_MS[tries - 1] ?? START_PAUSE_MOST_MS);
+}
+
+export function isPaidOut(status: PayoutStatus): boolean {
+  return PAYOUT.final.includes(status);
+}
+
+/** What a line costs its merchant: the amount, and the fee on top of it. */
+export function costOf(line: Pick<PayoutLine, 'amount_minor' | 'fee_minor'>): bigint {
+  return line.amount_minor + line.fee_minor;
+}
+
+/** How many lines of a batch stand where. They add up to its lines. */
+export interface PayoutCounts {
+  readonly pending: number;
+  readonly processing: number;
+  readonly completed: number;
+  readonly failed: number;
+}
+
+export type BatchStatus = 'pending' | 'processing' | 'completed' | 'partial_success' | 'failed';
+
+/**
+ * A batch's status is that of its lines (contract §5). `more` says that further occurrences are to come: then nothing is
+ * over yet.
+ */
+export function batchStatus({ pending, processing, completed, failed }: PayoutCounts, more: boolean): BatchStatus {
+  if (processing === 0 && completed === 0 && failed === 0) return 'pending';
+  if (pending > 0 || processing > 0 || more) return 'processing';
+  if (failed === 0) return 'completed';
+  return completed === 0 ? 'failed' : 'partial_success';
+}
+
+/** Columns that a move may set besides those that it sets by itself. */
+export type PayoutColumns = Partial<
+  Omit<PayoutLine, 'shard' | 'id' | 'version' | 'status' | 'reason' | 'completed_at' | 'events'>
+>;
+
+export interface MovedLine {
+  /** The line as it will be once the change has committed. */
+  readonly line: PayoutLine;
+  readonly update: Update;
+}
+
+/**
+ * Moves a line by a fact. A repeated fact returns undefined, one that contradicts the state throws `PayoutConflict`.
+ * A final line's event has to be written by whoever calls this: `events` is raised here for it.
+ */
+export function moveLine(
+  line: PayoutLine,
+  fact: PayoutFact,
+  reason: Reason | null,
+  now: number,
+  columns: PayoutColumns = {},
+): MovedLine | undefined {
+  const next = step(PAYOUT, line.status, fact);
+  if (next.kind === 'repeated') return undefined;
+  if (next.kind === 'conflict') throw new PayoutConflict(line, fact);
+  const done = isPaidOut(next.to);
+  const row = {
+    ...(next.to === 'pending' ? {} : { next_start_at: null }),
+    ...(done ? { reserved_at: null, events: line.events + 1 } : {}),
+    ...columns,
+    status: next.to,
+    reason,
+    completed_at: done ? now : null,
+  };
+  return {
+    line: { ...line, ...row, version: line.version + 1 },
+    update: { table: 'payout_line', shard: line.shard, id: line.id, version: line.version, row },
+  };
+}
+
+/** A fact that contradicts what the merchant was told. */
+export class PayoutConflict extends Error {
+  constructor(line: PayoutLine, fact: PayoutFact) {
+    super(`payout ${line.id} is ${line.status}: ${fact} contradicts it`);
+    this.name = 'PayoutConflict';
+  }
+}
+
+type Moves = Pick<PayoutLine, 'shard' | 'id' | 'merchant_id' | 'currency' | 'amount_minor' | 'fee_minor'>;
+
+/** Puts a line's amount and fee aside. The change loses when the merchant has not so much available. */
+export function reserveTransfer(line: Moves, id: string, at: number): Transfer {
+  return {
+    ...common(line, at),
+    id,
+    debit: merchantAccount(line.merchant_id, 'available', line.currency),
+    credit: merchantAccount(line.merchant_id, 'reserved', line.currency),
+    amount_minor: costOf(line),
+    cause: 'payout_reserved',
+  };
+}
+
+/** Pays a line from what was put aside: the amount to `target`, the fee to us. */
+export function paidTransfers(line: Moves, target: AccountRef, ids: readonly [string, string], at: number): Transfer[] {
+  const reserved = merchantAccount(line.merchant_id, 'reserved', line.currency);
+  const paid: Transfer = {
+    ...common(line, at),
+    id: ids[0],
+    debit: reserved,
+    credit: target,
+    amount_minor: line.amount_minor,
+    cause: 'payout',
+  };
+  if (line.fee_minor === 0n) return [paid];
+  const fee: Transfer = {
+    ...common(line, at),
+    id: ids[1],
+    debit: reserved,
+    credit: feesAccount(line.shard, line.currency),
+    amount_minor: line.fee_minor,
+    cause: 'payout_fee',
+  };
+  return [paid, fee];
+}
+
+/** Gives back what was put aside. */
+export function returnTransfer(line: Moves, id: string, at: number): Transfer {
+  return {
+    ...common(line, at),
+    id,
+    debit: merchantAccount(line.merchant_id, 'reserved', line.currency),
+    credit: merchantAccount(line.merchant_id, 'available', line.currency),
+    amount_minor: costOf(line),
+    cause: 'payout_returned',
+  };
+}
+
+function common({ shard, currency, id }: Moves, at: number): Pick<Transfer, 'shard' | 'currency' | 'cause_id' | 'at'> {
+  return { shard, currency, cause_id: id, at };
+}
+
+/** An event as an insert of the change that it tells of. */
+export function eventInsert(row: Extract<Insert, { table: 'webhook_event' }>['row']): Insert {
+  return { table: 'webhook_event', row };
+}

@@ -1,0 +1,181 @@
+/**
+ * Making a refund: what may be given back, where it is taken from, and by which way it goes.
+ *
+ * Invariant: refunds that are completed and open together never exceed the payment's amount. What is still held for the
+ * payment is taken first, the merchant's available balance only for the rest.
+ */
+
+import type { AccountRef, Change, Transfer } from './change.ts';
+import { merchantAccount, merchantShare, walletAccount } from './ledger.ts';
+import { formatMinor, parseAmount } from './money.ts';
+import { START_LEASE_MS } from './payout.ts';
+import type { Payment, Refund } from './records.ts';
+import { giveBack, type RefundContext, transferOf } from './refund.ts';
+import { Refusal, type RefusalDetail, refuseField } from './refusal.ts';
+
+/** What a merchant asks for. */
+export interface RefundCommand {
+  /** Absent: all that is left. */
+  readonly amount: string | undefined;
+  /** The merchant's words. */
+  readonly note: string | null;
+}
+
+/** How the money goes back: by the method that paid. */
+export type RefundWay =
+  | { readonly kind: 'wallet'; readonly number: string }
+  | {
+      readonly kind: 'upstream';
+      /** What finds the upstream again. */
+      readonly connector: string;
+      /** As customers know it. */
+      readonly carrier: string;
+      /** The phone that paid (E.164); null for cards. */
+      readonly msisdn: string | null;
+    }
+  /** A person does it: nothing that is connected can. */
+  | { readonly kind: 'by_hand' };
+
+export interface RefundSources {
+  readonly payment: Payment;
+  /** The payment's refunds so far, read after it; only asked for where money of it may still be held. */
+  readonly earlier: readonly Refund[];
+  /** What the merchant has available in the currency. */
+  readonly availableMinor: bigint;
+}
+
+export interface RefundMade {
+  readonly change: Change;
+  readonly refund: Refund;
+  readonly payment: Payment;
+}
+
+/** Whether money of the payment may still be held for its merchant. */
+export function mayBeHeld(payment: Pick<Payment, 'delivery_behaviour' | 'released_at'>): boolean {
+  return payment.delivery_behaviour === 'delayed_delivery' && payment.released_at === null;
+}
+
+/** What is still held of a delayed payment's share, or was until it was released: refunds took the rest. */
+export function heldShare(payment: Payment, refunds: readonly Pick<Refund, 'from_held_minor'>[]): bigint {
+  return refunds.reduce((left, { from_held_minor }) => left - from_held_minor, merchantShare(payment));
+}
+
+/**
+ * What a new refund writes. Wallets of ours have it at once; for everything else the money is put aside.
+ *
+ * @throws Refusal 1205 when the payment is not approved, 1101, 1202 when more is asked for than is left, 1201 when the
+ *   merchant's money does not cover it.
+ */
+export function makeRefund(
+  { payment, earlier, availableMinor }: RefundSources,
+  command: RefundCommand,
+  way: RefundWay,
+  context: RefundContext,
+): RefundMade {
+  requireRefundable(payment);
+  const asked = requireRest(payment, command.amount);
+  const heldMinor = mayBeHeld(payment) ? heldShare(payment, earlier) : 0n;
+  const from_held_minor = heldMinor < asked.minor ? heldMinor : asked.minor;
+  requireFunds(payment, asked.minor - from_held_minor, availableMinor);
+  const refund = newRefund(payment, { ...asked, from_held_minor, note: command.note }, way, context);
+  const take = (target: AccountRef, cause: 'refund' | 'refund_reserved'): Transfer[] =>
+    (['held', 'available'] as const).flatMap((what) => {
+      const amount = what === 'held' ? from_held_minor : asked.minor - from_held_minor;
+      const source = merchantAccount(payment.merchant_id, what, payment.currency);
+      return amount > 0n ? [transferOf(refund, source, target, amount, cause, context)] : [];
+    });
+  if (way.kind === 'wallet') {
+    const given = giveBack(payment, refund, payment.refunding_minor, context);
+    const transfers = take(walletAccount(way.number), 'refund');
+    const inserts = [{ table: 'refund', row: refund } as const, ...given.inserts];
+    return { refund, payment: given.payment, change: { updates: given.updates, inserts, transfers } };
+  }
+  const { shard, id, version } = payment;
+  const row = { refunding_minor: payment.refunding_minor + asked.minor };
+  const reserved = merchantAccount(payment.merchant_id, 'reserved', payment.currency);
+  return {
+    refund,
+    payment: { ...payment, ...row, version: version + 1 },
+    change: {
+      updates: [{ table: 'payment', shard, id, version, row }],
+      inserts: [{ table: 'refund', row: refund }],
+      transfers: take(reserved, 'refund_reserved'),
+    },
+  };
+}
+
+/** Only what was paid can be given back; where all of it has been, that is said. */
+function requireRefundable({ id, status }: Payment): void {
+  if (status === 'approved') return;
+  const words = { state: status };
+  const detail: RefusalDetail =
+    status === 'refunded'
+      ? { field: 'transaction_id', code: 'NOTHING_LEFT' }
+      : { field: 'transaction_id', code: 'NOT_PAID', words };
+  throw new Refusal(1205, { transactionId: id, words, details: [detail] });
+}
+
+function requireRest(payment: Payment, text: string | undefined): { readonly amount: string; readonly minor: bigint } {
+  const { currency, amount_minor, refunded_minor, refunding_minor } = payment;
+  const left = amount_minor - refunded_minor - refunding_minor;
+  const whole = left === amount_minor ? payment.amount : formatMinor(left, currency);
+  const minor = text === undefined ? left : parseAmount(text, currency)?.minor;
+  if (minor === undefined) throw refuseField(1101, 'amount', 'INVALID_AMOUNT');
+  if (minor > left || left === 0n) {
+    const words = { left: formatMinor(left, currency), currency };
+    throw new Refusal(1202, {
+      transactionId: payment.id,
+      details: [{ field: 'amount', code: 'ABOVE_REFUNDABLE', words }],
+    });
+  }
+  return { amount: text ?? whole, minor };
+}
+
+function requireFunds({ id, currency }: Payment, neededMinor: bigint, availableMinor: bigint): void {
+  if (neededMinor <= availableMinor) return;
+  const words = {
+    needed: formatMinor(neededMinor, currency),
+    available: formatMinor(availableMinor, currency),
+    currency,
+  };
+  throw new Refusal(1201, { transactionId: id, details: [{ field: 'amount', code: 'BALANCE_SHORT', words }] });
+}
+
+interface Asked {
+  readonly amount: string;
+  readonly minor: bigint;
+  readonly from_held_minor: bigint;
+  readonly note: string | null;
+}
+
+function newRefund(payment: Payment, asked: Asked, way: RefundWay, { now, newId }: RefundContext): Refund {
+  if (payment.method === 'none') throw new Error(`payment ${payment.id} was approved without a method`);
+  const isPaid = way.kind === 'wallet';
+  return {
+    shard: payment.shard,
+    id: newId('rfd', payment.shard),
+    version: 1,
+    merchant_id: payment.merchant_id,
+    payment_id: payment.id,
+    status: isPaid ? 'completed' : 'pending',
+    method: payment.method,
+    amount: asked.amount,
+    amount_minor: asked.minor,
+    from_held_minor: asked.from_held_minor,
+    currency: payment.currency,
+    note: asked.note,
+    msisdn: way.kind === 'upstream' ? way.msisdn : null,
+    wallet_number: way.kind === 'wallet' ? way.number : null,
+    connector: way.kind === 'upstream' ? way.connector : null,
+    carrier: way.kind === 'upstream' ? way.carrier : null,
+    attempt_id: null,
+    provider_reference: null,
+    reason: null,
+    tries: isPaid ? 1 : 0,
+    // Born leased: the process that commits it starts it at once.
+    next_start_at: way.kind === 'upstream' ? now + START_LEASE_MS : null,
+    created_at: now,
+    started_at: isPaid ? now : null,
+    completed_at: isPaid ? now : null,
+  };
+}

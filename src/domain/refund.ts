@@ -1,0 +1,220 @@
+/**
+ * A refund's life, and what moving between its states writes: to itself, to its payment, and to the books.
+ *
+ * Invariant: what has been given back and what is on its way back stand in the payment and move under its version, so
+ * that no two refunds can give back more than was paid. What was put aside leaves the reserved balance in the change that
+ * makes the refund final.
+ */
+
+import type { AccountRef, Change, Insert, Transfer, Update } from './change.ts';
+import type { Prefix } from './ids.ts';
+import { merchantAccount } from './ledger.ts';
+import { type Machine, step } from './machine.ts';
+import { movePayment } from './payment.ts';
+import type { Reason } from './reason.ts';
+import type { Payment, Refund, RefundStatus } from './records.ts';
+import { refundEvent } from './webhook.ts';
+
+export type RefundFact =
+  | 'wallet_credited'
+  | 'attempt_intended'
+  | 'attempt_not_taken'
+  | 'upstream_accepted'
+  | 'upstream_silent'
+  | 'upstream_paid'
+  | 'upstream_refused'
+  | 'executed_by_hand'
+  | 'called_off';
+
+export const REFUND: Machine<RefundStatus, RefundFact> = {
+  name: 'refund',
+  initial: 'pending',
+  final: ['completed', 'failed'],
+  facts: [
+    'wallet_credited',
+    'attempt_intended',
+    'attempt_not_taken',
+    'upstream_accepted',
+    'upstream_silent',
+    'upstream_paid',
+    'upstream_refused',
+    'executed_by_hand',
+    'called_off',
+  ],
+  table: {
+    pending: {
+      wallet_credited: 'completed',
+      attempt_intended: 'processing',
+      // It was believed not to have been taken, and was.
+      upstream_accepted: 'processing',
+      upstream_paid: 'completed',
+      executed_by_hand: 'completed',
+      called_off: 'failed',
+    },
+    // What was certainly not taken waits again, its money still put aside.
+    processing: {
+      attempt_not_taken: 'pending',
+      upstream_accepted: 'processing',
+      upstream_silent: 'processing',
+      upstream_paid: 'completed',
+      upstream_refused: 'failed',
+    },
+    completed: { wallet_credited: 'completed', upstream_paid: 'completed', executed_by_hand: 'completed' },
+    failed: { upstream_refused: 'failed', called_off: 'failed' },
+  },
+};
+
+export function isRefundOver(status: RefundStatus): boolean {
+  return REFUND.final.includes(status);
+}
+
+/** Whether a person gives it back: nothing that this gateway is connected to can. */
+export function isByHand({ method, connector }: Pick<Refund, 'method' | 'connector'>): boolean {
+  return connector === null && method !== 'wallet' && method !== 'flash';
+}
+
+/** A refund and the payment that it is of: they move together. */
+export interface RefundRows {
+  readonly refund: Refund;
+  readonly payment: Payment;
+}
+
+export interface RefundContext {
+  readonly now: number;
+  readonly newId: (prefix: Prefix, shard: number) => string;
+}
+
+/** Columns that a move may set besides those that it sets by itself. */
+export type RefundColumns = Partial<
+  Omit<Refund, 'shard' | 'id' | 'version' | 'status' | 'reason' | 'completed_at' | 'from_held_minor'>
+>;
+
+export interface RefundStep {
+  readonly fact: RefundFact;
+  /** Why it failed, or why it waits. */
+  readonly reason: Reason | null;
+  readonly columns?: RefundColumns;
+  /** Who gets the money, in our books, once it is given back. */
+  readonly target: AccountRef;
+}
+
+export interface MovedRefund extends RefundRows {
+  readonly change: Required<Pick<Change, 'updates' | 'inserts' | 'transfers'>>;
+}
+
+/**
+ * Moves a refund by a fact, and the payment with it when the refund is over. A repeated fact returns undefined, one that
+ * contradicts the state throws `RefundConflict`.
+ */
+export function moveRefund(rows: RefundRows, toTake: RefundStep, context: RefundContext): MovedRefund | undefined {
+  const { refund } = rows;
+  const { fact, reason, columns } = toTake;
+  const next = step(REFUND, refund.status, fact);
+  if (next.kind === 'repeated') return undefined;
+  if (next.kind === 'conflict') throw new RefundConflict(refund, fact);
+  const row = {
+    ...(next.to === 'pending' ? {} : { next_start_at: null }),
+    ...columns,
+    status: next.to,
+    reason,
+    completed_at: isRefundOver(next.to) ? context.now : null,
+  };
+  if (next.to === 'completed') return complete(rows, row, toTake.target, context);
+  if (next.to === 'failed') return fail(rows, row, context);
+  const { refund: after, update } = updateRefund(refund, row);
+  return { ...rows, refund: after, change: { updates: [update], inserts: [], transfers: [] } };
+}
+
+/** A fact that contradicts what the merchant was told. */
+export class RefundConflict extends Error {
+  constructor(refund: Refund, fact: RefundFact) {
+    super(`refund ${refund.id} is ${refund.status}: ${fact} contradicts it`);
+    this.name = 'RefundConflict';
+  }
+}
+
+type Row = Partial<Omit<Refund, 'shard' | 'id' | 'version'>>;
+
+function complete(rows: RefundRows, row: Row, target: AccountRef, context: RefundContext): MovedRefund {
+  const { refund: after, update } = updateRefund(rows.refund, row);
+  const { payment, updates, inserts } = giveBack(
+    rows.payment,
+    after,
+    rows.payment.refunding_minor - after.amount_minor,
+    context,
+  );
+  const reserved = merchantAccount(after.merchant_id, 'reserved', after.currency);
+  const paid = transferOf(after, reserved, target, after.amount_minor, 'refund', context);
+  return { refund: after, payment, change: { updates: [update, ...updates], inserts, transfers: [paid] } };
+}
+
+/**
+ * What a completed refund writes to its payment: the sums, the last one's status, and its event. `refunding` is what is
+ * still on its way back.
+ */
+export function giveBack(
+  payment: Payment,
+  refund: Refund,
+  refunding_minor: bigint,
+  context: RefundContext,
+): { readonly payment: Payment; readonly updates: Update[]; readonly inserts: Insert[] } {
+  const { now, newId } = context;
+  const refunded_minor = payment.refunded_minor + refund.amount_minor;
+  const columns = { refunded_minor, refunding_minor };
+  const isLast = refunded_minor === payment.amount_minor;
+  const moved = isLast ? movePayment(payment, 'refunded_in_full', null, now, columns) : undefined;
+  const row = { ...columns, events: payment.events + 1 };
+  const after = moved?.payment ?? { ...payment, ...row, version: payment.version + 1 };
+  const { shard, id, version } = payment;
+  const event = refundEvent(after, refund, newId('evt', shard), now);
+  return {
+    payment: after,
+    updates: [moved?.update ?? { table: 'payment', shard, id, version, row }],
+    inserts: [...(moved === undefined ? [] : [moved.history]), { table: 'webhook_event', row: event }],
+  };
+}
+
+/**
+ * The money goes back to where it came from. What had been held for a payment that was released meanwhile is the
+ * merchant's, and becomes available; otherwise it is held again, and the refund has taken nothing of it.
+ */
+function fail({ refund, payment }: RefundRows, row: Row, context: RefundContext): MovedRefund {
+  const { shard, id, version } = payment;
+  const toHeld = payment.released_at === null ? refund.from_held_minor : 0n;
+  const { refund: after, update } = updateRefund(refund, toHeld > 0n ? { ...row, from_held_minor: 0n } : row);
+  const paymentRow = { refunding_minor: payment.refunding_minor - refund.amount_minor };
+  const reserved = merchantAccount(refund.merchant_id, 'reserved', refund.currency);
+  const back = (what: 'held' | 'available', amount: bigint): Transfer[] => {
+    const account = merchantAccount(refund.merchant_id, what, refund.currency);
+    return amount > 0n ? [transferOf(refund, reserved, account, amount, 'refund_returned', context)] : [];
+  };
+  return {
+    refund: after,
+    payment: { ...payment, ...paymentRow, version: version + 1 },
+    change: {
+      updates: [update, { table: 'payment', shard, id, version, row: paymentRow }],
+      inserts: [],
+      transfers: [...back('held', toHeld), ...back('available', refund.amount_minor - toHeld)],
+    },
+  };
+}
+
+function updateRefund(refund: Refund, row: Row): { readonly refund: Refund; readonly update: Update } {
+  const { shard, id, version } = refund;
+  return {
+    refund: { ...refund, ...row, version: version + 1 },
+    update: { table: 'refund', shard, id, version, row },
+  };
+}
+
+/** A movement of a refund's money. */
+export function transferOf(
+  { shard, id, currency }: Pick<Refund, 'shard' | 'id' | 'currency'>,
+  debit: AccountRef,
+  credit: AccountRef,
+  amount_minor: bigint,
+  cause: 'refund_reserved' | 'refund' | 'refund_returned',
+  { now, newId }: RefundContext,
+): Transfer {
+  return { shard, id: newId('trf', shard), debit, credit, amount_minor, currency, cause, cause_id: id, at: now };
+}

@@ -1,0 +1,39 @@
+/**
+ * The route that says what a merchant has with us (contract §9).
+ */
+
+import { formatMinor } from '../domain/money.ts';
+import { type CurrencyBalances, readBalances } from '../usecases/balances-read.ts';
+import type { Deps } from '../usecases/deps.ts';
+import { BalancesAnswer } from './books-schemas.ts';
+import { defineRoute, type Route } from './route.ts';
+
+export function balanceRoutes(deps: Deps): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/internal/balances',
+      operationId: 'readBalances',
+      summary: 'Read your balances',
+      description: 'What is available, reserved and held, by currency, as it stands now.',
+      credential: 'merchant',
+      limit: 'none',
+      allowConsumed: true,
+      answers: { 200: BalancesAnswer },
+      refusals: [],
+      run: async (call) => {
+        const balances = await readBalances(deps, call.caller.merchant);
+        return call.reply(200, { success: true, balances: balances.map(presentBalances) });
+      },
+    }),
+  ];
+}
+
+function presentBalances({ currency, available, reserved, held }: CurrencyBalances) {
+  return {
+    currency,
+    available: formatMinor(available, currency),
+    reserved: formatMinor(reserved, currency),
+    held: formatMinor(held, currency),
+  };
+}

@@ -1,0 +1,86 @@
+/**
+ * What lists are asked by: a span of dates and a page's size, as texts of a query.
+ *
+ * Invariant: days are UTC's and both ends belong to the span; a date that does not exist is refused, and never taken for
+ * another.
+ */
+
+import { Type } from 'typebox';
+import type { RefusalDetail } from '../domain/refusal.ts';
+
+const SPAN_TEXT = Type.String({
+  maxLength: 40,
+  description:
+    'A day of UTC such as `2026-11-30`, or an instant with its zone such as `2026-11-30T12:00:00Z`. Both ends belong to the span.',
+});
+
+/** The fields of a query that asks for a span. */
+export const SPAN_QUERY = { from: Type.Optional(SPAN_TEXT), to: Type.Optional(SPAN_TEXT) };
+
+/** Milliseconds: `from` inclusive, `until` exclusive; undefined where nothing was said. */
+export interface Span {
+  readonly from: number | undefined;
+  readonly until: number | undefined;
+}
+
+interface SpanQuery {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** What is wrong with a span, if anything. */
+export function spanFaults({ from, to }: SpanQuery): RefusalDetail[] {
+  const [begin, end] = [readInstant(from), readInstant(to)];
+  const faults: RefusalDetail[] = [];
+  if (begin === null) faults.push({ field: 'from', code: 'INVALID_DATE' });
+  if (end === null) faults.push({ field: 'to', code: 'INVALID_DATE' });
+  if (begin && end && endOf(end) <= startOf(begin)) faults.push({ field: 'to', code: 'DATES_REVERSED' });
+  return faults;
+}
+
+/** A span whose faults have been looked for. */
+export function readSpan({ from, to }: SpanQuery): Span {
+  const [begin, end] = [readInstant(from) ?? undefined, readInstant(to) ?? undefined];
+  return {
+    from: begin === undefined ? undefined : startOf(begin),
+    until: end === undefined ? undefined : endOf(end),
+  };
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+const FORM = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+/** Earlier and later ones are slips. */
+const YEARS = { first: 1970, last: 2999 };
+
+interface Instant {
+  readonly at: number;
+  readonly wholeDay: boolean;
+}
+
+const startOf = ({ at }: Instant): number => at;
+const endOf = ({ at, wholeDay }: Instant): number => at + (wholeDay ? DAY_MS : 1);
+
+/** Undefined where there is no text, null where it is no date. */
+function readInstant(text: string | undefined): Instant | null | undefined {
+  if (text === undefined) return undefined;
+  const [whole, day = '', time] = FORM.exec(text) ?? [];
+  if (whole === undefined) return null;
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  // The 30th of February is read as a day of March.
+  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return null;
+  const year = new Date(midnight).getUTCFullYear();
+  const at = time === undefined ? midnight : Date.parse(whole);
+  if (Number.isNaN(at) || year < YEARS.first || year > YEARS.last) return null;
+  return { at, wholeDay: time === undefined };
+}
+
+/** The field of a query that says how long a page is. */
+export function limitQuery(most: number, otherwise: number) {
+  return Type.Optional(Type.String({ maxLength: 16, description: `1 to ${most}; ${otherwise} when absent.` }));
+}
+
+/** What is wrong with a page's size, if anything. */
+export function limitFaults(text: string | undefined, most: number): RefusalDetail[] {
+  if (text === undefined || (/^[0-9]{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= most)) return [];
+  return [{ field: 'limit', code: 'OUT_OF_RANGE', words: { minimum: 1, maximum: most } }];
+}

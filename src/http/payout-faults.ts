@@ -1,0 +1,253 @@
+/**
+ * Bodies of payouts: what is wrong with their fields beyond the schema, and what they order.
+ *
+ * Invariant: one reading finds the faults and makes the order, so that the two cannot differ. Every fault is found, none is
+ * thrown; what cannot be read is left to the schema to complain about.
+ */
+
+import { isCurrency } from '../domain/currency.ts';
+import { formatMinor, parseAmount } from '../domain/money.ts';
+import { type OrderedLine, type PayoutOrder, runTimeOf, totalMost } from '../domain/payout-order.ts';
+import type { Merchant, ReceiptMode, SendingType } from '../domain/records.ts';
+import type { DetailCode, RefusalDetail, Words } from '../domain/refusal.ts';
+import { OCCURRENCES_MOST, occurrenceDates } from '../domain/schedule.ts';
+import { isReferenceText } from '../domain/session.ts';
+import type { Deps } from '../usecases/deps.ts';
+import { urlFaults } from '../usecases/payment-collect.ts';
+import { currencyFault } from '../usecases/session-create.ts';
+import type { PayoutBody } from './payout-schemas.ts';
+import { parsePhone } from './phone.ts';
+import type { Readable } from './route.ts';
+
+type Checking = Pick<Deps, 'outbound' | 'calendar' | 'clock'> & {
+  readonly connectors: Pick<Deps['connectors'], 'payout' | 'servesPayouts' | 'carriersFor' | 'routeFor'>;
+};
+
+/** What came of reading something: the faults, or what it says. */
+interface Reading<T> {
+  readonly faults: readonly RefusalDetail[];
+  readonly value?: T;
+}
+
+const fault = (field: string, code: DetailCode, words?: Words): RefusalDetail =>
+  words === undefined ? { field, code } : { field, code, words };
+
+/** What is wrong with a payout's fields, in any order. */
+export function payoutFaults(deps: Checking, merchant: Merchant, body: Readable<PayoutBody>): readonly RefusalDetail[] {
+  return readPayout(deps, merchant, body).faults;
+}
+
+/** What a body without faults orders. */
+export function payoutOrder(deps: Checking, merchant: Merchant, body: PayoutBody, language: string): PayoutOrder {
+  const { value } = readPayout(deps, merchant, body);
+  if (value === undefined) throw new Error('the body was checked before');
+  return { ...value, language };
+}
+
+type Unspoken = Omit<PayoutOrder, 'language'>;
+
+function readPayout(deps: Checking, merchant: Merchant, body: Readable<PayoutBody>): Reading<Unspoken> {
+  const { customer_reference, currency, receipt_mode, notify_url, note, sending_type = 'immediate' } = body;
+  const dates = readDates(deps, merchant, sending_type, body);
+  const lines = readLines(deps, body);
+  const wrong = currencyFault('currency', currency, merchant);
+  const faults = [
+    ...textFaults('customer_reference', customer_reference),
+    ...(wrong === undefined ? [] : [wrong]),
+    ...urlFaults(deps, merchant, { notify_url }),
+    ...dates.faults,
+    ...lines.faults,
+    ...textFaults('note', note),
+  ];
+  const isWhole = customer_reference !== undefined && notify_url !== undefined && receipt_mode !== undefined;
+  if (faults.length > 0 || !isWhole || !isCurrency(currency)) return { faults };
+  if (lines.value === undefined || dates.value === undefined) return { faults };
+  const value: Unspoken = {
+    customer_reference,
+    currency,
+    receipt_mode,
+    sending_type,
+    notify_url,
+    note: note ?? null,
+    lines: lines.value,
+    ...dates.value,
+    retry_of: null,
+  };
+  return { faults, value };
+}
+
+function textFaults(field: string, text: string | undefined): RefusalDetail[] {
+  return text === undefined || isReferenceText(text) ? [] : [fault(field, 'INVALID_TEXT')];
+}
+
+/** Everybody who is to be paid, in the order of the call. */
+function readLines(deps: Checking, body: Readable<PayoutBody>): Reading<readonly OrderedLine[]> {
+  const { beneficiaries = [], receipt_mode: mode, currency } = body;
+  const known = isCurrency(currency) ? currency : undefined;
+  const faults: RefusalDetail[] = [];
+  const lines: OrderedLine[] = [];
+  const seen = new Set<string>();
+  let total = 0n;
+  for (const [at, given] of beneficiaries.entries()) {
+    if (given === undefined) continue;
+    const field = `beneficiaries[${at}]`;
+    // The amount's form depends on the currency; where that is unknown, the widest form is checked.
+    const amount = given.amount === undefined ? undefined : parseAmount(given.amount, known ?? 'usd');
+    if (given.amount !== undefined && amount === undefined) faults.push(fault(`${field}.amount`, 'INVALID_AMOUNT'));
+    total += amount?.minor ?? 0n;
+    const receiver = mode === undefined ? { faults: [] } : readReceiver(deps, mode, currency, given, field);
+    faults.push(...receiver.faults);
+    const key = receiver.value?.msisdn ?? receiver.value?.wallet_number ?? undefined;
+    if (key !== undefined && seen.has(key))
+      faults.push(fault(`${field}.${FIELD[mode ?? 'wallet']}`, 'DUPLICATE_BENEFICIARY'));
+    if (key !== undefined) seen.add(key);
+    if (receiver.value === undefined || amount === undefined) continue;
+    lines.push({ ...receiver.value, amount: given.amount ?? '', amountMinor: amount.minor });
+  }
+  if (known !== undefined && total > totalMost(known)) {
+    const maximum = formatMinor(totalMost(known), known);
+    faults.unshift(fault('beneficiaries', 'PAYOUT_TOTAL', { maximum, currency: known }));
+  }
+  return faults.length > 0 ? { faults: faults.filter(isFirst) } : { faults, value: lines };
+}
+
+/** What is wrong with the whole call is found at each of its lines, and said once. */
+function isFirst({ field }: RefusalDetail, at: number, all: readonly RefusalDetail[]): boolean {
+  return field !== 'receipt_mode' || all.findIndex((other) => other.field === field) === at;
+}
+
+const FIELD = { mobile_money: 'phone_number', wallet: 'wallet_number' } as const satisfies {
+  [mode in ReceiptMode]: string;
+};
+
+type Receiver = Omit<OrderedLine, 'amount' | 'amountMinor'>;
+type Given = NonNullable<NonNullable<Readable<PayoutBody>['beneficiaries']>[number]>;
+
+/** Who receives a line. A receiver that is known goes along with its faults, so that its repetition is seen too. */
+function readReceiver(
+  deps: Checking,
+  mode: ReceiptMode,
+  currency: string | undefined,
+  given: Given,
+  line: string,
+): Reading<Receiver> {
+  const name = FIELD[mode];
+  const field = `${line}.${name}`;
+  const text = given[name];
+  if (text === undefined || text === '') return { faults: [fault(field, 'REQUIRED')] };
+  if (mode === 'wallet') {
+    // As they are printed: in groups.
+    const number = text.replaceAll(/[ -]/g, '');
+    if (number === '' || !isReferenceText(number)) return { faults: [fault(field, 'INVALID_TEXT')] };
+    return { faults: [], value: { msisdn: null, wallet_number: number, connector: null, carrier: null } };
+  }
+  const msisdn = parsePhone(text);
+  if (msisdn === undefined) return { faults: [fault(field, 'INVALID_PHONE_NUMBER')] };
+  const route = isCurrency(currency) ? readRoute(deps, msisdn, currency, field) : { faults: [] };
+  const way = route.value ?? { connector: null, carrier: null };
+  return { faults: route.faults, value: { msisdn, wallet_number: null, ...way } };
+}
+
+/** The carrier follows from the number's prefix and the currency; a wrong pairing says what would work (1103). */
+function readRoute(
+  { connectors }: Checking,
+  msisdn: string,
+  currency: Parameters<Checking['connectors']['routeFor']>[1],
+  field: string,
+): Reading<{ readonly connector: string; readonly carrier: string }> {
+  const route = connectors.routeFor(msisdn, currency);
+  if (route.kind === 'wrong_currency') {
+    const { carrier, currencies } = route;
+    return { faults: [fault(field, 'CARRIER_CURRENCY', { carrier, currencies: currencies.join(', ') })] };
+  }
+  if (route.kind === 'route' && connectors.payout(route.connector) !== undefined) {
+    return { faults: [], value: { connector: route.connector, carrier: route.carrier } };
+  }
+  if (!connectors.servesPayouts(currency)) {
+    const words = { method: 'mobile_money', options: 'wallet' };
+    return { faults: [fault('receipt_mode', 'METHOD_NOT_AVAILABLE', words)] };
+  }
+  const works = route.kind === 'no_carrier' ? route.works : connectors.carriersFor(currency);
+  const countries = [...new Set(works.map(({ carrier, country }) => `${carrier} (${country})`))].join(', ');
+  return { faults: [fault(field, 'NO_CARRIER', { countries })] };
+}
+
+type Planned = Pick<PayoutOrder, 'dates' | 'frequency'>;
+
+/** On which dates it runs; fields of another sending_type are ignored. */
+function readDates(
+  deps: Checking,
+  merchant: Merchant,
+  sending: SendingType,
+  body: Readable<PayoutBody>,
+): Reading<Planned> {
+  if (sending === 'immediate') return { faults: [], value: { dates: null, frequency: null } };
+  const today = deps.calendar.today(runTimeOf(merchant).time_zone, deps.clock.now());
+  return sending === 'scheduled' ? readScheduled(deps, body, today) : readRecurring(deps, body, today);
+}
+
+function readScheduled(deps: Checking, body: Readable<PayoutBody>, today: string): Reading<Planned> {
+  const field = 'scheduled_dates';
+  const given = body.scheduled_dates ?? undefined;
+  if (given === undefined) return { faults: [fault(field, 'REQUIRED')] };
+  if (!Array.isArray(given)) return { faults: [fault(field, 'WRONG_TYPE', { type: 'array' })] };
+  if (given.length === 0) return { faults: [fault(field, 'TOO_SHORT', { minimum: 1 })] };
+  if (given.length > OCCURRENCES_MOST) return { faults: [fault(field, 'TOO_LONG', { maximum: OCCURRENCES_MOST })] };
+  const items: readonly unknown[] = given;
+  const faults: RefusalDetail[] = [];
+  const dates: string[] = [];
+  for (const [at, item] of items.entries()) {
+    const read = readDate(deps, `${field}[${at}]`, item, today);
+    faults.push(...read.faults);
+    if (read.value === undefined) continue;
+    if (dates.includes(read.value)) faults.push(fault(`${field}[${at}]`, 'DUPLICATE_DATE'));
+    dates.push(read.value);
+  }
+  if (faults.length > 0) return { faults };
+  const order = { sending_type: 'scheduled', dates } as const;
+  return { faults, value: { dates: occurrenceDates(deps.calendar, order), frequency: null } };
+}
+
+const FREQUENCIES = ['daily', 'weekly', 'biweekly', 'monthly'] as const;
+
+function readRecurring(deps: Checking, body: Readable<PayoutBody>, today: string): Reading<Planned> {
+  const frequency = FREQUENCIES.find((known) => known === body.recurring_frequency);
+  const start = body.recurring_start_date ?? undefined;
+  const begun = start === undefined ? { faults: [] } : readDate(deps, 'recurring_start_date', start, today);
+  const count = readOccurrences(body.recurring_occurrences ?? undefined);
+  const faults = [
+    ...missing('recurring_frequency', body.recurring_frequency),
+    ...missing('recurring_start_date', start),
+    ...missing('recurring_occurrences', body.recurring_occurrences),
+    ...begun.faults,
+    ...count.faults,
+  ];
+  if (frequency === undefined && (body.recurring_frequency ?? undefined) !== undefined) {
+    faults.push(fault('recurring_frequency', 'NOT_AN_OPTION', { options: FREQUENCIES.join(', ') }));
+  }
+  if (faults.length > 0 || frequency === undefined || begun.value === undefined || count.value === undefined) {
+    return { faults };
+  }
+  const order = { sending_type: 'recurring', start: begun.value, frequency, occurrences: count.value } as const;
+  return { faults, value: { dates: occurrenceDates(deps.calendar, order), frequency } };
+}
+
+function missing(field: string, value: unknown): RefusalDetail[] {
+  return value === undefined || value === null ? [fault(field, 'REQUIRED')] : [];
+}
+
+function readDate(deps: Checking, field: string, given: unknown, today: string): Reading<string> {
+  if (typeof given !== 'string' || !deps.calendar.isDate(given)) return { faults: [fault(field, 'INVALID_DATE')] };
+  // Of one form, dates sort as texts.
+  return given < today ? { faults: [fault(field, 'DATE_PAST', { today })] } : { faults: [], value: given };
+}
+
+function readOccurrences(given: unknown): Reading<number> {
+  const field = 'recurring_occurrences';
+  if (given === undefined) return { faults: [] };
+  if (typeof given !== 'number' || !Number.isInteger(given)) {
+    return { faults: [fault(field, 'WRONG_TYPE', { type: 'integer' })] };
+  }
+  if (given >= 1 && given <= OCCURRENCES_MOST) return { faults: [], value: given };
+  return { faults: [fault(field, 'OUT_OF_RANGE', { minimum: 1, maximum: OCCURRENCES_MOST })] };
+}

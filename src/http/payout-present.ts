@@ -1,0 +1,173 @@
+/**
+ * Payouts as the wire writes them (specification, Payout batch).
+ *
+ * Invariant: counts add up to the lines that are shown; an amount is echoed byte for byte, and what was computed has exactly
+ * the currency's fraction digits. Whole numbers of receivers are shown to whoever holds the merchant's own backend.
+ */
+
+import { formatMinor } from '../domain/money.ts';
+import type { PayoutCounts } from '../domain/payout.ts';
+import { costOf } from '../domain/payout.ts';
+import { hasMore, totalsOf } from '../domain/payout-order.ts';
+import { maskPhone } from '../domain/phone.ts';
+import type { PayoutBatch, PayoutLine } from '../domain/records.ts';
+import { type Language, say } from '../messages/messages.ts';
+import { payoutText } from '../messages/payout-text.ts';
+import {
+  type BatchDetail,
+  type BatchPage,
+  type BatchStanding,
+  type RunStanding,
+  standingOf,
+} from '../usecases/payout-read.ts';
+import type { PayoutSent } from '../usecases/payout-send.ts';
+import { timestamp } from './present.ts';
+
+const moment = (at: number | null): string | null => (at === null ? null : timestamp(at));
+
+/** What send answers, and a retry. */
+export function presentPayout(sent: PayoutSent, language: Language) {
+  return sent.dryRun ? presentChecked(sent, language) : presentMade(sent, language);
+}
+
+function presentMade({ batch, lines }: PayoutSent, language: Language) {
+  const counts = { pending: lines.length, processing: 0, completed: 0, failed: 0, completed_at: null };
+  return {
+    success: true,
+    ...presentStanding({ batch, ...standingOf([counts], hasMore(batch)) }),
+    beneficiaries: lines.map((line) => presentLine(line, language)),
+    message: messageOf(batch, language),
+    summary_code: 'lok000',
+  };
+}
+
+function presentChecked({ batch, lines, sufficientFunds }: PayoutSent, language: Language) {
+  return {
+    success: true,
+    dry_run: true,
+    sufficient_funds: sufficientFunds,
+    ...presentOrder(batch),
+    dates: batch.dates,
+    beneficiaries: lines.map((line) => ({
+      ...receiverOf(line),
+      amount: line.amount,
+      currency: line.currency,
+      fee_amount: formatMinor(line.fee_minor, line.currency),
+      carrier: line.carrier,
+    })),
+    message: say(language, 'done.payout_checked'),
+    summary_code: 'lok000',
+  };
+}
+
+function messageOf(batch: PayoutBatch, language: Language): string {
+  if (batch.approval === 'waiting') return say(language, 'done.payout_approval');
+  const [first] = batch.dates ?? [];
+  return first === undefined
+    ? say(language, 'done.payout_accepted')
+    : say(language, 'done.payout_scheduled', { date: first });
+}
+
+function presentOrder(batch: PayoutBatch) {
+  const totals = totalsOf(batch.beneficiaries);
+  return {
+    customer_reference: batch.customer_reference,
+    currency: batch.currency,
+    receipt_mode: batch.receipt_mode,
+    sending_type: batch.sending_type,
+    total_amount: formatMinor(totals.amount_minor, batch.currency),
+    total_fee: formatMinor(totals.fee_minor, batch.currency),
+    occurrences: batch.occurrences,
+    next_run_at: moment(batch.next_run_at),
+    approval: batch.approval,
+  };
+}
+
+function presentStanding({ batch, counts, status, completedAt }: BatchStanding) {
+  return {
+    batch_id: batch.id,
+    ...presentOrder(batch),
+    ...presentCounts(counts),
+    status,
+    retry_of: batch.retry_of,
+    created_at: timestamp(batch.created_at),
+    completed_at: moment(completedAt),
+  };
+}
+
+function presentCounts({ pending, processing, completed, failed }: PayoutCounts) {
+  return { successful_count: completed, failed_count: failed, pending_count: pending + processing };
+}
+
+function presentLine(line: PayoutLine, language: Language) {
+  return {
+    ...receiverOf(line),
+    amount: line.amount,
+    currency: line.currency,
+    status: line.status,
+    transaction_id: line.id,
+    message: payoutText(language, line),
+    fee_amount: formatMinor(line.fee_minor, line.currency),
+  };
+}
+
+function receiverOf({ msisdn, wallet_number }: Pick<PayoutLine, 'msisdn' | 'wallet_number'>) {
+  return msisdn === null ? { wallet_number: wallet_number ?? '' } : { phone_number: msisdn };
+}
+
+export function presentBatches({ batches, nextCursor }: BatchPage) {
+  return { success: true, payouts: batches.map(presentStanding), next_cursor: nextCursor ?? null };
+}
+
+export function presentBatch(detail: BatchDetail, language: Language) {
+  const { batch, runs, occurrence, lines } = detail;
+  return {
+    success: true,
+    ...presentStanding(detail),
+    note: batch.note,
+    frequency: batch.frequency,
+    dates: batch.dates,
+    paused_at: moment(batch.paused_at),
+    cancelled_at: moment(batch.cancelled_at),
+    runs: runs.map(presentRun),
+    occurrence,
+    beneficiaries: lines.map((line) => presentLine(line, language)),
+  };
+}
+
+function presentRun({ occurrence, scheduledDate, counts, status, completedAt }: RunStanding) {
+  return {
+    occurrence,
+    scheduled_date: scheduledDate,
+    ...presentCounts(counts),
+    status,
+    completed_at: moment(completedAt),
+  };
+}
+
+/** A line in full. Sessions read it, and they travel to devices: the phone is masked. */
+export function presentPayoutDetail(line: PayoutLine, language: Language) {
+  const { msisdn, currency } = line;
+  return {
+    success: true,
+    transaction_id: line.id,
+    batch_id: line.batch_id,
+    status: line.status,
+    amount: line.amount,
+    currency,
+    fee_amount: formatMinor(line.fee_minor, currency),
+    total_amount: formatMinor(costOf(line), currency),
+    customer_reference: line.customer_reference,
+    receipt_mode: line.receipt_mode,
+    ...(msisdn === null ? receiverOf(line) : { phone_number: maskPhone(msisdn) }),
+    carrier: line.carrier,
+    provider_reference: line.provider_reference,
+    occurrence: line.occurrence,
+    scheduled_date: line.scheduled_date,
+    reason: line.reason,
+    message: payoutText(language, line),
+    created_at: timestamp(line.created_at),
+    started_at: moment(line.started_at),
+    ...(line.completed_at === null ? {} : { completed_at: timestamp(line.completed_at) }),
+  };
+}

@@ -1,0 +1,256 @@
+/**
+ * The shapes of payouts: what send takes, what it answers, and what is read of batches and lines.
+ *
+ * Invariant: fields of another sending_type are ignored, whatever is in them, so their form is checked by the route and only
+ * described here.
+ */
+
+import { type Static, type TSchema, Type } from 'typebox';
+import { BENEFICIARIES_MOST, NOTE_MOST } from '../domain/payout-order.ts';
+import { OCCURRENCES_MOST } from '../domain/schedule.ts';
+import { limitQuery, SPAN_QUERY } from './list-query.ts';
+
+const Text = Type.String();
+const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds.' });
+const DateText = Type.String({ format: 'date', description: 'ISO 8601 calendar date.' });
+const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** A field that only one sending_type has: of the others, anything passes. */
+const OfOne = <T extends TSchema>(schema: T, description: string) =>
+  Type.Optional(
+    Type.Union([schema, Type.Unknown({ description: 'Ignored where sending_type is another.' })], { description }),
+  );
+
+const BeneficiaryIn = Type.Object({
+  phone_number: Type.Optional(
+    Type.String({ maxLength: 64, description: 'mobile_money: international, such as `+243810000042`.' }),
+  ),
+  wallet_number: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'wallet: its number.' })),
+  amount: Type.String({ maxLength: 64, description: 'A decimal string above zero; never a JSON number.' }),
+});
+
+export const PayoutBody = Type.Object({
+  customer_reference: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: 'Your own name for the payout. Calls may share one; each gets a batch of its own.',
+  }),
+  currency: Type.String({ maxLength: 16, description: 'A lower-case ISO 4217 code, for example `usd`.' }),
+  receipt_mode: Type.Union([Type.Literal('mobile_money'), Type.Literal('wallet')], {
+    description: 'How everybody in this call receives it.',
+  }),
+  notify_url: Type.String({
+    maxLength: 2048,
+    description: 'Two webhooks a line: when it is made, and when it is final.',
+  }),
+  sending_type: Type.Optional(
+    Type.Union([Type.Literal('immediate'), Type.Literal('scheduled'), Type.Literal('recurring')], {
+      description: 'immediate when absent.',
+    }),
+  ),
+  scheduled_dates: OfOne(
+    Type.Array(DateText, { minItems: 1, maxItems: OCCURRENCES_MOST }),
+    `scheduled: on which dates, 1 to ${OCCURRENCES_MOST}, none in the past, none twice.`,
+  ),
+  recurring_frequency: OfOne(
+    Type.Union([Type.Literal('daily'), Type.Literal('weekly'), Type.Literal('biweekly'), Type.Literal('monthly')]),
+    'recurring: how often. monthly keeps the day of the month, or the month’s last where it has no such day.',
+  ),
+  recurring_start_date: OfOne(DateText, 'recurring: the first date, today or later.'),
+  recurring_occurrences: OfOne(
+    Type.Integer({ minimum: 1, maximum: OCCURRENCES_MOST }),
+    `recurring: how many times, 1 to ${OCCURRENCES_MOST}.`,
+  ),
+  beneficiaries: Type.Array(BeneficiaryIn, {
+    minItems: 1,
+    maxItems: BENEFICIARIES_MOST,
+    description: 'Whom to pay, each once; together at most 1000000 of the currency.',
+  }),
+  note: Type.Optional(
+    Type.String({ maxLength: NOTE_MOST, description: 'Your words to the receivers, where the carrier shows them.' }),
+  ),
+  dry_run: Type.Optional(
+    Type.Boolean({ description: 'true: everything is checked and fees are quoted, and nothing is made.' }),
+  ),
+});
+export type PayoutBody = Static<typeof PayoutBody>;
+
+export const RetryBody = Type.Object({
+  transaction_ids: Type.Optional(
+    Type.Array(Type.String({ maxLength: 64 }), {
+      minItems: 1,
+      maxItems: BENEFICIARIES_MOST,
+      description: 'Which failed lines; absent: all of them, of each beneficiary the first.',
+    }),
+  ),
+});
+export type RetryBody = Static<typeof RetryBody>;
+
+export const BatchParams = Type.Object({ batch_id: Type.String({ maxLength: 512 }) });
+
+export const BatchQuery = Type.Object({
+  occurrence: Type.Optional(
+    Type.String({ pattern: '^[1-9][0-9]{0,2}$', description: 'Whose lines to list: 1, 2, …; 1 when absent.' }),
+  ),
+});
+
+/** How many batches a page has, and has at most. */
+export const PAGE = 20;
+export const PAGE_MOST = 100;
+
+const PAYOUT_STATUSES = ['pending', 'processing', 'completed', 'partial_success', 'failed'] as const;
+
+export const BatchesQuery = Type.Object({
+  status: Type.Optional(Type.Union(PAYOUT_STATUSES.map((status) => Type.Literal(status)))),
+  customer_reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  ...SPAN_QUERY,
+  limit: limitQuery(PAGE_MOST, PAGE),
+  cursor: Type.Optional(Type.String({ maxLength: 64, description: '`next_cursor` of the page before.' })),
+});
+export type BatchesQuery = Static<typeof BatchesQuery>;
+
+const LineStatus = Type.String({ description: 'pending, processing, completed or failed.' });
+const BatchStatus = Type.String({ description: 'pending, processing, completed, partial_success or failed.' });
+
+const RECEIVER = {
+  phone_number: Type.Optional(Type.String({ description: 'mobile_money: E.164.' })),
+  wallet_number: Type.Optional(Type.String({ description: 'wallet.' })),
+};
+
+const BeneficiaryOut = Type.Object({
+  ...RECEIVER,
+  amount: Type.String({ description: 'As it was sent, byte for byte.' }),
+  currency: Text,
+  status: LineStatus,
+  transaction_id: Text,
+  message: Text,
+  fee_amount: Text,
+});
+
+/** What a call ordered; totals are of one occurrence. */
+const ORDER_FIELDS = {
+  customer_reference: Text,
+  currency: Text,
+  receipt_mode: Text,
+  sending_type: Text,
+  total_amount: Type.String({ description: 'What one occurrence pays, fees aside.' }),
+  total_fee: Type.String({ description: 'The fees of one occurrence, on top of it.' }),
+  occurrences: Type.Integer({ description: 'How often it runs: 1 for an immediate one.' }),
+  next_run_at: Type.Union([Timestamp, Type.Null()], {
+    description: 'When the next occurrence runs; null: none is to come, or it is paused or waits for approval.',
+  }),
+  approval: Type.String({ description: 'none, waiting (for an operator), approved or rejected.' }),
+};
+
+const COUNTS = {
+  successful_count: Type.Integer(),
+  failed_count: Type.Integer(),
+  pending_count: Type.Integer({ description: 'Neither completed nor failed. The three add up to the lines.' }),
+};
+
+const BATCH_FIELDS = {
+  batch_id: Text,
+  ...ORDER_FIELDS,
+  ...COUNTS,
+  status: BatchStatus,
+  retry_of: Nullable(Type.String({ description: 'The batch whose failed lines this one pays again.' })),
+  created_at: Timestamp,
+  completed_at: Nullable(Timestamp),
+};
+
+export const PayoutAnswer = Type.Object({
+  success: Type.Boolean(),
+  ...BATCH_FIELDS,
+  beneficiaries: Type.Array(BeneficiaryOut, {
+    description: 'The lines of the first occurrence, in the order of the call.',
+  }),
+  message: Text,
+  summary_code: Text,
+});
+
+export const PayoutCheckedAnswer = Type.Object(
+  {
+    success: Type.Boolean(),
+    dry_run: Type.Literal(true),
+    sufficient_funds: Type.Boolean({ description: 'Whether your available balance covers the first occurrence now.' }),
+    ...ORDER_FIELDS,
+    dates: Type.Union([Type.Array(DateText), Type.Null()], {
+      description: 'On which dates it would run; null: at once.',
+    }),
+    beneficiaries: Type.Array(
+      Type.Object({
+        ...RECEIVER,
+        amount: Text,
+        currency: Text,
+        fee_amount: Text,
+        carrier: Nullable(Type.String({ description: 'Who would pay it out; null for wallets.' })),
+      }),
+    ),
+    message: Text,
+    summary_code: Text,
+  },
+  { description: 'Of a dry run: nothing was made.' },
+);
+
+/** What send answers. */
+export const PayoutSentAnswer = Type.Union([PayoutAnswer, PayoutCheckedAnswer]);
+
+export const BatchesAnswer = Type.Object({
+  success: Type.Boolean(),
+  payouts: Type.Array(Type.Object(BATCH_FIELDS)),
+  next_cursor: Nullable(
+    Type.String({
+      description: 'Send it as `cursor` for the next page, which may come even after a short one; null: the end.',
+    }),
+  ),
+});
+
+export const BatchAnswer = Type.Object({
+  success: Type.Boolean(),
+  ...BATCH_FIELDS,
+  note: Nullable(Text),
+  frequency: Nullable(Text),
+  dates: Nullable(Type.Array(DateText)),
+  paused_at: Nullable(Timestamp),
+  cancelled_at: Nullable(Timestamp),
+  runs: Type.Array(
+    Type.Object({
+      occurrence: Type.Integer(),
+      scheduled_date: Nullable(DateText),
+      ...COUNTS,
+      status: BatchStatus,
+      completed_at: Nullable(Timestamp),
+    }),
+    { description: 'The occurrences that have lines, in their order.' },
+  ),
+  occurrence: Type.Integer({ description: 'Whose lines `beneficiaries` are.' }),
+  beneficiaries: Type.Array(BeneficiaryOut),
+});
+
+/** What GET /payments/transaction/{id} says of a payout line. */
+export const PayoutDetailAnswer = Type.Object(
+  {
+    success: Type.Boolean(),
+    transaction_id: Text,
+    batch_id: Text,
+    status: LineStatus,
+    amount: Text,
+    currency: Text,
+    fee_amount: Text,
+    total_amount: Type.String({ description: 'The amount and the fee: what it costs you.' }),
+    customer_reference: Text,
+    receipt_mode: Text,
+    phone_number: Type.Optional(Type.String({ description: 'mobile_money: masked.' })),
+    wallet_number: Type.Optional(Text),
+    carrier: Nullable(Text),
+    provider_reference: Nullable(Text),
+    occurrence: Type.Integer(),
+    scheduled_date: Nullable(DateText),
+    reason: Nullable(Type.String({ description: 'Why it failed, or why it waits.' })),
+    message: Text,
+    created_at: Timestamp,
+    started_at: Nullable(Timestamp),
+    completed_at: Type.Optional(Timestamp),
+  },
+  { description: 'A payout line.' },
+);

@@ -1,0 +1,172 @@
+/**
+ * The routes of payouts: send, and what a merchant's backend does with its batches (specification, Payouts; contract §5, §9).
+ *
+ * Invariant: send by a session and by the merchant's credential take the same body and make the same batch; what differs is
+ * who may.
+ */
+
+import { isId } from '../domain/ids.ts';
+import { Refusal, type RefusalCode, type RefusalDetail } from '../domain/refusal.ts';
+import type { Deps } from '../usecases/deps.ts';
+import { type BatchListing, listPayouts, readPayout } from '../usecases/payout-read.ts';
+import { retryPayout } from '../usecases/payout-retry.ts';
+import { type PayoutSent, requireSender, sendPayout } from '../usecases/payout-send.ts';
+import { limitFaults, readSpan, spanFaults } from './list-query.ts';
+import { payoutFaults, payoutOrder } from './payout-faults.ts';
+import { presentBatch, presentBatches, presentPayout } from './payout-present.ts';
+import {
+  BatchAnswer,
+  BatchesAnswer,
+  BatchesQuery,
+  BatchParams,
+  BatchQuery,
+  PAGE,
+  PAGE_MOST,
+  PayoutAnswer,
+  PayoutBody,
+  PayoutSentAnswer,
+  RetryBody,
+} from './payout-schemas.ts';
+import { type Call, defineRoute, type Route } from './route.ts';
+
+export function payoutRoutes(deps: Deps): Route[] {
+  return [...sendingRoutes(deps), ...batchRoutes(deps)];
+}
+
+const SEND_REFUSALS: readonly RefusalCode[] = [1101, 1102, 1103, 1109, 1110, 1201, 1203, 1207];
+
+const SEND_DESCRIPTION =
+  'Pays up to a hundred beneficiaries, now, on dates or recurring, by mobile money or to wallets. Your available balance ' +
+  'pays amounts and fees; an immediate payout that it does not cover is 1201, and nothing is made. The answer lists ' +
+  'the lines of the first occurrence; what becomes of them comes by webhook. With `dry_run: true` everything is ' +
+  'checked and nothing is made.';
+
+function sendingRoutes(deps: Deps): Route[] {
+  const rendered = (call: Pick<Call, 'answering' | 'language'>) =>
+    call.answering((sent: PayoutSent) => ({ status: 200, value: presentPayout(sent, call.language) }));
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/payments/send',
+      operationId: 'sendPayout',
+      summary: 'Pay out',
+      description:
+        `${SEND_DESCRIPTION} The session may be used again; one with the scope collect, one that has collected and one ` +
+        'that a device is bound to is 1003. An Idempotency-Key counts for the merchant, also under another session.',
+      credential: 'session',
+      idempotencyScope: 'merchant',
+      limit: 'payments',
+      allowConsumed: false,
+      body: PayoutBody,
+      answers: { 200: PayoutSentAnswer },
+      refusals: [1003, ...SEND_REFUSALS],
+      check: (body, { merchant, session }) => {
+        // Who may not pay out is told so, and nothing of the body.
+        requireSender(session);
+        return payoutFaults(deps, merchant, body);
+      },
+      run: (call) => {
+        const { caller, body, language } = call;
+        const order = payoutOrder(deps, caller.merchant, body, language);
+        return sendPayout(deps, caller, order, body.dry_run === true, rendered(call));
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/internal/payouts',
+      operationId: 'createPayout',
+      summary: 'Pay out from your backend',
+      description: `${SEND_DESCRIPTION} The same as POST /payments/send, without a session.`,
+      credential: 'merchant',
+      limit: 'none',
+      allowConsumed: false,
+      body: PayoutBody,
+      answers: { 200: PayoutSentAnswer },
+      refusals: SEND_REFUSALS,
+      check: (body, { merchant }) => payoutFaults(deps, merchant, body),
+      run: (call) => {
+        const { caller, body, language } = call;
+        const order = payoutOrder(deps, caller.merchant, body, language);
+        return sendPayout(deps, caller, order, body.dry_run === true, rendered(call));
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/internal/payouts/:batch_id/retry',
+      operationId: 'retryPayout',
+      summary: 'Pay failed lines again',
+      description:
+        'Pays lines that failed on their way in a new batch, which starts at once and whose `retry_of` names this one; fees ' +
+        'are those of now. Each failed line is paid again at most once. Without `transaction_ids` it is all of them, of ' +
+        'each beneficiary the first: where a beneficiary failed in several occurrences, call again.',
+      credential: 'merchant',
+      limit: 'none',
+      allowConsumed: false,
+      params: BatchParams,
+      body: RetryBody,
+      answers: { 200: PayoutAnswer },
+      refusals: [1110, 1201, 1203, 1204, 1205],
+      run: (call) => {
+        const { transaction_ids: ids } = call.body;
+        return retryPayout(deps, call.caller, call.params.batch_id, ids ?? undefined, rendered(call));
+      },
+    }),
+  ];
+}
+
+function batchRoutes(deps: Deps): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/internal/payouts',
+      operationId: 'listPayouts',
+      summary: 'List payouts',
+      description:
+        'Batches, newest first, page by page. A batch that is made meanwhile never moves another between pages. With ' +
+        '`status` a page may be short, or empty, and the next one goes on.',
+      credential: 'merchant',
+      limit: 'none',
+      allowConsumed: true,
+      querystring: BatchesQuery,
+      answers: { 200: BatchesAnswer },
+      refusals: [1110],
+      run: async (call) => call.reply(200, presentBatches(await listPayouts(deps, call.caller, listingOf(call.query)))),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/internal/payouts/:batch_id',
+      operationId: 'readPayout',
+      summary: 'Read a payout',
+      description: 'A batch, how each of its occurrences stands, and the lines of one of them.',
+      credential: 'merchant',
+      limit: 'none',
+      allowConsumed: true,
+      params: BatchParams,
+      querystring: BatchQuery,
+      answers: { 200: BatchAnswer },
+      refusals: [1110, 1204],
+      run: async (call) => {
+        const occurrence = Number(call.query.occurrence ?? '1');
+        const detail = await readPayout(deps, call.caller, call.params.batch_id, occurrence);
+        return call.reply(200, presentBatch(detail, call.language));
+      },
+    }),
+  ];
+}
+
+/** @throws Refusal 1110. */
+function listingOf(query: BatchesQuery): BatchListing {
+  const { cursor } = query;
+  const details: RefusalDetail[] = [...spanFaults(query), ...limitFaults(query.limit, PAGE_MOST)];
+  if (cursor !== undefined && !isId('batch', cursor)) details.push({ field: 'cursor', code: 'INVALID_FORMAT' });
+  if (details.length > 0) throw new Refusal(1110, { details });
+  const { from, until } = readSpan(query);
+  return {
+    status: query.status,
+    customerReference: query.customer_reference,
+    from,
+    to: until,
+    cursor,
+    limit: Number(query.limit ?? PAGE),
+  };
+}

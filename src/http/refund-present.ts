@@ -1,0 +1,47 @@
+/**
+ * Refunds as the wire writes them (contract §9).
+ *
+ * Invariant: amounts that were written by the merchant are echoed byte for byte; no phone number is part of an answer.
+ */
+
+import { formatMinor } from '../domain/money.ts';
+import { REASONS } from '../domain/reason.ts';
+import type { Refund } from '../domain/records.ts';
+import { isByHand, type RefundRows } from '../domain/refund.ts';
+import { type Language, say } from '../messages/messages.ts';
+import { timestamp } from './present.ts';
+
+export function presentRefund({ refund, payment }: RefundRows, language: Language) {
+  return {
+    success: true,
+    refund_id: refund.id,
+    transaction_id: refund.payment_id,
+    status: refund.status,
+    message: sentenceOf(refund, language),
+    amount: refund.amount,
+    currency: refund.currency,
+    method: refund.method,
+    by_hand: isByHand(refund),
+    reason: refund.note,
+    failure: refund.status === 'failed' ? { code: refund.reason, message: reasonOf(refund, language) } : null,
+    refunded_amount: formatMinor(payment.refunded_minor, payment.currency),
+    provider_reference: refund.provider_reference,
+    summary_code: 'lok000',
+    created_at: timestamp(refund.created_at),
+    completed_at: refund.completed_at === null ? null : timestamp(refund.completed_at),
+  };
+}
+
+/** How it stands: where it waits, for what; where it failed, why. */
+function sentenceOf(refund: Refund, language: Language): string {
+  const { status, reason } = refund;
+  if (status === 'failed') return say(language, 'refund.failed', { reason: reasonOf(refund, language) });
+  if (status !== 'pending') return say(language, `refund.${status}`);
+  if (isByHand(refund)) return say(language, 'refund.by_hand');
+  return say(language, reason === null ? 'refund.pending' : 'refund.waiting');
+}
+
+function reasonOf(refund: Refund, language: Language): string {
+  const reason = REASONS.find((known) => known === refund.reason);
+  return reason === undefined ? '' : say(language, `reason.${reason}`);
+}

@@ -1,0 +1,46 @@
+/**
+ * The shapes of refunds on the wire (contract §9).
+ *
+ * Invariant: as for all schemas: unknown fields are ignored, never refused.
+ */
+
+import { type Static, Type } from 'typebox';
+
+const Text = Type.String();
+const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds.' });
+const Maybe = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const RefundBody = Type.Object({
+  transaction_id: Type.String({ minLength: 1, maxLength: 512, description: 'The approved payment.' }),
+  amount: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: 'A decimal string in the payment’s currency; absent: all that is left.',
+    }),
+  ),
+  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Your own words, for your books.' })),
+});
+export type RefundBody = Static<typeof RefundBody>;
+
+export const RefundParams = Type.Object({ id: Type.String({ maxLength: 512 }) });
+
+export const RefundAnswer = Type.Object({
+  success: Type.Boolean(),
+  refund_id: Text,
+  transaction_id: Text,
+  status: Type.String({ description: 'pending, processing, completed or failed.' }),
+  message: Text,
+  amount: Type.String({ description: 'What this refund gives back: as you wrote it, or all that was left.' }),
+  currency: Text,
+  method: Type.String({ description: 'The method that paid, by which the money goes back.' }),
+  by_hand: Type.Boolean({ description: 'Whether a person carries it out, because nothing that is connected can.' }),
+  reason: Maybe(Text),
+  failure: Maybe(
+    Type.Object({ code: Text, message: Text }, { description: 'Why it failed. Its money is back in your balance.' }),
+  ),
+  refunded_amount: Type.String({ description: 'What has been given back of the payment, over all its refunds.' }),
+  provider_reference: Maybe(Text),
+  summary_code: Text,
+  created_at: Timestamp,
+  completed_at: Maybe(Timestamp),
+});

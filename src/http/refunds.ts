@@ -1,0 +1,76 @@
+/**
+ * The routes of refunds: give money back, and read what became of it (contract §9).
+ */
+
+import { parseAmount } from '../domain/money.ts';
+import type { RefundRows } from '../domain/refund.ts';
+import type { RefusalDetail } from '../domain/refusal.ts';
+import { isReferenceText } from '../domain/session.ts';
+import type { Deps } from '../usecases/deps.ts';
+import { makeRefundForMerchant } from '../usecases/refund-make.ts';
+import { readRefund } from '../usecases/refund-read.ts';
+import { presentRefund } from './refund-present.ts';
+import { RefundAnswer, RefundBody, RefundParams } from './refund-schemas.ts';
+import { defineRoute, type Route } from './route.ts';
+
+export function refundRoutes(deps: Deps): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/internal/refunds',
+      operationId: 'createRefund',
+      summary: 'Give money back',
+      description:
+        'Gives an approved payment back, in whole (without an amount: all that is left) or in part, by the method that ' +
+        'paid. Together, refunds never exceed the payment’s amount; the fee that a buyer paid on top is not given back. ' +
+        'The money is taken from your available balance, or from what is still held for the payment. Each completed refund ' +
+        'is told by a webhook `payment.refunded`; when everything is back, the payment is `refunded`. A failed one is ' +
+        'not told: read it here.',
+      credential: 'merchant',
+      limit: 'none',
+      allowConsumed: true,
+      body: RefundBody,
+      answers: { 201: RefundAnswer },
+      refusals: [1101, 1109, 1110, 1201, 1202, 1203, 1204, 1205],
+      check: refundFaults,
+      run: (call) => {
+        const { transaction_id, amount, reason } = call.body;
+        return makeRefundForMerchant(
+          deps,
+          call.caller,
+          { transaction_id, amount: amount ?? undefined, reason: reason ?? undefined },
+          call.answering((rows: RefundRows) => ({ status: 201, value: presentRefund(rows, call.language) })),
+        );
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/internal/refunds/:id',
+      operationId: 'readRefund',
+      summary: 'Read a refund',
+      description:
+        '`pending` before it is sent, and while it waits for the carrier or for a person (`by_hand`); `processing` until ' +
+        'the upstream has said how it ended; then `completed` or `failed`.',
+      credential: 'merchant',
+      limit: 'none',
+      allowConsumed: true,
+      params: RefundParams,
+      answers: { 200: RefundAnswer },
+      refusals: [1204],
+      run: async (call) => {
+        const rows = await readRefund(deps, call.caller, call.params.id);
+        return call.reply(200, presentRefund(rows, call.language));
+      },
+    }),
+  ];
+}
+
+/** The currency is the payment's, which is not known here: the widest form of an amount is checked. */
+function refundFaults({ amount, reason }: Partial<RefundBody>): RefusalDetail[] {
+  const found: RefusalDetail[] = [];
+  if (amount !== undefined && parseAmount(amount, 'usd') === undefined) {
+    found.push({ field: 'amount', code: 'INVALID_AMOUNT' });
+  }
+  if (reason !== undefined && !isReferenceText(reason)) found.push({ field: 'reason', code: 'INVALID_TEXT' });
+  return found;
+}

@@ -1,0 +1,101 @@
+/**
+ * The route that gives a merchant its statement, as pages of JSON or whole as CSV (contract §9).
+ */
+
+import type { Currency } from '../domain/currency.ts';
+import { isCurrency } from '../domain/currency.ts';
+import type { Merchant } from '../domain/records.ts';
+import type { RefusalDetail } from '../domain/refusal.ts';
+import { prefersCsv } from '../messages/accept.ts';
+import type { Deps } from '../usecases/deps.ts';
+import { ALL_BALANCES, openPosition, sealPosition } from '../usecases/statement-cursor.ts';
+import {
+  openStatement,
+  readStatement,
+  type StatementOrder,
+  type StatementPosition,
+  streamStatement,
+} from '../usecases/statement-read.ts';
+import { STATEMENT_LINES, STATEMENT_LINES_MOST, StatementAnswer, StatementQuery } from './books-schemas.ts';
+import { limitFaults, readSpan, spanFaults } from './list-query.ts';
+import { defineRoute, type Route } from './route.ts';
+import { refuseShape } from './shape.ts';
+import { statementCsv } from './statement-csv.ts';
+import { presentStatement } from './statement-present.ts';
+
+export function statementRoutes(deps: Deps): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/internal/statement',
+      operationId: 'readStatement',
+      summary: 'Read your statement',
+      description:
+        'Every line of your accounts in a currency between two dates, oldest first, with what stood there before and after. ' +
+        'Without `to` it ends now, without `from` it begins with the month of its end. `Accept: text/csv` or ' +
+        '`format=csv` gives the whole span as one table, however long it is. What is committed while you read, later than ' +
+        'lines of its time, stands in the next reading.',
+      credential: 'merchant',
+      limit: 'none',
+      allowConsumed: true,
+      querystring: StatementQuery,
+      answers: { 200: StatementAnswer },
+      csv:
+        'RFC 4180 with a header row, in UTF-8. A row `opening_balance` for each shown balance comes first and a row ' +
+        '`closing_balance` for each last; an answer without the latter has broken off. Texts that a spreadsheet would take ' +
+        'for a formula begin with an apostrophe.',
+      refusals: [1102, 1109, 1110, 1301],
+      checkQuery: faultsOf,
+      run: async (call) => {
+        const { query, caller } = call;
+        const { merchant } = caller;
+        if (query.format === 'csv' || (query.format === undefined && prefersCsv(call.header('accept')))) {
+          const begun = await openStatement(deps, merchant, orderOf(query, deps.clock.now()));
+          return statementCsv(begun, streamStatement(deps, merchant, begun));
+        }
+        const begun = await positionOf(deps, merchant, query);
+        const limit = query.limit === undefined ? STATEMENT_LINES : Number(query.limit);
+        const page = await readStatement(deps, merchant, begun, limit);
+        const next = page.next && sealPosition(deps, merchant.id, questionOf(query), page.next);
+        return call.reply(200, presentStatement(page, next ?? null));
+      },
+    }),
+  ];
+}
+
+function faultsOf({ currency, from, to, limit }: Partial<StatementQuery>) {
+  const faults: RefusalDetail[] = [];
+  if (currency !== undefined && !isCurrency(currency)) faults.push({ field: 'currency', code: 'INVALID_CURRENCY' });
+  faults.push(...spanFaults({ from, to }));
+  return [...faults, ...limitFaults(limit, STATEMENT_LINES_MOST)];
+}
+
+/** The beginning, or where the page before ended. */
+async function positionOf(deps: Deps, merchant: Merchant, query: StatementQuery): Promise<StatementPosition> {
+  if (query.cursor === undefined) return openStatement(deps, merchant, orderOf(query, deps.clock.now()));
+  const position = openPosition(deps, merchant.id, questionOf(query), query.cursor);
+  if (position === undefined) throw refuseShape([{ field: 'cursor', code: 'INVALID_CURSOR' }]);
+  return position;
+}
+
+/** What a cursor belongs to, as it was asked. */
+function questionOf({ currency, from = '', to = '', balance = 'all' }: StatementQuery): string {
+  return JSON.stringify([currency, from, to, balance]);
+}
+
+function orderOf(query: StatementQuery, now: number): StatementOrder {
+  const { from, until = now + 1 } = readSpan(query);
+  const end = new Date(until - 1);
+  return {
+    currency: currencyOf(query),
+    balances: query.balance === undefined || query.balance === 'all' ? ALL_BALANCES : [query.balance],
+    from: from ?? Date.UTC(end.getUTCFullYear(), end.getUTCMonth(), 1),
+    until,
+  };
+}
+
+/** Its form has been checked. */
+function currencyOf({ currency }: StatementQuery): Currency {
+  if (!isCurrency(currency)) throw new Error('a currency that was not checked');
+  return currency;
+}

@@ -1,0 +1,72 @@
+/**
+ * The route that lists a merchant's payments (contract §9).
+ */
+
+import { isCurrency } from '../domain/currency.ts';
+import { isId } from '../domain/ids.ts';
+import { formatMinor } from '../domain/money.ts';
+import type { Payment } from '../domain/records.ts';
+import type { RefusalDetail } from '../domain/refusal.ts';
+import type { Deps } from '../usecases/deps.ts';
+import { listTransactions } from '../usecases/transactions-list.ts';
+import { TRANSACTIONS, TRANSACTIONS_MOST, TransactionsAnswer, TransactionsQuery } from './books-schemas.ts';
+import { limitFaults, readSpan, spanFaults } from './list-query.ts';
+import { presentStatus } from './present.ts';
+import { defineRoute, type Route } from './route.ts';
+
+export function transactionRoutes(deps: Deps): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/internal/transactions',
+      operationId: 'listTransactions',
+      summary: 'List your payments',
+      description:
+        'Your payments, newest first, a page at a time. Each filter that is given has to fit. Payments that are made ' +
+        'while you read stand before the first page: they repeat nothing and hide nothing.',
+      credential: 'merchant',
+      limit: 'none',
+      allowConsumed: true,
+      querystring: TransactionsQuery,
+      answers: { 200: TransactionsAnswer },
+      refusals: [1102, 1103, 1110],
+      checkQuery: faultsOf,
+      run: async (call) => {
+        const { status, payment_method: method, currency, customer_reference: reference, cursor, limit } = call.query;
+        const page = await listTransactions(deps, call.caller.merchant, {
+          status,
+          method,
+          currency,
+          reference,
+          ...readSpan(call.query),
+          before: cursor,
+          limit: limit === undefined ? TRANSACTIONS : Number(limit),
+        });
+        const transactions = page.payments.map(presentTransaction);
+        return call.reply(200, { success: true, transactions, next_cursor: page.next ?? null });
+      },
+    }),
+  ];
+}
+
+function faultsOf({ currency, customer_reference: reference, from, to, cursor, limit }: Partial<TransactionsQuery>) {
+  const faults: RefusalDetail[] = [];
+  if (currency !== undefined && !isCurrency(currency)) faults.push({ field: 'currency', code: 'INVALID_CURRENCY' });
+  // A database's text holds no NUL.
+  if (reference?.includes('\0')) faults.push({ field: 'customer_reference', code: 'INVALID_TEXT' });
+  faults.push(...spanFaults({ from, to }));
+  if (cursor !== undefined && !isId('txn', cursor)) faults.push({ field: 'cursor', code: 'INVALID_CURSOR' });
+  return [...faults, ...limitFaults(limit, TRANSACTIONS_MOST)];
+}
+
+function presentTransaction(payment: Payment) {
+  const { currency } = payment;
+  return {
+    ...presentStatus(payment),
+    customer_reference: payment.customer_reference,
+    payment_method: payment.method,
+    fee_amount: formatMinor(payment.fee_minor, currency),
+    total_amount: formatMinor(payment.total_minor, currency),
+    refunded_amount: formatMinor(payment.refunded_minor, currency),
+  };
+}

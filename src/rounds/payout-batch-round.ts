@@ -1,0 +1,15 @@
+/**
+ * What the worker repeats for batches of payouts: run the occurrences that are due, end what was cancelled.
+ *
+ * Invariant: any number of processes may run these at once; each occurrence and each line is guarded.
+ */
+
+import { closeCancelledPayouts, type PayoutBatchDeps, runDuePayouts } from '../usecases/payout-run.ts';
+import type { Work } from './payment-rounds.ts';
+
+export function payoutBatchRounds(deps: PayoutBatchDeps): Work[] {
+  return [
+    { name: 'payout-occurrences', every: 1_000, run: () => runDuePayouts(deps) },
+    { name: 'payout-cancellations', every: 1_000, run: () => closeCancelledPayouts(deps) },
+  ];
+}

@@ -1,0 +1,14 @@
+/**
+ * What the worker repeats for payouts: start the lines that are due.
+ *
+ * Invariant: it looks at the database only; whoever starts a line has leased it there.
+ */
+
+import type { Deps } from '../usecases/deps.ts';
+import { startDue } from '../usecases/payout-claim.ts';
+import type { Dispatcher } from '../usecases/payout-dispatch.ts';
+import type { Work } from './payment-rounds.ts';
+
+export function payoutRounds(deps: Pick<Deps, 'store' | 'clock'>, dispatcher: Dispatcher): Work[] {
+  return [{ name: 'payouts', every: 1_000, run: () => startDue(deps, dispatcher) }];
+}

@@ -1,0 +1,64 @@
+/**
+ * Closing days: what stood in each account when a day (UTC) was over, so that a statement or an audit begins there.
+ *
+ * Invariant: a day is closed whole, in one statement, after the day before it; an account that did not move on it has no row.
+ * Any number of processes may close the same day: they write the same.
+ */
+
+import { type Line, type LineOptions, openLine } from './line.ts';
+import type { Statement } from './pipeline.ts';
+import { openReaders } from './read.ts';
+import { columnList } from './tables.ts';
+
+/** The setting (in shard 0) that names the last closed day; all days before it are closed too. */
+export const LAST_CLOSED_DAY = 'last_closed_day';
+
+/** The day of the first transfer there is; undefined: there is none. Reads every transfer. */
+export async function firstTransferDay(options: LineOptions): Promise<string | undefined> {
+  return onLine(options, async (line) => {
+    const [row] = await openReaders([line]).query(FIRST_DAY, columnList({ day: 'text' }), []);
+    return typeof row?.day === 'string' ? row.day : undefined;
+  });
+}
+
+/** Closes these days (ISO 8601 dates), each the next after the one before, on a connection of its own. */
+export async function closeAccountDays(options: LineOptions, days: readonly string[]): Promise<void> {
+  await onLine(options, async (line) => {
+    for (const day of days) await line.run([{ statement: CLOSE_DAY, values: () => [day, LAST_CLOSED_DAY] }]);
+  });
+}
+
+async function onLine<A>(options: LineOptions, work: (line: Line) => Promise<A>): Promise<A> {
+  const line = openLine(options);
+  try {
+    return await work(line);
+  } finally {
+    await line.close();
+  }
+}
+
+const FIRST_DAY: Statement = {
+  name: 'first_transfer_day',
+  text: "select to_char(min(at), 'YYYY-MM-DD') from ledger_transfer",
+};
+
+/** `$1` is the day, `$2` the name of the setting. A day without transfers is closed by the setting alone. */
+const CLOSE_DAY: Statement = {
+  name: 'close_account_day',
+  text: `with side as (
+  select debit_shard as shard, debit_account as account, currency, -amount_minor as moved from ledger_transfer
+  where at >= $1::text::date::timestamptz and at < ($1::text::date + 1)::timestamptz
+  union all
+  select credit_shard, credit_account, currency, amount_minor from ledger_transfer
+  where at >= $1::text::date::timestamptz and at < ($1::text::date + 1)::timestamptz),
+moved as (select shard, account, currency, sum(moved)::bigint as moved from side group by shard, account, currency),
+written as (
+  insert into account_day (shard, account, day, currency, balance)
+  select m.shard, m.account, $1, m.currency, m.moved + coalesce(before.balance, 0)
+  from moved m left join lateral (
+    select d.balance from account_day d
+    where d.shard = m.shard and d.account = m.account and d.day < $1 order by d.day desc limit 1) before on true
+  on conflict do nothing)
+insert into setting as s (shard, id, version, value) values (0, $2, 1, $1)
+on conflict (shard, id) do update set value = excluded.value, version = s.version + 1 where s.value < excluded.value`,
+};

@@ -1,0 +1,73 @@
+/**
+ * Attempts by time: what auditors and statements of upstreams are compared with.
+ *
+ * Invariant: a page begins behind the last one's end, so that reading on sees every attempt once.
+ */
+
+import type { Attempt } from '../domain/records.ts';
+import type { Statement } from './pipeline.ts';
+import type { Readers } from './read.ts';
+import { columnsOf, listOf } from './tables.ts';
+import { instantParameter } from './wire.ts';
+
+/** Attempts of these connectors that were made from an instant on and before another one (milliseconds). */
+export interface AttemptSpan {
+  readonly connectors: readonly string[];
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface AttemptPage extends AttemptSpan {
+  /** The id of the last one of the page before. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+/** Attempts that ended well, by when they did. */
+export interface ApprovedSince {
+  readonly connectors: readonly string[];
+  readonly madeFrom: number;
+  readonly settledFrom: number;
+  readonly limit: number;
+}
+
+export interface AttemptReads {
+  made(page: AttemptPage): Promise<Attempt[]>;
+  approved(since: ApprovedSince): Promise<Attempt[]>;
+}
+
+export function openAttemptReads(readers: Readers): AttemptReads {
+  const ask = async (statement: Statement, values: readonly string[]) =>
+    (await readers.query(statement, COLUMNS, values)) as unknown as Attempt[];
+  return {
+    made: (page) => ask(MADE, [...spanOf(page), page.after ?? '', String(page.limit)]),
+    approved: ({ connectors, madeFrom, settledFrom, limit }) =>
+      ask(APPROVED, [
+        JSON.stringify(connectors),
+        instantParameter(madeFrom),
+        instantParameter(settledFrom),
+        String(limit),
+      ]),
+  };
+}
+
+const COLUMNS = columnsOf('attempt');
+
+function spanOf({ connectors, from, to }: AttemptSpan): string[] {
+  return [JSON.stringify(connectors), instantParameter(from), instantParameter(to)];
+}
+
+const IN_SPAN = '$1::jsonb ? connector and created_at >= $2::timestamptz and created_at < $3::timestamptz';
+
+/** In the order of their ids, which is nearly that of their making. */
+const MADE: Statement = {
+  name: 'attempts_made',
+  text: `select ${listOf(COLUMNS)} from attempt where ${IN_SPAN} and id > $4 order by id limit $5::int8`,
+};
+
+const APPROVED: Statement = {
+  name: 'attempts_approved',
+  text: `select ${listOf(COLUMNS)} from attempt
+where $1::jsonb ? connector and created_at >= $2::timestamptz and settled_at >= $3::timestamptz and status = 'approved'
+order by settled_at, id limit $4::int8`,
+};

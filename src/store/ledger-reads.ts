@@ -1,0 +1,174 @@
+/**
+ * What a merchant's accounts have moved, line by line, and what stood in them at an instant.
+ *
+ * A transfer is two lines: one of the account it debits, one of the account it credits. Lines are read in the order of their
+ * times, ids and sides, which never changes, so that a page begins where another ended. Invariant: however many lines there
+ * are, a read looks at those that it answers with, and a balance at those since the day before.
+ */
+
+import type { LedgerTransfer } from '../domain/records.ts';
+import type { Statement } from './pipeline.ts';
+import type { Readers } from './read.ts';
+import { columnList } from './tables.ts';
+import { encodeArray, instantParameter } from './wire.ts';
+
+/** A debit is read before the credit of the same transfer. */
+export type LedgerSide = 'debit' | 'credit';
+
+/** One side of a transfer, as the account sees it. */
+export interface LedgerLine extends Pick<LedgerTransfer, 'id' | 'at' | 'cause' | 'cause_id'> {
+  readonly account: string;
+  readonly side: LedgerSide;
+  /** Minor units: what it added to the balance, negative for a debit. */
+  readonly moved: bigint;
+  /** The merchant's own reference of the payment, payout or refund that moved it. */
+  readonly customer_reference: string | null;
+}
+
+export interface LineFilter {
+  readonly shard: number;
+  /** Merchants' accounts, of one shard. */
+  readonly accounts: readonly string[];
+  /** Inclusive, milliseconds. */
+  readonly from: number;
+  /** Exclusive. */
+  readonly until: number;
+  /** The last line that was read before. */
+  readonly after?: Pick<LedgerLine, 'at' | 'id' | 'side'> | undefined;
+  readonly limit: number;
+}
+
+export interface LedgerReads {
+  /** In the order of at, id and side. */
+  lines(filter: LineFilter): Promise<LedgerLine[]>;
+  /**
+   * What stood in each account just before that instant, by its id: minor units. `now` only says from which side it is
+   * nearer: from the last closed day, or back from what stands there now.
+   */
+  balancesBefore(
+    shard: number,
+    accounts: readonly string[],
+    at: number,
+    now: number,
+  ): Promise<ReadonlyMap<string, bigint>>;
+}
+
+export function openLedgerReads(readers: Readers): LedgerReads {
+  return {
+    async lines({ shard, accounts, from, until, after, limit }) {
+      const { at, id, side } = after ?? { at: from, id: '', side: 'credit' };
+      const values = [
+        String(shard),
+        instantParameter(at),
+        id,
+        side === 'debit' ? 't' : 'f',
+        instantParameter(until),
+        String(limit),
+        ...accounts,
+      ];
+      return (await readers.query(linesOf(accounts.length), LINE_COLUMNS, values)) as unknown as LedgerLine[];
+    },
+    async balancesBefore(shard, accounts, at, now) {
+      const midnight = Math.floor(at / DAY_MS) * DAY_MS;
+      const statement = now - at < at - midnight ? BALANCES_BACK : BALANCES_ON;
+      const shards = accounts.map(() => shard);
+      const values = [encodeArray(shards), instantParameter(at), encodeArray(accounts)];
+      const rows = (await readers.query(statement, BALANCE_COLUMNS, values)) as unknown as AccountBalance[];
+      return new Map(rows.map(({ account, balance }) => [account, balance]));
+    },
+  };
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+
+const LINE_COLUMNS = columnList({
+  at: 'timestamptz',
+  id: 'text',
+  side: 'text',
+  account: 'text',
+  moved: 'int8',
+  cause: 'text',
+  cause_id: 'text',
+  customer_reference: 'text',
+});
+
+/** The partial indexes hold merchants' lines only, and are taken where a statement says the same. */
+const OF_MERCHANT = "like 'mch\\_%'";
+
+/**
+ * `$1` is the shard, `$2` to `$4` the time, id and side (whether it was a debit) after which to read, `$5` the time before
+ * which, `$6` how many; the accounts follow. Each side of each account is read in its index's order. What names the
+ * reference is looked up for the lines of the page alone, by columns of the line: by a parameter the planner would look
+ * up young tables by the shard alone.
+ */
+function linesOf(accounts: number): Statement {
+  const sides = Array.from({ length: accounts }, (_, at) => [lineSide('debit', at + 7), lineSide('credit', at + 7)]);
+  return {
+    name: `ledger_lines_${accounts}`,
+    text: `with page as materialized (${sides.flat().join('\nunion all\n')}
+order by at, id, side desc limit $6::int8)
+select l.at, l.id, l.side, l.account, l.moved, l.cause, l.cause_id,
+  coalesce(p.customer_reference, o.customer_reference, r.customer_reference)
+from page l
+left join payment p on p.shard = l.shard and p.id = l.cause_id
+left join payout_line o on o.shard = l.shard and o.id = l.cause_id
+left join refund f on f.shard = l.shard and f.id = l.cause_id
+left join payment r on r.shard = f.shard and r.id = f.payment_id
+order by l.at, l.id, l.side desc`,
+  };
+}
+
+/** A credit with the id that was read last is still to come when that was its debit. */
+function lineSide(side: LedgerSide, account: number): string {
+  const [sign, after] =
+    side === 'debit'
+      ? ['-', '(t.at, t.id) > ($2::timestamptz, $3)']
+      : ['', '(t.at, t.id) >= ($2::timestamptz, $3) and ($4::bool or (t.at, t.id) <> ($2::timestamptz, $3))'];
+  return `(select t.${side}_shard as shard, t.at, t.id, '${side}' as side, t.${side}_account as account,
+  ${sign}t.amount_minor as moved, t.cause, t.cause_id
+from ledger_transfer t
+where t.${side}_account = $${account} and t.${side}_account ${OF_MERCHANT} and t.${side}_shard = $1::int2
+  and ${after} and (t.at, t.id) < ($5::timestamptz, '')
+order by t.at, t.id limit $6::int8)`;
+}
+
+interface AccountBalance {
+  readonly account: string;
+  readonly balance: bigint;
+}
+
+const BALANCE_COLUMNS = columnList({ account: 'text', balance: 'int8' });
+
+/**
+ * What lines of account `a` moved, where `span` holds. It compares time and id together, which only the account's own index
+ * can: by the time alone everybody's lines would be read.
+ */
+function movedWhere(span: string): string {
+  const side = (
+    name: LedgerSide,
+  ): string => `select ${name === 'debit' ? '-' : ''}t.amount_minor as moved from ledger_transfer t
+    where t.${name}_account = a.account and t.${name}_account ${OF_MERCHANT} and t.${name}_shard = a.shard and ${span}`;
+  return `select coalesce(sum(moved), 0)::bigint as moved from (${side('debit')} union all ${side('credit')}) sides`;
+}
+
+/** From the last day before that was closed, onwards. */
+const BALANCES_ON: Statement = {
+  name: 'ledger_balances_on',
+  text: `select a.account, coalesce(closed.balance, 0) + since.moved
+from unnest($1::int2[], $3::text[]) as a(shard, account)
+left join lateral (
+  select d.balance, (d.day::date + 1)::timestamptz as at from account_day d
+  where d.shard = a.shard and d.account = a.account and d.day < to_char($2::timestamptz, 'YYYY-MM-DD')
+  order by d.day desc limit 1) closed on true
+cross join lateral (
+  ${movedWhere("(t.at, t.id) >= (coalesce(closed.at, '-infinity'), '') and (t.at, t.id) < ($2::timestamptz, '')")}) since`,
+};
+
+/** From what stands there now, back. */
+const BALANCES_BACK: Statement = {
+  name: 'ledger_balances_back',
+  text: `select a.account, coalesce(b.balance, 0) - since.moved
+from unnest($1::int2[], $3::text[]) as a(shard, account)
+left join account b on b.shard = a.shard and b.id = a.account
+cross join lateral (${movedWhere("(t.at, t.id) >= ($2::timestamptz, '')")}) since`,
+};

@@ -1,0 +1,123 @@
+/**
+ * Batches of payouts: which wait for whom, and how their lines stand.
+ *
+ * Invariant: what is counted is counted of the lines themselves, so that counts always add up to them.
+ */
+
+import { shardOf } from '../domain/ids.ts';
+import type { PayoutCounts } from '../domain/payout.ts';
+import type { BatchState } from '../domain/payout-batch.ts';
+import type { PayoutBatch, PayoutLine } from '../domain/records.ts';
+import type { Statement } from './pipeline.ts';
+import type { Readers, ReadShape } from './read.ts';
+import { columnList, columnsOf, listOf } from './tables.ts';
+
+/** How the lines of one occurrence stand. */
+export interface OccurrenceCounts extends PayoutCounts {
+  readonly occurrence: number;
+  readonly scheduled_date: string | null;
+  /** When the last of those that are final became so. */
+  readonly completed_at: number | null;
+}
+
+/** Which batches to list, in the order of their ids, which is that of their making. */
+export interface PayoutBatchFilter {
+  /** Its id carries its shard. */
+  readonly merchantId?: string | undefined;
+  readonly state?: BatchState | undefined;
+  /** The last batch of the page before. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+export interface PayoutBatchReads {
+  list(filter: PayoutBatchFilter): Promise<PayoutBatch[]>;
+  /** By occurrence; of those whose lines there are. */
+  counts(shard: number, batchId: string): Promise<OccurrenceCounts[]>;
+  /** The lines of one occurrence, in the order of the call. */
+  lines(shard: number, batchId: string, occurrence: number): Promise<PayoutLine[]>;
+  /** Lines that wait, of whichever occurrence. */
+  waitingLines(shard: number, batchId: string, limit: number): Promise<PayoutLine[]>;
+}
+
+export function openPayoutBatches(readers: Readers): PayoutBatchReads {
+  const counts = readers.keyed(COUNTS);
+  const lines = async (statement: Statement, values: string[]) =>
+    (await readers.query(statement, columnsOf('payout_line'), values)) as unknown as PayoutLine[];
+  return {
+    list: async (filter) => {
+      const { statement, values } = listOfBatches(filter);
+      return (await readers.query(statement, columnsOf('payout_batch'), values)) as unknown as PayoutBatch[];
+    },
+    counts: async (shard, batchId) => (await counts(shard, batchId)) as unknown as OccurrenceCounts[],
+    lines: (shard, batchId, occurrence) => lines(LINES, [String(shard), batchId, String(occurrence)]),
+    waitingLines: (shard, batchId, limit) => lines(WAITING_LINES, [String(shard), batchId, String(limit)]),
+  };
+}
+
+const COUNTS: ReadShape = {
+  columns: columnList({
+    shard: 'int2',
+    batch_id: 'text',
+    occurrence: 'int4',
+    scheduled_date: 'text',
+    pending: 'int4',
+    processing: 'int4',
+    completed: 'int4',
+    failed: 'int4',
+    completed_at: 'timestamptz',
+  }),
+  keyAt: 1,
+  statement: {
+    name: 'count_payout_lines_by_batch',
+    text: `select l.shard, l.batch_id, l.occurrence, min(l.scheduled_date),
+  ${['pending', 'processing', 'completed', 'failed'].map((status) => `count(*) filter (where l.status = '${status}')::int4`).join(', ')},
+  max(l.completed_at)
+from unnest($1::int2[], $2::text[]) as k(shard, key)
+join payout_line l on l.shard = k.shard and l.batch_id = k.key
+group by l.shard, l.batch_id, l.occurrence order by l.occurrence`,
+  },
+};
+
+const LINES: Statement = {
+  name: 'payout_lines_of_occurrence',
+  text: `select ${listOf(columnsOf('payout_line'))} from payout_line
+where shard = $1::int2 and batch_id = $2 and occurrence = $3::int4 order by position`,
+};
+
+const WAITING_LINES: Statement = {
+  name: 'payout_lines_waiting_of_batch',
+  text: `select ${listOf(columnsOf('payout_line'))} from payout_line
+where shard = $1::int2 and batch_id = $2 and status = 'pending' order by occurrence, position limit $3::int8`,
+};
+
+/** What `stateOf` says of a batch, in SQL. */
+const STATES: { readonly [state in BatchState]: string } = {
+  cancelled: 'cancelled_at is not null',
+  rejected: "cancelled_at is null and approval = 'rejected'",
+  waiting_for_approval: "cancelled_at is null and approval = 'waiting'",
+  paused: "cancelled_at is null and approval in ('none', 'approved') and paused_at is not null",
+  scheduled:
+    "cancelled_at is null and approval in ('none', 'approved') and paused_at is null and next_occurrence <= occurrences",
+  started:
+    "cancelled_at is null and approval in ('none', 'approved') and paused_at is null and next_occurrence > occurrences",
+};
+
+/** Each condition only where it was asked for, so that the merchant's index is used. */
+function listOfBatches({ merchantId, state, after, limit }: PayoutBatchFilter): {
+  readonly statement: Statement;
+  readonly values: string[];
+} {
+  const values: string[] = [];
+  const conditions = [
+    ...(merchantId === undefined ? [] : [`shard = $${values.push(String(shardOf(merchantId)))}::int2`]),
+    ...(merchantId === undefined ? [] : [`merchant_id = $${values.push(merchantId)}`]),
+    ...(state === undefined ? [] : [STATES[state]]),
+    ...(after === undefined ? [] : [`id > $${values.push(after)}`]),
+  ];
+  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
+  const name = `list_payout_batches_${merchantId === undefined ? '' : 'm'}${state ?? ''}${after === undefined ? '' : '_a'}`;
+  const text = `select ${listOf(columnsOf('payout_batch'))} from payout_batch ${where}
+order by id limit $${values.push(String(limit))}::int8`;
+  return { statement: { name, text }, values };
+}

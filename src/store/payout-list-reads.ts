@@ -1,0 +1,71 @@
+/**
+ * What a merchant asks of its payouts: its batches, page by page, and the lines that can be paid again.
+ *
+ * Invariant: every statement begins at an equality on the merchant or on the batch, which an index holds.
+ */
+
+import type { PayoutBatch, PayoutLine } from '../domain/records.ts';
+import type { Statement } from './pipeline.ts';
+import type { Readers } from './read.ts';
+import { columnsOf, listOf } from './tables.ts';
+
+/** Which batches of a merchant to list, newest first. */
+export interface BatchFilter {
+  readonly shard: number;
+  readonly merchantId: string;
+  readonly customerReference?: string | undefined;
+  /** Only batches whose id is at least this; ids begin with the time of their making. */
+  readonly from?: string | undefined;
+  /** Only batches whose id is less than this: the page before, or the end of a time. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+export interface PayoutLists {
+  batches(filter: BatchFilter): Promise<PayoutBatch[]>;
+  /** Lines that failed on their way and have not been paid again: of each beneficiary the first one. */
+  retryable(shard: number, batchId: string): Promise<PayoutLine[]>;
+}
+
+export function openPayoutLists(readers: Readers): PayoutLists {
+  return {
+    batches: async (filter) => {
+      const { statement, values } = pageOfBatches(filter);
+      return (await readers.query(statement, columnsOf('payout_batch'), values)) as unknown as PayoutBatch[];
+    },
+    retryable: async (shard, batchId) =>
+      (await readers.query(RETRYABLE, columnsOf('payout_line'), [String(shard), batchId])) as unknown as PayoutLine[],
+  };
+}
+
+/** What an operator called off is not paid again by its maker alone. */
+export const RETRYABLE: Statement = {
+  name: 'list_payout_retryable',
+  text: `select distinct on (position) ${listOf(columnsOf('payout_line'))} from payout_line
+where shard = $1::int2 and batch_id = $2 and status = 'failed' and retried_by is null and reason is distinct from 'called_off'
+order by position, occurrence`,
+};
+
+interface Asking {
+  readonly statement: Statement;
+  readonly values: readonly string[];
+}
+
+/** Each condition only where it was asked for, so that the index that fits is used. */
+export function pageOfBatches(filter: BatchFilter): Asking {
+  const values: string[] = [String(filter.shard), filter.merchantId];
+  const conditions = ['shard = $1::int2', 'merchant_id = $2'];
+  const where = (condition: string, value: string | undefined, name: string): string => {
+    if (value === undefined) return '';
+    conditions.push(`${condition} $${values.push(value)}`);
+    return name;
+  };
+  const name = [
+    where('customer_reference =', filter.customerReference, 'r'),
+    where('id >=', filter.from, 'f'),
+    where('id <', filter.before, 'b'),
+  ].join('');
+  const text = `select ${listOf(columnsOf('payout_batch'))} from payout_batch where ${conditions.join(' and ')}
+order by id desc limit $${values.push(String(filter.limit))}::int8`;
+  return { statement: { name: `page_payout_batches_${name}`, text }, values };
+}

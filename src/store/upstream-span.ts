@@ -1,0 +1,88 @@
+/**
+ * What one upstream's attempts of a span come to, by their rows and by the ledger.
+ *
+ * Invariant: read on a connection of its own, each of the two at one instant.
+ */
+
+import { type LineOptions, openLine } from './line.ts';
+import type { Statement } from './pipeline.ts';
+import { openReaders } from './read.ts';
+import { columnList } from './tables.ts';
+import { instantParameter } from './wire.ts';
+
+/** Instants in milliseconds; a span begins with its first and ends before its last. */
+export interface UpstreamQuestion {
+  readonly connector: string;
+  /** Which attempts are counted: made in this span. */
+  readonly made: { readonly from: number; readonly to: number };
+  /** Which are summed up: approved in this span. */
+  readonly settled: { readonly from: number; readonly to: number };
+}
+
+export interface UpstreamSpan {
+  readonly attempts: number;
+  /** When the first and the last of them were made; undefined: there is none. */
+  readonly first: number | undefined;
+  readonly last: number | undefined;
+  readonly totals: readonly UpstreamTotals[];
+}
+
+/** In one currency; minor units. */
+export interface UpstreamTotals {
+  readonly currency: string;
+  /** What was paid, in either direction. */
+  readonly approved: bigint;
+  /** What payments brought, less what payouts and refunds took. */
+  readonly moved: bigint;
+  /** The same as the ledger has it, by the upstream's transit account. */
+  readonly ledger: bigint;
+}
+
+const COUNT: Statement = {
+  name: 'upstream_count',
+  text: `select count(*), min(created_at), max(created_at) from attempt
+where connector = $1 and created_at >= $2::timestamptz and created_at < $3::timestamptz`,
+};
+
+/** An attempt and its transfers end at the same instant, because they commit together. */
+const TOTALS: Statement = {
+  name: 'upstream_totals',
+  text: `with paid as (
+  select currency, sum(amount_minor) as approved,
+    sum(case purpose when 'payment' then amount_minor else -amount_minor end) as moved
+  from attempt
+  where connector = $1 and status = 'approved' and settled_at >= $2::timestamptz and settled_at < $3::timestamptz
+  group by currency),
+booked as (
+  select currency, sum(case debit_account when 'transit:' || $1 || ':' || currency then amount_minor else 0 end
+    - case credit_account when 'transit:' || $1 || ':' || currency then amount_minor else 0 end) as ledger
+  from ledger_transfer
+  where at >= $2::timestamptz and at < $3::timestamptz
+    and 'transit:' || $1 || ':' || currency in (debit_account, credit_account)
+  group by currency)
+select currency, coalesce(approved, 0)::bigint, coalesce(moved, 0)::bigint, coalesce(ledger, 0)::bigint
+from paid full join booked using (currency) order by currency`,
+};
+
+const COUNT_COLUMNS = columnList({ attempts: 'int8', first: 'timestamptz', last: 'timestamptz' });
+const TOTALS_COLUMNS = columnList({ currency: 'text', approved: 'int8', moved: 'int8', ledger: 'int8' });
+
+export async function readUpstreamSpan(options: LineOptions, question: UpstreamQuestion): Promise<UpstreamSpan> {
+  const { connector, made, settled } = question;
+  const line = openLine(options);
+  try {
+    const readers = openReaders([line]);
+    const values = ({ from, to }: UpstreamQuestion['made']) => [
+      connector,
+      instantParameter(from),
+      instantParameter(to),
+    ];
+    const [count] = await readers.query(COUNT, COUNT_COLUMNS, values(made));
+    // The columns are those above.
+    const totals = (await readers.query(TOTALS, TOTALS_COLUMNS, values(settled))) as unknown as UpstreamTotals[];
+    const { first, last } = (count ?? {}) as { first?: number | null; last?: number | null };
+    return { attempts: Number(count?.attempts ?? 0n), first: first ?? undefined, last: last ?? undefined, totals };
+  } finally {
+    await line.close();
+  }
+}

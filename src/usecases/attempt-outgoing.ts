@@ -1,0 +1,79 @@
+/**
+ * Writes what an upstream said of an attempt that sends money out: for payout lines and refunds alike.
+ *
+ * Invariant: one way through for the answer to our own call, for callbacks, inquiries and operators. The word is decided
+ * on fresh rows until its change commits; who comes second finds it settled.
+ */
+
+import type { Inquired, Word } from '../domain/attempt-settlement.ts';
+import { type Outgoing, type OutgoingSettlement, settleOutgoing } from '../domain/outgoing.ts';
+import { lineOrder } from '../domain/payout-outgoing.ts';
+import type { Attempt, AttemptPurpose } from '../domain/records.ts';
+import { refundOrder } from '../domain/refund-outgoing.ts';
+import { settlementContext, soundAlarm, upstreamOf } from './attempt-settle.ts';
+import { atHandFirst, type Deps } from './deps.ts';
+import { settle } from './perform.ts';
+import { requireRefundOf } from './refund-read.ts';
+
+type Needs = Pick<Deps, 'store' | 'payoutText'>;
+type Key = Pick<Attempt, 'shard' | 'payment_id'>;
+
+/** How what an attempt pays is read, by its purpose. */
+const ORDERS: {
+  readonly [purpose in Exclude<AttemptPurpose, 'payment'>]: (deps: Needs, key: Key) => Promise<Outgoing | undefined>;
+} = {
+  payout: async ({ store, payoutText }, { shard, payment_id }) => {
+    const line = await store.payoutLine.get(shard, payment_id);
+    return line && lineOrder(line, payoutText);
+  },
+  refund: async (deps, key) => refundOrder(await requireRefundOf(deps, key)),
+};
+
+/** An attempt and what it pays, as they are. */
+export interface OutgoingRows {
+  readonly attempt: Attempt;
+  readonly order: Outgoing;
+}
+
+/** What the attempt pays, as it is now. */
+export async function readOrder(deps: Needs, attempt: Attempt): Promise<Outgoing> {
+  const order = attempt.purpose === 'payment' ? undefined : await ORDERS[attempt.purpose](deps, attempt);
+  if (order === undefined) throw new Error(`attempt ${attempt.id} has lost what it pays`);
+  return order;
+}
+
+export async function readOutgoing(deps: Needs, attempt: Attempt): Promise<OutgoingRows> {
+  const [found, order] = await Promise.all([
+    deps.store.attempt.get(attempt.shard, attempt.id),
+    readOrder(deps, attempt),
+  ]);
+  if (found === undefined) throw new Error(`attempt ${attempt.id} is gone`);
+  return { attempt: found, order };
+}
+
+/**
+ * Settles an attempt by a word. `rows` are at hand, and may be old: the guards find what has moved. An attempt that has
+ * taken a step meanwhile is no longer the one that was due.
+ */
+export async function settleOutgoingWord(
+  deps: Deps,
+  rows: OutgoingRows,
+  word: Word,
+  asked: { readonly at: number; readonly inquiry: Inquired | false },
+): Promise<OutgoingSettlement> {
+  const { attempt } = rows;
+  const upstream = upstreamOf(deps, attempt);
+  const settled = await settle(
+    deps.store,
+    atHandFirst(rows, () => readOutgoing(deps, attempt)),
+    (now) => {
+      const inquiry = asked.inquiry === 'due' && now.attempt.status !== attempt.status ? 'hint' : asked.inquiry;
+      const context = settlementContext(deps, upstream, { at: asked.at, inquiry });
+      const settlement = settleOutgoing(now.attempt, now.order, word, context);
+      const { change } = settlement;
+      return change === undefined ? { answer: settlement } : { change, answer: settlement };
+    },
+  );
+  soundAlarm(deps, settled);
+  return settled;
+}

@@ -1,0 +1,166 @@
+/**
+ * The auditor: does the ledger add up, is what is reserved open, and do upstreams' books say what we say?
+ *
+ * Invariant: it changes nothing but its own record. A finding is told only if it stands when looked at in one instant, or
+ * a second time; of any number of processes one audits at a time.
+ */
+
+import { SHARDS } from '../domain/ids.ts';
+import type { Setting } from '../domain/records.ts';
+import type { AuditFinding } from '../store/audit.ts';
+import { type BookFinding, type BookMark, compareBooks } from './audit-books.ts';
+import type { Deps } from './deps.ts';
+
+export type Finding =
+  | AuditFinding
+  /** A day was closed with another balance than its transfers make: the account itself is sound. */
+  | { readonly kind: 'closed_day'; readonly shard: number; readonly account: string; readonly currency: string }
+  | BookFinding;
+
+export const FINDING_KINDS = [
+  'sum',
+  'balance',
+  'reserved',
+  'closed_day',
+  'book_unknown',
+  'book_amount',
+  'book_times',
+  'book_unpaid',
+  'book_missing',
+] as const satisfies readonly Finding['kind'][];
+
+/** What the last audit found, as every process can read it. */
+export interface AuditRecord {
+  /** When it began, milliseconds; by the machine's clock, as monitoring has it. */
+  readonly at: number;
+  /** How many findings of a kind there are; kinds without any are left out. */
+  readonly findings: { readonly [kind: string]: number };
+  readonly accounts: number;
+  readonly transfers: number;
+}
+
+interface Kept extends AuditRecord {
+  /** The shard whose accounts are looked at next, whether or not they have moved. */
+  readonly turn: number;
+  readonly books?: BookMark | undefined;
+}
+
+const SHARD = 0;
+const AUDIT = 'audit';
+/** Shorter than the round's pause: another process that has just audited is not followed at once. */
+const FRESH_MS = 50_000;
+/** So many findings are told one by one; a broken ledger must not fill the disk. */
+const MOST_TOLD = 20;
+
+export type AuditDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'books'>;
+
+/** One run of the auditor's round. Returns how many findings there were; none too where another process has audited. */
+export async function auditDue(deps: AuditDeps): Promise<number> {
+  const found = await deps.store.setting.get(SHARD, AUDIT);
+  const before = found === undefined ? undefined : keptIn(found);
+  const at = deps.clock.wall();
+  if (before !== undefined && at - before.at < FRESH_MS && at >= before.at) return 0;
+  const turn = before?.turn ?? 0;
+  const claimed: Kept = { ...NOTHING, ...before, at, turn: (turn + 1) % SHARDS };
+  if (!(await write(deps, found, claimed))) return 0;
+  const ledger = await auditLedger(deps, turn);
+  const books = deps.books && (await compareBooks(deps, deps.books, before?.books));
+  const findings: Finding[] = [...ledger.findings, ...(books?.findings ?? [])];
+  tell(deps, findings);
+  const { accounts, transfers } = ledger;
+  const kept: Kept = {
+    ...claimed,
+    findings: countsOf(findings),
+    accounts,
+    transfers,
+    books: books?.mark ?? before?.books,
+  };
+  await write(deps, { shard: SHARD, id: AUDIT, version: (found?.version ?? 0) + 1, value: '' }, kept);
+  return findings.length;
+}
+
+const NOTHING = { findings: {}, accounts: 0, transfers: 0 };
+
+/** What the round of any process found last; undefined: it has never run. */
+export async function readAudit(deps: Pick<Deps, 'store'>): Promise<AuditRecord | undefined> {
+  const found = await deps.store.setting.get(SHARD, AUDIT);
+  return found === undefined ? undefined : keptIn(found);
+}
+
+/** Looks at everything, now, and writes nothing. Of books, at what the round has not looked at yet. */
+export async function auditNow(deps: Pick<Deps, 'store' | 'clock' | 'books'>): Promise<Looked> {
+  const ledger = await deps.store.auditAll();
+  const found = await deps.store.setting.get(SHARD, AUDIT);
+  const mark = found && keptIn(found).books;
+  const compared = deps.books && mark && (await compareBooks(deps, deps.books, mark));
+  return { ...ledger, findings: [...ledger.findings, ...(compared?.findings ?? [])] };
+}
+
+interface Looked {
+  readonly findings: readonly Finding[];
+  readonly accounts: number;
+  readonly transfers: number;
+}
+
+/** Little and often. Where that finds a balance wrong, every transfer says whether it is, or the closed day it began with. */
+async function auditLedger({ store }: Pick<Deps, 'store'>, turn: number): Promise<Looked> {
+  const recent = await store.auditRecent(turn);
+  const suspects = recent.findings.filter((finding) => finding.kind === 'balance');
+  if (suspects.length === 0) return recent;
+  const all = await store.auditAll();
+  const wrong = new Set(all.findings.flatMap((finding) => (finding.kind === 'balance' ? nameOf(finding) : [])));
+  const closed = suspects
+    .filter((suspect) => !wrong.has(nameOf(suspect)))
+    .map(({ shard, account, currency }) => ({ kind: 'closed_day' as const, shard, account, currency }));
+  return { ...all, findings: [...all.findings, ...closed] };
+}
+
+function nameOf({ shard, account, currency }: { shard: number; account: string; currency: string }): string {
+  return `${shard} ${account} ${currency}`;
+}
+
+function tell({ log }: Pick<Deps, 'log'>, findings: readonly Finding[]): void {
+  for (const finding of findings.slice(0, MOST_TOLD)) log.error('audit_finding', fieldsOf(finding));
+  if (findings.length > MOST_TOLD) log.error('audit_findings', { count: findings.length, told: MOST_TOLD });
+}
+
+/** A finding as a line of the log. Amounts are minor units, as text: the log has no exact integers. */
+export function fieldsOf(finding: Finding): { readonly [field: string]: string } {
+  switch (finding.kind) {
+    case 'sum':
+      return { kind: finding.kind, currency: finding.currency, balance: String(finding.balance) };
+    case 'balance':
+    case 'reserved': {
+      const { kind, account, currency, balance } = finding;
+      const other =
+        finding.kind === 'balance' ? { transfers: String(finding.transfers) } : { open: String(finding.open) };
+      return { kind, account, currency, balance: String(balance), ...other };
+    }
+    case 'closed_day':
+      return { kind: finding.kind, account: finding.account, currency: finding.currency };
+    default:
+      return { kind: finding.kind, attempt_id: finding.attemptId };
+  }
+}
+
+function countsOf(findings: readonly Finding[]): AuditRecord['findings'] {
+  const counts: { [kind: string]: number } = {};
+  for (const { kind } of findings) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+/** False: another process was first. */
+async function write({ store }: Pick<Deps, 'store'>, found: Setting | undefined, kept: Kept): Promise<boolean> {
+  const value = JSON.stringify(kept);
+  const outcome = await store.commit(
+    found === undefined
+      ? { claims: [{ table: 'setting', row: { shard: SHARD, id: AUDIT, version: 1, value } }] }
+      : { updates: [{ table: 'setting', shard: SHARD, id: AUDIT, version: found.version, row: { value } }] },
+  );
+  return outcome === 'won';
+}
+
+function keptIn({ value }: Setting): Kept {
+  // What is there, this auditor has written.
+  return JSON.parse(value) as Kept;
+}

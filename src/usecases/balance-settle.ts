@@ -1,0 +1,90 @@
+/**
+ * Takes money out of a merchant's available balance, to the merchant's own bank.
+ *
+ * Invariant: it is taken once, and never more than there is. The ledger line carries the reference under which the bank was
+ * told to pay, so that the statement shows it.
+ */
+
+import type { Currency } from '../domain/currency.ts';
+import { merchantAccount, settledAccount } from '../domain/ledger.ts';
+import { formatMinor } from '../domain/money.ts';
+import { type Deps, newId } from './deps.ts';
+import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireMerchant } from './operator.ts';
+
+export interface SettleOrder {
+  readonly merchantId: string;
+  readonly currency: Currency;
+  /** Above zero. */
+  readonly amountMinor: bigint;
+  /** The bank's, or the operator's own; null: the line's id stands for it. */
+  readonly reference: string | null;
+  readonly by: string;
+  readonly why: string | null;
+}
+
+export interface BalanceSettled {
+  readonly merchantId: string;
+  readonly currency: Currency;
+  readonly amountMinor: bigint;
+  readonly reference: string;
+  /** Minor units, after it. */
+  readonly available: bigint;
+  readonly settledAt: number;
+}
+
+/** @throws OperatorError when there is no such merchant, or it has less than that available. */
+export async function settleBalance(
+  deps: OperatorDeps & Pick<Deps, 'log'>,
+  { merchantId, currency, amountMinor, reference, by, why }: SettleOrder,
+): Promise<BalanceSettled> {
+  for (const [text, noun] of [
+    [reference, 'the reference'],
+    [by, 'who does it'],
+    [why, 'why it is done'],
+  ] as const) {
+    requireLine(text, noun);
+  }
+  const { id, shard } = await requireMerchant(deps, merchantId);
+  const debit = merchantAccount(id, 'available', currency);
+  const transferId = newId(deps, 'trf', shard);
+  const at = deps.clock.now();
+  const transfer = {
+    shard,
+    id: transferId,
+    debit,
+    credit: settledAccount(shard, currency),
+    amount_minor: amountMinor,
+    currency,
+    cause: 'settlement',
+    cause_id: reference ?? transferId,
+    at,
+  };
+  const outcome = await commitOnce(deps, shard, transferId, { transfers: [transfer] });
+  const read = () => deps.store.account.get(debit.shard, debit.id);
+  if (outcome === 'lost') throw tooLittle((await read())?.balance ?? 0n, currency);
+  deps.log.warn('balance_settled_by_operator', {
+    merchant_id: id,
+    currency,
+    amount: formatMinor(amountMinor, currency),
+    transfer_id: transferId,
+    reference: transfer.cause_id,
+    by,
+    why,
+  });
+  const available = (await readAfter(deps, read))?.balance ?? 0n;
+  return { merchantId: id, currency, amountMinor, reference: transfer.cause_id, available, settledAt: at };
+}
+
+const TEXT_MOST = 140;
+
+/** One line that a statement can show. */
+function requireLine(text: string | null, noun: string): void {
+  if (text === null) return;
+  if (text.trim() === '' || text.length > TEXT_MOST || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)) {
+    throw new OperatorError(`${noun} is one line of 1 to ${TEXT_MOST} characters`);
+  }
+}
+
+function tooLittle(available: bigint, currency: Currency): OperatorError {
+  return new OperatorError(`only ${formatMinor(available, currency)} ${currency} are available: settle at most that`);
+}

@@ -1,0 +1,28 @@
+/**
+ * What a merchant has with us, by currency.
+ *
+ * Invariant: a currency stands there once the merchant has ever had an account in it, and with all three balances.
+ */
+
+import { CURRENCIES, type Currency } from '../domain/currency.ts';
+import { merchantAccount } from '../domain/ledger.ts';
+import type { Merchant } from '../domain/records.ts';
+import type { Deps } from './deps.ts';
+
+/** Minor units. */
+export interface CurrencyBalances {
+  readonly currency: Currency;
+  readonly available: bigint;
+  readonly reserved: bigint;
+  readonly held: bigint;
+}
+
+export async function readBalances(deps: Pick<Deps, 'store'>, merchant: Merchant): Promise<CurrencyBalances[]> {
+  const accounts = await deps.store.accounts.ofMerchant(merchant.shard, merchant.id);
+  const byId = new Map(accounts.map(({ id, balance }) => [id, balance]));
+  return CURRENCIES.filter((currency) => accounts.some((account) => account.currency === currency)).map((currency) => {
+    const minorOf = (what: 'available' | 'reserved' | 'held'): bigint =>
+      byId.get(merchantAccount(merchant.id, what, currency).id) ?? 0n;
+    return { currency, available: minorOf('available'), reserved: minorOf('reserved'), held: minorOf('held') };
+  });
+}

@@ -1,0 +1,62 @@
+/**
+ * Whether a carrier is asked to pay out just now.
+ *
+ * Invariant: a carrier that takes nothing is asked by one call at a time, less and less, and by all again as soon as that
+ * one is answered: while it is down, no attempt is written for every line that waits for it.
+ */
+
+/** So many calls in a row without an answer close the gate: some numbers alone may be out of reach. */
+const FAILURES_MOST = 8;
+/** Milliseconds that it stays closed, the first time, the second, …; the last one repeats. */
+const PAUSES_MS = [1_000, 2_000, 5_000, 10_000] as const;
+const PAUSE_MOST_MS = 15_000;
+
+/** `back`: it answers again. `closed`: nothing is let through for so many milliseconds. */
+export type GateNews = { readonly kind: 'back' } | { readonly kind: 'closed'; readonly pauseMs: number };
+
+export interface CarrierGate {
+  /** Whether a call would be let through. */
+  isOpen(now: number): boolean;
+  /** Lets a call through, or not. Whoever was let through says what came of it. */
+  admits(now: number): boolean;
+  /** `answered`: undefined when the carrier was not asked after all. */
+  heard(answered: boolean | undefined, now: number): GateNews | undefined;
+}
+
+export function createGate(): CarrierGate {
+  let failures = 0;
+  /** How often it was closed in a row; 0: it is not. */
+  let closings = 0;
+  let closedUntil = 0;
+  let isProbing = false;
+
+  const isOpen = (now: number): boolean => closings === 0 || (now >= closedUntil && !isProbing);
+
+  return {
+    isOpen,
+    admits(now) {
+      if (!isOpen(now)) return false;
+      isProbing = closings > 0;
+      return true;
+    },
+    heard(answered, now) {
+      if (answered === true) {
+        const wasClosed = closings > 0;
+        failures = 0;
+        closings = 0;
+        isProbing = false;
+        return wasClosed ? { kind: 'back' } : undefined;
+      }
+      // Calls that were let through before it closed say nothing new.
+      if (now < closedUntil) return undefined;
+      isProbing = false;
+      if (answered === undefined) return undefined;
+      failures += 1;
+      if (failures < FAILURES_MOST) return undefined;
+      const pauseMs = PAUSES_MS[closings] ?? PAUSE_MOST_MS;
+      closedUntil = now + pauseMs;
+      closings += 1;
+      return { kind: 'closed', pauseMs };
+    },
+  };
+}

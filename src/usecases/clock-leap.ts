@@ -1,0 +1,43 @@
+/**
+ * What upstreams say while the clock has only just been set forward.
+ *
+ * Invariant: time that nobody has lived through proves nothing. That a reference is not known at an upstream counts only
+ * where a call of ours has really had the time to arrive.
+ */
+
+import type { Upstream } from '../connectors/connector.ts';
+import type { Clock } from '../platform/platform.ts';
+import type { Connectors } from './deps.ts';
+
+/** Longer than a call is under way, and than any process takes to notice a leap. */
+const CALM_MS = 60_000;
+
+/** The same upstreams; for a while after a leap of the clock their "not found" is "unknown", which is asked again. */
+export function doubtAfterLeap(connectors: Connectors, clock: Pick<Clock, 'wall' | 'leaptAt'>): Connectors {
+  const known = new Map<string, Upstream>();
+  const calm = (): boolean => {
+    const leapt = clock.leaptAt();
+    return leapt === undefined || clock.wall() - leapt >= CALM_MS;
+  };
+  const doubting = <U extends Upstream>(upstream: U): U => ({
+    ...upstream,
+    inquire: async (order) => {
+      const answer = await upstream.inquire(order);
+      if (answer.kind !== 'not_found' || calm()) return answer;
+      return { kind: 'unknown', reason: 'the clock was set forward a moment ago' };
+    },
+  });
+  const card = connectors.card && doubting(connectors.card);
+  return {
+    ...connectors,
+    card,
+    upstream(name) {
+      if (name === card?.name) return card;
+      const found = known.get(name) ?? connectors.upstream(name);
+      if (found === undefined) return undefined;
+      const doubted = known.get(name) ?? doubting(found);
+      known.set(name, doubted);
+      return doubted;
+    },
+  };
+}

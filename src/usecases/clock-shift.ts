@@ -1,0 +1,81 @@
+/**
+ * The test clock: how far a sandbox's time is ahead of the machine's. It lies in the database, so that every process of the
+ * gateway and every command has the same time.
+ *
+ * Invariant: time moves forward only, and never in production.
+ */
+
+import type { Change } from '../domain/change.ts';
+import type { Setting } from '../domain/records.ts';
+import type { Deps } from './deps.ts';
+import { type OperatorDeps, OperatorError, settleKnown } from './operator.ts';
+
+const SHARD = 0;
+const CLOCK_SHIFT = 'clock_shift';
+const DAY_MS = 24 * 60 * 60_000;
+/** Long enough for every schedule (366 runs a month apart would be thirty years: nobody waits for those). */
+const MOST_SHIFT_MS = 3_653 * DAY_MS;
+
+/** `leaptAt` is the machine's time at which the clock was last set forward. */
+export interface ClockShift {
+  readonly shiftMs: number;
+  readonly leaptAt: number;
+}
+
+/** What is kept; `by` names the command, so that one whose answer was lost finds itself. */
+interface Kept extends ClockShift {
+  readonly by: string;
+}
+
+/** How far the clock is ahead; undefined: it has never been moved. */
+export async function readClockShift(deps: Pick<Deps, 'store'>): Promise<ClockShift | undefined> {
+  const found = await deps.store.setting.get(SHARD, CLOCK_SHIFT);
+  return found === undefined ? undefined : keptIn(found);
+}
+
+/**
+ * Sets the clock forward by so much, once.
+ *
+ * @throws OperatorError in production, for nothing, and beyond ten years in all.
+ */
+export async function advanceClock(deps: OperatorDeps, milliseconds: number): Promise<ClockShift> {
+  requireSandbox(deps);
+  if (!Number.isSafeInteger(milliseconds) || milliseconds <= 0) {
+    throw new OperatorError('say how far, for example 30d: the clock only moves forward');
+  }
+  const by = Buffer.from(deps.random.bytes(16)).toString('hex');
+  return settleKnown(
+    deps,
+    () => deps.store.setting.get(SHARD, CLOCK_SHIFT),
+    (found) => {
+      const before = found === undefined ? undefined : keptIn(found);
+      if (before?.by === by) return { answer: before };
+      const shiftMs = (before?.shiftMs ?? 0) + milliseconds;
+      if (shiftMs > MOST_SHIFT_MS) {
+        throw new OperatorError('the clock can be ten years ahead at most: begin with a new database');
+      }
+      const kept: Kept = { shiftMs, leaptAt: deps.clock.wall(), by };
+      return { change: changeOf(found, JSON.stringify(kept)), answer: kept };
+    },
+    'look with `mbongo clock show`',
+  );
+}
+
+/** @throws OperatorError where money is real */
+export function requireSandbox({ mode }: Pick<OperatorDeps, 'mode'>): void {
+  if (mode === 'production')
+    throw new OperatorError('there is no test clock in production: GATEWAY_MODE is production');
+}
+
+function changeOf(found: Setting | undefined, value: string): Change {
+  if (found === undefined) {
+    return { claims: [{ table: 'setting', row: { shard: SHARD, id: CLOCK_SHIFT, version: 1, value } }] };
+  }
+  const { shard, id, version } = found;
+  return { updates: [{ table: 'setting', shard, id, version, row: { value } }] };
+}
+
+function keptIn({ value }: Setting): Kept {
+  // What is there, `advanceClock` has written.
+  return JSON.parse(value) as Kept;
+}

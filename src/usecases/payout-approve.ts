@@ -1,0 +1,59 @@
+/**
+ * Maker and checker: an operator approves or rejects a batch that waits for it.
+ *
+ * Invariant: it is decided once, however many decide at the same time; who comes second is told what was decided. A batch
+ * that pays at once and whose funds do not suffice goes on waiting.
+ */
+
+import { shardOf } from '../domain/ids.ts';
+import { merchantAccount } from '../domain/ledger.ts';
+import { formatMinor } from '../domain/money.ts';
+import { approve, reject, stateOf } from '../domain/payout-batch.ts';
+import { costOfLines } from '../domain/payout-order.ts';
+import type { PayoutBatch } from '../domain/records.ts';
+import { OperatorError } from './operator.ts';
+import { changeBatch, type PayoutOperatorDeps, type Say, tell } from './payout-operate.ts';
+import type { BatchRows } from './payout-run.ts';
+
+/** @throws OperatorError when there is no such batch, it does not wait, or its merchant's funds do not suffice. */
+export async function approvePayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
+  const batch = await changeBatch(deps, batchId, async (rows, context) => {
+    requireWaiting(rows.batch);
+    if (rows.batch.sending_type === 'immediate') await requireFunds(deps, rows);
+    return approve(rows.batch, rows.first, context);
+  });
+  tell(deps, 'payout_approved', batch, say);
+  return batch;
+}
+
+/** @throws OperatorError when there is no such batch, or it does not wait. */
+export async function rejectPayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
+  const batch = await changeBatch(deps, batchId, (rows, context) => {
+    requireWaiting(rows.batch);
+    return reject(rows.batch, rows.first, context);
+  });
+  tell(deps, 'payout_rejected', batch, say);
+  return batch;
+}
+
+/** Refuses what has been decided, or was never in question. */
+export function requireWaiting(batch: PayoutBatch): void {
+  const { id, approval } = batch;
+  if (stateOf(batch) === 'waiting_for_approval') return;
+  if (batch.cancelled_at !== null)
+    throw new OperatorError(`${id} has been cancelled: nothing of it waits for approval`);
+  if (approval === 'none') throw new OperatorError(`${id} needs no approval: it is below the merchant's threshold`);
+  throw new OperatorError(`${id} has already been ${approval}: a batch is decided once`);
+}
+
+async function requireFunds(deps: PayoutOperatorDeps, { batch, first }: BatchRows): Promise<void> {
+  const { merchant_id: merchantId, currency, id } = batch;
+  const { id: account } = merchantAccount(merchantId, 'available', currency);
+  const available = (await deps.store.account.get(shardOf(merchantId), account))?.balance ?? 0n;
+  const cost = costOfLines(first);
+  if (available >= cost) return;
+  const [has, needs] = [available, cost].map((minor) => `${formatMinor(minor, currency)} ${currency}`);
+  throw new OperatorError(
+    `${id} costs ${needs} with fees, and the merchant has ${has}: it goes on waiting; approve it when the balance is there`,
+  );
+}

@@ -1,0 +1,39 @@
+/**
+ * Cancels a batch: no further occurrence runs, what waits is called off, what is under way goes on to its end.
+ *
+ * Invariant: no line is called off that a carrier may have taken. The word stands before its lines are ended, and a round
+ * ends what is left of them, whatever becomes of this process.
+ */
+
+import { cancel } from '../domain/payout-batch.ts';
+import { hasMore } from '../domain/payout-order.ts';
+import type { PayoutBatch } from '../domain/records.ts';
+import { OperatorError } from './operator.ts';
+import { changeBatch, type PayoutOperatorDeps, requireBatch, type Say, tell } from './payout-operate.ts';
+import { callOffWaiting } from './payout-run.ts';
+
+/** Cancelled again it answers as it did. @throws OperatorError when there is no such batch, or nothing of it is open. */
+export async function cancelPayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
+  const found = await requireBatch(deps, batchId);
+  if (found.cancelled_at === null) {
+    await changeBatch(deps, batchId, async ({ batch }, { now }) => {
+      await requireCancellable(deps, batch);
+      return cancel(batch, now);
+    });
+    tell(deps, 'payout_cancelled', found, say);
+  }
+  await callOffWaiting(deps, found);
+  return requireBatch(deps, batchId);
+}
+
+/** Refuses what has nothing left to cancel. */
+export async function requireCancellable(deps: Pick<PayoutOperatorDeps, 'store'>, batch: PayoutBatch): Promise<void> {
+  const { shard, id } = batch;
+  if (batch.cancelled_at !== null) throw new OperatorError(`${id} has already been cancelled`);
+  if (batch.approval === 'rejected') throw new OperatorError(`${id} has been rejected: nothing of it is paid`);
+  if (hasMore(batch)) return;
+  const counts = await deps.store.payoutBatch.counts(shard, id);
+  // What is under way goes on to its end, but for what its carrier turns out not to have taken.
+  if (counts.some(({ pending, processing }) => pending + processing > 0)) return;
+  throw new OperatorError(`nothing of ${id} is open any more: there is nothing to cancel`);
+}

@@ -1,0 +1,125 @@
+/**
+ * The dispatcher: starts payout lines that may start, and goes easy on carriers that do not take any.
+ *
+ * Invariant: a line is started only while this process holds its lease; whoever dies in between leaves it to the round.
+ * No merchant and no carrier holds up another one's lines, and lines to wallets wait for no carrier.
+ */
+
+import type { Merchant, PayoutLine } from '../domain/records.ts';
+import type { Deps } from './deps.ts';
+import { createLanes, type LaneLimits } from './lanes.ts';
+import { carrierOf, isLeased, openCarriers } from './payout-carriers.ts';
+import { startLine } from './payout-start.ts';
+
+export interface Dispatcher {
+  /** Takes on a line that has just been committed, or that the round has claimed. Answers false when there is no room. */
+  offer(line: PayoutLine): boolean;
+  /** Where nothing more is to be claimed for just now: it does not answer, or has enough. */
+  busy(): string[];
+  /** Resolves when nothing waits for its turn and nothing is under way. */
+  idle(): Promise<void>;
+  /** Stops: what waits is left to the round of another process, what is under way is finished. */
+  close(): Promise<void>;
+}
+
+const LIMITS: LaneLimits = { atReceiver: 64, inAll: 512, waitingAtReceiver: 10_000, waitingInAll: 20_000 };
+/** So many of one carrier in hand: no more are claimed. */
+const ENOUGH = 1_024;
+
+export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS): Dispatcher {
+  const merchantOf = rememberMerchants(deps);
+  const inHand = new Map<string, number>();
+  let closed = false;
+  let writing = 0;
+  let waiters: (() => void)[] = [];
+
+  const isIdle = (): boolean => writing === 0 && lanes.isEmpty();
+  const tellIdle = (): void => {
+    if (!isIdle()) return;
+    const resolved = waiters;
+    waiters = [];
+    for (const resolve of resolved) resolve();
+  };
+  const idle = (): Promise<void> => (isIdle() ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve)));
+  const count = (line: PayoutLine, more: number): void => {
+    const name = carrierOf(line);
+    inHand.set(name, (inHand.get(name) ?? 0) + more);
+  };
+
+  /** The carrier's share is free as soon as it has answered: writing that down is not its business. */
+  const track = async (line: PayoutLine, work: Promise<unknown>): Promise<void> => {
+    writing += 1;
+    try {
+      await work;
+    } catch (error) {
+      // Its attempt is open: the inquiry round finds out what became of it.
+      deps.log.error('payout_not_recorded', { transaction_id: line.id, merchant_id: line.merchant_id }, error);
+    }
+    writing -= 1;
+    tellIdle();
+  };
+
+  /** Starts a line; answers whether its carrier did, or was not to blame. */
+  const start = async (line: PayoutLine): Promise<boolean> => {
+    count(line, -1);
+    if (closed || !isLeased(line, deps.clock.now())) return true;
+    if (!carriers.admits(line)) return false;
+    try {
+      const { answered, written } = await startLine(deps, line, await merchantOf(line));
+      void track(line, written);
+      carriers.heard(line, answered);
+      return answered ?? true;
+    } catch (error) {
+      deps.log.error('payout_not_started', { transaction_id: line.id, merchant_id: line.merchant_id }, error);
+      carriers.heard(line, undefined);
+      return true;
+    }
+  };
+  const lanes = createLanes(limits, start, tellIdle);
+
+  const offer = (line: PayoutLine): boolean => {
+    if (closed || line.status !== 'pending' || line.next_start_at === null) return false;
+    count(line, 1);
+    const isTaken = lanes.add(line.merchant_id, carrierOf(line), line);
+    if (!isTaken) count(line, -1);
+    return isTaken;
+  };
+  const carriers = openCarriers(deps, offer);
+
+  return {
+    offer,
+    busy: () => [
+      ...new Set([...carriers.away(), ...[...inHand].flatMap(([name, lines]) => (lines >= ENOUGH ? [name] : []))]),
+    ],
+    idle,
+    close() {
+      closed = true;
+      carriers.close();
+      lanes.clear();
+      return idle();
+    },
+  };
+}
+
+/** A merchant that is suspended is heard of within so many milliseconds. */
+const MERCHANT_LIFE_MS = 1_000;
+const MOST_MERCHANTS = 10_000;
+
+function rememberMerchants(deps: Pick<Deps, 'store' | 'clock'>): (line: PayoutLine) => Promise<Merchant> {
+  const known = new Map<string, { readonly until: number; readonly merchant: Promise<Merchant> }>();
+  const read = async ({ shard, merchant_id }: PayoutLine): Promise<Merchant> => {
+    const merchant = await deps.store.merchant.get(shard, merchant_id);
+    if (merchant === undefined) throw new Error(`merchant ${merchant_id} is gone`);
+    return merchant;
+  };
+  return (line) => {
+    const now = deps.clock.now();
+    const found = known.get(line.merchant_id);
+    if (found !== undefined && now < found.until) return found.merchant;
+    const merchant = read(line);
+    if (known.size >= MOST_MERCHANTS) known.clear();
+    known.set(line.merchant_id, { until: now + MERCHANT_LIFE_MS, merchant });
+    merchant.catch(() => known.delete(line.merchant_id));
+    return merchant;
+  };
+}

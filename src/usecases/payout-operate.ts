@@ -1,0 +1,55 @@
+/**
+ * What an operator's commands about payouts have in common: how a batch is changed once, and who did it.
+ *
+ * Invariant: who did it, and why, stands in the log before it is answered.
+ */
+
+import type { Change } from '../domain/change.ts';
+import { shardOf } from '../domain/ids.ts';
+import type { BatchContext } from '../domain/payout-batch.ts';
+import type { PayoutBatch } from '../domain/records.ts';
+import { type Deps, newId } from './deps.ts';
+import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireId } from './operator.ts';
+import { type BatchRows, batchContext, type PayoutBatchDeps, readBatch } from './payout-run.ts';
+
+export type PayoutOperatorDeps = OperatorDeps & PayoutBatchDeps & Pick<Deps, 'log'>;
+
+/** Who says so, and on what grounds. */
+export interface Say {
+  readonly by: string;
+  readonly why: string | null;
+}
+
+/** Whoever loses against others finds out the next time round what they have done. */
+const MOST_ROUNDS = 50;
+const LOOK = 'see `mbongo payout show`';
+
+/** The batch of that id. */
+export async function requireBatch(deps: Pick<Deps, 'store'>, batchId: string): Promise<PayoutBatch> {
+  requireId('batch', batchId, 'batch');
+  const batch = await deps.store.payoutBatch.get(shardOf(batchId), batchId);
+  if (batch === undefined) throw new OperatorError(`there is no batch ${batchId}: see \`mbongo payout list\``);
+  return batch;
+}
+
+/** Changes a batch once, on fresh rows; `decide` throws an OperatorError where it may not. Returns it as it is then. */
+export async function changeBatch(
+  deps: PayoutOperatorDeps,
+  batchId: string,
+  decide: (rows: BatchRows, context: BatchContext) => Change | Promise<Change>,
+): Promise<PayoutBatch> {
+  const { shard, id } = await requireBatch(deps, batchId);
+  const commandId = newId(deps, 'evt', shard);
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const rows = await readBatch(deps, { shard, id });
+    if (rows === undefined) throw new Error(`${id} is there no longer`);
+    const change = await decide(rows, batchContext(deps));
+    if ((await commitOnce(deps, shard, commandId, change, LOOK)) === 'lost') continue;
+    return readAfter(deps, () => requireBatch(deps, id), LOOK);
+  }
+  throw new Error('a decision lost against its neighbours too often');
+}
+
+export function tell(deps: Pick<Deps, 'log'>, event: string, batch: PayoutBatch, { by, why }: Say): void {
+  deps.log.warn(event, { batch_id: batch.id, merchant_id: batch.merchant_id, by, why });
+}

@@ -1,0 +1,78 @@
+/**
+ * Pauses the dates of a batch, and resumes them.
+ *
+ * Invariant: while it is paused no occurrence runs. What passed meanwhile is left out or run as the operator says, each
+ * occurrence once and in its order; until that is done it stays paused.
+ */
+
+import { type BatchContext, pause, resume, runNext, runsAt, skipNext, stateOf } from '../domain/payout-batch.ts';
+import { hasMore } from '../domain/payout-order.ts';
+import type { PayoutBatch } from '../domain/records.ts';
+import { OperatorError } from './operator.ts';
+import { changeBatch, type PayoutOperatorDeps, type Say, tell } from './payout-operate.ts';
+
+/** @throws OperatorError when there is no such batch, or none of its dates is to come. */
+export async function pausePayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
+  const batch = await changeBatch(deps, batchId, ({ batch: found }, { now }) => {
+    if (stateOf(found) !== 'scheduled') throw new OperatorError(whyNot(found, 'scheduled'));
+    return pause(found, now);
+  });
+  tell(deps, 'payout_paused', batch, say);
+  return batch;
+}
+
+export interface Resumed {
+  readonly batch: PayoutBatch;
+  /** How many occurrences were left out. */
+  readonly skipped: number;
+}
+
+/**
+ * `catchUp`: the occurrences whose time passed meanwhile are run now; else they are left out, their lines called off.
+ * What was due before the pause is run in either case: it had only not been run yet.
+ *
+ * @throws OperatorError when there is no such batch, or it is not paused
+ */
+export async function resumePayout(
+  deps: PayoutOperatorDeps,
+  batchId: string,
+  say: Say & { readonly catchUp: boolean },
+): Promise<Resumed> {
+  let skipped = 0;
+  for (;;) {
+    const taken: { step: Step } = { step: 'resumed' };
+    const batch = await changeBatch(deps, batchId, (rows, context) => {
+      if (stateOf(rows.batch) !== 'paused') throw new OperatorError(whyNot(rows.batch, 'paused'));
+      taken.step = say.catchUp ? 'resumed' : nextStep(rows.batch, context);
+      if (taken.step === 'resumed') return resume(rows.batch, context);
+      return (taken.step === 'run' ? runNext : skipNext)(rows.batch, rows.first, context);
+    });
+    if (taken.step === 'left out') skipped += 1;
+    if (taken.step !== 'resumed') continue;
+    tell(deps, 'payout_resumed', batch, say);
+    return { batch, skipped };
+  }
+}
+
+/** What becomes of the next occurrence; `resumed`: it is still to come. */
+type Step = 'left out' | 'run' | 'resumed';
+
+function nextStep(batch: PayoutBatch, { now, calendar }: BatchContext): Step {
+  const due = hasMore(batch) ? runsAt(batch, batch.next_occurrence, calendar) : null;
+  if (due === null || due > now) return 'resumed';
+  return due <= (batch.paused_at ?? 0) ? 'run' : 'left out';
+}
+
+const STATES = {
+  waiting_for_approval: 'it waits for approval, and nothing of it runs before',
+  scheduled: 'it is not paused',
+  paused: 'it is paused already',
+  started: 'none of its dates is to come',
+  rejected: 'it has been rejected',
+  cancelled: 'it has been cancelled',
+} as const;
+
+function whyNot(batch: PayoutBatch, wanted: 'scheduled' | 'paused'): string {
+  const verb = wanted === 'scheduled' ? 'paused' : 'resumed';
+  return `${batch.id} cannot be ${verb}: ${STATES[stateOf(batch)]}`;
+}

@@ -1,0 +1,214 @@
+/**
+ * Reads payouts: a line by its transaction_id beside payments, and a merchant's batches.
+ *
+ * Invariant: another merchant's payout, a malformed id and an unknown one answer alike (1204). A page of batches is stable
+ * whatever is made meanwhile: it begins behind an id, and what is new comes before all that have been read.
+ */
+
+import { isId, makeId, shardOf } from '../domain/ids.ts';
+import { type BatchStatus, batchStatus, type PayoutCounts } from '../domain/payout.ts';
+import { hasMore } from '../domain/payout-order.ts';
+import type { Merchant, Payment, PayoutBatch, PayoutLine } from '../domain/records.ts';
+import { Refusal, refuseField } from '../domain/refusal.ts';
+import type { MerchantCaller, SessionCaller } from './callers.ts';
+import type { Deps } from './deps.ts';
+import { type PaymentDetail, readByTransactionId, readDetail } from './payment-read.ts';
+
+/** The payment or the payout line with that transaction_id. */
+export function readTransaction(deps: Deps, caller: SessionCaller, id: string): Promise<Payment | PayoutLine> {
+  return orLine(deps, caller, id, readByTransactionId(deps, caller, id));
+}
+
+/** The same in full; a payment also by its payment_id. */
+export function readTransactionDetail(
+  deps: Deps,
+  caller: SessionCaller,
+  id: string,
+): Promise<PaymentDetail | PayoutLine> {
+  return orLine(deps, caller, id, readDetail(deps, caller, id));
+}
+
+/** Most that is read is a payment: a line is looked for only where there is none. */
+async function orLine<T>(
+  deps: Deps,
+  { merchant }: SessionCaller,
+  id: string,
+  payment: Promise<T>,
+): Promise<T | PayoutLine> {
+  try {
+    return await payment;
+  } catch (error) {
+    const line = error instanceof Refusal ? await readOwnLine(deps, merchant, id) : undefined;
+    if (line === undefined) throw error;
+    return line;
+  }
+}
+
+async function readOwnLine(deps: Deps, merchant: Merchant, id: string): Promise<PayoutLine | undefined> {
+  if (!isId('txn', id) || shardOf(id) !== merchant.shard) return undefined;
+  const line = await deps.store.payoutLine.get(merchant.shard, id);
+  return line?.merchant_id === merchant.id ? line : undefined;
+}
+
+/** A batch, and how its lines stand. */
+export interface BatchStanding {
+  readonly batch: PayoutBatch;
+  readonly counts: PayoutCounts;
+  readonly status: BatchStatus;
+  /** When the last line became final, if nothing is open any more. */
+  readonly completedAt: number | null;
+}
+
+/** How one occurrence stands. */
+export interface RunStanding extends Omit<BatchStanding, 'batch'> {
+  readonly occurrence: number;
+  readonly scheduledDate: string | null;
+}
+
+export interface BatchDetail extends BatchStanding {
+  readonly runs: readonly RunStanding[];
+  readonly occurrence: number;
+  /** Of that occurrence. */
+  readonly lines: readonly PayoutLine[];
+}
+
+/** @throws Refusal 1204 where the merchant has no such batch, 1110 where the batch has no such occurrence. */
+export async function readPayout(
+  deps: Deps,
+  { merchant }: MerchantCaller,
+  batchId: string,
+  occurrence: number,
+): Promise<BatchDetail> {
+  const batch = await readOwnBatch(deps, merchant, batchId);
+  if (occurrence > batch.occurrences) {
+    throw refuseField(1110, 'occurrence', 'OUT_OF_RANGE', { minimum: 1, maximum: batch.occurrences });
+  }
+  const { shard, id } = batch;
+  const [counted, lines] = await Promise.all([
+    deps.store.payoutBatch.counts(shard, id),
+    deps.store.payoutBatch.lines(shard, id, occurrence),
+  ]);
+  const runs = counted.map((run) => ({
+    occurrence: run.occurrence,
+    scheduledDate: run.scheduled_date,
+    ...standingOf([run], false),
+  }));
+  return { batch, ...standingOf(counted, hasMore(batch)), runs, occurrence, lines };
+}
+
+/** A batch of the merchant's own. @throws Refusal 1204. */
+export async function readOwnBatch(deps: Pick<Deps, 'store'>, merchant: Merchant, id: string): Promise<PayoutBatch> {
+  if (!isId('batch', id) || shardOf(id) !== merchant.shard) throw new Refusal(1204);
+  const batch = await deps.store.payoutBatch.get(merchant.shard, id);
+  if (batch === undefined || batch.merchant_id !== merchant.id) throw new Refusal(1204);
+  return batch;
+}
+
+type Counted = PayoutCounts & { readonly completed_at: number | null };
+
+/** How lines stand together. `more` says that occurrences are to come. */
+export function standingOf(counted: readonly Counted[], more: boolean): Omit<BatchStanding, 'batch'> {
+  const sum = (of: keyof PayoutCounts): number => counted.reduce((total, each) => total + each[of], 0);
+  const counts = {
+    pending: sum('pending'),
+    processing: sum('processing'),
+    completed: sum('completed'),
+    failed: sum('failed'),
+  };
+  const status = batchStatus(counts, more);
+  const isOver = status !== 'pending' && status !== 'processing';
+  const completedAt = isOver ? Math.max(...counted.map(({ completed_at: at }) => at ?? 0)) : null;
+  return { counts, status, completedAt };
+}
+
+/** Which of a merchant's batches to list. Instants in milliseconds. */
+export interface BatchListing {
+  readonly status: BatchStatus | undefined;
+  readonly customerReference: string | undefined;
+  /** Inclusive. */
+  readonly from: number | undefined;
+  /** Exclusive. */
+  readonly to: number | undefined;
+  /** The id of the last batch that was looked at for the page before. */
+  readonly cursor: string | undefined;
+  readonly limit: number;
+}
+
+export interface BatchPage {
+  readonly batches: readonly BatchStanding[];
+  /** Undefined: there are no more. */
+  readonly nextCursor: string | undefined;
+}
+
+/** Batches that are read at once, and looked at in all, for one page. */
+const CHUNK = 100;
+const SCANNED_MOST = 500;
+/** Lines that are counted for one page: a batch may have 36 600. */
+const COUNTED_MOST = 50_000;
+
+/**
+ * A merchant's batches, newest first. A status is that of the lines and stands nowhere, so it is looked for: where few have
+ * it, a page is short and the next goes on.
+ */
+export async function listPayouts(deps: Deps, { merchant }: MerchantCaller, listing: BatchListing): Promise<BatchPage> {
+  const { status, limit, cursor, to } = listing;
+  const found: BatchStanding[] = [];
+  let before = earlier(cursor, to === undefined ? undefined : firstIdAt(to));
+  let scanned = 0;
+  let counted = 0;
+  for (;;) {
+    const wanted = status === undefined ? limit - found.length : CHUNK;
+    const read = await deps.store.payouts.batches({
+      shard: merchant.shard,
+      merchantId: merchant.id,
+      customerReference: listing.customerReference,
+      from: listing.from === undefined ? undefined : firstIdAt(listing.from),
+      before,
+      // One more says whether there are others.
+      limit: wanted + 1,
+    });
+    const chunk = affordable(read.slice(0, wanted), COUNTED_MOST - counted);
+    const standings = await Promise.all(chunk.map((batch) => readStanding(deps, batch)));
+    for (const [at, standing] of standings.entries()) {
+      before = standing.batch.id;
+      if (status === undefined || standing.status === status) found.push(standing);
+      if (found.length < limit) continue;
+      return { batches: found, nextCursor: at + 1 < read.length ? before : undefined };
+    }
+    if (chunk.length === read.length) return { batches: found, nextCursor: undefined };
+    scanned += chunk.length;
+    counted += chunk.reduce((sum, batch) => sum + linesIn(batch), 0);
+    if (scanned >= SCANNED_MOST || counted >= COUNTED_MOST || chunk.length < wanted) {
+      return { batches: found, nextCursor: before };
+    }
+  }
+}
+
+async function readStanding(deps: Deps, batch: PayoutBatch): Promise<BatchStanding> {
+  return { batch, ...standingOf(await deps.store.payoutBatch.counts(batch.shard, batch.id), hasMore(batch)) };
+}
+
+/** The first of these batches: as many as have no more lines in all; one in any case. */
+function affordable(batches: readonly PayoutBatch[], lines: number): readonly PayoutBatch[] {
+  let left = lines;
+  const end = batches.findIndex((batch) => {
+    left -= linesIn(batch);
+    return left < 0;
+  });
+  return end < 0 ? batches : batches.slice(0, Math.max(1, end));
+}
+
+/** How many lines a batch has by now: the first occurrence's are made with it. */
+function linesIn({ beneficiaries, next_occurrence: next }: PayoutBatch): number {
+  return beneficiaries.length * Math.max(1, next - 1);
+}
+
+/** The least id of a batch that is made at that instant. */
+function firstIdAt(at: number): string {
+  return makeId('batch', at, new Uint8Array(16), 0);
+}
+
+function earlier(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return a < b ? a : b;
+}

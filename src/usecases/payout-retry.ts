@@ -1,0 +1,139 @@
+/**
+ * Pays failed lines again, in a batch of their own that starts at once.
+ *
+ * Invariant: a failed line is paid again at most once: each is guarded, and names the batch that pays it. What failed in that
+ * batch can be paid again from there.
+ */
+
+import type { Update } from '../domain/change.ts';
+import { isId, shardOf } from '../domain/ids.ts';
+import { BENEFICIARIES_MOST, hasMore, type OrderedLine, type PayoutOrder } from '../domain/payout-order.ts';
+import type { Merchant, PayoutBatch, PayoutLine } from '../domain/records.ts';
+import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
+import type { MerchantCaller } from './callers.ts';
+import type { Deps } from './deps.ts';
+import { readOwnBatch, standingOf } from './payout-read.ts';
+import { availableTo, makePayout, type PayoutSent, payoutIds } from './payout-send.ts';
+import { type Answering, perform, type Reply } from './perform.ts';
+
+interface Rows {
+  readonly batch: PayoutBatch;
+  /** Those that were named, or all that can be paid again; undefined: there is none of that name. */
+  readonly lines: readonly (PayoutLine | undefined)[];
+  /** How the batch stands, for the refusal. */
+  readonly status: string;
+  readonly availableMinor: bigint;
+}
+
+/** @throws Refusal (through `answering`) 1110, 1201, 1204, 1205. */
+export function retryPayout(
+  deps: Deps,
+  { merchant }: MerchantCaller,
+  batchId: string,
+  transactionIds: readonly string[] | undefined,
+  answering: Answering<PayoutSent>,
+): Promise<Reply> {
+  const ids = payoutIds(deps, merchant.shard, BENEFICIARIES_MOST);
+  const read = (): Promise<Rows> => readRows(deps, merchant, batchId, transactionIds);
+  return perform<Rows, PayoutSent>(deps.store, answering, read, ({ batch, lines, status, availableMinor }) => {
+    const failed = requireRetryable(batch, lines, status, transactionIds !== undefined);
+    const order = orderOf(deps, batch, failed);
+    const made = makePayout(deps, merchant, order, ids, availableMinor);
+    const updates = failed.map(
+      ({ shard, id, version }): Update => ({
+        table: 'payout_line',
+        shard,
+        id,
+        version,
+        row: { retried_by: made.batch.id },
+      }),
+    );
+    return { change: { ...made.change, updates }, answer: { ...made, dryRun: false } };
+  });
+}
+
+async function readRows(
+  deps: Deps,
+  merchant: Merchant,
+  batchId: string,
+  transactionIds: readonly string[] | undefined,
+): Promise<Rows> {
+  const batch = await readOwnBatch(deps, merchant, batchId);
+  const { shard, id } = batch;
+  const [lines, counts, availableMinor] = await Promise.all([
+    transactionIds === undefined ? deps.store.payouts.retryable(shard, id) : namedLines(deps, shard, transactionIds),
+    deps.store.payoutBatch.counts(shard, id),
+    availableTo(deps, merchant, batch.currency),
+  ]);
+  return { batch, lines, status: standingOf(counts, hasMore(batch)).status, availableMinor };
+}
+
+function namedLines(deps: Deps, shard: number, ids: readonly string[]): Promise<(PayoutLine | undefined)[]> {
+  const ours = (id: string): boolean => isId('txn', id) && shardOf(id) === shard;
+  return Promise.all(ids.map(async (id) => (ours(id) ? deps.store.payoutLine.get(shard, id) : undefined)));
+}
+
+/** Lines that failed on their way, each beneficiary once. `named`: the caller chose them, and hears which are wrong. */
+function requireRetryable(
+  batch: PayoutBatch,
+  lines: readonly (PayoutLine | undefined)[],
+  status: string,
+  named: boolean,
+): readonly PayoutLine[] {
+  const fieldOf = (at: number): string => (named ? `transaction_ids[${at}]` : 'batch_id');
+  const good = lines.filter((line): line is PayoutLine => line?.batch_id === batch.id && canRetry(line));
+  if (good.length < lines.length || good.length === 0) {
+    const wrong = lines.flatMap((line, at): RefusalDetail[] =>
+      line !== undefined && good.includes(line) ? [] : [notRetryable(fieldOf(at), stateOf(batch, line))],
+    );
+    const details = wrong.length > 0 ? wrong : [notRetryable('batch_id', status)];
+    throw new Refusal(1205, { words: { state: status }, details });
+  }
+  const repeated = good.flatMap(({ position }, at): RefusalDetail[] => {
+    const first = good.findIndex((line) => line.position === position);
+    return first === at ? [] : [{ field: fieldOf(at), code: 'DUPLICATE_BENEFICIARY' }];
+  });
+  if (repeated.length > 0) throw new Refusal(1110, { details: repeated });
+  return good;
+}
+
+/** What an operator called off is not paid again by its maker alone. */
+function canRetry({ status, retried_by: by, reason }: PayoutLine): boolean {
+  return status === 'failed' && by === null && reason !== 'called_off';
+}
+
+function notRetryable(field: string, state: string): RefusalDetail {
+  return { field, code: 'NOT_RETRYABLE', words: { state } };
+}
+
+/** Of another batch's line nothing is said. */
+function stateOf(batch: PayoutBatch, line: PayoutLine | undefined): string {
+  if (line?.batch_id !== batch.id) return 'unknown';
+  if (line.retried_by !== null) return 'retried';
+  return line.reason === 'called_off' ? line.reason : line.status;
+}
+
+function orderOf(deps: Deps, batch: PayoutBatch, failed: readonly PayoutLine[]): PayoutOrder {
+  const { customer_reference, currency, receipt_mode, notify_url, note, language } = batch;
+  return {
+    customer_reference,
+    currency,
+    receipt_mode,
+    notify_url,
+    note,
+    language,
+    sending_type: 'immediate',
+    dates: null,
+    frequency: null,
+    retry_of: batch.id,
+    lines: failed.map((line) => orderedLine(deps, line)),
+  };
+}
+
+/** The same beneficiary, by the carrier of today. */
+function orderedLine({ connectors }: Pick<Deps, 'connectors'>, line: PayoutLine): OrderedLine {
+  const { msisdn, wallet_number, amount, amount_minor: amountMinor, currency, connector, carrier } = line;
+  const route = msisdn === null ? undefined : connectors.routeFor(msisdn, currency);
+  const way = route?.kind === 'route' ? { connector: route.connector, carrier: route.carrier } : { connector, carrier };
+  return { msisdn, wallet_number, ...way, amount, amountMinor };
+}

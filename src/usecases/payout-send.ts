@@ -1,0 +1,148 @@
+/**
+ * Makes a payout: a batch, the lines of its first occurrence with their first webhooks, and for one that starts at once the
+ * money that is put aside for each line. All of it is one change.
+ *
+ * Invariant: nothing is made that the merchant's available balance does not cover at that moment; of two batches that race
+ * for it one loses, and is decided again on what is left.
+ */
+
+import type { Change } from '../domain/change.ts';
+import type { Currency } from '../domain/currency.ts';
+import { makeId, type Prefix } from '../domain/ids.ts';
+import { merchantAccount } from '../domain/ledger.ts';
+import { formatMinor } from '../domain/money.ts';
+import { eventInsert } from '../domain/payout.ts';
+import { batchOf, costOfLines, linesOf, type PayoutOrder, reserved, runTimeOf } from '../domain/payout-order.ts';
+import type { Merchant, PayoutBatch, PayoutLine, Session } from '../domain/records.ts';
+import { Refusal, refuseField } from '../domain/refusal.ts';
+import { requireOpen, updateSession } from '../domain/session.ts';
+import { payoutEvent } from '../domain/webhook.ts';
+import type { MerchantCaller, SessionCaller } from './callers.ts';
+import { atHandFirst, type Deps } from './deps.ts';
+import { type Answering, perform, type Reply } from './perform.ts';
+
+/** A batch as it was made, or as it would be: a dry run makes nothing. */
+export interface PayoutSent {
+  readonly batch: PayoutBatch;
+  /** Of its first occurrence. */
+  readonly lines: readonly PayoutLine[];
+  readonly dryRun: boolean;
+  /** Whether the available balance covers the first occurrence now, fees included. */
+  readonly sufficientFunds: boolean;
+}
+
+/** Who may start a payout: a session that only a backend has held (contract §3). @throws Refusal 1003. */
+export function requireSender(session: Session): void {
+  if (session.scope === 'collect') throw refuseField(1003, 'Authorization', 'WRONG_SCOPE', { scope: 'payout' });
+  if (session.payments > 0) throw refuseField(1003, 'Authorization', 'SESSION_COLLECTED');
+  if (session.device_fingerprint !== null) throw refuseField(1003, 'Authorization', 'SESSION_ON_DEVICE');
+}
+
+interface Rows {
+  /** Undefined where no session calls. */
+  readonly session: Session | undefined;
+  readonly availableMinor: bigint;
+}
+
+export function sendPayout(
+  deps: Deps,
+  caller: SessionCaller | MerchantCaller,
+  order: PayoutOrder,
+  dryRun: boolean,
+  answering: Answering<PayoutSent>,
+): Promise<Reply> {
+  const { merchant } = caller;
+  const ids = payoutIds(deps, merchant.shard, order.lines.length);
+  return perform<Rows, PayoutSent>(deps.store, answering, rowsOf(deps, caller, order.currency), (rows) => {
+    const { session, availableMinor } = rows;
+    if (session !== undefined) {
+      requireOpen(session, deps.clock.now());
+      requireSender(session);
+    }
+    const made = makePayout(deps, merchant, order, ids, availableMinor);
+    const answer = { ...made, dryRun };
+    if (dryRun) return { answer };
+    // Nothing of the session changes but its version: a collect, or a device, that races with this loses.
+    const guards = session === undefined ? [] : [updateSession(session, { payments: session.payments })];
+    return { change: { ...made.change, updates: guards }, answer };
+  });
+}
+
+function rowsOf(deps: Deps, caller: SessionCaller | MerchantCaller, currency: Currency): () => Promise<Rows> {
+  const { merchant } = caller;
+  if (caller.kind === 'merchant') {
+    return async () => ({ session: undefined, availableMinor: await availableTo(deps, merchant, currency) });
+  }
+  const { shard, id } = caller.session;
+  const session = atHandFirst<Session | undefined>(caller.session, () => deps.store.session.caller(shard, id));
+  return async () => {
+    const [found, availableMinor] = await Promise.all([session(), availableTo(deps, merchant, currency)]);
+    if (found === undefined) throw new Refusal(1001);
+    return { session: found, availableMinor };
+  };
+}
+
+/** What the merchant's available balance holds. */
+export async function availableTo(
+  deps: Pick<Deps, 'store'>,
+  merchant: Pick<Merchant, 'id'>,
+  currency: Currency,
+): Promise<bigint> {
+  const { shard, id } = merchantAccount(merchant.id, 'available', currency);
+  return (await deps.store.account.get(shard, id))?.balance ?? 0n;
+}
+
+/** Made before deciding, so that deciding twice writes the same. */
+export interface PayoutIds {
+  /** When they were made: the time in the batch's id is that of its making. */
+  readonly at: number;
+  readonly batch: string;
+  readonly lines: readonly string[];
+  readonly events: readonly string[];
+  readonly transfers: readonly string[];
+}
+
+export function payoutIds({ clock, random }: Pick<Deps, 'clock' | 'random'>, shard: number, lines: number): PayoutIds {
+  const at = clock.now();
+  const one = (prefix: Prefix): string => makeId(prefix, at, random.bytes(16), shard);
+  const some = (prefix: Prefix): string[] => Array.from({ length: lines }, () => one(prefix));
+  return { at, batch: one('batch'), lines: some('txn'), events: some('evt'), transfers: some('trf') };
+}
+
+type Made = Omit<PayoutSent, 'dryRun'> & { readonly change: Change };
+
+/** The batch of an order with all that is written of it. @throws Refusal 1201 for one that starts at once without funds. */
+export function makePayout(
+  deps: Pick<Deps, 'calendar' | 'payoutText'>,
+  merchant: Merchant,
+  order: PayoutOrder,
+  ids: PayoutIds,
+  availableMinor: bigint,
+): Made {
+  const now = ids.at;
+  const [first] = order.dates ?? [];
+  const { run_hour: hour, time_zone: zone } = runTimeOf(merchant);
+  const firstRunAt = first === undefined ? null : deps.calendar.instantOf(first, hour, zone);
+  const batch = batchOf(merchant, order, { shard: merchant.shard, id: ids.batch, firstRunAt, now });
+  const plain = linesOf(batch, 1, ids.lines, now);
+  const needed = costOfLines(plain);
+  const sufficientFunds = availableMinor >= needed;
+  const isImmediate = batch.dates === null;
+  if (isImmediate && !sufficientFunds) throw refuseFunds(order.currency, availableMinor, needed);
+  const starts = isImmediate && batch.approval === 'none';
+  const { lines, transfers } = starts ? reserved(plain, ids.transfers, now) : { lines: plain, transfers: [] };
+  const events = lines.map((line, at) =>
+    eventInsert(payoutEvent(line, deps.payoutText(line.language, line), ids.events[at] ?? '', now)),
+  );
+  const change: Change = {
+    claims: [{ table: 'payout_batch', row: batch }],
+    inserts: [...lines.map((row) => ({ table: 'payout_line', row }) as const), ...events],
+    transfers,
+  };
+  return { batch, lines, sufficientFunds, change };
+}
+
+function refuseFunds(currency: Currency, available: bigint, needed: bigint): Refusal {
+  const words = { available: formatMinor(available, currency), needed: formatMinor(needed, currency), currency };
+  return refuseField(1201, 'beneficiaries', 'PAYOUT_FUNDS', words);
+}

@@ -1,0 +1,278 @@
+/**
+ * Matches an upstream's statement with our attempts and with the ledger.
+ *
+ * Invariant: it changes nothing, and remembers no more than a part of either side at a time. Each line of the statement gets
+ * one verdict; so does each attempt of ours that the statement should have and has not.
+ */
+
+import type { Currency } from '../domain/currency.ts';
+import type { Attempt, AttemptStatus } from '../domain/records.ts';
+import type { UpstreamSpan } from '../store/upstream-span.ts';
+import type { Deps } from './deps.ts';
+import { OperatorError } from './operator.ts';
+
+/** What a statement says became of a try. */
+export type StatementStatus = 'paid' | 'not_paid' | 'open';
+
+/** A line of a statement, read. */
+export interface StatementLine {
+  /** Where it stands in the file; the first is 1. */
+  readonly line: number;
+  readonly reference: string;
+  readonly amountMinor: bigint;
+  readonly currency: Currency;
+  readonly status: StatementStatus;
+  /** In the upstream's word. */
+  readonly word: string;
+  readonly at: number | undefined;
+  /** The end of what its date names: a day's, or the next millisecond. */
+  readonly until: number | undefined;
+  readonly providerReference: string | undefined;
+}
+
+export type Verdict =
+  | 'matched'
+  /** They have it, and we do not. */
+  | 'missing_here'
+  /** We hold it for paid, and they have no line. */
+  | 'missing_there'
+  | 'amount'
+  | 'status'
+  /** The reference stands in the statement a second time. */
+  | 'duplicate';
+
+export const VERDICTS: readonly Verdict[] = [
+  'matched',
+  'missing_here',
+  'missing_there',
+  'amount',
+  'status',
+  'duplicate',
+];
+
+/** What is known of an attempt while it is compared. */
+export interface OurSide {
+  readonly id: string;
+  readonly transactionId: string;
+  readonly reference: string;
+  readonly amountMinor: bigint;
+  readonly currency: Currency;
+  readonly status: AttemptStatus;
+  readonly settledAt: number | null;
+  readonly providerReference: string | null;
+}
+
+export interface Matched {
+  readonly verdict: Verdict;
+  readonly theirs: StatementLine | undefined;
+  readonly ours: OurSide | undefined;
+}
+
+export interface CurrencyTotals {
+  readonly currency: string;
+  /** What they paid or were paid, by the statement's paid lines. */
+  readonly statementMinor: bigint;
+  /** The same by our approved attempts that ended in the span. */
+  readonly attemptsMinor: bigint;
+  /** Whether the ledger moved in that span what our attempts say. */
+  readonly isBooked: boolean;
+}
+
+export interface Reconciled {
+  readonly from: number;
+  readonly to: number;
+  readonly lines: number;
+  readonly counts: { readonly [verdict in Verdict]: number };
+  readonly totals: readonly CurrencyTotals[];
+  readonly agrees: boolean;
+}
+
+export interface Statement {
+  readonly connector: string;
+  /** Reads it from its beginning; it is read several times. */
+  read(): AsyncIterable<StatementLine>;
+  /** Which of our attempts it should have: those that ended from then on … */
+  readonly from: number | undefined;
+  /** … and before then. Absent: what its dates span. */
+  readonly to: number | undefined;
+}
+
+/** So many of ours and of theirs are compared at a time: measured, half a gigabyte in all. */
+const PART = 200_000;
+const PAGE = 5_000;
+const HOUR_MS = 60 * 60_000;
+/** An attempt may have been made so long before it ended. */
+const LONGEST_OPEN_MS = 7 * 24 * HOUR_MS;
+/** Their clocks may be ahead of ours, and their days end elsewhere. */
+const AHEAD_MS = 24 * HOUR_MS;
+
+/** `tell` hears every verdict, and is waited for; `size` is how many of each side are compared at a time. */
+export async function reconcile(
+  deps: Pick<Deps, 'store'>,
+  statement: Statement,
+  tell: (matched: Matched) => Promise<void>,
+  size = PART,
+): Promise<Reconciled> {
+  const { connector } = statement;
+  const looked = await lookThrough(statement);
+  const { from, to } = spanOf(statement, looked);
+  const ours = await deps.store.upstreamSpan({
+    connector,
+    made: { from: from - LONGEST_OPEN_MS, to: to + AHEAD_MS },
+    settled: { from, to },
+  });
+  const parts = Math.max(1, Math.ceil(Math.max(looked.lines, ours.attempts) / size));
+  const counts: { [verdict in Verdict]: number } = {
+    matched: 0,
+    missing_here: 0,
+    missing_there: 0,
+    amount: 0,
+    status: 0,
+    duplicate: 0,
+  };
+  const count = (matched: Matched): Promise<void> => {
+    counts[matched.verdict] += 1;
+    return tell(matched);
+  };
+  for (let part = 0; part < parts; part += 1) {
+    const isMine = (reference: string): boolean => parts === 1 || partOf(reference, parts) === part;
+    await matchPart(statement, await readOurs(deps, connector, ours, isMine), isMine, { from, to }, count);
+  }
+  const totals = totalsOf(ours, looked.paid);
+  const differing = VERDICTS.filter((verdict) => verdict !== 'matched' && counts[verdict] > 0);
+  const agrees = differing.length === 0 && totals.every(({ isBooked }) => isBooked);
+  return { from, to, lines: looked.lines, counts, totals, agrees };
+}
+
+interface Looked {
+  readonly lines: number;
+  readonly first: number | undefined;
+  readonly last: number | undefined;
+  readonly paid: ReadonlyMap<string, bigint>;
+}
+
+/** Once through all of it, so that a line that cannot be read is said before any verdict. */
+async function lookThrough(statement: Statement): Promise<Looked> {
+  const paid = new Map<string, bigint>();
+  let lines = 0;
+  let first: number | undefined;
+  let last: number | undefined;
+  for await (const line of statement.read()) {
+    lines += 1;
+    if (line.at !== undefined) {
+      first = Math.min(first ?? line.at, line.at);
+      last = Math.max(last ?? line.at, line.until ?? line.at);
+    }
+    if (line.status === 'paid') paid.set(line.currency, (paid.get(line.currency) ?? 0n) + line.amountMinor);
+  }
+  return { lines, first, last, paid };
+}
+
+function spanOf(statement: Statement, { first, last }: Looked): { from: number; to: number } {
+  const from = statement.from ?? first;
+  const to = statement.to ?? last;
+  if (from === undefined || to === undefined) {
+    throw new OperatorError('the statement has no dates: say which span it is of with --from and --to');
+  }
+  if (from >= to) throw new OperatorError('--from must be before --to');
+  return { from, to };
+}
+
+/** An hour at a time, so that no page looks through more than that. */
+async function readOurs(
+  deps: Pick<Deps, 'store'>,
+  connector: string,
+  { first = 0, last = -1 }: Pick<UpstreamSpan, 'first' | 'last'>,
+  isMine: (reference: string) => boolean,
+): Promise<Map<string, OurSide>> {
+  const ours = new Map<string, OurSide>();
+  for (let from = first; from <= last; from += HOUR_MS) {
+    const slice = { connectors: [connector], from, to: Math.min(from + HOUR_MS, last + 1), limit: PAGE };
+    let page = await deps.store.attempt.made(slice);
+    for (;;) {
+      for (const attempt of page) if (isMine(attempt.reference)) ours.set(attempt.reference, sideOf(attempt));
+      if (page.length < PAGE) break;
+      page = await deps.store.attempt.made({ ...slice, after: page.at(-1)?.id });
+    }
+  }
+  return ours;
+}
+
+function sideOf(attempt: Attempt): OurSide {
+  const { id, payment_id, reference, amount_minor, currency, status, settled_at, provider_reference } = attempt;
+  return {
+    id,
+    transactionId: payment_id,
+    reference,
+    amountMinor: amount_minor,
+    currency,
+    status,
+    settledAt: settled_at,
+    providerReference: provider_reference,
+  };
+}
+
+async function matchPart(
+  statement: Statement,
+  ours: Map<string, OurSide>,
+  isMine: (reference: string) => boolean,
+  { from, to }: { readonly from: number; readonly to: number },
+  tell: (matched: Matched) => Promise<void>,
+): Promise<void> {
+  const seen = new Set<string>();
+  for await (const line of statement.read()) {
+    if (!isMine(line.reference)) continue;
+    const side = ours.get(line.reference);
+    await tell({ verdict: seen.has(line.reference) ? 'duplicate' : compare(line, side), theirs: line, ours: side });
+    seen.add(line.reference);
+  }
+  for (const side of ours.values()) {
+    const { settledAt } = side;
+    const isTheirs = side.status === 'approved' && settledAt !== null && settledAt >= from && settledAt < to;
+    if (isTheirs && !seen.has(side.reference)) await tell({ verdict: 'missing_there', theirs: undefined, ours: side });
+  }
+}
+
+function compare(line: StatementLine, side: OurSide | undefined): Verdict {
+  if (side === undefined) return 'missing_here';
+  if (meaningOf(side.status) !== line.status) return 'status';
+  return side.amountMinor === line.amountMinor && side.currency === line.currency ? 'matched' : 'amount';
+}
+
+function meaningOf(status: AttemptStatus): StatementStatus {
+  switch (status) {
+    case 'approved':
+      return 'paid';
+    case 'declined':
+    case 'not_sent':
+      return 'not_paid';
+    case 'intended':
+    case 'challenged':
+    case 'authenticated':
+    case 'waiting':
+    case 'unknown':
+      return 'open';
+  }
+}
+
+/** Any spread does, as long as it is the same for both sides (FNV-1a). */
+function partOf(reference: string, parts: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < reference.length; at += 1) {
+    hash = Math.imul(hash ^ reference.charCodeAt(at), 0x01000193) >>> 0;
+  }
+  return hash % parts;
+}
+
+function totalsOf({ totals }: UpstreamSpan, paid: ReadonlyMap<string, bigint>): CurrencyTotals[] {
+  const currencies = [...new Set([...paid.keys(), ...totals.map(({ currency }) => currency)])].toSorted();
+  return currencies.map((currency) => {
+    const found = totals.find((one) => one.currency === currency);
+    return {
+      currency,
+      statementMinor: paid.get(currency) ?? 0n,
+      attemptsMinor: found?.approved ?? 0n,
+      isBooked: found === undefined || found.moved === found.ledger,
+    };
+  });
+}

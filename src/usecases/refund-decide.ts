@@ -1,0 +1,123 @@
+/**
+ * An operator's word about a refund that waits: it has been carried out by hand, or it will not be.
+ *
+ * Invariant: a refund is decided once, however many decide at the same time, and only while nothing of it is at an
+ * upstream; who comes second is told how it stands. Who said so, and why, stands in the log before it is answered.
+ */
+
+import { transitAccount } from '../domain/ledger.ts';
+import { BANK_TRANSFER } from '../domain/proof.ts';
+import type { Reason } from '../domain/reason.ts';
+import { type MovedRefund, moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
+import { type Deps, newId } from './deps.ts';
+import { commitOnce, type OperatorDeps, OperatorError } from './operator.ts';
+import { requireRefund } from './refund-read.ts';
+
+/** Who says so, and on what grounds. */
+export interface RefundSay {
+  readonly by: string;
+  readonly why: string | null;
+}
+
+type RefundDecideDeps = OperatorDeps & Pick<Deps, 'log'>;
+
+/** The customer has the money. `reference` is what the bank or the upstream calls the movement: the evidence. */
+export async function executeRefund(
+  deps: RefundDecideDeps,
+  refundId: string,
+  reference: string,
+  say: RefundSay,
+): Promise<RefundRows> {
+  if (!REFERENCE.test(reference) || reference.trim() === '') {
+    throw new OperatorError('a reference is one line of 1 to 64 characters, as the bank or the upstream writes it');
+  }
+  return decide(deps, refundId, { fact: 'executed_by_hand', reason: null, reference }, say);
+}
+
+/** It will not be carried out: its money goes back to the merchant, and can be asked for again. */
+export async function callOffRefund(deps: RefundDecideDeps, refundId: string, say: RefundSay): Promise<RefundRows> {
+  return decide(deps, refundId, { fact: 'called_off', reason: 'refund_called_off', reference: null }, say);
+}
+
+/** Refuses what is over, and what an upstream may have. */
+export function requireOpenRefund({ refund: { id, status } }: RefundRows): void {
+  if (status === 'pending') return;
+  if (status === 'processing') {
+    throw new OperatorError(`${id} is at the upstream: where that says nothing, use \`mbongo attempt settle\``);
+  }
+  throw new OperatorError(`${id} is over: it has ${status === 'failed' ? 'failed' : 'been completed'}`);
+}
+
+interface Verdict {
+  readonly fact: Extract<RefundFact, 'executed_by_hand' | 'called_off'>;
+  readonly reason: Reason | null;
+  readonly reference: string | null;
+}
+
+const REFERENCE = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
+const TEXT_MOST = 500;
+/** Whoever loses against another decision finds the refund decided the next time round. */
+const MOST_ROUNDS = 20;
+
+async function decide(deps: RefundDecideDeps, refundId: string, verdict: Verdict, say: RefundSay): Promise<RefundRows> {
+  requireSay(say);
+  const { refund: known } = await requireRefund(deps, refundId);
+  const commandId = newId(deps, 'evt', known.shard);
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const rows = await requireRefund(deps, refundId);
+    requireOpenRefund(rows);
+    const { change, ...moved } = await move(deps, rows, verdict);
+    const outcome = await commitOnce(deps, known.shard, commandId, change, 'see `mbongo refund show`');
+    if (outcome === 'lost') continue;
+    tell(deps, moved, verdict, say);
+    return moved;
+  }
+  throw new Error('a decision lost against its neighbours too often');
+}
+
+/** The event is due at once: an operator's command does not post it, so that any worker may. */
+async function move(deps: RefundDecideDeps, rows: RefundRows, verdict: Verdict): Promise<MovedRefund> {
+  const { fact, reason, reference } = verdict;
+  const now = deps.clock.now();
+  const { shard, currency } = rows.refund;
+  const step = {
+    fact,
+    reason,
+    columns: reference === null ? {} : { provider_reference: reference },
+    target: transitAccount(shard, await sourceOf(deps, rows), currency),
+  };
+  const moved = moveRefund(rows, step, { now, newId: (prefix, of) => newId(deps, prefix, of) });
+  if (moved === undefined) throw new Error(`refund ${rows.refund.id} is pending, and ${fact} is no news`);
+  const inserts = moved.change.inserts.map((insert) =>
+    insert.table === 'webhook_event' ? { ...insert, row: { ...insert.row, next_at: now } } : insert,
+  );
+  return { ...moved, change: { ...moved.change, inserts } };
+}
+
+/** Where the money had come in, and so where it has gone out. */
+async function sourceOf({ store }: RefundDecideDeps, { payment }: RefundRows): Promise<string> {
+  const { shard, attempt_id } = payment;
+  const paidBy = attempt_id === null ? undefined : await store.attempt.get(shard, attempt_id);
+  return paidBy?.connector ?? BANK_TRANSFER;
+}
+
+function requireSay({ by, why }: RefundSay): void {
+  for (const text of [by, why ?? 'nothing']) {
+    if (text.trim() === '' || text.length > TEXT_MOST || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)) {
+      throw new OperatorError(`who says so, and why, are one line of 1 to ${TEXT_MOST} characters each`);
+    }
+  }
+}
+
+function tell(deps: RefundDecideDeps, { refund, payment }: RefundRows, { reference }: Verdict, say: RefundSay): void {
+  deps.log.warn('refund_decided_by_operator', {
+    refund_id: refund.id,
+    transaction_id: payment.id,
+    merchant_id: refund.merchant_id,
+    status: refund.status,
+    payment_status: payment.status,
+    provider_reference: reference,
+    by: say.by,
+    why: say.why,
+  });
+}

@@ -1,0 +1,92 @@
+/**
+ * Gives an approved payment's money back, in whole or in part (contract §9).
+ *
+ * Invariant: a refund is committed with its money before anything leaves for the network; whoever dies after that leaves
+ * a refund that is due, and the round starts it. Another merchant's payment and an unknown one answer alike (1204).
+ */
+
+import { isId, shardOf } from '../domain/ids.ts';
+import { merchantAccount } from '../domain/ledger.ts';
+import type { Account, Attempt, Merchant, Payment, Refund } from '../domain/records.ts';
+import type { RefundContext, RefundRows } from '../domain/refund.ts';
+import { makeRefund, mayBeHeld, type RefundWay } from '../domain/refund-order.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { MerchantCaller } from './callers.ts';
+import { type Deps, newId } from './deps.ts';
+import { type Answering, perform, type Reply } from './perform.ts';
+
+export interface RefundMakeCommand {
+  readonly transaction_id: string;
+  /** Absent: all that is left. */
+  readonly amount: string | undefined;
+  /** The merchant's words. */
+  readonly reason: string | undefined;
+}
+
+interface Rows {
+  readonly payment: Payment | undefined;
+  /** The attempt that paid. */
+  readonly paidBy: Attempt | undefined;
+  readonly earlier: readonly Refund[];
+  readonly available: Account | undefined;
+}
+
+/** What is committed is sent at once by this process, to which it is leased (`refund-dispatch.ts`). */
+export function makeRefundForMerchant(
+  deps: Deps,
+  { merchant }: MerchantCaller,
+  command: RefundMakeCommand,
+  answering: Answering<RefundRows>,
+): Promise<Reply> {
+  return perform<Rows, RefundRows>(
+    deps.store,
+    answering,
+    () => readRows(deps, merchant, command.transaction_id),
+    ({ payment, paidBy, earlier, available }) => {
+      if (payment === undefined || payment.merchant_id !== merchant.id) throw new Refusal(1204);
+      const sources = { payment, earlier, availableMinor: available?.balance ?? 0n };
+      const wanted = { amount: command.amount, note: command.reason ?? null };
+      const context: RefundContext = {
+        now: deps.clock.now(),
+        newId: (prefix, shard) => newId(deps, prefix, shard),
+      };
+      const { change, ...rows } = makeRefund(sources, wanted, wayBack(deps, payment, paidBy), context);
+      return { change, answer: rows };
+    },
+  );
+}
+
+/** The refunds are read after the payment: one that is newer has moved the payment's version, and is found by its guard. */
+async function readRows(deps: Deps, merchant: Merchant, transactionId: string): Promise<Rows> {
+  const nothing = { payment: undefined, paidBy: undefined, earlier: [], available: undefined };
+  if (!isId('txn', transactionId) || shardOf(transactionId) !== merchant.shard) return nothing;
+  const payment = await deps.store.payment.get(merchant.shard, transactionId);
+  if (payment === undefined) return nothing;
+  const account = merchantAccount(payment.merchant_id, 'available', payment.currency);
+  const [paidBy, earlier, available] = await Promise.all([
+    payment.attempt_id === null ? undefined : deps.store.attempt.get(payment.shard, payment.attempt_id),
+    mayBeHeld(payment) ? deps.store.refund.ofPayment(payment.shard, payment.id) : [],
+    deps.store.account.get(account.shard, account.id),
+  ]);
+  // What looks too little may have gone to another refund of this payment since: then that is the reason.
+  const isShort = (available?.balance ?? 0n) < payment.amount_minor;
+  const isOld = isShort && (await deps.store.payment.get(payment.shard, payment.id))?.version !== payment.version;
+  return isOld ? readRows(deps, merchant, transactionId) : { payment, paidBy, earlier, available };
+}
+
+/** By the method that paid, through what took the money; by hand where that cannot send any. */
+function wayBack(deps: Deps, payment: Payment, paidBy: Attempt | undefined): RefundWay {
+  const { method, wallet_number: number } = payment;
+  if (method === 'wallet' || method === 'flash') {
+    if (number === null) throw new Error(`payment ${payment.id} was paid from no wallet`);
+    return { kind: 'wallet', number };
+  }
+  if (paidBy === undefined || !canSend(deps, paidBy)) return { kind: 'by_hand' };
+  const { connector, carrier, msisdn } = paidBy;
+  return { kind: 'upstream', connector, carrier, msisdn };
+}
+
+function canSend({ connectors }: Deps, { method, connector }: Attempt): boolean {
+  if (method === 'mobile_money') return connectors.payout(connector) !== undefined;
+  return connectors.card?.name === connector;
+}

@@ -1,0 +1,49 @@
+/**
+ * Reads refunds: a merchant its own, an operator all of them.
+ *
+ * Invariant: another merchant's refund and an unknown one answer alike (1204).
+ */
+
+import { isId, shardOf } from '../domain/ids.ts';
+import type { Attempt, Payment, Refund } from '../domain/records.ts';
+import type { RefundRows } from '../domain/refund.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { MerchantCaller } from './callers.ts';
+import type { Deps } from './deps.ts';
+import { OperatorError, requireId } from './operator.ts';
+
+export async function readRefund(
+  deps: Pick<Deps, 'store'>,
+  { merchant }: MerchantCaller,
+  refundId: string,
+): Promise<RefundRows> {
+  const isPossible = isId('rfd', refundId) && shardOf(refundId) === merchant.shard;
+  const refund = isPossible ? await deps.store.refund.get(merchant.shard, refundId) : undefined;
+  if (refund === undefined || refund.merchant_id !== merchant.id) throw new Refusal(1204);
+  return { refund, payment: await paymentOf(deps, refund) };
+}
+
+/** @throws OperatorError when there is no such refund. */
+export async function requireRefund(deps: Pick<Deps, 'store'>, refundId: string): Promise<RefundRows> {
+  requireId('rfd', refundId, 'refund');
+  const refund = await deps.store.refund.get(shardOf(refundId), refundId);
+  if (refund === undefined) throw new OperatorError(`there is no refund ${refundId}: see \`mbongo refund list\``);
+  return { refund, payment: await paymentOf(deps, refund) };
+}
+
+/** The refund that an attempt pays. */
+export async function requireRefundOf(
+  deps: Pick<Deps, 'store'>,
+  { shard, payment_id: id }: Pick<Attempt, 'shard' | 'payment_id'>,
+): Promise<RefundRows> {
+  const refund = await deps.store.refund.get(shard, id);
+  if (refund === undefined) throw new Error(`there is no refund ${id}, and an attempt at it`);
+  return { refund, payment: await paymentOf(deps, refund) };
+}
+
+/** What a refund is of. */
+async function paymentOf(deps: Pick<Deps, 'store'>, refund: Refund): Promise<Payment> {
+  const payment = await deps.store.payment.get(refund.shard, refund.payment_id);
+  if (payment === undefined) throw new Error(`refund ${refund.id} has lost its payment`);
+  return payment;
+}

@@ -1,0 +1,141 @@
+/**
+ * Sends a refund's money: write, call, write.
+ *
+ * Invariant: the attempt is committed before the network is called, and one process at a time sends a refund. What may
+ * have been taken is asked about; only what certainly was not goes out again, under a new attempt.
+ */
+
+import type { Answer } from '../connectors/connector.ts';
+import type { Attempt, Payment, Refund, UpstreamMethod } from '../domain/records.ts';
+import type { RefundContext, RefundRows } from '../domain/refund.ts';
+import { intendRefund, refundOrder } from '../domain/refund-outgoing.ts';
+import { CommitUnknown } from '../store/errors.ts';
+import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
+import { type Intention, newAttempt } from './attempt-intend.ts';
+import { settleOutgoingWord } from './attempt-outgoing.ts';
+import { callbackUrl } from './callback-url.ts';
+import { PAY_LIFE_MS } from './card-pay.ts';
+import { type Deps, newId } from './deps.ts';
+import { persist, settle } from './perform.ts';
+import { requireRefundOf } from './refund-read.ts';
+
+/** A refund's attempt, and what it pays. */
+interface Intended extends RefundRows {
+  readonly attempt: Attempt;
+}
+
+/** Who gives the money back, and how it is asked to. */
+interface Giver {
+  readonly intention: Intention;
+  give(deps: Deps, rows: Intended): Promise<Answer>;
+}
+
+/**
+ * Sends a refund that is leased to this process as it is given. Answers whether the upstream answered; undefined: it was
+ * not asked, for instance because somebody else has gone on with the refund.
+ */
+export async function startRefund(deps: Deps, known: Refund): Promise<boolean | undefined> {
+  const giver = giverOf(deps, known);
+  if (giver === undefined) {
+    // Its lease runs out, and it is looked at again: until it is configured, or a person carries it out.
+    deps.log.error('refund_upstream_missing', { refund_id: known.id, connector: known.connector });
+    return undefined;
+  }
+  const rows = await intend(deps, known, giver.intention);
+  if (rows === undefined) return undefined;
+  const { attempt } = rows;
+  const word = await askInTime(deps, () => giver.give(deps, rows), attempt.created_at);
+  const isUnsure = word.kind === 'unknown' || word.kind === 'not_sent';
+  if (isUnsure) {
+    deps.log.warn('attempt_unsure', { attempt_id: attempt.id, kind: word.kind, reason: word.reason });
+  }
+  const asked = { at: attempt.created_at, inquiry: false } as const;
+  await persist(deps, () => settleOutgoingWord(deps, { attempt, order: refundOrder(rows) }, word, asked));
+  return !isUnsure;
+}
+
+/** What paid has to be there still. */
+function giverOf({ connectors }: Deps, refund: Refund): Giver | undefined {
+  const { connector: name, carrier, msisdn, method } = refund;
+  if (name === null || carrier === null || !isUpstream(method)) return undefined;
+  if (method === 'mobile_money') {
+    const connector = connectors.payout(name);
+    if (connector === undefined || msisdn === null) return undefined;
+    return {
+      intention: { connector, method, carrier, msisdn, callLife: CALL_LIFE_MS },
+      give: async (deps, { attempt, payment }) =>
+        connector.payOut({
+          attemptId: attempt.id,
+          reference: attempt.reference,
+          msisdn,
+          amountMinor: attempt.amount_minor,
+          currency: attempt.currency,
+          merchantName: await merchantName(deps, payment),
+          customerReference: payment.customer_reference,
+          note: null,
+          callbackUrl: callbackUrl(deps, attempt),
+        }),
+    };
+  }
+  const { card } = connectors;
+  if (card?.name !== name) return undefined;
+  return {
+    intention: { connector: card, method, carrier, msisdn: null, callLife: PAY_LIFE_MS },
+    give: (_deps, { attempt, payment }) =>
+      card.refund({
+        orderId: payment.id,
+        attemptId: attempt.id,
+        paidBy: payment.attempt_id ?? '',
+        amountMinor: attempt.amount_minor,
+        currency: attempt.currency,
+      }),
+  };
+}
+
+function isUpstream(method: Refund['method']): method is UpstreamMethod {
+  return method !== 'wallet' && method !== 'flash' && method !== 'bank_transfer';
+}
+
+async function merchantName(deps: Deps, { shard, merchant_id }: Payment): Promise<string> {
+  const merchant = await deps.store.merchant.at(shard, merchant_id, 0);
+  if (merchant === undefined) throw new Error(`merchant ${merchant_id} is not there`);
+  return merchant.name;
+}
+
+interface Rows extends RefundRows {
+  /** This very attempt: a commit of ours whose answer was lost. */
+  readonly own: Attempt | undefined;
+}
+
+/** Commits that the upstream may be asked; undefined when somebody else does so, or has. */
+async function intend(deps: Deps, known: Refund, intention: Intention): Promise<Intended | undefined> {
+  const attemptId = newId(deps, 'att', known.shard);
+  const read = async (): Promise<Rows> => {
+    const [rows, own] = await Promise.all([
+      requireRefundOf(deps, { shard: known.shard, payment_id: known.id }),
+      deps.store.attempt.get(known.shard, attemptId),
+    ]);
+    return { ...rows, own };
+  };
+  const decide = ({ own, ...rows }: Rows) => {
+    // It counts from when it was written, so that whoever looked for it too long asks for nothing.
+    if (own !== undefined) return { answer: own.status === 'intended' ? { ...rows, attempt: own } : undefined };
+    // The lease is ours as long as nobody has touched the refund since.
+    if (rows.refund.status !== 'pending' || rows.refund.version !== known.version) return { answer: undefined };
+    const { shard, id, merchant_id, currency, amount_minor } = rows.refund;
+    const order = { shard, merchant_id, purpose: 'refund', payment_id: id, currency } as const;
+    const now = deps.clock.now();
+    const attempt = newAttempt(attemptId, order, { amount_minor, fee_minor: 0n }, intention, now);
+    const context: RefundContext = { now, newId: (prefix, of) => newId(deps, prefix, of) };
+    const { change, ...moved } = intendRefund(rows, attempt, context);
+    return { change, answer: { ...moved, attempt } };
+  };
+  const write = (): Promise<Intended | undefined> => settle(deps.store, read, decide);
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof CommitUnknown)) throw error;
+    // Nothing was sent: the attempt is looked for, and gone on with.
+    return persist(deps, write);
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Closes days that are over: what stood in each account then is written down, so that statements and audits begin there.
+ *
+ * Invariant: a day is closed only when nothing more can be committed into it; days are closed one after the other, without a gap.
+ */
+
+import type { Deps } from './deps.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+/** Clocks of processes differ, and what was decided before midnight is committed after it. */
+const LATE_MS = 60 * 60_000;
+/** The same where the clock was set forward: longer than any process takes to notice, and than a commit is tried. */
+const CALM_MS = 60_000;
+/** More wait for the next run: a year and more, so that a leap of the clock is soon caught up with. */
+const DAYS_AT_ONCE = 400;
+
+/** Closes what is due. Returns how many days that were. */
+export async function closeDays(deps: Pick<Deps, 'store' | 'clock'>): Promise<number> {
+  const leapt = deps.clock.leaptAt();
+  if (leapt !== undefined && deps.clock.wall() - leapt < CALM_MS) return 0;
+  const over = Math.floor((deps.clock.now() - LATE_MS) / DAY_MS) * DAY_MS;
+  const first = await firstOpen(deps);
+  if (first === undefined) return 0;
+  const days: string[] = [];
+  for (let at = first; at < over && days.length < DAYS_AT_ONCE; at += DAY_MS) days.push(dayOf(at));
+  if (days.length > 0) await deps.store.closeAccountDays(days);
+  return days.length;
+}
+
+/** The start of the first day that is not closed; undefined while nothing has ever moved. */
+async function firstOpen({ store }: Pick<Deps, 'store'>): Promise<number | undefined> {
+  const closed = await store.lastClosedDay();
+  if (closed !== undefined) return startOf(closed) + DAY_MS;
+  const first = await store.firstTransferDay();
+  return first === undefined ? undefined : startOf(first);
+}
+
+function startOf(day: string): number {
+  return Date.parse(`${day}T00:00:00.000Z`);
+}
+
+function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 'yyyy-mm-dd'.length);
+}

@@ -1,0 +1,61 @@
+/**
+ * Where a statement goes on, as an opaque text that travels through the client.
+ *
+ * Invariant: a cursor opens only for the merchant and the question that it was made for; nobody can make one up.
+ */
+
+import type { MerchantAccount } from '../domain/ledger.ts';
+import type { Deps } from './deps.ts';
+import type { Standing, StatementPosition } from './statement-read.ts';
+
+/** `question` is what the client asked, in a form that is the same whenever it asks the same. */
+export function sealPosition(
+  deps: Pick<Deps, 'secrets'>,
+  merchantId: string,
+  question: string,
+  position: StatementPosition,
+): string {
+  return deps.secrets.seal('cursor', JSON.stringify(writtenOf(position)), contextOf(merchantId, question));
+}
+
+/** Undefined for anything that `sealPosition` has not made for the same merchant and question. */
+export function openPosition(
+  deps: Pick<Deps, 'secrets'>,
+  merchantId: string,
+  question: string,
+  cursor: string,
+): StatementPosition | undefined {
+  const text = deps.secrets.open('cursor', cursor, contextOf(merchantId, question));
+  return text === undefined ? undefined : positionOf(JSON.parse(text) as Written);
+}
+
+function contextOf(merchantId: string, question: string): string {
+  return `statement ${merchantId} ${question}`;
+}
+
+/** JSON has no exact integers. */
+interface Written extends Omit<StatementPosition, 'opening' | 'closing' | 'running' | 'after'> {
+  readonly opening: readonly string[];
+  readonly closing: readonly string[];
+  readonly running: readonly string[];
+  readonly after: StatementPosition['after'] | null;
+}
+
+function writtenOf({ order, opening, closing, running, after }: StatementPosition): Written {
+  const written = (standing: Standing): string[] => standing.map(String);
+  return {
+    order,
+    opening: written(opening),
+    closing: written(closing),
+    running: written(running),
+    after: after ?? null,
+  };
+}
+
+function positionOf({ order, opening, closing, running, after }: Written): StatementPosition {
+  const read = (standing: readonly string[]): Standing => standing.map(BigInt);
+  return { order, opening: read(opening), closing: read(closing), running: read(running), after: after ?? undefined };
+}
+
+/** The balances of a statement that shows all. */
+export const ALL_BALANCES: readonly MerchantAccount[] = ['available', 'reserved', 'held'];

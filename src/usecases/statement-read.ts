@@ -1,0 +1,140 @@
+/**
+ * A merchant's statement: every line of its accounts in a span of time, and what stood in them before and after.
+ *
+ * Invariant: what is given out adds up: the closing balance is the opening one and every line between. A line that is committed
+ * later than others of its time, by some moments, may be missed by whoever is reading just then; it stands in the next reading.
+ */
+
+import type { Currency } from '../domain/currency.ts';
+import { type MerchantAccount, merchantAccount } from '../domain/ledger.ts';
+import type { Merchant } from '../domain/records.ts';
+import type { LedgerLine, LedgerSide } from '../store/ledger-reads.ts';
+import type { Deps } from './deps.ts';
+
+export interface StatementOrder {
+  readonly currency: Currency;
+  /** Which balances to show. */
+  readonly balances: readonly MerchantAccount[];
+  /** Inclusive, milliseconds. */
+  readonly from: number;
+  /** Exclusive; what lies in the future is read up to now. */
+  readonly until: number;
+}
+
+/** Minor units, in the order of the statement's balances. */
+export type Standing = readonly bigint[];
+
+export interface StatementLine {
+  readonly id: string;
+  readonly at: number;
+  readonly balance: MerchantAccount;
+  /** Minor units; negative where it was taken out. */
+  readonly moved: bigint;
+  /** What stood in that balance after it. */
+  readonly after: bigint;
+  readonly cause: string;
+  /** The payment, payout, refund or command that moved it. */
+  readonly causeId: string;
+  readonly customerReference: string | null;
+}
+
+/** How far a statement has been read. */
+export interface StatementPosition {
+  readonly order: StatementOrder;
+  /** Of the whole span. */
+  readonly opening: Standing;
+  readonly closing: Standing;
+  /** After the line that was read last. */
+  readonly running: Standing;
+  readonly after: { readonly at: number; readonly id: string; readonly side: LedgerSide } | undefined;
+}
+
+export interface StatementPage {
+  /** Where it began, with the span's closing balance as it is known by now. */
+  readonly begun: StatementPosition;
+  readonly lines: readonly StatementLine[];
+  /** What stood there after its last line. */
+  readonly closing: Standing;
+  /** Where the next page begins; undefined: this is the last one. */
+  readonly next: StatementPosition | undefined;
+}
+
+/** The beginning of a statement. From then on its span is fixed. */
+export async function openStatement(deps: Deps, merchant: Merchant, asked: StatementOrder): Promise<StatementPosition> {
+  const now = deps.clock.now();
+  const order = { ...asked, until: Math.max(asked.from, Math.min(asked.until, now + 1)) };
+  const accounts = accountsOf(merchant, order);
+  const standingAt = async (at: number): Promise<Standing> => {
+    const balances = await deps.store.ledger.balancesBefore(merchant.shard, accounts, at, now);
+    return accounts.map((account) => balances.get(account) ?? 0n);
+  };
+  const [opening, closing] = await Promise.all([standingAt(order.from), standingAt(order.until)]);
+  return { order, opening, closing, running: opening, after: undefined };
+}
+
+export async function readStatement(
+  deps: Deps,
+  merchant: Merchant,
+  begun: StatementPosition,
+  limit: number,
+): Promise<StatementPage> {
+  const { order, after } = begun;
+  const accounts = accountsOf(merchant, order);
+  // One more than the page says whether there is another page.
+  const found = await deps.store.ledger.lines({
+    shard: merchant.shard,
+    accounts,
+    from: order.from,
+    until: order.until,
+    after,
+    limit: limit + 1,
+  });
+  const running = [...begun.running];
+  const lines = found.slice(0, limit).map((line) => {
+    const place = accounts.indexOf(line.account);
+    const standing = (running[place] ?? 0n) + line.moved;
+    running[place] = standing;
+    return lineOf(order, line, place, standing);
+  });
+  const last = found[limit - 1];
+  const more = found.length > limit && last !== undefined;
+  if (!more) return { begun: { ...begun, closing: running }, lines, closing: running, next: undefined };
+  const { at, id, side } = last;
+  return { begun, lines, closing: running, next: { ...begun, running, after: { at, id, side } } };
+}
+
+/** How many lines are held while a statement is read to its end. */
+const LINES_HELD = 1_000;
+
+/** The pages from a position to the end, each read when it is asked for. */
+export async function* streamStatement(
+  deps: Deps,
+  merchant: Merchant,
+  begun: StatementPosition,
+): AsyncGenerator<StatementPage, void, undefined> {
+  for (let position: StatementPosition | undefined = begun; position !== undefined; ) {
+    const page: StatementPage = await readStatement(deps, merchant, position, LINES_HELD);
+    yield page;
+    position = page.next;
+  }
+}
+
+function accountsOf(merchant: Merchant, { balances, currency }: StatementOrder): string[] {
+  return balances.map((balance) => merchantAccount(merchant.id, balance, currency).id);
+}
+
+/** A transfer between two balances is two lines: the balance tells their ids apart. */
+function lineOf(order: StatementOrder, line: LedgerLine, place: number, after: bigint): StatementLine {
+  const balance = order.balances[place];
+  if (balance === undefined) throw new Error('a line of an account that nobody asked for');
+  return {
+    id: `${line.id}:${balance}`,
+    at: line.at,
+    balance,
+    moved: line.moved,
+    after,
+    cause: line.cause,
+    causeId: line.cause_id,
+    customerReference: line.customer_reference,
+  };
+}

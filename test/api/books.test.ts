@@ -1,0 +1,192 @@
+/**
+ * GET /internal/balances and GET /internal/transactions: what a merchant has, and what it was paid.
+ */
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setFee } from '../../src/usecases/fee-set.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type Answer, NOON, openWorld, type World } from '../support/world.ts';
+import { bearerOf, collect, expectRefusal, neighbourOf, type Paying, payFromWallet } from './flows.ts';
+import { write } from './ledger-history.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+});
+afterAll(() => world.close());
+
+describe('balances', () => {
+  const read = async (merchant: MerchantCreated) =>
+    (await world.call('GET', '/internal/balances', { bearer: bearerOf(merchant) })).json;
+
+  test('stand by currency, with its digits, where there has ever been an account', async () => {
+    const merchant = await world.merchant();
+    const stranger = await neighbourOf(world, merchant);
+    expect(await read(merchant)).toEqual({ success: true, balances: [] });
+    const at = NOON;
+    await write(world.gateway.deps, merchant.merchant, [
+      { from: 'outside', to: 'available', minor: 1_000n, at },
+      { from: 'available', to: 'reserved', minor: 250n, at },
+      { from: 'outside', to: 'held', minor: 7n, at, currency: 'xof' },
+      { from: 'outside', to: 'available', minor: 5n, at, currency: 'cdf' },
+      { from: 'available', to: 'outside', minor: 5n, at, currency: 'cdf' },
+    ]);
+    expect(await read(merchant)).toEqual({
+      success: true,
+      balances: [
+        { currency: 'usd', available: '7.50', reserved: '2.50', held: '0.00' },
+        { currency: 'cdf', available: '0.00', reserved: '0.00', held: '0.00' },
+        { currency: 'xof', available: '0', reserved: '0', held: '7' },
+      ],
+    });
+    expect((await read(stranger)).balances).toEqual([]);
+  });
+});
+
+async function query(text: string, values: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  await client.query(text, [...values]).finally(() => client.end());
+}
+
+describe('transactions', () => {
+  interface Listed {
+    readonly transaction_id: string;
+    readonly status: string;
+  }
+
+  const list = (merchant: MerchantCreated, asked: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+    world.call('GET', `/internal/transactions?${new URLSearchParams(asked)}`, { bearer: bearerOf(merchant) });
+
+  const idsOf = async (merchant: MerchantCreated, asked: Readonly<Record<string, string>> = {}): Promise<string[]> => {
+    const { json, text } = await list(merchant, asked);
+    expect(json.success, text).toBe(true);
+    return json.transactions.map(({ transaction_id: id }: Listed) => id);
+  };
+
+  const idOf = ({ transaction_id: id }: Paying): string => id;
+
+  test('are listed newest first, as their status reads say and more', async () => {
+    const merchant = await world.merchant();
+    await setFee(world.gateway.deps, {
+      merchantId: merchant.merchant.id,
+      method: undefined,
+      currency: 'usd',
+      rate: '2',
+      fixed: 10n,
+      min: undefined,
+      max: undefined,
+    });
+    const paying = await collect(world, merchant, {
+      method: 'wallet',
+      body: { wallet_number: '1', wallet_pin: '1234' },
+    });
+    await payFromWallet(world, paying, await world.wallet());
+    await world.pass(1_000);
+    const open = await collect(world, merchant);
+    const { json } = await list(merchant);
+    expect(json.transactions.map(({ transaction_id: id }: Listed) => id)).toEqual([idOf(open), idOf(paying)]);
+    expect(json.next_cursor).toBeNull();
+    const { json: status } = await world.call('GET', `/payments/status/${idOf(paying)}`, { bearer: paying.token });
+    expect(json.transactions[1]).toEqual({
+      ...status,
+      customer_reference: paying.reference,
+      payment_method: 'wallet',
+      fee_amount: '0.35',
+      total_amount: '12.85',
+      refunded_amount: '0.00',
+    });
+    expect(json.transactions[0]).toMatchObject({ status: 'pending', payment_method: 'none' });
+  });
+
+  test('are filtered by status, method, currency, reference and time', async () => {
+    const merchant = await world.merchant();
+    const start = world.clock.now();
+    const first = await collect(world, merchant, { minted: { currency: 'cdf' } });
+    await world.pass(60_000);
+    const paid = await collect(world, merchant, { minted: { customer_reference: 'order-1' } });
+    await payFromWallet(world, paid, await world.wallet());
+    await world.pass(60_000);
+    const again = await collect(world, merchant, { minted: { customer_reference: 'order-1' } });
+    const at = (milliseconds: number): string => new Date(start + milliseconds).toISOString();
+    expect(await idsOf(merchant, { status: 'approved' })).toEqual([idOf(paid)]);
+    expect(await idsOf(merchant, { payment_method: 'none' })).toEqual([idOf(again), idOf(first)]);
+    expect(await idsOf(merchant, { payment_method: 'card' })).toEqual([]);
+    expect(await idsOf(merchant, { currency: 'cdf' })).toEqual([idOf(first)]);
+    expect(await idsOf(merchant, { customer_reference: 'order-1' })).toEqual([idOf(again), idOf(paid)]);
+    expect(await idsOf(merchant, { customer_reference: 'order-1', status: 'pending' })).toEqual([idOf(again)]);
+    expect(await idsOf(merchant, { customer_reference: 'order' })).toEqual([]);
+    expect(await idsOf(merchant, { from: at(60_000) })).toEqual([idOf(again), idOf(paid)]);
+    expect(await idsOf(merchant, { from: at(60_001), to: at(120_000) })).toEqual([idOf(again)]);
+    expect(await idsOf(merchant, { to: at(59_999) })).toEqual([idOf(first)]);
+    expect(await idsOf(merchant, { from: at(0).slice(0, 10), to: at(0).slice(0, 10) })).toHaveLength(3);
+    expect(await idsOf(merchant, { to: '2026-11-19' })).toEqual([]);
+  });
+
+  test('are read in pages, while others are made', async () => {
+    const merchant = await world.merchant();
+    const made: string[] = [];
+    // An id sorts by the millisecond in which it was made.
+    const collectLater = async (): Promise<string> => {
+      await world.clock.advance(1);
+      return idOf(await collect(world, merchant));
+    };
+    for (let n = 0; n < 7; n += 1) made.unshift(await collectLater());
+    const read: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const asked: Record<string, string> = { limit: '3', ...(cursor === null ? {} : { cursor }) };
+      const { json } = await list(merchant, asked);
+      read.push(...json.transactions.map(({ transaction_id: id }: Listed) => id));
+      cursor = json.next_cursor;
+      await collectLater();
+    } while (cursor !== null);
+    expect(read).toEqual(made);
+    expect((await list(merchant, { limit: '100' })).json.next_cursor).toBeNull();
+  });
+
+  test('of a rare kind are found without reading all others at once: a page may be empty, and yet not be the last', async () => {
+    const merchant = await world.merchant();
+    const rare = idOf(await collect(world, merchant, { minted: { currency: 'cdf' } }));
+    await collect(world, merchant);
+    // Newer than both.
+    await query(
+      `insert into payment select made.* from payment p cross join generate_series(1, 4500) n,
+         jsonb_populate_record(p, jsonb_build_object('id', 'txn_02' || lpad(n::text, 24, '0'))) made
+       where p.merchant_id = $1 and p.currency = 'usd'`,
+      [merchant.merchant.id],
+    );
+    const pages: string[][] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { json } = await list(merchant, { currency: 'cdf', ...(cursor === '' ? {} : { cursor }) });
+      pages.push(json.transactions.map(({ transaction_id: id }: Listed) => id));
+      cursor = json.next_cursor;
+    }
+    expect(pages).toEqual([[], [], [rare]]);
+  });
+
+  test('are never another merchant’s', async () => {
+    const merchant = await world.merchant();
+    const stranger = await neighbourOf(world, merchant);
+    const { reference } = await collect(world, stranger);
+    expect(await idsOf(merchant)).toEqual([]);
+    expect(await idsOf(merchant, { customer_reference: reference })).toEqual([]);
+    expect(await idsOf(merchant, { status: 'pending' })).toEqual([]);
+  });
+
+  test.each([
+    ['status', { status: 'done' }, '1110', 'NOT_AN_OPTION'],
+    ['payment_method', { payment_method: 'cash' }, '1103', 'NOT_AN_OPTION'],
+    ['currency', { currency: 'USD' }, '1102', 'INVALID_CURRENCY'],
+    ['customer_reference', { customer_reference: 'a\0b' }, '1110', 'INVALID_TEXT'],
+    ['customer_reference', { customer_reference: '' }, '1110', 'TOO_SHORT'],
+    ['from', { from: '2027-02-30' }, '1110', 'INVALID_DATE'],
+    ['to', { from: '2026-11-02', to: '2026-11-01' }, '1110', 'DATES_REVERSED'],
+    ['cursor', { cursor: 'txn_x' }, '1110', 'INVALID_CURSOR'],
+    ['limit', { limit: '101' }, '1110', 'OUT_OF_RANGE'],
+  ])('refuse %s: %j', async (field, asked, code, detail) => {
+    const refused = await list(await world.merchant(), asked);
+    expectRefusal(refused, 400, code, detail);
+    expect(refused.json.details[0].field).toBe(field);
+  });
+});

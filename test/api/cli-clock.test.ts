@@ -1,0 +1,158 @@
+/**
+ * `mbongo clock`: what it says and refuses, and that every process of a gateway takes a new time up.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { TEST_MASTER_KEY } from '../support/operator-world.ts';
+import { freePort } from '../support/world.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const DAY = 24 * 60 * 60_000;
+
+let database: TestDatabase;
+let cli: CommandLine;
+let children: ChildProcess[];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  cli = await openCommandLine(database.url, TEST_MASTER_KEY);
+  children = [];
+});
+
+afterEach(async () => {
+  for (const child of children) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  await database.drop();
+  await cli.close();
+});
+
+describe('mbongo clock', () => {
+  it('shows the time, sets it forward, and adds one advance to another', async () => {
+    const before = await cli.json('clock show');
+    expect(before).toMatchObject({ shift_ms: 0, now: before.machine_time });
+    expect((await cli.run('clock show')).out).toMatch(/^\d{4}-.*Z, as on the machine\n$/);
+    expect(await cli.json('clock advance 30d')).toMatchObject({ shift_ms: 30 * DAY });
+    const twice = await cli.json('clock advance 12h');
+    expect(twice).toMatchObject({ shift_ms: 30.5 * DAY });
+    expect(Date.parse(String(twice.now)) - Date.parse(String(twice.machine_time))).toBe(30.5 * DAY);
+    expect(await cli.json('clock show')).toMatchObject({ shift_ms: 30.5 * DAY });
+    expect((await cli.run('clock advance 90m')).out).toMatch(/^It is now .*Z\.\nA gateway that is running takes it up/);
+  });
+
+  it('adds up advances that race', async () => {
+    await Promise.all(Array.from({ length: 5 }, () => cli.run('clock advance 1d')));
+    expect(await cli.json('clock show')).toMatchObject({ shift_ms: 5 * DAY });
+  });
+
+  it('is the time of every other command', async () => {
+    await cli.json('clock advance 365d');
+    const made = await cli.json('merchant create --name Boutique');
+    const { merchants } = (await cli.json('merchant list')) as { merchants: { created_at: string }[] };
+    expect(made.merchant_id).toMatch(/^mch_/);
+    expect(Date.parse(String(merchants[0]?.created_at)) - Date.now()).toBeGreaterThan(364 * DAY);
+  });
+
+  it.each([
+    ['clock advance 0', 1, 'only moves forward'],
+    ['clock advance 0d', 1, 'only moves forward'],
+    ['clock advance soon', 1, 'write it like 24h, 30m or 0'],
+    ['clock advance 1.5d', 1, 'write it like'],
+    ['clock advance 3654d', 1, 'ten years ahead at most'],
+    ['clock advance', 2, 'missing required argument'],
+    ['clock advance -- -1d', 1, 'write it like'],
+  ])('refuses %s', async (words, status, message) => {
+    const refused = await cli.run(words);
+    expect([refused.status, refused.out]).toEqual([status, '']);
+    expect(refused.err).toContain(message);
+    expect(refused.err.trimEnd()).not.toContain('\n');
+    expect(await cli.json('clock show')).toMatchObject({ shift_ms: 0 });
+  });
+
+  it('does not go beyond ten years in steps either', async () => {
+    await cli.json('clock advance 3653d');
+    expect((await cli.run('clock advance 1s')).err).toContain('ten years');
+  });
+
+  it.each(['clock show', 'clock advance 1d'])('is refused in production: %s', async (words) => {
+    const production = await createTestDatabase();
+    const over = {
+      DATABASE_URL: production.url,
+      GATEWAY_MODE: 'production',
+      PUBLIC_URL: 'https://pay.example',
+      MASTER_KEY: TEST_MASTER_KEY,
+    };
+    const refused = await cli.run(words, over);
+    await production.drop();
+    expect(refused).toEqual({
+      status: 1,
+      out: '',
+      err: 'mbongo: there is no test clock in production: GATEWAY_MODE is production\n',
+    });
+  });
+
+  it('is taken up by every process of a gateway that runs, and found by one that starts', async () => {
+    const made = await cli.json('merchant create --name Boutique');
+    const bearer = `${String(made.key_id)}:${String(made.secret)}`;
+    const [first, second] = await Promise.all([serve('all'), serve('api')]);
+    const token = await mint(first, bearer);
+    for (const url of [first, second]) expect(await statusOfSession(url, token)).toBe(404);
+    await cli.json('clock advance 2h');
+    for (const url of [first, second]) await untilExpired(url, token);
+    const third = await serve('api');
+    expect(await statusOfSession(third, token)).toBe(401);
+    expect(await statusOfSession(third, await mint(second, bearer))).toBe(404);
+  }, 60_000);
+});
+
+/** A gateway as a process; its address once it answers. */
+async function serve(role: 'all' | 'api'): Promise<string> {
+  const port = String(await freePort());
+  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'serve', '--role', role], {
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: database.url,
+      DATA_DIR: cli.dataDir,
+      MASTER_KEY: TEST_MASTER_KEY,
+      PORT: port,
+      LOG_LEVEL: 'silent',
+    },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  children.push(child);
+  await once(child, 'message');
+  return `http://127.0.0.1:${port}`;
+}
+
+async function mint(url: string, bearer: string): Promise<string> {
+  const response = await fetch(`${url}/api/v1/internal/sessions/create`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ amount: '1.00', currency: 'usd', customer_reference: 'order', ttl_seconds: 3_600 }),
+  });
+  const body = (await response.json()) as { session_token: string };
+  return body.session_token;
+}
+
+/** 404 while the session is believed: the payment is nobody's. */
+async function statusOfSession(url: string, token: string): Promise<number> {
+  const response = await fetch(`${url}/api/v1/payments/status/txn_unknown`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  await response.text();
+  return response.status;
+}
+
+/** Asks until the session has expired there: each question is real work, and the tenth second would be too late. */
+async function untilExpired(url: string, token: string): Promise<void> {
+  const late = performance.now() + 10_000;
+  while ((await statusOfSession(url, token)) !== 401) {
+    if (performance.now() > late) throw new Error('the new time was not taken up');
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * `mbongo doctor` and the books: its first line says whether they balance, and what does not.
+ */
+import pg from 'pg';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { TEST_MASTER_KEY } from '../support/operator-world.ts';
+
+let database: TestDatabase;
+let cli: CommandLine;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  cli = await openCommandLine(database.url, TEST_MASTER_KEY);
+});
+
+afterEach(async () => {
+  await database.drop();
+  await cli.close();
+});
+
+async function change(text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly findings?: readonly unknown[];
+}
+
+async function firstOf(): Promise<{ status: number; check: Check | undefined }> {
+  const { status, out } = await cli.run('doctor --json', { PORT: '0' });
+  const { checks } = JSON.parse(out) as { checks: Check[] };
+  return { status, check: checks[0] };
+}
+
+it('says first that the books balance, and among how much', async () => {
+  await cli.json('wallet open --pin 1234 --currency usd --phone +243810000042 --balance 5.00');
+  await cli.json('wallet open --pin 1234 --currency usd --phone +243810000043 --balance 5.00');
+  const { check } = await firstOf();
+  expect(check).toEqual({
+    name: 'books',
+    ok: true,
+    detail: expect.stringMatching(/^they balance: \d accounts, 2 transfers$/),
+  });
+  expect((await cli.run('doctor', { PORT: '0' })).out).toMatch(/^ok {5}books {10}they balance: /);
+});
+
+it('says first what does not, after a clock that was set forward too', async () => {
+  const opened = await cli.json('wallet open --pin 1234 --currency usd --phone +243810000042 --balance 5.00');
+  await cli.json('clock advance 30d');
+  await change('update account set balance = 501 where balance = 500');
+  const { status, check } = await firstOf();
+  expect(status).toBe(1);
+  expect(check).toEqual({
+    name: 'books',
+    ok: false,
+    detail: 'they do not balance: kind sum, currency usd, balance 1; and 1 more, see --json',
+    findings: [
+      { kind: 'sum', currency: 'usd', balance: '1' },
+      { kind: 'balance', account: opened.wallet_number, currency: 'usd', balance: '501', transfers: '500' },
+    ],
+  });
+  const { out } = await cli.run('doctor', { PORT: '0' });
+  expect(out).toMatch(/^WRONG {2}books {10}they do not balance: /);
+  expect(out).toMatch(/\nok {5}clock /);
+});

@@ -1,0 +1,202 @@
+/**
+ * `mbongo payout` and `mbongo merchant payouts`, as a shell sees them.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PayoutBatch } from '../../src/domain/records.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import { numberEnding, untilLater } from './flows.ts';
+import { type BatchWish, countsNow, fund, makeBatch } from './payout-batches.ts';
+
+const DAY = 86_400_000;
+
+let world: World;
+let cli: CommandLine;
+
+beforeAll(async () => {
+  // The command line goes by the machine's clock.
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' }, start: Date.now() });
+  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
+});
+afterAll(async () => {
+  await world.close();
+  await cli.close();
+});
+
+const date = (days: number): string => new Date(world.clock.now() + days * DAY).toISOString().slice(0, 10);
+const weekly = (): BatchWish['schedule'] => ({
+  sending_type: 'recurring',
+  start: date(3),
+  frequency: 'weekly',
+  occurrences: 4,
+});
+
+/** A merchant whose batches from 15.00 on wait for approval. */
+async function careful(): Promise<MerchantCreated> {
+  const merchant = await world.merchant();
+  await fund(world, merchant, 100_00n);
+  await cli.json(`merchant payouts --merchant ${merchant.merchant.id} --approval-from 15.00 --currency usd`);
+  return merchant;
+}
+
+async function refused(words: string): Promise<string> {
+  const { status, out, err } = await cli.run(words);
+  expect([status, out]).toEqual([1, '']);
+  return err;
+}
+
+/** What changes a batch prints its document, and writes who did it and why to the log. */
+async function done(words: string, event: string): Promise<unknown> {
+  const { status, out, err } = await cli.run(`${words} --by amina --json`);
+  expect([status, err.trim().split('\n').length], err).toEqual([0, 1]);
+  expect(JSON.parse(err)).toMatchObject({ event, by: 'amina', why: null });
+  return JSON.parse(out) as unknown;
+}
+
+async function untilPaid(batch: PayoutBatch, lines: number): Promise<void> {
+  await untilLater(world, async () => ((await countsNow(world, batch))[0]?.completed === lines ? true : undefined));
+}
+
+describe('mbongo merchant payouts', () => {
+  test('sets hour, zone and approval, shows them as people write them, and puts them back', async () => {
+    const { merchant } = await world.merchant();
+    const set = `merchant payouts --merchant ${merchant.id}`;
+    const words = `${set} --hour 22 --time-zone Africa/Kinshasa --approval-from 500 --currency usd`;
+    expect((await cli.json(words)).settings).toEqual({
+      payout_hour: 22,
+      payout_time_zone: 'Africa/Kinshasa',
+      payout_approval_from: { usd: '500.00' },
+    });
+    await cli.json(`${set} --approval-from 900000 --currency cdf`);
+    const { merchants } = await cli.json('merchant list');
+    expect(merchants).toContainEqual(
+      expect.objectContaining({
+        merchant_id: merchant.id,
+        settings: expect.objectContaining({ payout_approval_from: { usd: '500.00', cdf: '900000.00' } }),
+      }),
+    );
+    const back = `${set} --hour default --time-zone default --approval-from default --currency usd`;
+    expect((await cli.json(back)).settings).toEqual({ payout_approval_from: { cdf: '900000.00' } });
+  });
+
+  test.each([
+    ['--hour 24', 'the hour must be a whole number from 0 to 23'],
+    ['--hour 6.5', 'the hour must be a whole number from 0 to 23'],
+    ['--time-zone Africa/Nowhere', '"Africa/Nowhere" is no time zone: write it like Africa/Kinshasa, or UTC'],
+    ['--time-zone +01:00', '"+01:00" is no time zone'],
+    ['--approval-from 500', 'an approval goes with its currency'],
+    ['--currency usd', 'an approval goes with its currency'],
+    ['--approval-from 0 --currency usd', '"0" is no amount in usd'],
+    ['--approval-from 5.001 --currency usd', '"5.001" is no amount in usd'],
+    ['--approval-from 5 --currency xyz', '"xyz" is no currency'],
+    ['', 'say what to set'],
+  ])('refuses %j', async (words, message) => {
+    const { merchant } = await world.merchant();
+    expect(await refused(`merchant payouts --merchant ${merchant.id} ${words}`.trim())).toContain(message);
+  });
+});
+
+describe('mbongo payout', () => {
+  test('list and show: what waits for whom, and no whole phone number', async () => {
+    const merchant = await careful();
+    const msisdns = [numberEnding('11'), numberEnding('12')];
+    const waiting = await makeBatch(world, merchant, { msisdns });
+    await world.clock.advance(1);
+    const scheduled = await makeBatch(world, merchant, { msisdns: msisdns.slice(1), schedule: weekly() });
+    const of = `payout list --merchant ${merchant.merchant.id}`;
+    const { payouts } = await cli.json(of);
+    expect(payouts).toMatchObject([
+      {
+        batch_id: waiting.id,
+        state: 'waiting_for_approval',
+        status: 'pending',
+        sending_type: 'immediate',
+        beneficiary_count: 2,
+        total_amount: '20.00',
+        total_fee: '0.00',
+        pending_count: 2,
+        next_run_at: null,
+      },
+      { batch_id: scheduled.id, state: 'scheduled', occurrences: 4, occurrences_run: 0, approval: 'none' },
+    ]);
+    expect(await cli.json(`${of} --status waiting-for-approval`)).toMatchObject({
+      payouts: [{ batch_id: waiting.id }],
+    });
+    expect(await cli.json(`${of} --status scheduled`)).toMatchObject({ payouts: [{ batch_id: scheduled.id }] });
+    for (const status of ['paused', 'started', 'rejected', 'cancelled']) {
+      expect(await cli.json(`${of} --status ${status}`)).toEqual({ payouts: [] });
+    }
+    expect(await cli.json(`${of} --after ${waiting.id} --limit 1`)).toMatchObject({
+      payouts: [{ batch_id: scheduled.id }],
+    });
+    expect(await cli.json(`payout show ${scheduled.id}`)).toMatchObject({
+      batch_id: scheduled.id,
+      frequency: 'weekly',
+      run_hour: 6,
+      time_zone: 'UTC',
+      dates: scheduled.dates,
+      runs: [
+        { occurrence: 1, scheduled_date: scheduled.dates?.[0], pending: 1, processing: 0, completed: 0, failed: 0 },
+      ],
+      beneficiaries: [{ receiver: expect.stringMatching(/^\+243 81 ••• •• 12$/), amount: '10.00', fee_amount: '0.00' }],
+    });
+    for (const words of [of, `payout show ${scheduled.id}`, `payout show ${waiting.id}`]) {
+      const { status, out } = await cli.run(words);
+      expect(status).toBe(0);
+      for (const msisdn of msisdns) expect(out).not.toContain(msisdn.slice(4));
+    }
+  });
+
+  test('approve asks first, then pays', async () => {
+    const merchant = await careful();
+    const batch = await makeBatch(world, merchant, { msisdns: [numberEnding('11'), numberEnding('11')] });
+    expect(await refused(`payout approve ${batch.id}`)).toBe(
+      `mbongo: ${batch.id} of ${merchant.merchant.id} pays 20.00 usd and 0.00 in fees to 2 people: say --yes to approve it\n`,
+    );
+    expect(await done(`payout approve ${batch.id} --yes`, 'payout_approved')).toMatchObject({
+      state: 'started',
+      approval: 'approved',
+      pending_count: 2,
+    });
+    expect(await refused(`payout approve ${batch.id} --yes`)).toContain('has already been approved');
+    await untilPaid(batch, 2);
+    expect(await refused(`payout cancel ${batch.id}`)).toContain('there is nothing to cancel');
+  });
+
+  test('reject, pause, resume and cancel say what has become of the batch', async () => {
+    const merchant = await careful();
+    const batch = await makeBatch(world, merchant, { msisdns: [numberEnding('11'), numberEnding('11')] });
+    expect(await refused(`payout reject ${batch.id}`)).toContain('say --yes to reject it, for good');
+    expect(await done(`payout reject ${batch.id} --yes`, 'payout_rejected')).toMatchObject({
+      state: 'rejected',
+      status: 'failed',
+      failed_count: 2,
+    });
+    const dated = await makeBatch(world, merchant, { msisdns: [numberEnding('11')], schedule: weekly() });
+    expect(await done(`payout pause ${dated.id}`, 'payout_paused')).toMatchObject({
+      state: 'paused',
+      next_run_at: null,
+    });
+    expect(await refused(`payout pause ${dated.id}`)).toContain('it is paused already');
+    expect(await done(`payout resume ${dated.id}`, 'payout_resumed')).toMatchObject({
+      state: 'scheduled',
+      next_run_at: `${dated.dates?.[0]}T06:00:00.000Z`,
+      left_out: 0,
+    });
+    expect(await refused(`payout resume ${dated.id}`)).toContain('it is not paused');
+    expect(await refused(`payout cancel ${dated.id}`)).toContain('4 times: say --yes to cancel');
+    const { out } = await cli.run(`payout cancel ${dated.id} --yes`);
+    expect(out).toBe(`${dated.id}  cancelled; lines: 0 pending, 0 processing, 0 completed, 1 failed\n`);
+  });
+
+  test.each([
+    ['payout show batch_1', 'that is no batch id'],
+    ['payout show batch_00000000000000000000000000', 'there is no batch'],
+    ['payout list --status open', '"open" is no status of a batch: use one of waiting-for-approval'],
+    ['payout list --limit 0', 'the limit must be a whole number from 1 to 1000'],
+    ['payout list --merchant mch_1', 'that is no merchant id'],
+  ])('refuses %j', async (words, message) => {
+    expect(await refused(words)).toContain(message);
+  });
+});

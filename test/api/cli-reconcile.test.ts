@@ -1,0 +1,222 @@
+/**
+ * `mbongo reconcile`: a statement that the carrier's book makes agrees with ours; each way to differ is its own verdict.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readStatement } from '../../src/commands/statement-file.ts';
+import type { Attempt } from '../../src/domain/records.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { reconcile } from '../../src/usecases/reconcile.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import { readyToPay, submitCard } from './card-payments.ts';
+import { expectNothingWritten, rowsOf, untilStatus } from './flows.ts';
+import { attemptOf, pushed } from './phone-payments.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+let cli: CommandLine;
+let paid: Attempt[];
+let refused: Attempt;
+let open: Attempt;
+let files = 0;
+
+beforeAll(async () => {
+  world = await openWorld();
+  merchant = await world.merchant();
+  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
+  // A command that has opened the database once leaves its mark there.
+  await cli.json('merchant list');
+  const payments = await Promise.all(['01', '01', '01', '01'].map((ending) => pushed(world, merchant, ending)));
+  const declined = await pushed(world, merchant, '02');
+  const waiting = await pushed(world, merchant, '42');
+  for (const payment of payments) await untilStatus(world, payment, 'approved');
+  await untilStatus(world, declined, 'failed');
+  paid = await Promise.all(payments.map((payment) => attemptOf(world, payment)));
+  refused = await attemptOf(world, declined);
+  open = await attemptOf(world, waiting);
+});
+afterAll(async () => {
+  await cli.close();
+  await world.close();
+});
+
+const HEAD = 'date,reference,amount,currency,status,provider_reference';
+const DAY = '2026-11-20';
+
+function lineOf(attempt: Attempt, status = 'SUCCESSFUL', amount = '12.50'): string {
+  return [DAY, attempt.reference, amount, 'USD', status, attempt.provider_reference ?? ''].join(',');
+}
+
+async function statement(...lines: readonly string[]): Promise<string> {
+  files += 1;
+  const path = join(cli.dataDir, `statement-${files}.csv`);
+  await writeFile(path, [HEAD, ...lines, ''].join('\n'));
+  return path;
+}
+
+const whole = (): string[] => [...paid.map((one) => lineOf(one)), lineOf(refused, 'FAILED'), lineOf(open, 'PENDING')];
+
+async function reconciled(path: string, more = ''): Promise<{ status: number; document: Record<string, unknown> }> {
+  const { status, out, err } = await cli.run(`reconcile ${path} --connector mtn-momo --json ${more}`.trim());
+  expect(err).toBe('');
+  return { status, document: JSON.parse(out) as Record<string, unknown> };
+}
+
+const NONE = { matched: 0, missing_here: 0, missing_there: 0, amount: 0, status: 0, duplicate: 0 };
+
+test('a statement that says what happened agrees, and nothing is written', async () => {
+  const path = await statement(...whole().toReversed());
+  await expectNothingWritten(world, async () => {
+    expect(await reconciled(path)).toEqual({
+      status: 0,
+      document: {
+        agrees: true,
+        file: path,
+        connector: 'mtn-momo',
+        from: '2026-11-20T00:00:00.000Z',
+        to: '2026-11-21T00:00:00.000Z',
+        lines: 6,
+        verdicts: { ...NONE, matched: 6 },
+        totals: [{ currency: 'usd', statement: '50.00', attempts: '50.00', booked: true }],
+        differences: [],
+        report: null,
+      },
+    });
+  });
+  const { out } = await cli.run(`reconcile ${path} --connector mtn-momo`);
+  expect(out).toMatch(/^6 lines from 2026-11-20T00:00:00.000Z to .*: everything matches\n/);
+});
+
+test('each way to differ is its own verdict, with a report that a spreadsheet may open', async () => {
+  const [first, second, third] = paid as [Attempt, Attempt, Attempt];
+  const path = await statement(
+    lineOf(first),
+    lineOf(first),
+    lineOf(second, 'SUCCESSFUL', '12.49'),
+    lineOf(third, 'FAILED'),
+    lineOf(refused, 'SUCCESSFUL'),
+    `${DAY},"=HYPERLINK(""https://evil.example"")",3.00,usd,PAID,@x`,
+  );
+  const report = join(cli.dataDir, 'report.csv');
+  const { status, document } = await reconciled(path, `--report ${report}`);
+  expect(status).toBe(1);
+  expect(document).toMatchObject({
+    agrees: false,
+    lines: 6,
+    report,
+    verdicts: { matched: 1, missing_here: 1, missing_there: 1, amount: 1, status: 2, duplicate: 1 },
+    totals: [{ currency: 'usd', statement: '52.99', attempts: '50.00', booked: true }],
+  });
+  expect(
+    (document.differences as { verdict: string; line: string }[]).map(({ verdict, line }) => [line, verdict]),
+  ).toEqual([
+    ['3', 'duplicate'],
+    ['4', 'amount'],
+    ['5', 'status'],
+    ['6', 'status'],
+    ['7', 'missing_here'],
+    ['', 'missing_there'],
+  ]);
+  const written = (await readFile(report, 'utf8')).split('\r\n');
+  expect(written[0]).toBe(
+    'verdict,line,reference,attempt_id,transaction_id,currency,their_amount,our_amount,their_status,our_status,date,provider_reference',
+  );
+  expect(written).toHaveLength(9);
+  expect(written[3]).toContain(
+    `amount,4,${second.reference},${second.id},${second.payment_id},usd,12.49,12.50,SUCCESSFUL`,
+  );
+  expect(written[6]).toContain(`missing_here,7,"'=HYPERLINK(""https://evil.example"")",`);
+  expect(written[6]).toMatch(/,'@x$/);
+  expect(written.join()).not.toMatch(/24381/);
+
+  const again = await cli.run(`reconcile ${path} --connector mtn-momo --report ${report}`);
+  expect([again.status, again.out]).toEqual([1, '']);
+  expect(again.err).toContain('is there already');
+});
+
+test('the span says which of ours the statement should have', async () => {
+  const [first] = paid as [Attempt];
+  const path = await statement(lineOf(first));
+  expect((await reconciled(path)).document.verdicts).toEqual({ ...NONE, matched: 1, missing_there: 3 });
+  const later = await reconciled(path, '--from 2026-11-21 --to 2026-11-22');
+  expect(later).toMatchObject({ status: 0, document: { verdicts: { ...NONE, matched: 1 } } });
+});
+
+test('a statement of cards, and one of payouts where there were none', async () => {
+  const paying = await readyToPay(world, merchant, 'frictionless');
+  expect((await submitCard(world, paying)).status).toBe(200);
+  const attempt = await attemptOf(world, paying);
+  const cards = await cli.run(
+    `reconcile ${await statement(lineOf(attempt, 'CAPTURED'))} --connector mastercard --json`,
+  );
+  expect([cards.status, JSON.parse(cards.out).verdicts]).toEqual([0, { ...NONE, matched: 1 }]);
+  const payouts = await cli.run(
+    `reconcile ${await statement(lineOf(attempt))} --connector mtn-momo-disbursement --json`,
+  );
+  expect([payouts.status, JSON.parse(payouts.out).verdicts]).toEqual([1, { ...NONE, missing_here: 1 }]);
+});
+
+test('a ledger that did not move what the attempts say is told', async () => {
+  const [first] = paid as [Attempt];
+  const swap = (from: string, to: string) =>
+    rowsOf(world, 'update ledger_transfer set debit_account = $2 where cause_id = $3 and debit_account = $1', [
+      from,
+      to,
+      first.payment_id,
+    ]);
+  await swap('transit:mtn-momo:usd', 'transit:elsewhere:usd');
+  const path = await statement(...whole());
+  expect(await reconciled(path)).toMatchObject({
+    status: 1,
+    document: { agrees: false, verdicts: { ...NONE, matched: 6 }, totals: [{ currency: 'usd', booked: false }] },
+  });
+  await swap('transit:elsewhere:usd', 'transit:mtn-momo:usd');
+});
+
+test('compared in many parts, it finds the same', async () => {
+  const [first, second] = paid as [Attempt, Attempt];
+  const path = await statement(...whole().slice(1), lineOf(second), `${DAY},nobody’s,3.00,usd,PAID,`);
+  const compare = async (part: number) => {
+    const told: (readonly [string, string | undefined])[] = [];
+    const span = { connector: 'mtn-momo', read: () => readStatement(path), from: undefined, to: undefined };
+    const result = await reconcile(
+      world.gateway,
+      span,
+      async ({ verdict, theirs, ours }) => void told.push([verdict, theirs?.reference ?? ours?.reference]),
+      part,
+    );
+    return { ...result, told: told.toSorted() };
+  };
+  const atOnce = await compare(1_000);
+  expect(atOnce.counts).toEqual({ ...NONE, matched: 5, missing_here: 1, missing_there: 1, duplicate: 1 });
+  expect(atOnce.told).toContainEqual(['missing_there', first.reference]);
+  for (const part of [1, 2, 3]) expect(await compare(part)).toEqual(atOnce);
+});
+
+test.each([
+  ['reconcile --connector mtn-momo', 2, 'missing required argument'],
+  ['reconcile x.csv', 2, 'required option'],
+  ['reconcile x.csv --connector orange', 2, 'Allowed choices'],
+  ['reconcile /nowhere/x.csv --connector mtn-momo', 1, 'is no file that can be read'],
+])('%s is refused', async (words, status, message) => {
+  const answer = await cli.run(words);
+  expect([answer.status, answer.out]).toEqual([status, '']);
+  expect(answer.err).toContain(message);
+});
+
+test('without dates it asks for the span, and what cannot be read leaves no report behind', async () => {
+  const [first] = paid as [Attempt];
+  const undated = await statement(lineOf(first).replace(DAY, ''));
+  const asked = await cli.run(`reconcile ${undated} --connector mtn-momo`);
+  expect([asked.status, asked.err]).toEqual([1, expect.stringContaining('--from and --to')]);
+  expect((await reconciled(undated, '--from 2026-11-20 --to 2026-11-21')).document).toMatchObject({ lines: 1 });
+  const backwards = await cli.run(`reconcile ${undated} --connector mtn-momo --from 2026-11-21 --to 2026-11-20`);
+  expect(backwards.err).toContain('--from must be before --to');
+  const broken = await statement(lineOf(first), 'x,y');
+  const report = join(cli.dataDir, 'none.csv');
+  const refusedFile = await cli.run(`reconcile ${broken} --connector mtn-momo --report ${report}`);
+  expect(refusedFile.err).toMatch(/line 3: it has not as many columns/);
+  await expect(readFile(report)).rejects.toThrow('ENOENT');
+});

@@ -1,0 +1,134 @@
+/**
+ * `mbongo settle`: money out to a merchant's bank, once, and one line of its statement.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { merchantAccount } from '../../src/domain/ledger.ts';
+import { CommitUnknown } from '../../src/store/errors.ts';
+import { creditBalance } from '../../src/usecases/balance-credit.ts';
+import { settleBalance } from '../../src/usecases/balance-settle.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import { bearerOf } from './flows.ts';
+
+let world: World;
+let cli: CommandLine;
+beforeAll(async () => {
+  world = await openWorld();
+  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
+});
+afterAll(async () => {
+  await cli.close();
+  await world.close();
+});
+
+/** A merchant with 100.00 usd. */
+async function rich(): Promise<MerchantCreated> {
+  const merchant = await world.merchant();
+  await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 100_00n);
+  return merchant;
+}
+
+const wordsFor = ({ merchant }: MerchantCreated, amount: string, ...more: string[]): string[] => [
+  ...`settle --merchant ${merchant.id} --currency usd --amount ${amount}`.split(' '),
+  ...more,
+];
+
+async function balance({ merchant }: MerchantCreated): Promise<bigint | undefined> {
+  const ref = merchantAccount(merchant.id, 'available', 'usd');
+  return (await world.gateway.store.account.get(ref.shard, ref.id))?.balance;
+}
+
+async function linesOf(merchant: MerchantCreated) {
+  const { json, text } = await world.call('GET', '/internal/statement?currency=usd&from=2026-01-01&to=2030-01-01', {
+    bearer: bearerOf(merchant),
+  });
+  expect(json.success, text).toBe(true);
+  return json.lines.filter(({ cause }: { readonly cause: string }) => cause === 'settlement');
+}
+
+describe('settle', () => {
+  test('takes money out once it is told to, and shows it in the statement under its reference', async () => {
+    const merchant = await rich();
+    const asked = await cli.run(wordsFor(merchant, '40.00'));
+    expect([asked.status, asked.err]).toEqual([
+      1,
+      `mbongo: 40.00 usd leave ${merchant.merchant.id} (Boutique Kivu) for its bank: say --yes to do it\n`,
+    ]);
+    expect(await balance(merchant)).toBe(100_00n);
+    const reference = 'txn_ of the 20th, =1+1';
+    const { status, out, err } = await cli.run(
+      wordsFor(merchant, '40.00', '--reference', reference, '--yes', '--json'),
+    );
+    // Who did it stands in the log.
+    expect([status, err]).toEqual([0, expect.stringContaining('balance_settled_by_operator')]);
+    expect(JSON.parse(out)).toEqual({
+      merchant_id: merchant.merchant.id,
+      currency: 'usd',
+      amount: '40.00',
+      reference,
+      available: '60.00',
+      settled_at: expect.stringMatching(/Z$/),
+    });
+    // The command line's clock is the machine's.
+    await world.clock.advance(Math.max(0, Date.now() - world.clock.now()) + 1_000);
+    expect(await linesOf(merchant)).toMatchObject([
+      { amount: '-40.00', balance: 'available', reference, transaction_id: null, refund_id: null },
+    ]);
+    expect(await world.gateway.store.audit()).toEqual([]);
+  });
+
+  test('refuses more than there is, and what is no amount or no line of text', async () => {
+    const merchant = await rich();
+    const refusals: [string, string[]][] = [
+      ['only 100.00 usd are available', wordsFor(merchant, '100.01', '--yes')],
+      ['no amount', wordsFor(merchant, '0', '--yes')],
+      ['no amount', wordsFor(merchant, '1.001', '--yes')],
+      ['the reference is one line', wordsFor(merchant, '1', '--yes', '--reference', 'a\nb')],
+      ['who does it is one line', wordsFor(merchant, '1', '--yes', '--by', ' ')],
+      ['no merchant id', 'settle --currency usd --amount 1 --yes --merchant mch_x'.split(' ')],
+    ];
+    for (const [reason, words] of refusals) {
+      const { status, err } = await cli.run(words);
+      expect([status, err]).toEqual([1, expect.stringContaining(reason)]);
+    }
+    expect(await balance(merchant)).toBe(100_00n);
+    expect((await cli.run(wordsFor(merchant, '100.00', '--yes'))).out).toContain('0.00 usd available');
+  });
+
+  test('happens once, also when the database loses the answer', async () => {
+    const merchant = await rich();
+    const { deps } = world.gateway;
+    let lost = 0;
+    const commit: typeof deps.store.commit = async (change) => {
+      const outcome = await deps.store.commit(change);
+      lost += 1;
+      if (lost < 3) throw new CommitUnknown();
+      return outcome;
+    };
+    const settling = settleBalance(
+      { ...deps, store: { ...deps.store, commit } },
+      { merchantId: merchant.merchant.id, currency: 'usd', amountMinor: 30_00n, reference: null, by: 'us', why: null },
+    );
+    while (lost < 3) await world.clock.advance(100);
+    const settled = await settling;
+    expect([settled.available, await balance(merchant)]).toEqual([70_00n, 70_00n]);
+    expect(await linesOf(merchant)).toMatchObject([{ amount: '-30.00', reference: settled.reference }]);
+    expect(world.log.lines.filter((line) => line.includes('balance_settled_by_operator'))).toHaveLength(1);
+  });
+
+  test('of two that race for the same money, one is refused', async () => {
+    const merchant = await rich();
+    const order = {
+      merchantId: merchant.merchant.id,
+      currency: 'usd' as const,
+      amountMinor: 60_00n,
+      reference: 'race',
+      by: 'us',
+      why: null,
+    };
+    const ends = await Promise.allSettled([1, 2, 3].map(() => settleBalance(world.gateway.deps, order)));
+    expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(await balance(merchant)).toBe(40_00n);
+  });
+});

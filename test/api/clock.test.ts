@@ -1,0 +1,121 @@
+/**
+ * The test clock in a gateway that runs: what waits comes up at once, and what others check against their own clocks holds.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/platform/clock.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { openReceiver } from '../support/receiver.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { answerChallenge, challenged, postCallback } from './card-payments.ts';
+import { bearerOf, collect, expectRefusal, freshKey, payFromWallet, rowsOf, statusOf, until } from './flows.ts';
+import { attemptOf, pushed } from './phone-payments.ts';
+
+const HOUR = 60 * 60_000;
+const DAY = 24 * HOUR;
+
+let world: World;
+let merchant: MerchantCreated;
+
+// At the machine's own time: the library that verifies webhooks looks there.
+beforeAll(async () => {
+  world = await openWorld({ start: systemClock().wall() });
+  merchant = await world.merchant();
+});
+afterAll(() => world.close());
+
+test('after thirty days a webhook still verifies, with the library that receivers use', async () => {
+  await world.leap(30 * DAY);
+  const paying = await collect(world, merchant);
+  const paid = await payFromWallet(world, paying, await world.wallet());
+  expect(paid.json).toMatchObject({ status: 'approved' });
+  expect(Date.parse(paid.json.created_at) - world.clock.now()).toBeGreaterThanOrEqual(30 * DAY);
+  const { raw, headers } = await world.receiver.about(paying.transaction_id);
+  const signed = new Webhook(merchant.webhook_secret).verify(raw, {
+    'webhook-id': String(headers['webhook-id']),
+    'webhook-timestamp': String(headers['webhook-timestamp']),
+    'webhook-signature': String(headers['webhook-signature']),
+  });
+  expect(signed).toMatchObject({ transaction_id: paying.transaction_id, status: 'approved' });
+});
+
+test('after thirty days the network’s callback is fresh, and a challenge is passed', async () => {
+  await world.leap(30 * DAY);
+  const paying = await challenged(world, merchant);
+  const back = await postCallback(world, await answerChallenge(world, paying, 'pass'));
+  expect(back.status, back.text).toBe(200);
+  await until(async () => ((await statusOf(world, paying)) === 'approved' ? true : undefined));
+});
+
+test('a session expires, and the payment that it had collected', async () => {
+  const paying = await collect(world, merchant, { minted: { ttl_seconds: 3_600 } });
+  await world.leap(HOUR - 1_000);
+  expect(await statusOf(world, paying)).toBe('pending');
+  await world.leap(1_000);
+  const late = await world.call('GET', `/payments/status/${paying.transaction_id}`, { bearer: paying.token });
+  expectRefusal(late, 401, '1005');
+  const other = await collect(world, merchant, { minted: { ttl_seconds: 3_600 } });
+  expect(await statusOf(world, { ...paying, token: other.token })).toBe('expired');
+});
+
+test('a receiver that was down gets its event when its retry is due', async () => {
+  const hooks = await openReceiver((response, _hit, number) => response.writeHead(number === 1 ? 503 : 204).end());
+  const paying = await collect(world, merchant, { body: { notify_url: hooks.url } });
+  await payFromWallet(world, paying, await world.wallet());
+  await hooks.reached(1);
+  await until(async () => {
+    const [event] = await rowsOf<{ attempts: number }>(
+      world,
+      'select attempts from webhook_event where transaction_id = $1',
+      [paying.transaction_id],
+    );
+    return event?.attempts === 1 ? true : undefined;
+  });
+  await world.leap(HOUR);
+  await hooks.reached(2);
+  expect(hooks.hits[1]?.headers['webhook-id']).toBe(hooks.hits[0]?.headers['webhook-id']);
+  await hooks.close();
+});
+
+test('an Idempotency-Key is forgotten after a day, and not before', async () => {
+  const headers = freshKey();
+  const mint = () =>
+    world.call('POST', '/internal/sessions/create', {
+      bearer: bearerOf(merchant),
+      body: { amount: '1.00', currency: 'usd', customer_reference: 'again' },
+      headers,
+    });
+  const first = await mint();
+  await world.leap(DAY - 60_000);
+  const replayed = await mint();
+  expect([replayed.text, replayed.headers.get('idempotent-replayed')]).toEqual([first.text, 'true']);
+  await world.leap(60_000);
+  const anew = await mint();
+  expect(anew.status).toBe(201);
+  expect(anew.json.session_token).not.toBe(first.json.session_token);
+});
+
+test('a carrier that does not call back is asked at once', async () => {
+  const paying = await pushed(world, merchant, '08', { ttl_seconds: 86_400 });
+  // The carrier lives by its own clock: it needs its second.
+  await world.clock.advance(1_000);
+  await world.leap(HOUR);
+  await until(async () => ((await statusOf(world, paying)) === 'approved' ? true : undefined));
+});
+
+test('time that was skipped proves nothing: what a carrier does not know is not given up by two leaps', async () => {
+  const paying = await pushed(world, merchant, '42', { ttl_seconds: 86_400 });
+  const attempt = await attemptOf(world, paying);
+  // As if its answer had been lost, and the carrier had not received it yet: it knows no such reference.
+  await rowsOf(world, "update attempt set status = 'unknown', reference = $2 where id = $1", [
+    attempt.id,
+    randomUUID(),
+  ]);
+  for (let leaps = 0; leaps < 3; leaps += 1) await world.leap(HOUR);
+  expect(await attemptOf(world, paying)).toMatchObject({ status: 'unknown', not_found_at: null });
+  // A minute that was really lived through, and another one: now it is known that nothing was taken.
+  for (let minutes = 0; minutes < 40; minutes += 1) await world.pass(60_000);
+  expect(await attemptOf(world, paying)).toMatchObject({ status: 'not_sent' });
+});

@@ -1,0 +1,120 @@
+/**
+ * Closing days: what stood in each account when a day was over, written once, in order, and never too early.
+ */
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Merchant } from '../../src/domain/records.ts';
+import { type ShiftableClock, shiftableClock } from '../../src/platform/clock.ts';
+import { openStore } from '../../src/store/store.ts';
+import { createMerchant } from '../../src/usecases/merchant-create.ts';
+import { closeDays } from '../../src/usecases/snapshot-days.ts';
+import { type OperatorWorld, openOperatorWorld } from '../support/operator-world.ts';
+import { type Movement, write } from './ledger-history.ts';
+
+const HOUR = 60 * 60_000;
+const DAY = 24 * HOUR;
+
+let world: OperatorWorld;
+let clock: ShiftableClock;
+let merchant: Merchant;
+/** The first midnight (UTC) of the world. */
+let midnight: number;
+
+beforeEach(async () => {
+  world = await openOperatorWorld();
+  clock = shiftableClock(world.clock);
+  midnight = (Math.floor(clock.now() / DAY) + 1) * DAY;
+  ({ merchant } = await createMerchant(world.deps, { name: 'Boutique Kivu', noFloat: true }));
+});
+afterEach(() => world.close());
+
+const close = (store = world.store): Promise<number> => closeDays({ store, clock });
+const until = (time: number): Promise<void> => world.clock.advance(time - world.clock.now());
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+function credit(at: number, minor: bigint): Movement {
+  return { from: 'outside', to: 'available', minor, at };
+}
+
+/** What is written of the merchant's available balance, and of the account that pays for it. */
+async function closed(): Promise<string[]> {
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ account: string; day: string; balance: string }>(
+      'select account, day, balance from account_day order by day, account',
+    );
+    return rows.map(({ account, day, balance }) => `${day} ${account.replace(merchant.id, 'merchant')} ${balance}`);
+  } finally {
+    await client.end();
+  }
+}
+
+test('nothing is closed while nothing has moved, or the day is not over for an hour', async () => {
+  expect(await close()).toBe(0);
+  await write(world.deps, merchant, [credit(clock.now(), 5n)]);
+  expect(await close()).toBe(0);
+  await until(midnight + HOUR - 1);
+  expect([await close(), await world.store.lastClosedDay()]).toEqual([0, undefined]);
+  await until(midnight + HOUR);
+  expect([await close(), await world.store.lastClosedDay()]).toEqual([1, dayOf(midnight - 1)]);
+  expect(await close()).toBe(0);
+});
+
+test('a day has a row for each account that moved on it, with all that was there before', async () => {
+  await write(world.deps, merchant, [
+    credit(midnight - 1, 5n),
+    credit(midnight, 10n),
+    { from: 'available', to: 'reserved', minor: 3n, at: midnight + DAY - 1 },
+    // And a day on which nothing moved.
+    credit(midnight + 2 * DAY, 1n),
+  ]);
+  await until(midnight + 3 * DAY + HOUR);
+  expect(await close()).toBe(4);
+  const [first, second, , last] = [-1, 0, DAY, 2 * DAY].map((after) => dayOf(midnight + after));
+  expect(await closed()).toEqual([
+    `${first} float:usd -5`,
+    `${first} merchant:available:usd 5`,
+    `${second} float:usd -15`,
+    `${second} merchant:available:usd 12`,
+    `${second} merchant:reserved:usd 3`,
+    `${last} float:usd -16`,
+    `${last} merchant:available:usd 13`,
+  ]);
+});
+
+test('a day that many processes close at once is closed as by one', async () => {
+  await write(
+    world.deps,
+    merchant,
+    Array.from({ length: 40 }, (_, n) => credit(midnight - 1 + n * HOUR, 1n)),
+  );
+  await until(midnight + 3 * DAY);
+  const others = await Promise.all([1, 2].map(() => openStore({ url: world.databaseUrl })));
+  try {
+    await Promise.all([close(), ...others.map((store) => close(store)), close()]);
+  } finally {
+    await Promise.all(others.map((store) => store.close()));
+  }
+  expect((await closed()).filter((line) => line.includes('merchant'))).toEqual([
+    `${dayOf(midnight - 1)} merchant:available:usd 1`,
+    `${dayOf(midnight)} merchant:available:usd 25`,
+    `${dayOf(midnight + DAY)} merchant:available:usd 40`,
+  ]);
+});
+
+test('after a leap of the clock it waits until nobody can still commit into the past, and then catches up', async () => {
+  await write(world.deps, merchant, [credit(clock.now(), 5n)]);
+  clock.shiftTo(500 * DAY);
+  expect(await close()).toBe(0);
+  await world.clock.advance(59_999);
+  expect(await close()).toBe(0);
+  // Decided before the leap, committed after it.
+  await write(world.deps, merchant, [credit(world.clock.now(), 2n)]);
+  await world.clock.advance(1);
+  expect(await close()).toBe(400);
+  expect(await close()).toBeGreaterThan(90);
+  expect(await close()).toBe(0);
+  expect(await world.store.lastClosedDay()).toBe(dayOf(clock.now() - DAY - HOUR));
+  expect((await closed()).at(0)).toMatch(/float:usd -7$/);
+});

@@ -1,0 +1,98 @@
+/**
+ * Carriers that pay out, one of them ill: whose lines it holds up, and how often it is asked.
+ */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createMtnMomoDisbursement } from '../../src/connectors/mtn-momo/connector.ts';
+import { type Reply, startScriptedUpstream } from '../../src/connectors/scripted-upstream.ts';
+import { createDispatcher, type Dispatcher } from '../../src/usecases/payout-dispatch.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { numberEnding, untilLater } from './flows.ts';
+import { commitBatch, creditsOf, expectPayoutBooksAgree, lineNow, openPayer } from './payout-lines.ts';
+
+let world: World;
+let upstream: Awaited<ReturnType<typeof startScriptedUpstream>>;
+/** Whom the ill carrier was asked to pay. */
+const asked: string[] = [];
+/** What it says to it; undefined: nothing, until it is released. */
+let answer: Reply | undefined;
+const held: ((reply: Reply) => void)[] = [];
+const TAKEN: Reply = { status: 202, body: '' };
+/** Its own, so that one carrier is another one's neighbour: the world has but one. */
+let dispatcher: Dispatcher;
+
+beforeEach(() => {
+  asked.length = 0;
+});
+beforeAll(async () => {
+  world = await openWorld();
+  upstream = await startScriptedUpstream(({ path, body }) => {
+    if (path.includes('/token')) return { status: 200, body: '{"access_token":"token","expires_in":3600}' };
+    asked.push(`+${JSON.parse(body).payee.partyId}`);
+    return answer ?? new Promise((resolve) => held.push(resolve));
+  });
+  const { deps } = world.gateway;
+  const access = { subscriptionKey: 'key', apiUser: 'user', apiKey: 'key', targetEnvironment: 'sandbox' };
+  const ill = { ...createMtnMomoDisbursement({ ...access, baseUrl: upstream.url }, deps), name: 'ill' };
+  const { payout } = deps.connectors;
+  const connectors = { ...deps.connectors, payout: (name: string) => (name === 'ill' ? ill : payout(name)) };
+  dispatcher = createDispatcher({ ...deps, connectors });
+});
+afterAll(async () => {
+  await upstream.close();
+  await dispatcher.close();
+  await world.close();
+});
+
+/** A batch whose lines are in nobody's hands yet: they are offered to our dispatcher. */
+async function offerBatch(merchant: Awaited<ReturnType<typeof openPayer>>, connector: string, count: number) {
+  const numbers = Array.from({ length: count }, () => numberEnding('01'));
+  const payees = numbers.map((msisdn) => ({ msisdn, amount: '1.00' }));
+  const lines = await commitBatch(world, merchant, payees, { connector, nextStartAt: null });
+  const until = world.clock.now() + 3_600_000;
+  for (const line of lines) expect(dispatcher.offer({ ...line, next_start_at: until })).toBe(true);
+  return { lines, numbers };
+}
+
+test('one that hangs holds up nobody else’s lines, its merchant’s own included', async () => {
+  answer = undefined;
+  const payer = await openPayer(world);
+  const other = await openPayer(world);
+  await offerBatch(payer, 'ill', 100);
+  for (const merchant of [payer, other]) {
+    const { lines, numbers } = await offerBatch(merchant, 'mtn-momo', 20);
+    await untilLater(world, async () =>
+      (await Promise.all(lines.map((line) => lineNow(world, line)))).every(({ status }) => status === 'completed')
+        ? true
+        : undefined,
+    );
+    for (const msisdn of numbers) expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+  }
+  expect(asked.length).toBeLessThanOrEqual(64);
+  await expectPayoutBooksAgree(world, other);
+  answer = TAKEN;
+  for (const release of held) release(TAKEN);
+  await dispatcher.idle();
+});
+
+test('one that takes nothing is left alone, and another merchant’s line finds out that it is back', async () => {
+  answer = { status: 503, body: '' };
+  const payer = await openPayer(world);
+  const { lines } = await offerBatch(payer, 'ill', 100);
+  await dispatcher.idle();
+  const before = asked.length;
+  expect(dispatcher.busy()).toEqual(['ill']);
+  const other = await openPayer(world);
+  const { numbers } = await offerBatch(other, 'ill', 1);
+  await dispatcher.idle();
+  expect(asked.length).toBe(before);
+  answer = TAKEN;
+  await world.clock.advance(1_000);
+  await dispatcher.idle();
+  expect(asked[before]).toBe(numbers[0]);
+  // Those that had not been tried followed at once; those that had are due again, in the database.
+  expect(dispatcher.busy()).toEqual([]);
+  const now = await Promise.all(lines.map((line) => lineNow(world, line)));
+  expect(now.filter(({ status }) => status === 'processing').length).toBeGreaterThan(0);
+  const waiting = now.filter(({ status }) => status === 'pending');
+  expect(waiting.every(({ next_start_at: at }) => at !== null && at <= world.clock.now())).toBe(true);
+});

@@ -1,0 +1,79 @@
+/**
+ * What tests of the operator's commands about payouts share: a world, merchants with money, wallets that they pay, and a second
+ * process's way to the same database.
+ *
+ * Invariant: what races here races over two connections; who is ahead is a matter of questions asked, not of time slept.
+ */
+
+import type { PayoutBatch } from '../../src/domain/records.ts';
+import type { ScheduleOrder } from '../../src/domain/schedule.ts';
+import { openStore } from '../../src/store/store.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { setMerchant } from '../../src/usecases/merchant-set.ts';
+import type { PayoutOperatorDeps } from '../../src/usecases/payout-operate.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { untilLater } from './flows.ts';
+import { fund, linesNow } from './payout-batches.ts';
+
+export const DAY = 86_400_000;
+/** Who decides, and why. */
+export const SAY = { by: 'amina', why: 'a call with the merchant' };
+
+export interface Desk {
+  readonly world: World;
+  /** Wallets that anybody pays. */
+  readonly pool: readonly string[];
+  /** A merchant with money, and three wallets that it pays; from `approvalFrom` on an operator has to approve. */
+  payer(approvalFrom?: bigint, funds?: bigint): Promise<{ merchant: MerchantCreated; wallets: readonly string[] }>;
+  /** A date a day, from tomorrow on. */
+  daily(occurrences: number): ScheduleOrder;
+  /** The statuses of an occurrence's lines, once all are final. */
+  untilFinal(batch: PayoutBatch, occurrence?: number): Promise<string[]>;
+  /** What another process acts with. */
+  another(): PayoutOperatorDeps;
+  /** Lets others go so many questions to the database ahead. */
+  afterPings<T>(pings: number, work: () => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export async function openDesk(): Promise<Desk> {
+  const world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  const second = await openStore({ url: world.databaseUrl });
+  const pool: string[] = [];
+  while (pool.length < 20) pool.push((await world.wallet({ balance: 0n })).number);
+  return {
+    world,
+    pool,
+    async payer(approvalFrom, funds = 1_000_00n) {
+      const merchant = await world.merchant();
+      await fund(world, merchant, funds);
+      if (approvalFrom !== undefined) {
+        await setMerchant(world.gateway.deps, merchant.merchant.id, {
+          payout_approval_from: new Map([['usd', approvalFrom]]),
+        });
+      }
+      return { merchant, wallets: pool.slice(0, 3) };
+    },
+    daily: (occurrences) => ({
+      sending_type: 'recurring',
+      start: new Date(world.clock.now() + DAY).toISOString().slice(0, 10),
+      frequency: 'daily',
+      occurrences,
+    }),
+    untilFinal: (batch, occurrence = 1) =>
+      untilLater(world, async () => {
+        const lines = await linesNow(world, batch, occurrence);
+        const isFinal = lines.length > 0 && lines.every(({ completed_at }) => completed_at !== null);
+        return isFinal ? lines.map(({ status }) => status) : undefined;
+      }),
+    another: () => ({ ...world.gateway.deps, store: second }),
+    async afterPings(pings, work) {
+      for (let count = 0; count < pings; count += 1) await second.ping();
+      return work();
+    },
+    async close() {
+      await second.close();
+      await world.close();
+    },
+  };
+}

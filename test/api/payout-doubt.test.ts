@@ -1,0 +1,250 @@
+/**
+ * Payout lines and what can go wrong between their steps: processes that die or sleep, answers that are lost, two who want
+ * the same, a carrier that does not stand by its word. Whatever happens, a line is paid once.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { intendLine } from '../../src/domain/payout-outgoing.ts';
+import type { Attempt, PayoutLine } from '../../src/domain/records.ts';
+import { manualClock } from '../../src/platform/clock.ts';
+import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
+import { newAttempt } from '../../src/usecases/attempt-intend.ts';
+import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import { newId } from '../../src/usecases/deps.ts';
+import { startDue } from '../../src/usecases/payout-claim.ts';
+import { openWire, type Wire } from '../support/wire.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { openFickleCarrier } from './fickle-carrier.ts';
+import { numberEnding, rowsOf, until, untilLater } from './flows.ts';
+import {
+  availableOf,
+  commitBatch,
+  creditsOf,
+  expectPayoutBooksAgree,
+  lineNow,
+  openPayer,
+  payoutHooks,
+  untilLine,
+} from './payout-lines.ts';
+import { callBack, carrierAsked, whileTimePasses } from './phone-payments.ts';
+import { openSecond, type Second } from './second-gateway.ts';
+
+let world: World;
+let wire: Wire;
+/** A gateway whose database lies behind the wire. */
+let behind: Second;
+
+beforeAll(async () => {
+  world = await openWorld();
+  wire = await openWire(world.databaseUrl);
+  behind = await openSecond(world, manualClock(0), wire.url);
+});
+// From now on it holds a token, and its statements are prepared: one commit is one answer of the database.
+beforeEach(async () => {
+  const payer = await openPayer(world);
+  const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('01') }], { gateway: behind.gateway });
+  await untilLine(world, line, 'completed');
+});
+afterEach(() => {
+  world.sandbox.faults.clear();
+  wire.refuse = false;
+  wire.release();
+});
+afterAll(async () => {
+  await behind.close();
+  await wire.close();
+  await world.close();
+});
+
+const lastAttempt = async (line: PayoutLine): Promise<Attempt> =>
+  until(async () => {
+    const { attempt_id: id } = await lineNow(world, line);
+    return id === null ? undefined : world.gateway.store.attempt.get(line.shard, id);
+  });
+
+const attemptsOf = async (line: PayoutLine): Promise<string[]> => {
+  const rows = await rowsOf<{ status: string }>(world, 'select status from attempt where payment_id = $1 order by id', [
+    line.id,
+  ]);
+  return rows.map(({ status }) => status);
+};
+
+test('a process that dies between the intention and the call: asked about, not known twice, sent again, once', async () => {
+  const payer = await openPayer(world);
+  const msisdn = numberEnding('01');
+  const [line] = await commitBatch(world, payer, [{ msisdn }], { nextStartAt: null });
+  const { deps, store } = world.gateway;
+  const connector = deps.connectors.payout('mtn-momo');
+  if (connector === undefined) throw new Error('there is no carrier');
+  const now = deps.clock.now();
+  const attempt = newAttempt(
+    newId(deps, 'att', line.shard),
+    {
+      shard: line.shard,
+      merchant_id: line.merchant_id,
+      purpose: 'payout',
+      payment_id: line.id,
+      currency: line.currency,
+    },
+    { amount_minor: line.amount_minor, fee_minor: 0n },
+    { connector, method: 'mobile_money', carrier: 'Vodacom M-Pesa', msisdn, callLife: 20_000 },
+    now,
+  );
+  const intended = intendLine(line, attempt, { now, newId: (prefix, shard) => newId(deps, prefix, shard) });
+  expect(await store.commit(intended.change)).toBe('won');
+  await world.pass(19_000);
+  expect((await lastAttempt(line)).inquiries).toBe(0);
+  expect((await lineNow(world, line)).status).toBe('processing');
+  await untilLine(world, line, 'completed');
+  expect(await attemptsOf(line)).toEqual(['not_sent', 'approved']);
+  expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+  expect(await payoutHooks(world, line)).toHaveLength(1);
+  await expectPayoutBooksAgree(world, payer);
+});
+
+test('two processes that want the same lines: each line goes out by one of them', async () => {
+  const payer = await openPayer(world, 10_000_00n);
+  const numbers = Array.from({ length: 100 }, () => numberEnding('01'));
+  const payees = numbers.map((msisdn) => ({ msisdn, amount: '1.00' }));
+  const second = await openSecond(world, manualClock(0));
+  const lines = await commitBatch(world, payer, payees, { nextStartAt: world.clock.now() });
+  const both = [world.gateway, second.gateway];
+  const found = await Promise.all(both.map(({ deps, dispatcher }) => startDue(deps, dispatcher)));
+  expect(found.reduce((sum, one) => sum + one, 0)).toBe(100);
+  // The same lines, once more, out of two memories.
+  for (const line of lines) for (const { dispatcher } of both) dispatcher.offer({ ...line, next_start_at: Infinity });
+  await Promise.all(both.map(({ dispatcher }) => dispatcher.idle()));
+  await untilLater(world, async () =>
+    (await Promise.all(lines.map((line) => lineNow(world, line)))).every(({ status }) => status === 'completed')
+      ? true
+      : undefined,
+  );
+  for (const msisdn of numbers) expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+  const made = await rowsOf<{ count: number }>(world, `select count(*)::int from attempt where merchant_id = $1`, [
+    payer.merchant.id,
+  ]);
+  expect(made).toEqual([{ count: 100 }]);
+  await expectPayoutBooksAgree(world, payer);
+  await second.close();
+});
+
+/** A line that the gateway behind the wire starts, stopped where its attempt is written and it has not heard so yet. */
+async function startAsleep(msisdn: string) {
+  const payer = await openPayer(world);
+  const { deps, dispatcher } = behind.gateway;
+  const [line] = await commitBatch(world, payer, [{ msisdn }], { nextStartAt: world.clock.now() });
+  wire.hold('commit');
+  const started = startDue(deps, dispatcher);
+  await wire.kept();
+  expect(await lastAttempt(line)).toMatchObject({ status: 'intended', created_at: world.clock.now() });
+  return { payer, line, started };
+}
+
+test('an intention whose commit is not heard of: it goes on, and the carrier is asked once', async () => {
+  const msisdn = numberEnding('01');
+  const { payer, line, started } = await startAsleep(msisdn);
+  wire.cut();
+  wire.release();
+  await whileTimePasses(world, started, 10);
+  await untilLine(world, line, 'completed');
+  expect(await attemptsOf(line)).toEqual(['approved']);
+  expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+  await expectPayoutBooksAgree(world, payer);
+});
+
+test('a process that sleeps over its intention sends nothing; the line goes out under another attempt', async () => {
+  const msisdn = numberEnding('01');
+  const { payer, line, started } = await startAsleep(msisdn);
+  await world.clock.advance(5_001);
+  wire.release();
+  await whileTimePasses(world, started, 10);
+  expect(await lineNow(world, line)).toMatchObject({ status: 'pending', reason: 'not_sent' });
+  expect(creditsOf(world, msisdn)).toEqual([]);
+  await untilLine(world, line, 'completed');
+  expect(await attemptsOf(line)).toEqual(['not_sent', 'approved']);
+  expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+  await expectPayoutBooksAgree(world, payer);
+});
+
+test('an answer that cannot be written down: the carrier is asked what became of it', async () => {
+  const payer = await openPayer(world);
+  const msisdn = numberEnding('01');
+  const { deps, dispatcher } = behind.gateway;
+  const [line] = await commitBatch(world, payer, [{ msisdn }], { nextStartAt: world.clock.now() });
+  world.sandbox.faults.set('mtn', { delay_ms: 100, lose_callback_rate: 1 });
+  const asked = carrierAsked(world);
+  const started = startDue(deps, dispatcher);
+  await asked;
+  wire.refuse = true;
+  wire.cut();
+  world.sandbox.faults.clear();
+  await whileTimePasses(world, Promise.all([started, dispatcher.idle()]), 500);
+  await untilLine(world, line, 'completed');
+  expect(await attemptsOf(line)).toEqual(['approved']);
+  expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+  await expectPayoutBooksAgree(world, payer);
+});
+
+test('05 is taken, never answered, and paid: what the carrier calls back is heard first, and nothing comes after it', async () => {
+  // The gateway that asks waits by the world's clock, so that nobody has to wait for it.
+  const second = await openSecond(world, world.clock);
+  const payer = await openPayer(world);
+  const msisdn = numberEnding('05');
+  const [line] = await commitBatch(world, payer, [{ msisdn }], { gateway: second.gateway });
+  await until(async () => ((await lineNow(world, line)).status === 'processing' ? true : undefined));
+  await untilLine(world, line, 'completed');
+  await whileTimePasses(world, second.gateway.dispatcher.idle(), 1_000);
+  expect(await attemptsOf(line)).toEqual(['approved']);
+  expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+  await expectPayoutBooksAgree(world, payer);
+  await second.close();
+});
+
+test('a carrier that said it had not taken it, and pays before it is sent again: it is not sent again', async () => {
+  const carrier = await openFickleCarrier();
+  const second = await openSecond(world, manualClock(0), world.databaseUrl, { MTN_MOMO_BASE_URL: carrier.url });
+  const payer = await openPayer(world, 100_00n);
+  const { deps, dispatcher } = second.gateway;
+  const held = carrier.holdNext();
+  const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('01') }], { gateway: second.gateway });
+  await held.asked;
+  held.answer({ status: 503, body: '' });
+  await dispatcher.idle();
+  const waiting = await lineNow(world, line);
+  expect(waiting).toMatchObject({ status: 'pending', reason: 'not_sent' });
+  carrier.say('SUCCESSFUL');
+  const at = new URL(callbackUrl(deps, await lastAttempt(line)));
+  expect(await callBack(`${second.url}${at.pathname}`, { status: 'SUCCESSFUL' })).toBe(200);
+  expect(await lineNow(world, line)).toMatchObject({ status: 'completed', attempt_id: waiting.attempt_id, tries: 1 });
+  await second.gateway.courier.idle();
+  await world.pass(60_000);
+  expect(await attemptsOf(line)).toEqual(['approved']);
+  expect(await availableOf(world, payer)).toBe(89_90n);
+  expect(await payoutHooks(world, line)).toHaveLength(1);
+  expect(await world.gateway.store.audit()).toEqual([]);
+  await second.close();
+  await carrier.close();
+});
+
+const PAID = { paid: true, providerReference: 'REF-1', by: 'amina', why: 'statement of the carrier' };
+
+test('an operator closes a line whose carrier says nothing: paid, or not', async () => {
+  const payer = await openPayer(world, 100_00n);
+  const [paid, unpaid] = await commitBatch(world, payer, [
+    { msisdn: numberEnding('04') },
+    { msisdn: numberEnding('04') },
+  ]);
+  if (unpaid === undefined) throw new Error('two lines were made');
+  await untilLater(world, async () => ((await lastAttempt(unpaid)).status === 'waiting' ? true : undefined));
+  const decided = await decideAttempt(world.gateway.deps, (await lastAttempt(paid)).id, PAID);
+  expect(decided).toMatchObject({ attempt: { status: 'approved' }, orderStatus: 'completed' });
+  const verdict = { ...PAID, paid: false, providerReference: null };
+  expect(await decideAttempt(world.gateway.deps, (await lastAttempt(unpaid)).id, verdict)).toMatchObject({
+    attempt: { status: 'declined' },
+    orderStatus: 'failed',
+  });
+  expect(await lineNow(world, paid)).toMatchObject({ provider_reference: 'REF-1', reason: 'settled_by_operator' });
+  expect(await lineNow(world, unpaid)).toMatchObject({ reason: 'settled_by_operator', reserved_at: null });
+  expect(await availableOf(world, payer)).toBe(89_90n);
+  for (const line of [paid, unpaid]) expect(await payoutHooks(world, line)).toHaveLength(1);
+  expect(await world.gateway.store.audit()).toEqual([]);
+});

@@ -1,0 +1,97 @@
+/**
+ * Pausing a schedule and resuming it: what passed meanwhile is left out or made up for, and everything happens once.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
+import { pausePayout, resumePayout } from '../../src/usecases/payout-pause.ts';
+import { runDuePayouts } from '../../src/usecases/payout-run.ts';
+import type { World } from '../support/world.ts';
+import { batchNow, countsNow, eventsOf, expectSound, linesNow, makeBatch } from './payout-batches.ts';
+import { DAY, type Desk, openDesk, SAY } from './payout-desk.ts';
+
+let desk: Desk;
+let world: World;
+
+beforeAll(async () => {
+  desk = await openDesk();
+  world = desk.world;
+});
+afterAll(() => desk.close());
+
+describe('pausing', () => {
+  test('no date runs meanwhile; at resume, dates that have passed are left out as called off', async () => {
+    const { merchant, wallets } = await desk.payer();
+    const { deps } = world.gateway;
+    const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(5) });
+    await pausePayout(deps, batch.id, SAY);
+    await expect(pausePayout(deps, batch.id, SAY)).rejects.toThrow('it is paused already');
+    await world.pass(2 * DAY);
+    expect(await countsNow(world, batch)).toMatchObject([{ occurrence: 1, pending: 3 }]);
+    const { batch: resumed, skipped } = await resumePayout(deps, batch.id, { ...SAY, catchUp: false });
+    expect(skipped).toBe(2);
+    expect(resumed).toMatchObject({ paused_at: null, next_occurrence: 3 });
+    expect((await countsNow(world, batch)).map(({ failed }) => failed)).toEqual([3, 3]);
+    const [second] = await linesNow(world, batch, 2);
+    if (second === undefined) throw new Error('no line');
+    expect((await eventsOf(world, second)).map(({ event, scheduled_date }) => [event, scheduled_date])).toEqual([
+      ['payout.pending', second.scheduled_date],
+      ['payout.failed', second.scheduled_date],
+    ]);
+    await world.pass(4 * DAY);
+    for (const occurrence of [3, 4, 5]) await desk.untilFinal(batch, occurrence);
+    expect((await countsNow(world, batch)).map(({ completed }) => completed)).toEqual([0, 0, 3, 3, 3]);
+    await expect(resumePayout(deps, batch.id, { ...SAY, catchUp: false })).rejects.toThrow('none of its dates');
+    await expect(pausePayout(deps, batch.id, SAY)).rejects.toThrow('none of its dates is to come');
+    await expectSound(world, merchant);
+  });
+
+  test('with catch-up they are run instead', async () => {
+    const { merchant, wallets } = await desk.payer();
+    const { deps } = world.gateway;
+    const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(3) });
+    await pausePayout(deps, batch.id, SAY);
+    await world.pass(2 * DAY);
+    expect(await resumePayout(deps, batch.id, { ...SAY, catchUp: true })).toMatchObject({ skipped: 0 });
+    await desk.untilFinal(batch);
+    await desk.untilFinal(batch, 2);
+    expect((await countsNow(world, batch)).map(({ completed }) => completed)).toEqual([3, 3]);
+  });
+
+  test('what was due before the pause is run at resume in any case', async () => {
+    const { merchant, wallets } = await desk.payer();
+    const { deps } = world.gateway;
+    const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(3) });
+    await setMerchantStatus(deps, merchant.merchant.id, 'SUSPENDED');
+    await world.pass(DAY);
+    await pausePayout(deps, batch.id, SAY);
+    await world.pass(DAY);
+    await setMerchantStatus(deps, merchant.merchant.id, 'ALLOWED');
+    await world.pass(1_000);
+    expect(await resumePayout(deps, batch.id, { ...SAY, catchUp: false })).toMatchObject({ skipped: 1 });
+    await desk.untilFinal(batch);
+    expect((await countsNow(world, batch)).map(({ completed, failed }) => [completed, failed])).toEqual([
+      [3, 0],
+      [0, 3],
+    ]);
+  });
+
+  test('against the round: an occurrence runs once or not at all', async () => {
+    const { deps } = world.gateway;
+    for (let round = 0; round < 6; round += 1) {
+      const { merchant, wallets } = await desk.payer();
+      const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(2) });
+      const late = { ...deps, clock: { ...deps.clock, now: () => batch.next_run_at ?? 0 } };
+      await Promise.all([
+        desk.afterPings(round % 3, () => runDuePayouts(late)),
+        desk.afterPings(2 - (round % 3), () => pausePayout(desk.another(), batch.id, SAY)),
+        desk.afterPings(round % 3, () => runDuePayouts({ ...late, store: desk.another().store })),
+      ]);
+      const { next_occurrence, next_run_at } = await batchNow(world, batch);
+      expect(next_run_at).toBeNull();
+      const lines = await linesNow(world, batch);
+      expect(lines.map(({ next_start_at }) => next_start_at !== null)).toEqual(lines.map(() => next_occurrence === 2));
+      await cancelPayout(deps, batch.id, SAY);
+    }
+  });
+});

@@ -1,0 +1,326 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { setMerchant } from '../../src/usecases/merchant-set.ts';
+import { type Answer, mint, openWorld, type World } from '../support/world.ts';
+import { bearerOf, expectRefusal, neighbourOf, numberEnding, untilLater, withoutIds } from './flows.ts';
+import { createPayout, lines, readBatch, settled } from './payout-flows.ts';
+import { openPayer } from './payout-lines.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+let token: string;
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  merchant = await openPayer(world);
+  ({ token } = await mint(world, merchant, { ttl_seconds: 86_400 }));
+});
+afterAll(() => world.close());
+
+const read = (path: string, bearer = token) => world.call('GET', path, { bearer });
+const list = (query: string, of = merchant) => read(`/internal/payouts${query}`, bearerOf(of));
+
+const paid = (n: number): { phone_number: string; amount: string } => ({
+  phone_number: lines(n).at(-1)?.phone_number ?? '',
+  amount: '1.00',
+});
+/** One that is paid, and one whose number has no account. */
+const mixed = [paid(40), { phone_number: numberEnding('02'), amount: '2.00' }];
+
+describe('a line', () => {
+  test('has a status like a payment, from pending to its end', async () => {
+    const { json } = await createPayout(world, merchant, { beneficiaries: mixed, note: 'thanks' });
+    const [good, bad] = json.beneficiaries;
+    const early = await read(`/payments/status/${good.transaction_id}`);
+    expect(early.status, early.text).toBe(200);
+    expect(['pending', 'processing']).toContain(early.json.status);
+    expect(early.json).not.toHaveProperty('completed_at');
+    await settled(world, merchant, json.batch_id);
+    const late = await read(`/payments/status/${good.transaction_id}`);
+    expect(late.json).toEqual({
+      transaction_id: good.transaction_id,
+      status: 'completed',
+      amount: '1.00',
+      currency: 'usd',
+      created_at: json.created_at,
+      completed_at: expect.stringMatching(/Z$/),
+    });
+    expect((await read(`/payments/status/${bad.transaction_id}`)).json.status).toBe('failed');
+  });
+
+  test('is read in full, its phone masked', async () => {
+    const { json } = await createPayout(world, merchant, { beneficiaries: mixed });
+    const [good, bad] = json.beneficiaries;
+    await settled(world, merchant, json.batch_id);
+    const done = (await read(`/payments/transaction/${good.transaction_id}`)).json;
+    expect(done).toMatchObject({
+      success: true,
+      batch_id: json.batch_id,
+      status: 'completed',
+      receipt_mode: 'mobile_money',
+      carrier: 'Vodacom M-Pesa',
+      occurrence: 1,
+      scheduled_date: null,
+      reason: null,
+      total_amount: '1.00',
+      message: 'The payout has arrived.',
+    });
+    expect(done.phone_number).toContain('•');
+    expect(done.provider_reference).toMatch(/\S/);
+    const failed = (await read(`/payments/transaction/${bad.transaction_id}`)).json;
+    expect(failed).toMatchObject({ status: 'failed', reason: 'payee_unknown' });
+    expect(failed.message).toMatch(/no mobile money account/);
+  });
+
+  test('of another merchant is 1204, in the bytes of none at all', async () => {
+    const { json } = await createPayout(world, merchant);
+    const [{ transaction_id: id }] = json.beneficiaries;
+    const stranger = await neighbourOf(world, merchant);
+    const theirs = await mint(world, stranger);
+    for (const path of ['/payments/status/', '/payments/transaction/']) {
+      const answers = [await read(path + id, theirs.token), await read(`${path}txn_${'0'.repeat(26)}`, theirs.token)];
+      for (const answer of answers) expectRefusal(answer, 404, '1204');
+      expect(withoutIds(answers[0] as Answer)).toEqual(withoutIds(answers[1] as Answer));
+    }
+    expectRefusal(await readBatch(world, stranger, json.batch_id), 404, '1204');
+    // A payout has no mobile-money envelope, and is no card.
+    expectRefusal(await read(`/payments/cardnet/status/${id}`), 404, '1204');
+  });
+});
+
+describe('a batch', () => {
+  test('adds up, whatever became of its lines', async () => {
+    const { json } = await createPayout(world, merchant, { beneficiaries: mixed, note: 'thanks' });
+    await settled(world, merchant, json.batch_id);
+    const { json: batch } = await readBatch(world, merchant, json.batch_id);
+    expect(batch).toMatchObject({
+      success: true,
+      batch_id: json.batch_id,
+      total_amount: '3.00',
+      successful_count: 1,
+      failed_count: 1,
+      pending_count: 0,
+      status: 'partial_success',
+      note: 'thanks',
+      dates: null,
+      occurrence: 1,
+      runs: [expect.objectContaining({ occurrence: 1, status: 'partial_success', failed_count: 1 })],
+    });
+    expect(batch.beneficiaries.map(({ status }: { status: string }) => status)).toEqual(['completed', 'failed']);
+    expect(batch.beneficiaries[1]).toMatchObject({ phone_number: mixed[1]?.phone_number });
+    expect(batch.completed_at).toMatch(/Z$/);
+  });
+
+  test('of several occurrences shows how each stands, and the lines of one', async () => {
+    const { json } = await createPayout(world, merchant, {
+      sending_type: 'recurring',
+      recurring_frequency: 'daily',
+      recurring_start_date: '2026-11-20',
+      recurring_occurrences: 2,
+      beneficiaries: lines(2),
+    });
+    // The hour of today's run has passed: it is made at once.
+    const first = await untilLater(world, async () => {
+      const { json: batch } = await readBatch(world, merchant, `${json.batch_id}?occurrence=1`);
+      return batch.successful_count === 2 ? batch : undefined;
+    });
+    expect(first).toMatchObject({ status: 'processing', successful_count: 2, next_run_at: '2026-11-21T06:00:00.000Z' });
+    expect((await readBatch(world, merchant, `${json.batch_id}?occurrence=2`)).json.beneficiaries).toEqual([]);
+    await world.pass(24 * 60 * 60_000);
+    const both = await settled(world, merchant, json.batch_id);
+    expect(both).toMatchObject({ status: 'completed', successful_count: 4, next_run_at: null });
+    expect(both.runs.map((run: { scheduled_date: string }) => run.scheduled_date)).toEqual([
+      '2026-11-20',
+      '2026-11-21',
+    ]);
+    const second = (await readBatch(world, merchant, `${json.batch_id}?occurrence=2`)).json;
+    const ids = [...both.beneficiaries, ...second.beneficiaries].map((line) => line.transaction_id);
+    expect(new Set(ids).size).toBe(4);
+    for (const bad of ['3', '0', 'x', '9999']) {
+      expectRefusal(await readBatch(world, merchant, `${json.batch_id}?occurrence=${bad}`), 400, '1110');
+    }
+  });
+
+  test('that does not exist is 1204', async () => {
+    for (const id of [`batch_${'0'.repeat(26)}`, 'batch_x', 'txn_0', '%00']) {
+      expectRefusal(await readBatch(world, merchant, id), 404, '1204');
+    }
+  });
+});
+
+describe('the list of batches', () => {
+  interface Listed {
+    readonly batch_id: string;
+    readonly status: string;
+  }
+
+  /** Every page, one after the other. */
+  async function pages(query: string, of: MerchantCreated, between?: () => Promise<unknown>): Promise<Listed[][]> {
+    const found: Listed[][] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { json, text, status } = await list(`?${query}${cursor === '' ? '' : `&cursor=${cursor}`}`, of);
+      expect(status, text).toBe(200);
+      found.push(json.payouts);
+      cursor = json.next_cursor;
+      await between?.();
+    }
+    return found;
+  }
+
+  test('comes newest first, page by page, whatever is made meanwhile', async () => {
+    const payer = await openPayer(world);
+    const made: string[] = [];
+    // Ids begin with the time, to the millisecond.
+    const later = async () => {
+      await world.pass(1);
+      return (await createPayout(world, payer)).json.batch_id;
+    };
+    for (let n = 0; n < 5; n += 1) made.unshift(await later());
+    const found = await pages('limit=2', payer, later);
+    expect(found.map((page) => page.length)).toEqual([2, 2, 1]);
+    expect(found.flat().map(({ batch_id }) => batch_id)).toEqual(made);
+    const all = await list('', payer);
+    expect(all.json.payouts).toHaveLength(8);
+    expect(all.json.next_cursor).toBeNull();
+  });
+
+  test('is filtered by reference, time and status', async () => {
+    const payer = await openPayer(world);
+    const first = await createPayout(world, payer, { customer_reference: 'a', beneficiaries: mixed });
+    await settled(world, payer, first.json.batch_id);
+    await world.pass(24 * 60 * 60_000);
+    const second = await createPayout(world, payer, { customer_reference: 'b' });
+    await settled(world, payer, second.json.batch_id);
+    const waiting = await createPayout(world, payer, {
+      customer_reference: 'b',
+      sending_type: 'scheduled',
+      scheduled_dates: ['2029-01-01'],
+    });
+    const ids = async (query: string) => (await pages(query, payer)).flat().map(({ batch_id }) => batch_id);
+    const [one, two, three] = [first, second, waiting].map(({ json }) => json.batch_id);
+    expect(await ids('customer_reference=b')).toEqual([three, two]);
+    expect(await ids('customer_reference=c')).toEqual([]);
+    expect(await ids('status=partial_success')).toEqual([one]);
+    expect(await ids('status=completed&limit=1')).toEqual([two]);
+    expect(await ids('status=pending')).toEqual([three]);
+    const [day, next] = [first, second].map(({ json }) => json.created_at.slice(0, 10));
+    expect(await ids(`to=${day}`)).toEqual([one]);
+    expect(await ids(`from=${next}`)).toEqual([three, two]);
+    expect(await ids(`from=${day}&to=${next}&customer_reference=a`)).toEqual([one]);
+    expect(await ids(`from=${encodeURIComponent(waiting.json.created_at)}&status=completed`)).toEqual([]);
+  });
+
+  test('shows nobody another merchant’s', async () => {
+    const stranger = await neighbourOf(world, merchant);
+    expect((await list('', stranger)).json).toEqual({ success: true, payouts: [], next_cursor: null });
+    const { json } = await createPayout(world, merchant);
+    expect((await list(`?cursor=${json.batch_id}`, stranger)).json.payouts).toEqual([]);
+  });
+
+  test.each([
+    'limit=0',
+    'limit=101',
+    'limit=x',
+    'status=done',
+    'cursor=x',
+    'cursor=txn_0',
+    'from=soon',
+    'to=2027-02-30',
+  ])('refuses %s', async (query) => {
+    expectRefusal(await list(`?${query}`), 400, '1110');
+  });
+});
+
+describe('failed lines', () => {
+  const retry = (batchId: string, body: object = {}, headers = {}, of = merchant) =>
+    world.call('POST', `/internal/payouts/${batchId}/retry`, { bearer: bearerOf(of), body, headers });
+
+  async function failing(more: object = {}) {
+    const { json } = await createPayout(world, merchant, {
+      beneficiaries: [
+        paid(50),
+        { phone_number: numberEnding('02'), amount: '2.00' },
+        { phone_number: numberEnding('03'), amount: '3.00' },
+      ],
+      ...more,
+    });
+    await settled(world, merchant, json.batch_id);
+    const [, two, three] = json.beneficiaries.map((line: { transaction_id: string }) => line.transaction_id);
+    return { id: json.batch_id as string, two, three };
+  }
+
+  test('are paid again in a batch of their own, each once', async () => {
+    const { id } = await failing();
+    const again = await retry(id);
+    expect(again.status, again.text).toBe(200);
+    expect(again.json).toMatchObject({
+      retry_of: id,
+      customer_reference: 'salaries-11',
+      total_amount: '5.00',
+      pending_count: 2,
+      sending_type: 'immediate',
+    });
+    expectRefusal(await retry(id), 409, '1205', 'NOT_RETRYABLE');
+    const batch = await settled(world, merchant, again.json.batch_id);
+    expect(batch).toMatchObject({ status: 'failed', retry_of: id });
+    // What failed again is paid again from there.
+    expect((await retry(again.json.batch_id)).json).toMatchObject({ retry_of: again.json.batch_id, pending_count: 2 });
+  });
+
+  test('may be chosen; what is no failed line of the batch is named', async () => {
+    const { id, two, three } = await failing();
+    const other = await failing();
+    const wrong = await retry(id, { transaction_ids: [two, other.two, 'txn_x', three] });
+    expectRefusal(wrong, 409, '1205', 'NOT_RETRYABLE');
+    expect(wrong.json.details.map(({ field }: { field: string }) => field)).toEqual([
+      'transaction_ids[1]',
+      'transaction_ids[2]',
+    ]);
+    expectRefusal(await retry(id, { transaction_ids: [two, two] }), 400, '1110', 'DUPLICATE_BENEFICIARY');
+    expectRefusal(await retry(id, { transaction_ids: [] }), 400, '1110');
+    const chosen = await retry(id, { transaction_ids: [three] });
+    expect(chosen.json).toMatchObject({ total_amount: '3.00', pending_count: 1 });
+    expect((await retry(id)).json).toMatchObject({ total_amount: '2.00' });
+  });
+
+  test('are paid again once by twenty calls at once, and by a key', async () => {
+    const { id } = await failing();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => retry(id)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const answer of answers) if (answer.status !== 200) expectRefusal(answer, 409, '1205');
+    const keyed = await failing();
+    const key = { 'idempotency-key': `retry-${keyed.id}` };
+    const first = await retry(keyed.id, {}, key);
+    expect((await retry(keyed.id, {}, key)).text).toBe(first.text);
+  });
+
+  test('need the balance, and above the threshold an operator', async () => {
+    const payer = await openPayer(world, 10_00n);
+    const { json } = await createPayout(world, payer, {
+      beneficiaries: [{ phone_number: numberEnding('02'), amount: '9.00' }],
+    });
+    await settled(world, payer, json.batch_id);
+    await createPayout(world, payer, { beneficiaries: lines(1, '5.00') });
+    expectRefusal(await retry(json.batch_id, {}, {}, payer), 402, '1201', 'PAYOUT_FUNDS');
+    const rich = await openPayer(world);
+    const sent = await createPayout(world, rich, {
+      beneficiaries: [{ phone_number: numberEnding('03'), amount: '9.00' }],
+    });
+    await settled(world, rich, sent.json.batch_id);
+    await setMerchant(world.gateway.deps, rich.merchant.id, { payout_approval_from: new Map([['usd', 900n]]) });
+    expect((await retry(sent.json.batch_id, {}, {}, rich)).json).toMatchObject({
+      approval: 'waiting',
+      status: 'pending',
+    });
+  });
+
+  test('of a batch that is all paid, or another merchant’s, are none', async () => {
+    const { json } = await createPayout(world, merchant, { beneficiaries: [paid(60)] });
+    await settled(world, merchant, json.batch_id);
+    const none = await retry(json.batch_id);
+    expectRefusal(none, 409, '1205', 'NOT_RETRYABLE');
+    expect(none.json.message).toContain('completed');
+    const stranger = await neighbourOf(world, merchant);
+    expectRefusal(await retry(json.batch_id, {}, {}, stranger), 404, '1204');
+  });
+});

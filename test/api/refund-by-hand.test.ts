@@ -1,0 +1,188 @@
+/**
+ * Refunds that a person carries out: of bank transfers, and of whatever nothing that is connected can send.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { approveProof } from '../../src/usecases/proof-decide.ts';
+import { callOffRefund, executeRefund } from '../../src/usecases/refund-decide.ts';
+import { makeRefundForMerchant } from '../../src/usecases/refund-make.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import { detailOf, type Paying, statusOf } from './flows.ts';
+import {
+  balancesOf,
+  expectSound,
+  paidByPhone,
+  paidByWallet,
+  paidByWord,
+  readBack,
+  refunded,
+  refundHooks,
+  untilRefund,
+} from './refund-flows.ts';
+import { pngFile, promise, upload } from './transfer-flows.ts';
+
+let world: World;
+let cli: CommandLine;
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
+});
+afterEach(() => world.sandbox.faults.clear());
+afterAll(async () => {
+  await expectSound(world);
+  await world.close();
+  await cli.close();
+});
+
+async function paidByTransfer(merchant: MerchantCreated): Promise<Paying> {
+  const paying = await promise(world, merchant);
+  const { json } = await upload(world, paying, pngFile());
+  await approveProof(world.gateway.deps, json.proof.id, null);
+  expect(await statusOf(world, paying)).toBe('approved');
+  return paying;
+}
+
+const SAY = { by: 'amina', why: 'seen at the bank' };
+
+describe('a refund of a bank transfer', () => {
+  test('waits for a person, its money put aside; who executes it says by which reference', async () => {
+    const merchant = await world.merchant();
+    const paid = await paidByTransfer(merchant);
+    const made = await refunded(world, merchant, paid, { amount: '4.50' });
+    expect(made).toMatchObject({
+      status: 'pending',
+      method: 'bank_transfer',
+      by_hand: true,
+      message: 'The refund has been accepted. It is carried out by hand.',
+    });
+    await world.pass(60_000);
+    expect((await readBack(world, merchant, made.refund_id)).status).toBe('pending');
+    expect(await balancesOf(world, merchant)).toEqual({ available: 8_00n, reserved: 4_50n });
+
+    const { refunds } = await cli.json('refund list --status pending');
+    expect(refunds).toMatchObject([{ refund_id: made.refund_id, by_hand: true, amount: '4.50', currency: 'usd' }]);
+    const asked = await cli.run(`refund execute ${made.refund_id} --reference BT-1`);
+    expect([asked.status, asked.out]).toEqual([1, '']);
+    expect(asked.err).toMatch(/^mbongo: 4\.50 usd back by bank_transfer for txn_[^\n]+--yes[^\n]+\n$/);
+    const done = await cli.run(`refund execute ${made.refund_id} --reference BT-1 --by amina --why seen --yes --json`);
+    expect(done.status, done.err).toBe(0);
+    expect(JSON.parse(done.out)).toMatchObject({
+      status: 'completed',
+      provider_reference: 'BT-1',
+      payment_status: 'approved',
+    });
+    expect(JSON.parse(done.err.trim())).toMatchObject({
+      event: 'refund_decided_by_operator',
+      refund_id: made.refund_id,
+      by: 'amina',
+      why: 'seen',
+    });
+    expect(await readBack(world, merchant, made.refund_id)).toMatchObject({
+      status: 'completed',
+      by_hand: true,
+      provider_reference: 'BT-1',
+      refunded_amount: '4.50',
+    });
+    expect(await balancesOf(world, merchant)).toEqual({ available: 8_00n });
+    const again = await cli.run(`refund execute ${made.refund_id} --reference BT-1 --yes`);
+    expect(again.err).toContain('is over: it has been completed');
+    expect((await cli.run(`refund show ${made.refund_id}`)).out).toMatch(/provider_reference +BT-1\n/);
+  });
+
+  test('that is called off gives its money back, and can be asked for again', async () => {
+    const merchant = await world.merchant();
+    const paid = await paidByTransfer(merchant);
+    const made = await refunded(world, merchant, paid);
+    const done = await cli.run(['refund', 'fail', made.refund_id, '--why', 'the account is closed', '--yes']);
+    expect(done.status, done.err).toBe(0);
+    expect(await readBack(world, merchant, made.refund_id)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'refund_called_off', message: 'The refund was called off by hand.' },
+      refunded_amount: '0.00',
+    });
+    expect(await balancesOf(world, merchant)).toEqual({ available: 12_50n });
+    const second = await refunded(world, merchant, paid);
+    await executeRefund(world.gateway.deps, second.refund_id, 'BT 2', SAY);
+    expect(await detailOf(world, paid)).toMatchObject({ status: 'refunded', refunded_amount: '12.50' });
+    expect((await refundHooks(world, paid, 1)).map(({ raw }) => JSON.parse(raw).amount)).toEqual(['12.50']);
+  });
+
+  test('two words at once: one of them counts', async () => {
+    const merchant = await world.merchant();
+    const paid = await paidByTransfer(merchant);
+    const { refund_id } = await refunded(world, merchant, paid);
+    const words = await Promise.allSettled([
+      executeRefund(world.gateway.deps, refund_id, 'BT-3', SAY),
+      callOffRefund(world.gateway.deps, refund_id, SAY),
+      executeRefund(world.gateway.deps, refund_id, 'BT-4', SAY),
+    ]);
+    expect(words.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+});
+
+describe('an operator', () => {
+  test('is not heard about what is over, at the upstream, unknown, or badly worded', async () => {
+    const merchant = await world.merchant();
+    const { deps } = world.gateway;
+    const wallet = await refunded(world, merchant, await paidByWallet(world, merchant));
+    await expect(callOffRefund(deps, wallet.refund_id, SAY)).rejects.toThrow('is over: it has been completed');
+    const phone = await refunded(world, merchant, await paidByWord(world, merchant, '04'));
+    await untilRefund(world, merchant, phone.refund_id, 'processing');
+    await expect(callOffRefund(deps, phone.refund_id, SAY)).rejects.toThrow('mbongo attempt settle');
+    await expect(callOffRefund(deps, 'rfd_x', SAY)).rejects.toThrow('that is no refund id');
+    const unknown = wallet.refund_id.replace(/^rfd_.{20}/, 'rfd_00000000000000000000');
+    await expect(callOffRefund(deps, unknown, SAY)).rejects.toThrow('there is no refund');
+    const made = await refunded(world, merchant, await paidByTransfer(merchant));
+    await expect(executeRefund(deps, made.refund_id, ' ', SAY)).rejects.toThrow('1 to 64 characters');
+    await expect(executeRefund(deps, made.refund_id, 'a\nb', SAY)).rejects.toThrow('1 to 64 characters');
+    await expect(callOffRefund(deps, made.refund_id, { by: '', why: null })).rejects.toThrow('one line');
+    expect((await cli.run('refund list --status odd')).err).toContain('no status of a refund');
+    expect((await cli.run(`refund fail ${made.refund_id} --yes`)).status).toBe(2);
+    expect((await readBack(world, merchant, made.refund_id)).status).toBe('pending');
+  });
+
+  test('calls off what waits for a carrier that is down', async () => {
+    const merchant = await world.merchant();
+    const paid = await paidByPhone(world, merchant, '01');
+    world.sandbox.faults.set('mtn', { refuse_rate: 1 });
+    const { refund_id } = await refunded(world, merchant, paid);
+    await world.pass(1_000);
+    await untilRefund(world, merchant, refund_id, 'pending');
+    await callOffRefund(world.gateway.deps, refund_id, SAY);
+    world.sandbox.faults.clear();
+    await world.pass(60_000);
+    expect((await readBack(world, merchant, refund_id)).status).toBe('failed');
+    expect(await balancesOf(world, merchant)).toEqual({ available: 12_50n });
+  });
+});
+
+test('what no connector can send is carried out by hand, and booked where the money had come in', async () => {
+  const merchant = await world.merchant();
+  const paid = await paidByPhone(world, merchant, '01');
+  const { deps } = world.gateway;
+  const unable = { ...deps, connectors: { ...deps.connectors, payout: () => undefined } };
+  const caller = { kind: 'merchant', merchant: merchant.merchant, credentialId: merchant.key_id } as const;
+  const command = { transaction_id: paid.transaction_id, amount: undefined, reason: undefined };
+  let refundId = '';
+  await makeRefundForMerchant(unable, caller, command, {
+    receipt: undefined,
+    render: ({ refund }) => {
+      refundId = refund.id;
+      return { status: 201, body: '' };
+    },
+    renderRefusal: ({ code }) => ({ status: code, body: '' }),
+  });
+  expect(await readBack(world, merchant, refundId)).toMatchObject({
+    status: 'pending',
+    by_hand: true,
+    method: 'mobile_money',
+  });
+  const transit = async () =>
+    (await deps.store.account.get(merchant.merchant.shard, 'transit:mtn-momo:usd'))?.balance ?? 0n;
+  const before = await transit();
+  await executeRefund(deps, refundId, 'PORTAL-7', SAY);
+  expect((await transit()) - before).toBe(12_50n);
+  expect(await statusOf(world, paid)).toBe('refunded');
+});

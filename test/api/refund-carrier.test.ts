@@ -1,0 +1,164 @@
+/**
+ * Refunds to phones: sent once by the carrier that took the money, whatever becomes of its answers.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { detailOf, rowsOf, statusOf, until, untilLater } from './flows.ts';
+import {
+  balancesOf,
+  creditsOf,
+  expectSound,
+  paidByPhone,
+  paidByWord,
+  readBack,
+  refund,
+  refunded,
+  refundHooks,
+  untilRefund,
+} from './refund-flows.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+});
+afterEach(() => world.sandbox.faults.clear());
+afterAll(async () => {
+  await expectSound(world);
+  await world.close();
+});
+
+const attemptsOf = (refundId: string): Promise<{ status: string; connector: string; method: string }[]> =>
+  rowsOf(world, 'select status, connector, method from attempt where payment_id = $1 order by id', [refundId]);
+
+describe('a refund to a phone', () => {
+  beforeAll(async () => {
+    merchant = await world.merchant();
+  });
+
+  test('goes back to the number that paid, once, and is told', async () => {
+    const paid = await paidByPhone(world, merchant, '01');
+    const made = await refunded(world, merchant, paid);
+    expect(made).toMatchObject({ status: 'pending', method: 'mobile_money', by_hand: false, completed_at: null });
+    expect(await balancesOf(world, merchant)).toEqual({ reserved: 12_50n });
+    const done = await untilRefund(world, merchant, made.refund_id, 'completed');
+    expect(done).toMatchObject({ message: 'The money has been given back.', refunded_amount: '12.50' });
+    expect(creditsOf(world, paid.msisdn)).toMatchObject([{ amount: '12.50', currency: 'usd', times: 1 }]);
+    expect(await attemptsOf(made.refund_id)).toEqual([
+      { status: 'approved', connector: 'mtn-momo-disbursement', method: 'mobile_money' },
+    ]);
+    expect(await balancesOf(world, merchant)).toEqual({});
+    expect(await statusOf(world, paid)).toBe('refunded');
+    expect(await refundHooks(world, paid, 1)).toHaveLength(1);
+    expect(JSON.stringify(done)).not.toContain(paid.msisdn.slice(4));
+  });
+
+  test('in two parts, and the second is all that was left', async () => {
+    const paid = await paidByPhone(world, merchant, '01');
+    const first = await refunded(world, merchant, paid, { amount: '5.00' });
+    const second = await refunded(world, merchant, paid);
+    expect(second.amount).toBe('7.50');
+    for (const { refund_id } of [first, second]) await untilRefund(world, merchant, refund_id, 'completed');
+    expect(creditsOf(world, paid.msisdn).map(({ amount, times }) => [amount, times])).toEqual(
+      expect.arrayContaining([
+        ['5.00', 1],
+        ['7.50', 1],
+      ]),
+    );
+    expect(await detailOf(world, paid)).toMatchObject({ status: 'refunded', refunded_amount: '12.50' });
+    const hooks = await refundHooks(world, paid, 2);
+    expect(hooks.map(({ raw }) => JSON.parse(raw).amount).sort()).toEqual(['5.00', '7.50']);
+  });
+
+  test('that is under way bounds the next one', async () => {
+    const paid = await paidByWord(world, merchant, '04');
+    await refunded(world, merchant, paid, { amount: '12.00' });
+    const body = { transaction_id: paid.transaction_id };
+    expect((await refund(world, merchant, { ...body, amount: '0.51' })).json.error_code).toBe('1202');
+    await refunded(world, merchant, paid, { amount: '0.50' });
+    // Nothing is left, and yet it may come back: that is the sum's refusal, and not the state's.
+    expect((await refund(world, merchant, body)).json.error_code).toBe('1202');
+    expect(await statusOf(world, paid)).toBe('approved');
+  });
+
+  test('whose answer was lost is asked about, and was sent once', async () => {
+    const paid = await paidByPhone(world, merchant, '01');
+    world.sandbox.faults.set('mtn', { answer_lost_rate: 1 });
+    const made = await refunded(world, merchant, paid);
+    await until(async () => {
+      const [attempt] = await attemptsOf(made.refund_id);
+      return attempt?.status === 'unknown' ? true : undefined;
+    }, 4_000);
+    expect((await readBack(world, merchant, made.refund_id)).status).toBe('processing');
+    world.sandbox.faults.clear();
+    await untilRefund(world, merchant, made.refund_id, 'completed');
+    expect(creditsOf(world, paid.msisdn)).toMatchObject([{ times: 1 }]);
+    expect(await attemptsOf(made.refund_id)).toHaveLength(1);
+  });
+
+  test('waits while the carrier is down, its money put aside, and goes out when it is back', async () => {
+    const own = await world.merchant();
+    const paid = await paidByPhone(world, own, '01');
+    world.sandbox.faults.set('mtn', { refuse_rate: 1 });
+    const made = await refunded(world, own, paid);
+    const waiting = await untilLater(world, async () => {
+      const read = await readBack(world, own, made.refund_id);
+      return read.message.startsWith('The refund waits') ? read : undefined;
+    });
+    expect(waiting).toMatchObject({ status: 'pending', failure: null });
+    await world.pass(60_000);
+    expect(await balancesOf(world, own)).toEqual({ reserved: 12_50n });
+    world.sandbox.faults.clear();
+    await untilRefund(world, own, made.refund_id, 'completed', 10_000);
+    expect(creditsOf(world, paid.msisdn)).toMatchObject([{ times: 1 }]);
+    const attempts = await attemptsOf(made.refund_id);
+    expect(attempts.map(({ status }) => status)).toEqual([...Array(attempts.length - 1).fill('not_sent'), 'approved']);
+    expect(await balancesOf(world, own)).toEqual({});
+  });
+
+  test.each([
+    ['02', 'payee_unknown'],
+    ['03', 'payee_blocked'],
+  ])('that the carrier refuses (%s) fails: its money is back, and can be asked for again', async (ending, code) => {
+    const own = await world.merchant();
+    const paid = await paidByWord(world, own, ending);
+    const made = await refunded(world, own, paid, { amount: '12.50' });
+    const failed = await untilRefund(world, own, made.refund_id, 'failed');
+    expect(failed).toMatchObject({ failure: { code }, refunded_amount: '0.00' });
+    expect(failed.message).toContain(failed.failure.message);
+    expect(await balancesOf(world, own)).toEqual({ available: 12_50n });
+    expect(await statusOf(world, paid)).toBe('approved');
+    expect(creditsOf(world, paid.msisdn)).toEqual([]);
+    await world.gateway.courier.idle();
+    expect(
+      await rowsOf(world, 'select type from webhook_event where transaction_id = $1', [paid.transaction_id]),
+    ).toEqual([{ type: 'payment.approved' }]);
+    await refunded(world, own, paid, { amount: '12.50' });
+  });
+
+  test('that is never answered can be settled by an operator', async () => {
+    const own = await world.merchant();
+    const paid = await paidByWord(world, own, '04');
+    const made = await refunded(world, own, paid);
+    await untilRefund(world, own, made.refund_id, 'processing');
+    const [attempt] = await untilLater(world, async () => {
+      const found = await rowsOf<{ id: string }>(
+        world,
+        "select id from attempt where payment_id = $1 and status = 'waiting'",
+        [made.refund_id],
+      );
+      return found.length > 0 ? found : undefined;
+    });
+    const verdict = { paid: true, providerReference: 'REF-9', by: 'amina', why: 'statement' };
+    await decideAttempt(world.gateway.deps, attempt?.id ?? '', verdict);
+    expect(await readBack(world, own, made.refund_id)).toMatchObject({
+      status: 'completed',
+      provider_reference: 'REF-9',
+    });
+    expect(await statusOf(world, paid)).toBe('refunded');
+    expect(await balancesOf(world, own)).toEqual({});
+  });
+});

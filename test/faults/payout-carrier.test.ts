@@ -1,0 +1,149 @@
+/**
+ * Payouts while the carrier is down or slow, and while gateways share them or are stopped: lines wait and go out, they
+ * hold up nobody who needs nothing of what is broken, and nobody is paid twice.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { seededRandom } from '../../src/platform/random.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
+import { type Hooks, openHooks } from '../support/hooks.ts';
+import {
+  FUNDS_CENTS,
+  fund,
+  isFinalHook,
+  openPayroll,
+  type Payday,
+  type Payroll,
+  secretsInLogs,
+  settled,
+} from '../support/payroll.ts';
+import { judgePayrolls } from '../support/payroll-judge.ts';
+import { CLEAN, command, startGateway, stoppedInTime } from '../support/processes.ts';
+import type { Merchant } from '../support/shop.ts';
+
+const SPEED = 5;
+const CARRIER_DELAY_MS = 400;
+const BATCH = { mode: 'mobile_money', lines: 100 } as const;
+const WALLETS = { mode: 'wallet', lines: 6 } as const;
+
+let world: FaultyWorld;
+/** In the order in which they are let go. */
+let opened: (() => Promise<unknown> | undefined)[] = [];
+
+beforeEach(async () => {
+  const database = await createTestDatabase();
+  opened.push(() => database.drop());
+  world = await openFaultyWorld(database.url);
+  opened.push(() => world.close());
+  await fund(world.gatewayEnv(0), world.merchant);
+});
+afterEach(async () => {
+  for (const close of opened.reverse()) await close();
+  opened = [];
+});
+
+async function newHooks(): Promise<Hooks> {
+  const hooks = await openHooks();
+  opened.push(() => hooks.close());
+  return hooks;
+}
+
+async function payrollOf(url: () => string, merchant = world.merchant, payroll = 0): Promise<Payroll> {
+  return openPayroll({
+    ...world,
+    merchant,
+    hooks: await newHooks(),
+    opening: FUNDS_CENTS,
+    random: seededRandom(payroll),
+    kinds: ['00', '01', '01', '01', '02', '03', '07', '08'],
+    payroll,
+    url,
+  });
+}
+
+async function anotherPayroll(url: () => string): Promise<Payroll> {
+  const merchant = await command<Merchant>(world.gatewayEnv(0), 'merchant', 'create', '--name', 'Autre', '--no-float');
+  await fund(world.gatewayEnv(0), merchant);
+  return payrollOf(url, merchant, 1);
+}
+
+/** Polls the status reads of a batch until they are as they must be. */
+async function readUntil(payroll: Payroll, payday: Payday, done: (statuses: readonly string[]) => boolean) {
+  for (;;) {
+    const statuses = await Promise.all(payday.lines.map((line) => payroll.status(line)));
+    if (done(statuses.map((status) => status ?? 'unknown'))) return;
+    await pause(50);
+  }
+}
+
+test('lines of a carrier that is down wait and go out when it is back; wallets do not wait', async () => {
+  const { port, url } = await world.address();
+  const gateway = await startGateway(world.gatewayEnv(port), { speed: { factor: SPEED, since: Date.now() } });
+  const ours = await payrollOf(() => url);
+  const theirs = await anotherPayroll(() => url);
+  await world.carrier({ delay_ms: CARRIER_DELAY_MS });
+  const begun = await Promise.all([ours.send(BATCH), ours.send(BATCH), ours.send(BATCH)]);
+  await settled(ours, begun, 10);
+  await world.carrier({ refuse_rate: 1 });
+  const late = await ours.send(BATCH);
+  const paid = await Promise.all([ours.send(WALLETS), theirs.send(WALLETS)]);
+  await Promise.all([settled(ours, [paid[0]]), settled(theirs, [paid[1]])]);
+  // The carrier takes nothing: but for the one that asks whether it is back, every line waits.
+  await readUntil(ours, late, (statuses) => statuses.filter((status) => status === 'pending').length >= 99);
+  const told = new Set(ours.hooks.caught.filter(isFinalHook).map(({ transactionId }) => transactionId));
+  expect(late.lines.filter(({ transaction_id }) => told.has(transaction_id))).toEqual([]);
+  expect(ours.open(), 'the carrier went down in the middle').toBeGreaterThan(late.lines.length);
+  await world.carrier({});
+  expect(await judgePayrolls({ ...world, payrolls: [ours, theirs] })).toEqual([]);
+  expect(await gateway.stop()).toEqual(CLEAN);
+  expect(secretsInLogs(gateway.printed(), world.merchant)).toEqual([]);
+});
+
+test('a merchant with a thousand lines at a slow carrier holds up no other one', async () => {
+  const { port, url } = await world.address();
+  const gateway = await startGateway(world.gatewayEnv(port));
+  const [many, few] = [await payrollOf(() => url), await anotherPayroll(() => url)];
+  await world.carrier({ delay_ms: CARRIER_DELAY_MS });
+  await Promise.all(Array.from({ length: 10 }, () => many.send(BATCH)));
+  await settled(few, [await few.send({ mode: 'mobile_money', lines: 10 })]);
+  expect(many.open(), 'most of the thousand still wait').toBeGreaterThan(500);
+  await world.carrier({});
+  expect(await judgePayrolls({ ...world, payrolls: [many, few] })).toEqual([]);
+  expect(await gateway.stop()).toEqual(CLEAN);
+});
+
+test('two gateways over one database work off what waits, and pay each line once', async () => {
+  const addresses = [await world.address(), await world.address()];
+  const speed = { factor: SPEED, since: Date.now() };
+  const gateways = await Promise.all(addresses.map(({ port }) => startGateway(world.gatewayEnv(port), { speed })));
+  let turn = 0;
+  const payroll = await payrollOf(() => {
+    turn += 1;
+    return addresses[turn % addresses.length]?.url ?? '';
+  });
+  await world.carrier({ refuse_rate: 1 });
+  for (let batch = 0; batch < 6; batch += 1) await payroll.send(BATCH);
+  await world.carrier({ delay_ms: CARRIER_DELAY_MS });
+  expect(await judgePayrolls({ ...world, payrolls: [payroll] })).toEqual([]);
+  // The carrier calls back whoever has started the line.
+  const calledBack = gateways.map((gateway) => gateway.printed().includes('"route":"/upstream/'));
+  expect(calledBack, 'both have started lines').toEqual([true, true]);
+  expect(await Promise.all(gateways.map((gateway) => gateway.stop()))).toEqual([CLEAN, CLEAN]);
+});
+
+test('SIGTERM in the middle of batches: what is under way is finished, and the next start goes on', async () => {
+  const { port, url } = await world.address();
+  const gateway = await startGateway(world.gatewayEnv(port));
+  const payroll = await payrollOf(() => url);
+  await world.carrier({ delay_ms: CARRIER_DELAY_MS });
+  const begun = await Promise.all(Array.from({ length: 5 }, () => payroll.send(BATCH)));
+  await settled(payroll, begun, 20);
+  gateway.signal('SIGTERM');
+  expect(await stoppedInTime(gateway)).toEqual(CLEAN);
+  expect(payroll.open(), 'it was stopped in the middle').toBeGreaterThan(0);
+  await world.carrier({});
+  const again = await startGateway(world.gatewayEnv(port), { speed: { factor: SPEED, since: Date.now() } });
+  expect(await judgePayrolls({ ...world, payrolls: [payroll] })).toEqual([]);
+  expect(await again.stop()).toEqual(CLEAN);
+});

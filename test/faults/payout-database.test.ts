@@ -1,0 +1,71 @@
+/**
+ * The database dies in the middle of batches: killed with its backends, crashed by one of them, or all connections cut.
+ * Every line ends once all the same, and nobody is paid twice.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
+import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/platform/embedded-database.ts';
+import { seededRandom } from '../../src/platform/random.ts';
+import { openDatabaseFaults } from '../support/database-faults.ts';
+import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
+import { type Hooks, openHooks } from '../support/hooks.ts';
+import { FUNDS_CENTS, fund, openPayroll, settled } from '../support/payroll.ts';
+import { judgePayrolls } from '../support/payroll-judge.ts';
+import { CLEAN, startGateway } from '../support/processes.ts';
+
+const FAULTS = 6;
+const LINES = 100;
+/** A fault comes when so many lines of the newest batch have ended, at most. */
+const MOST_ENDED = 40;
+const SPEED = 5;
+
+const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
+const random = seededRandom(seed);
+
+let dataDir: string;
+let database: EmbeddedDatabase;
+let world: FaultyWorld;
+let hooks: Hooks;
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'mbongo-test-'));
+  database = await openEmbeddedDatabase({ dataDir, log: { info: () => undefined, warn: () => undefined } });
+  world = await openFaultyWorld(database.url);
+  await fund(world.gatewayEnv(0), world.merchant);
+  hooks = await openHooks();
+});
+afterAll(async () => {
+  // The server stops with the last who leaves it.
+  await world?.close();
+  await hooks?.close();
+  await database?.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+test('the database dies in the middle of batches', { timeout: 120_000 }, async () => {
+  onTestFailed(() => {
+    process.stderr.write(`the faults were those of FAULTS_SEED=${seed}\n`);
+  });
+  const { port, url } = await world.address();
+  const gateway = await startGateway(world.gatewayEnv(port), { speed: { factor: SPEED, since: Date.now() } });
+  const payroll = openPayroll({
+    ...world,
+    hooks,
+    opening: FUNDS_CENTS,
+    random: seededRandom(seed + 1),
+    kinds: ['00', '01', '01', '01', '02', '03', '07', '08'],
+    url: () => url,
+  });
+  const faults = openDatabaseFaults(dataDir, database.url, random);
+  let met = 0;
+  for (let count = 0; count < FAULTS; count += 1) {
+    const payday = await payroll.send({ mode: 'mobile_money', lines: LINES });
+    await settled(payroll, [payday], 1 + random.below(MOST_ENDED));
+    if ((await faults[count % faults.length]?.()) === 'met') met += 1;
+  }
+  expect(await judgePayrolls({ ...world, payrolls: [payroll] })).toEqual([]);
+  expect(met, 'faults were met').toBeGreaterThan(FAULTS / 2);
+  expect(await gateway.stop()).toEqual(CLEAN);
+});

@@ -1,0 +1,121 @@
+/**
+ * kill -9 of the gateway in the middle of batches, at random moments: every line ends, nobody is paid twice, every line is
+ * told of twice, and the same call under another session is the same batch.
+ *
+ * The gateway's time passes several times as fast as ours, so that a line whose gateway was killed before it reached the
+ * carrier, which takes minutes to be sure about, is paid while the test waits.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
+import { seededRandom } from '../../src/platform/random.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
+import { type Hooks, openHooks } from '../support/hooks.ts';
+import { FUNDS_CENTS, fund, openPayroll, secretsInLogs } from '../support/payroll.ts';
+import { judgePayrolls } from '../support/payroll-judge.ts';
+import { type Running, startGateway } from '../support/processes.ts';
+
+const KILLS = 50;
+const LINES = 100;
+const SPEED = 8;
+/** No further batch is sent while more lines than these are open. */
+const MOST_OPEN = 400;
+/** Every so many batches one goes to wallets. */
+const WALLETS_EVERY = 4;
+/** Short enough for lines to end in the life of the gateway that began them. */
+const CARRIER_THINKS_MS = 50;
+/** A line whose answer and callback are both lost must be asked about, and never sent again. */
+const LOST = { answer_lost_rate: 0.1, lose_callback_rate: 0.3 };
+/** A kill comes after so many requests, answers and webhooks at most, and a little later: at any point of what they cause. */
+const MOST_EVENTS = 160;
+const MOST_MS_MORE = 25;
+/** When nothing happens for so long, the kill comes all the same. */
+const QUIET_LIMIT_MS = 1_000;
+
+const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
+const random = seededRandom(seed);
+
+let database: TestDatabase;
+let world: FaultyWorld;
+let hooks: Hooks;
+let logs = '';
+let waiting = { events: 0, wake: () => {} };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  world = await openFaultyWorld(database.url);
+  await fund(world.gatewayEnv(0), world.merchant);
+  await world.carrierThinks(CARRIER_THINKS_MS);
+  await world.carrier(LOST);
+  hooks = await openHooks(undefined, happened);
+});
+afterAll(async () => {
+  await world?.close();
+  await hooks?.close();
+  await database?.drop();
+});
+
+function happened(): void {
+  waiting.events -= 1;
+  if (waiting.events <= 0) waiting.wake();
+}
+
+/** A moment that the seed draws: after so many requests, answers and webhooks more, and a little while. */
+async function moment(): Promise<void> {
+  await new Promise<void>((wake) => {
+    waiting = { events: 1 + random.below(MOST_EVENTS), wake };
+    setTimeout(wake, QUIET_LIMIT_MS);
+  });
+  await pause(random.below(MOST_MS_MORE));
+}
+
+test('kill -9 at random moments in the middle of batches of a hundred', { timeout: 240_000 }, async () => {
+  onTestFailed(() => {
+    process.stderr.write(`the moments were those of FAULTS_SEED=${seed}\n`);
+  });
+  const { port, url } = await world.address();
+  const speed = { factor: SPEED, since: Date.now() };
+  const start = (): Promise<Running> => startGateway(world.gatewayEnv(port), { speed });
+  let starting = start();
+  const payroll = openPayroll({
+    ...world,
+    hooks,
+    opening: FUNDS_CENTS,
+    random: seededRandom(seed + 1),
+    kinds: ['00', '00', '01', '01', '01', '01', '02', '03', '05', '07', '08'],
+    sessions: 2,
+    url: () => starting.then(() => url),
+    heard: happened,
+  });
+  let sending: Promise<unknown> = Promise.resolve();
+  let idle = true;
+  /** Sends the next batch unless the last one is still unanswered: then the newest gateway is asked for it again. */
+  const sendNext = (): void => {
+    if (!idle || payroll.open() > MOST_OPEN) return;
+    idle = false;
+    const mode = payroll.paydays.length % WALLETS_EVERY === WALLETS_EVERY - 1 ? 'wallet' : 'mobile_money';
+    sending = payroll.send({ mode, lines: LINES }).finally(() => {
+      idle = true;
+    });
+  };
+  let inTheMiddle = 0;
+  while (inTheMiddle < KILLS) {
+    const gateway = await starting;
+    sendNext();
+    await moment();
+    if (payroll.open() > 0) inTheMiddle += 1;
+    await gateway.kill();
+    logs += gateway.printed();
+    starting = start();
+  }
+  await sending;
+  const findings = await judgePayrolls({ ...world, payrolls: [payroll] });
+  const gateway = await starting;
+  await gateway.stop();
+  logs += gateway.printed();
+  expect(findings, JSON.stringify(Object.fromEntries(payroll.seen))).toEqual([]);
+  // The run was one: batches were acknowledged and went on, and the kills hit calls under way too.
+  expect(payroll.paydays.length).toBeGreaterThan(WALLETS_EVERY);
+  expect([...payroll.seen.keys()].filter((what) => what.includes('connection lost'))).not.toEqual([]);
+  expect(secretsInLogs(logs, world.merchant)).toEqual([]);
+});

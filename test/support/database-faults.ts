@@ -1,0 +1,47 @@
+/**
+ * Ways in which a PostgreSQL of ours dies or cuts its connections under a gateway that uses it.
+ *
+ * Invariant: whoever opened the server starts it again; nothing of another server is touched.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { Random } from '../../src/platform/platform.ts';
+
+/** Happens once; `missed` when there was nothing to end. */
+type DatabaseFault = () => Promise<'met' | 'missed'>;
+
+const OURS = "from pg_stat_activity where application_name like 'mbongo %' and application_name <> 'mbongo presence'";
+
+/** kill -9 of the server, kill -9 of one of its backends, all connections cut: in this order. */
+export function openDatabaseFaults(dataDir: string, url: string, random: Random): readonly DatabaseFault[] {
+  const killServer: DatabaseFault = async () => {
+    const postmaster = readFileSync(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8');
+    process.kill(Number.parseInt(postmaster, 10), 'SIGKILL');
+    return 'met';
+  };
+  const killBackend: DatabaseFault = async () => {
+    const backends = await query(url, `select pid ${OURS} order by pid`);
+    const unlucky = backends[random.below(Math.max(1, backends.length))];
+    if (unlucky === undefined) return 'missed';
+    process.kill(unlucky.pid, 'SIGKILL');
+    return 'met';
+  };
+  const cutAll: DatabaseFault = async () => {
+    const cut = await query(url, `select pg_terminate_backend(pid)::int as pid ${OURS}`);
+    return cut.length > 0 ? 'met' : 'missed';
+  };
+  return [killServer, killBackend, cutAll];
+}
+
+async function query(url: string, text: string): Promise<readonly { pid: number }[]> {
+  const client = new pg.Client({ connectionString: url });
+  // The server may die while we are connected: that is the point.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<{ pid: number }>(text)).rows;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
