@@ -94,9 +94,31 @@ async function checkDatabase(around: Surroundings, checks: Check[]): Promise<voi
         await store.close();
       }
     });
+    await checkScopes(world, checks);
   } finally {
     await world.close();
   }
+}
+
+/** A session that says nothing may pay out, and sessions travel to phones (contract §3). */
+async function checkScopes(world: World, checks: Check[]): Promise<void> {
+  const open = await look('session scope', checks, async () => {
+    const { openStore } = await import('../store/store.ts');
+    const store = await openStore({ url: world.databaseUrl });
+    try {
+      const merchants = await store.merchant.list();
+      const lax = merchants.filter(({ status, settings }) => status === 'ALLOWED' && settings.scope_required !== true);
+      return [lax, "every merchant's sessions have to say what they are for"];
+    } finally {
+      await store.close();
+    }
+  });
+  const [first] = open ?? [];
+  if (open === undefined || first === undefined) return;
+  const detail =
+    `merchants whose sessions need not say their scope, and so may pay out: ${open.length}; ` +
+    `use mbongo merchant set --merchant ${first.id} --scope-required on`;
+  checks.splice(-1, 1, { name: 'session scope', ok: true, warning: true, detail });
 }
 
 /** Every account and every transfer. */

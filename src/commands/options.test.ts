@@ -21,7 +21,16 @@ describe('options', () => {
     expect(readTime('2026-03-01')).toBe(Date.UTC(2026, 2, 1));
   });
 
-  it.each(['yesterday', '2026-03-01T09:00:00', '2026-13-01', '1772355600000'])('%j is no time', (text) => {
+  it.each([
+    'yesterday',
+    '2026-03-01T09:00:00',
+    '2026-13-01',
+    '1772355600000',
+    '2026-02-30',
+    '2026-02-30T09:00:00Z',
+    '0001-01-01',
+    '9999-12-31',
+  ])('%j is no time', (text) => {
     expect(() => readTime(text)).toThrow('no time');
   });
 

@@ -18,15 +18,26 @@ export function readDuration(text: string): number {
   return Number(match[1]) * (UNITS[match[2] ?? ''] ?? 0);
 }
 
-const TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+const TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /** An ISO 8601 time with its zone, or a date (its start in UTC), in milliseconds since 1970. */
 export function readTime(text: string): number {
-  const at = TIME.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at)) {
+  const day = TIME.exec(text)?.[1];
+  const at = day === undefined ? Number.NaN : Date.parse(text);
+  if (Number.isNaN(at) || day === undefined || !isDay(day)) {
     throw new OperatorError(`${JSON.stringify(text)} is no time: write it like 2026-03-01T08:00:00Z or 2026-03-01`);
   }
   return at;
+}
+
+/** Earlier and later ones are slips. */
+const YEARS = { first: 1970, last: 2999 };
+
+/** Whether a calendar has that day: `Date.parse` takes the 30th of February for one of March. */
+function isDay(day: string): boolean {
+  const midnight = new Date(`${day}T00:00:00Z`);
+  const year = Number(day.slice(0, 'yyyy'.length));
+  return year >= YEARS.first && year <= YEARS.last && midnight.toISOString().startsWith(day);
 }
 
 /** A whole number within bounds. */

@@ -37,6 +37,7 @@ const line: PayoutLine = {
   note: null,
   language: 'fr',
   attempt_id: null,
+  late_attempt_id: null,
   provider_reference: null,
   reason: null,
   events: 1,
@@ -249,6 +250,45 @@ describe('an upstream says', () => {
     expect(world.events).toHaveLength(1);
   });
 
+  test('paid, of an earlier attempt, while the line waits after a later one: it is paid, and not sent again', () => {
+    const world = sent();
+    hear(world, NOT_SENT, 20, false);
+    start(world, 30);
+    hear(world, NOT_SENT, 40, false);
+    expect(hear(world, PAID, 50, 'hint', 0)?.alarm).toBe('late_acceptance');
+    expect(world.line).toMatchObject({ status: 'completed', attempt_id: 'att_0', provider_reference: 'p1' });
+    expect([balance(world, TRANSIT), balance(world, 'suspense:usd')]).toEqual([1_000n, 0n]);
+  });
+
+  test('taken, of an earlier attempt that was heard of before: the line that waits goes on with it', () => {
+    const world = sent();
+    hear(world, NOT_SENT, 20, false);
+    start(world, 30);
+    hear(world, TAKEN, 40, 'hint', 0);
+    hear(world, NOT_SENT, 50, false);
+    expect(world.line.status).toBe('pending');
+    hear(world, TAKEN, 60, 'due', 0);
+    expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_0' });
+    hear(world, REFUSED, 70, 'due', 0);
+    expect(world.line.status).toBe('failed');
+  });
+
+  test.each([
+    ['not taken', NOT_SENT],
+    ['refused', REFUSED],
+  ])('paid, of an earlier attempt, and the one under way is %s: nothing is sent again, the line is paid', (_, word) => {
+    const world = sent();
+    hear(world, NOT_SENT, 20, false);
+    start(world, 30);
+    expect(hear(world, PAID, 40, 'hint', 0)?.alarm).toBe('late_success');
+    expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_1', late_attempt_id: 'att_0' });
+    hear(world, word, 50, false);
+    expect(world.line).toMatchObject({ status: 'completed', attempt_id: 'att_0', reserved_at: null });
+    expect(world.line.provider_reference).toBe('p1');
+    expect([balance(world, TRANSIT), balance(world, 'suspense:usd')]).toEqual([1_000n, 0n]);
+    expect(world.events).toMatchObject([{ type: 'payout.completed' }]);
+  });
+
   test('paid, after it has said no: the merchant keeps its money and its answer', () => {
     const world = sent();
     hear(world, REFUSED, 20);
@@ -258,6 +298,8 @@ describe('an upstream says', () => {
       5_000n,
       -1_000n,
     ]);
+    // So that nobody pays it again.
+    expect(world.line.late_attempt_id).toBe('att_0');
   });
 });
 
@@ -300,6 +342,8 @@ function expectSound(world: World): void {
   expect(balance(world, id('reserved'))).toBe(reserved_at === null ? 0n : costOf(line));
   expect(reserved_at === null || !isPaidOut(status)).toBe(true);
   expect(balance(world, TRANSIT)).toBe(paid * line.amount_minor);
+  // Nothing is sent that is known to have been paid.
+  if (status === 'pending') expect(paid).toBe(0n);
   const ours = status === 'completed' ? 1n : 0n;
   expect(balance(world, 'suspense:usd')).toBe((ours - paid) * line.amount_minor);
   expect(balance(world, 'fees:usd')).toBe(ours * line.fee_minor);

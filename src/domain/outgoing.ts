@@ -2,8 +2,9 @@
  * What an upstream's word does to an attempt that sends money out, and to the order that it pays: a payout line, or a
  * refund. One way through for the answer to our own call, for a callback and for the inquiry round.
  *
- * Invariant: pure, and total. An order is paid once: what its last attempt is said to have done is done to the order, and
- * whatever another attempt turns out to have paid is booked aside, once, for an operator.
+ * Invariant: pure, and total. An order is paid once: what its last attempt is said to have done is done to the order. What
+ * another attempt turns out to have paid is taken for it while nothing else is under way; else it is booked aside, once,
+ * and the order remembers it, so that nothing more is sent.
  */
 
 import { ATTEMPT, type AttemptFact } from './attempt.ts';
@@ -17,7 +18,7 @@ import {
   type Word,
   weighWord,
 } from './attempt-settlement.ts';
-import type { Change, Transfer } from './change.ts';
+import type { Change, Transfer, Update } from './change.ts';
 import { suspenseAccount, transitAccount } from './ledger.ts';
 import { step } from './machine.ts';
 import type { Reason } from './reason.ts';
@@ -36,12 +37,16 @@ export interface Outgoing {
   readonly status: string;
   /** Whether the order is open and this is its last attempt, be it under way or waiting to be made again. */
   isItsOwn(attempt: Attempt): boolean;
+  /** Whether it waits to be sent, with nothing under way: then it may go on with any attempt that was taken after all. */
+  readonly waits: boolean;
   /**
    * What the fact writes besides the attempt, which is given as it will be; undefined: nothing. It has to have an answer to
    * every fact while the order is under way, and to `upstream_accepted` and `upstream_paid` while it waits to be sent again:
    * an upstream that was believed not to have it may have taken it all the same.
    */
   move(fact: OutgoingFact, reason: Reason | null, attempt: Attempt, context: SettlementContext): Change | undefined;
+  /** What is noted of it when an attempt that nobody waits for has paid; nothing where it has been paid already. */
+  notePaid(attempt: Attempt): readonly Update[];
 }
 
 export interface OutgoingSettlement {
@@ -65,14 +70,20 @@ export function settleOutgoing(
 ): OutgoingSettlement {
   const isItsOwn = order.isItsOwn(attempt);
   const meaning = { ...meaningOf(word), ...(context.reason === undefined ? {} : { reason: context.reason }) };
-  // It was taken after all, and nothing has been sent again: the order goes on with it.
-  const isTakenLate =
-    isItsOwn && attempt.status === 'not_sent' && (word.kind === 'approved' || word.kind === 'waiting');
-  if (isTakenLate) return { ...move(attempt, order, meaning, word, context), alarm: 'late_acceptance' };
+  if (isTakenLate(attempt, order, word)) {
+    return { ...move(attempt, order, meaning, word, context), alarm: 'late_acceptance' };
+  }
   const weighed = weighWord(attempt, isItsOwn, word, meaning.attempt, context);
   return weighed.kind === 'moves'
     ? move(attempt, order, meaning, word, context)
-    : attemptOnly(attempt, weighed, context);
+    : attemptOnly(attempt, order, weighed, context);
+}
+
+/** It was taken after all, and nothing is under way: the order goes on with it, be it the last attempt or an earlier one. */
+function isTakenLate({ status }: Attempt, { waits }: Outgoing, word: Word): boolean {
+  if (!waits) return false;
+  if (word.kind === 'approved') return status !== 'approved';
+  return word.kind === 'waiting' && (status === 'not_sent' || status === 'waiting');
 }
 
 function meaningOf(word: Word): Meaning {
@@ -101,8 +112,10 @@ function move(
   context: SettlementContext,
 ): OutgoingSettlement {
   const next = step(ATTEMPT, attempt.status, meaning.attempt);
-  if (next.kind !== 'moved') return { attempt };
-  const row = attemptColumns(attempt, next.to, meaning.reason, referenceIn(word), context);
+  // An attempt that is open already may still be what an order that waits goes on with.
+  if (next.kind !== 'moved' && !order.waits) return { attempt };
+  const to = next.kind === 'moved' ? next.to : attempt.status;
+  const row = attemptColumns(attempt, to, meaning.reason, referenceIn(word), context);
   const after = { ...attempt, ...row, version: attempt.version + 1 };
   const change = order.move(meaning.order, meaning.reason, after, context);
   return {
@@ -114,15 +127,18 @@ function move(
 /** The order keeps what its merchant was told. Money that has left all the same is what an operator has to look for. */
 function attemptOnly(
   attempt: Attempt,
+  order: Outgoing,
   weighed: Exclude<Weighed, { kind: 'moves' }>,
   context: SettlementContext,
 ): OutgoingSettlement {
   const alarm = weighed.kind === 'late_money' ? 'late_success' : weighed.alarm;
   const said = alarm === undefined ? {} : { alarm };
   if (weighed.kind === 'nothing') return { attempt, ...said };
-  const updates = [updateAttempt(attempt, weighed.row)];
-  const transfers = weighed.kind === 'late_money' ? [lateTransfer(attempt, context)] : [];
-  return { change: { updates, transfers }, attempt: { ...attempt, ...weighed.row }, ...said };
+  const after = { ...attempt, ...weighed.row };
+  const isLateMoney = weighed.kind === 'late_money';
+  const updates = [updateAttempt(attempt, weighed.row), ...(isLateMoney ? order.notePaid(after) : [])];
+  const transfers = isLateMoney ? [lateTransfer(attempt, context)] : [];
+  return { change: { updates, transfers }, attempt: after, ...said };
 }
 
 function lateTransfer(attempt: Attempt, context: SettlementContext): Transfer {

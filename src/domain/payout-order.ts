@@ -174,6 +174,7 @@ export function linesOf(batch: PayoutBatch, occurrence: number, ids: readonly st
     note: batch.note,
     language: batch.language,
     attempt_id: null,
+    late_attempt_id: null,
     provider_reference: null,
     reason: null,
     // The one that tells of its making.

@@ -6,8 +6,8 @@
  */
 
 import type { SettlementContext } from './attempt-settlement.ts';
-import type { Change, Transfer } from './change.ts';
-import { transitAccount, walletAccount } from './ledger.ts';
+import type { Change, Transfer, Update } from './change.ts';
+import { suspenseAccount, transitAccount, walletAccount } from './ledger.ts';
 import type { Outgoing, OutgoingFact } from './outgoing.ts';
 import {
   eventInsert,
@@ -43,8 +43,18 @@ export function lineOrder(line: PayoutLine, text: LineText): Outgoing {
   return {
     status: line.status,
     isItsOwn: (attempt) => line.attempt_id === attempt.id && !isPaidOut(line.status),
+    waits: line.status === 'pending',
     move: (fact, reason, attempt, context) => afterWord(line, fact, reason, attempt, { ...context, text }),
+    notePaid: (attempt) => notePaid(line, attempt),
   };
+}
+
+/** What has failed keeps what its merchant reads of it. */
+function notePaid(line: PayoutLine, { id: late_attempt_id, provider_reference }: Attempt): Update[] {
+  const { shard, id, version, status } = line;
+  if (status === 'completed' || line.late_attempt_id !== null) return [];
+  const row = isPaidOut(status) ? { late_attempt_id } : { late_attempt_id, provider_reference };
+  return [{ table: 'payout_line', shard, id, version, row }];
 }
 
 function afterWord(
@@ -56,22 +66,34 @@ function afterWord(
 ): Change | undefined {
   const { now, newId } = context;
   const { shard } = line;
+  const { id: attempt_id, provider_reference } = attempt;
+  const isNotPaid = fact === 'upstream_refused' || fact === 'attempt_not_taken';
+  if (isNotPaid && line.late_attempt_id !== null) return endByLate(line, line.late_attempt_id, context);
   switch (fact) {
     case 'upstream_paid': {
       const target = transitAccount(shard, attempt.connector, line.currency);
       const transfers = paidTransfers(line, target, [newId('trf', shard), newId('trf', shard)], now);
-      return end(line, fact, reason, transfers, context, { provider_reference: attempt.provider_reference }).change;
+      return end(line, fact, reason, transfers, context, { attempt_id, provider_reference }).change;
     }
     case 'upstream_refused': {
       const transfers = [returnTransfer(line, newId('trf', shard), now)];
-      return end(line, fact, reason, transfers, context, { provider_reference: attempt.provider_reference }).change;
+      return end(line, fact, reason, transfers, context, { provider_reference }).change;
     }
     case 'attempt_not_taken':
       return only(moveLine(line, fact, reason, now, { next_start_at: nextStartAt(line.tries, now) }));
     case 'upstream_accepted':
     case 'upstream_silent':
-      return only(moveLine(line, fact, reason, now));
+      return only(moveLine(line, fact, reason, now, { attempt_id }));
   }
+}
+
+/** This attempt has not paid it, and an earlier one has: that one's money, booked aside when it was heard of, was the line's. */
+function endByLate(line: PayoutLine, attempt_id: string, context: LineContext): Change {
+  const { now, newId } = context;
+  const { shard, currency } = line;
+  const ids = [newId('trf', shard), newId('trf', shard)] as const;
+  const transfers = paidTransfers(line, suspenseAccount(shard, currency), ids, now);
+  return end(line, 'upstream_paid', null, transfers, context, { attempt_id }).change;
 }
 
 function only(moved: MovedLine | undefined): Change | undefined {

@@ -353,6 +353,8 @@ export interface PayoutLine extends Versioned {
   readonly note: string | null;
   readonly language: string;
   readonly attempt_id: string | null;
+  /** An attempt that nobody waited for any more, and that has paid all the same: nothing more may be sent for it. */
+  readonly late_attempt_id: string | null;
   readonly provider_reference: string | null;
   /** Why it failed, or why it waits: a code of `domain/reason.ts`. */
   readonly reason: string | null;
@@ -392,6 +394,8 @@ export interface Refund extends Versioned {
   readonly connector: string | null;
   readonly carrier: string | null;
   readonly attempt_id: string | null;
+  /** An attempt that nobody waited for any more, and that has paid all the same: nothing more may be sent for it. */
+  readonly late_attempt_id: string | null;
   readonly provider_reference: string | null;
   /** Why it failed, or why it waits. */
   readonly reason: string | null;

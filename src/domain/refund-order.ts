@@ -38,7 +38,7 @@ export type RefundWay =
 
 export interface RefundSources {
   readonly payment: Payment;
-  /** The payment's refunds so far, read after it; only asked for where money of it may still be held. */
+  /** The payment's refunds so far, read after it. */
   readonly earlier: readonly Refund[];
   /** What the merchant has available in the currency. */
   readonly availableMinor: bigint;
@@ -51,7 +51,7 @@ export interface RefundMade {
 }
 
 /** Whether money of the payment may still be held for its merchant. */
-export function mayBeHeld(payment: Pick<Payment, 'delivery_behaviour' | 'released_at'>): boolean {
+function mayBeHeld(payment: Pick<Payment, 'delivery_behaviour' | 'released_at'>): boolean {
   return payment.delivery_behaviour === 'delayed_delivery' && payment.released_at === null;
 }
 
@@ -73,7 +73,7 @@ export function makeRefund(
   context: RefundContext,
 ): RefundMade {
   requireRefundable(payment);
-  const asked = requireRest(payment, command.amount);
+  const asked = requireRest(payment, earlier, command.amount);
   const heldMinor = mayBeHeld(payment) ? heldShare(payment, earlier) : 0n;
   const from_held_minor = heldMinor < asked.minor ? heldMinor : asked.minor;
   requireFunds(payment, asked.minor - from_held_minor, availableMinor);
@@ -115,9 +115,23 @@ function requireRefundable({ id, status }: Payment): void {
   throw new Refusal(1205, { transactionId: id, words, details: [detail] });
 }
 
-function requireRest(payment: Payment, text: string | undefined): { readonly amount: string; readonly minor: bigint } {
-  const { currency, amount_minor, refunded_minor, refunding_minor } = payment;
-  const left = amount_minor - refunded_minor - refunding_minor;
+/** What can still be given back. A refund that failed, and was paid late all the same, has used up its part. */
+function restOf({ amount_minor, refunded_minor, refunding_minor }: Payment, earlier: readonly Refund[]): bigint {
+  const gone = earlier.filter(({ status, late_attempt_id: late }) => status === 'failed' && late !== null);
+  const rest = gone.reduce(
+    (left, refund) => left - refund.amount_minor,
+    amount_minor - refunded_minor - refunding_minor,
+  );
+  return rest > 0n ? rest : 0n;
+}
+
+function requireRest(
+  payment: Payment,
+  earlier: readonly Refund[],
+  text: string | undefined,
+): { readonly amount: string; readonly minor: bigint } {
+  const { currency, amount_minor } = payment;
+  const left = restOf(payment, earlier);
   const whole = left === amount_minor ? payment.amount : formatMinor(left, currency);
   const minor = text === undefined ? left : parseAmount(text, currency)?.minor;
   if (minor === undefined) throw refuseField(1101, 'amount', 'INVALID_AMOUNT');
@@ -169,6 +183,7 @@ function newRefund(payment: Payment, asked: Asked, way: RefundWay, { now, newId 
     connector: way.kind === 'upstream' ? way.connector : null,
     carrier: way.kind === 'upstream' ? way.carrier : null,
     attempt_id: null,
+    late_attempt_id: null,
     provider_reference: null,
     reason: null,
     tries: isPaid ? 1 : 0,

@@ -21,11 +21,13 @@ const OfOne = <T extends TSchema>(schema: T, description: string) =>
     Type.Union([schema, Type.Unknown({ description: 'Ignored where sending_type is another.' })], { description }),
   );
 
+const ReceiptModeName = Type.Union([Type.Literal('mobile_money'), Type.Literal('wallet')]);
+
 const BeneficiaryIn = Type.Object({
   phone_number: Type.Optional(
     Type.String({ maxLength: 64, description: 'mobile_money: international, such as `+243810000042`.' }),
   ),
-  wallet_number: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'wallet: its number.' })),
+  wallet_number: Type.Optional(Type.String({ maxLength: 64, description: 'wallet: its number.' })),
   amount: Type.String({ maxLength: 64, description: 'A decimal string above zero; never a JSON number.' }),
 });
 
@@ -36,9 +38,7 @@ export const PayoutBody = Type.Object({
     description: 'Your own name for the payout. Calls may share one; each gets a batch of its own.',
   }),
   currency: Type.String({ maxLength: 16, description: 'A lower-case ISO 4217 code, for example `usd`.' }),
-  receipt_mode: Type.Union([Type.Literal('mobile_money'), Type.Literal('wallet')], {
-    description: 'How everybody in this call receives it.',
-  }),
+  receipt_mode: Type.Union(ReceiptModeName.anyOf, { description: 'How everybody in this call receives it.' }),
   notify_url: Type.String({
     maxLength: 2048,
     description: 'Two webhooks a line: when it is made, and when it is final.',
@@ -102,6 +102,7 @@ const PAYOUT_STATUSES = ['pending', 'processing', 'completed', 'partial_success'
 
 export const BatchesQuery = Type.Object({
   status: Type.Optional(Type.Union(PAYOUT_STATUSES.map((status) => Type.Literal(status)))),
+  receipt_mode: Type.Optional(ReceiptModeName),
   customer_reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   ...SPAN_QUERY,
   limit: limitQuery(PAGE_MOST, PAGE),

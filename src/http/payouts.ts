@@ -6,7 +6,7 @@
  */
 
 import { isId } from '../domain/ids.ts';
-import { Refusal, type RefusalCode, type RefusalDetail } from '../domain/refusal.ts';
+import type { RefusalCode, RefusalDetail } from '../domain/refusal.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { type BatchListing, listPayouts, readPayout } from '../usecases/payout-read.ts';
 import { retryPayout } from '../usecases/payout-retry.ts';
@@ -123,13 +123,14 @@ function batchRoutes(deps: Deps): Route[] {
       summary: 'List payouts',
       description:
         'Batches, newest first, page by page. A batch that is made meanwhile never moves another between pages. With ' +
-        '`status` a page may be short, or empty, and the next one goes on.',
+        '`status` or `receipt_mode` a page may be short, or empty, and the next one goes on.',
       credential: 'merchant',
       limit: 'none',
       allowConsumed: true,
       querystring: BatchesQuery,
       answers: { 200: BatchesAnswer },
-      refusals: [1110],
+      refusals: [1103, 1110],
+      checkQuery: listFaults,
       run: async (call) => call.reply(200, presentBatches(await listPayouts(deps, call.caller, listingOf(call.query)))),
     }),
     defineRoute({
@@ -154,19 +155,24 @@ function batchRoutes(deps: Deps): Route[] {
   ];
 }
 
-/** @throws Refusal 1110. */
+function listFaults({ customer_reference: reference, from, to, limit, cursor }: Partial<BatchesQuery>) {
+  const faults: RefusalDetail[] = [...spanFaults({ from, to }), ...limitFaults(limit, PAGE_MOST)];
+  // A database's text holds no NUL.
+  if (reference?.includes('\0')) faults.push({ field: 'customer_reference', code: 'INVALID_TEXT' });
+  if (cursor !== undefined && !isId('batch', cursor)) faults.push({ field: 'cursor', code: 'INVALID_CURSOR' });
+  return faults;
+}
+
+/** Its faults have been looked for. */
 function listingOf(query: BatchesQuery): BatchListing {
-  const { cursor } = query;
-  const details: RefusalDetail[] = [...spanFaults(query), ...limitFaults(query.limit, PAGE_MOST)];
-  if (cursor !== undefined && !isId('batch', cursor)) details.push({ field: 'cursor', code: 'INVALID_FORMAT' });
-  if (details.length > 0) throw new Refusal(1110, { details });
   const { from, until } = readSpan(query);
   return {
     status: query.status,
+    receiptMode: query.receipt_mode,
     customerReference: query.customer_reference,
     from,
     to: until,
-    cursor,
+    cursor: query.cursor,
     limit: Number(query.limit ?? PAGE),
   };
 }

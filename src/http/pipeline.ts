@@ -303,10 +303,15 @@ function requireShapes(shapes: Kept, route: Route, request: FastifyRequest, call
  * was itself remembered is this call's own. A call without failure never waits here.
  */
 async function replayInstead(receipt: UsedReceipt | undefined, error: unknown): Promise<Reply> {
-  if (receipt === undefined || receipt.used() || !(error instanceof Refusal)) throw error;
+  if (receipt === undefined || receipt.used() || !(error instanceof Refusal) || isOutOfScope(error)) throw error;
   const stored = await receipt.stored();
   if (stored === undefined) throw error;
   return stored;
+}
+
+/** A session's scope never changes: it has made no first run, and hears of no other session's. */
+function isOutOfScope({ more }: Refusal): boolean {
+  return more.details?.some(({ code }) => code === 'WRONG_SCOPE') === true;
 }
 
 function callOf(

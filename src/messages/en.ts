@@ -123,7 +123,8 @@ export const en = {
     OTP_EXPIRED: 'The code has expired. Ask for a new one.',
     UNKNOWN_WALLET: '{field} is not an account that we know. Check the number.',
     WALLET_CURRENCY: 'This account holds {currency}, not the currency of the payment. Pay with another account.',
-    IDEMPOTENCY_BODY: 'This Idempotency-Key was used with another body. Repeat the first body, or use a new key.',
+    IDEMPOTENCY_BODY:
+      'This Idempotency-Key was used with another request. Repeat the first one unchanged, or use a new key.',
     IN_PROGRESS: 'The first request is still being worked on. Send it again in a moment.',
     STATE: 'The payment is in state {state}, which does not allow this step. Read its status before going on.',
     AMOUNT_BELOW_MINIMUM: 'The amount is too small. The least is {minimum} {currency}.',

@@ -135,7 +135,8 @@ export const es = {
     OTP_EXPIRED: 'El código ha caducado. Pida uno nuevo.',
     UNKNOWN_WALLET: '{field} no es una cuenta que conozcamos. Compruebe el número.',
     WALLET_CURRENCY: 'Esta cuenta está en {currency}, no en la moneda del pago. Pague con otra cuenta.',
-    IDEMPOTENCY_BODY: 'Esta Idempotency-Key se usó con otro cuerpo. Repita el primer cuerpo o use una clave nueva.',
+    IDEMPOTENCY_BODY:
+      'Esta Idempotency-Key se usó con otra solicitud. Repita la primera sin cambios o use una clave nueva.',
     IN_PROGRESS: 'La primera solicitud aún se está procesando. Envíela de nuevo en un momento.',
     STATE: 'El pago está en el estado {state}, que no permite este paso. Lea su estado antes de continuar.',
     AMOUNT_BELOW_MINIMUM: 'El importe es demasiado pequeño. El mínimo es {minimum} {currency}.',

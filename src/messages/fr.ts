@@ -156,7 +156,7 @@ export const fr = {
     UNKNOWN_WALLET: '{field} n’est pas un compte que nous connaissons. Vérifiez le numéro.',
     WALLET_CURRENCY: 'Ce compte est en {currency}, et non dans la devise du paiement. Payez avec un autre compte.',
     IDEMPOTENCY_BODY:
-      'Cette Idempotency-Key a servi avec un autre corps. Répétez le premier corps, ou prenez une nouvelle clé.',
+      'Cette Idempotency-Key a servi à une autre requête. Répétez la première sans la changer, ou prenez une nouvelle clé.',
     IN_PROGRESS: 'La première requête est encore en cours. Renvoyez-la dans un instant.',
     STATE: 'Le paiement est dans l’état {state}, qui ne permet pas cette étape. Lisez son état avant de poursuivre.',
     AMOUNT_BELOW_MINIMUM: 'Le montant est trop petit. Le minimum est de {minimum} {currency}.',

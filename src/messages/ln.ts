@@ -123,7 +123,7 @@ export const ln = {
     UNKNOWN_WALLET: '{field} ezali compte oyo toyebi te. Tala nimero malamu.',
     WALLET_CURRENCY: 'Compte oyo ezali ya {currency}, ezali devise ya lifuti oyo te. Futa na compte mosusu.',
     IDEMPOTENCY_BODY:
-      'Idempotency-Key oyo esalelamaki na body mosusu. Tinda lisusu body ya liboso, to salela fungola ya sika.',
+      'Idempotency-Key oyo esalelamaki na bosenga mosusu. Tinda lisusu bosenga ya liboso ndenge ezalaki, to salela fungola ya sika.',
     IN_PROGRESS: 'Bosenga ya liboso ezali naino kosalema. Tinda yango lisusu mwa moke na nsima.',
     STATE: 'Lifuti ezali na état {state}, oyo epesi nzela na etambe oyo te. Tanga état na yango liboso ya kokoba.',
     AMOUNT_BELOW_MINIMUM: 'Motango ya mbongo ezali moke mingi. Oyo ya moke koleka ezali {minimum} {currency}.',

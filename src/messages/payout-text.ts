@@ -9,7 +9,10 @@ import type { PayoutLine } from '../domain/records.ts';
 import { languageOf, say } from './messages.ts';
 
 /** `language` is a stored one: an unknown one is said in the default language. */
-export function payoutText(language: string, line: Pick<PayoutLine, 'status' | 'reason' | 'scheduled_date'>): string {
+export function payoutText(
+  language: string,
+  line: Pick<PayoutLine, 'status' | 'reason' | 'scheduled_date' | 'reserved_at'>,
+): string {
   const spoken = languageOf(language);
   const { status, reason, scheduled_date: date } = line;
   if (status === 'failed') {
@@ -17,7 +20,9 @@ export function payoutText(language: string, line: Pick<PayoutLine, 'status' | '
   }
   if (status !== 'pending') return say(spoken, `payout.${status}`);
   if (reason !== null) return say(spoken, 'payout.waiting');
-  return date === null ? say(spoken, 'payout.pending') : say(spoken, 'payout.scheduled', { date });
+  if (date !== null) return say(spoken, 'payout.scheduled', { date });
+  // What pays at once is put aside at once, unless an operator has to approve it first.
+  return say(spoken, line.reserved_at === null ? 'done.payout_approval' : 'payout.pending');
 }
 
 function isReason(text: string | null): text is Reason {

@@ -94,7 +94,7 @@ export const zh = {
     OTP_EXPIRED: '验证码已过期。请重新获取。',
     UNKNOWN_WALLET: '{field} 不是我们已知的账户。请核对号码。',
     WALLET_CURRENCY: '该账户的货币是 {currency}，与支付货币不同。请使用其他账户支付。',
-    IDEMPOTENCY_BODY: '此 Idempotency-Key 已用于另一个请求体。请重复第一次的请求体，或使用新的键。',
+    IDEMPOTENCY_BODY: '此 Idempotency-Key 已用于另一个请求。请原样重复第一个请求，或使用新的键。',
     IN_PROGRESS: '第一次请求仍在处理中。请稍后再次发送。',
     STATE: '支付处于 {state} 状态，不允许进行此步骤。请先读取其状态再继续。',
     AMOUNT_BELOW_MINIMUM: '金额过小。最低为 {minimum} {currency}。',

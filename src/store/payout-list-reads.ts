@@ -38,11 +38,12 @@ export function openPayoutLists(readers: Readers): PayoutLists {
   };
 }
 
-/** What an operator called off is not paid again by its maker alone. */
+/** What an operator called off is not paid again by its maker alone, and what was paid late all the same by nobody. */
 export const RETRYABLE: Statement = {
   name: 'list_payout_retryable',
   text: `select distinct on (position) ${listOf(columnsOf('payout_line'))} from payout_line
-where shard = $1::int2 and batch_id = $2 and status = 'failed' and retried_by is null and reason is distinct from 'called_off'
+where shard = $1::int2 and batch_id = $2 and status = 'failed' and retried_by is null and late_attempt_id is null
+  and reason is distinct from 'called_off'
 order by position, occurrence`,
 };
 

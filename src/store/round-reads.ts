@@ -89,25 +89,30 @@ const PAYMENTS_TO_EXPIRE: Statement = {
   }),
 };
 
-/** Those of suspended merchants wait. */
+/** What is a suspended merchant's waits, untouched. */
+const IS_ALLOWED = `exists (
+    select from merchant m where m.shard = t.shard and m.id = t.merchant_id and m.status = 'ALLOWED')`;
+
 const PAYOUT_BATCHES_TO_RUN: Statement = {
   name: 'payout_batches_to_run',
   text: selectDue({
     table: 'payout_batch',
     list: listOf(columnsOf('payout_batch'), 'd'),
-    condition: `t.next_run_at is not null and t.next_run_at <= $1::timestamptz and exists (
-    select from merchant m where m.shard = t.shard and m.id = t.merchant_id and m.status = 'ALLOWED')`,
+    condition: `t.next_run_at is not null and t.next_run_at <= $1::timestamptz and ${IS_ALLOWED}`,
     column: 'next_run_at',
     lock: '',
   }),
 };
 
+/** Of those with nothing to call off, and something under way, nobody need look: however many they are, they hold up no other. */
 const PAYOUT_BATCHES_TO_CLOSE: Statement = {
   name: 'payout_batches_to_close',
   text: selectDue({
     table: 'payout_batch',
     list: listOf(columnsOf('payout_batch'), 'd'),
-    condition: 't.cancelled_at is not null and t.closed_at is null and t.cancelled_at <= $1::timestamptz',
+    condition: `t.cancelled_at is not null and t.closed_at is null and t.cancelled_at <= $1::timestamptz
+  and (exists (select from payout_line l where l.shard = t.shard and l.batch_id = t.id and l.status = 'pending')
+    or not exists (select from payout_line l where l.shard = t.shard and l.batch_id = t.id and l.status = 'processing'))`,
     column: 'cancelled_at',
     lock: '',
   }),
@@ -120,10 +125,11 @@ const CLAIM_ATTEMPTS = claim(
 );
 const CLAIM_EVENTS = claim('webhook_event', "t.status = 'waiting'", 'next_at');
 const CLAIM_REFUNDS = claim('refund', 't.next_start_at is not null', 'next_start_at');
-/** Lines to wallets of ours have no connector. */
+/** Lines to wallets of ours have no connector. What has been cancelled is called off, and never started again. */
 const CLAIM_PAYOUT_LINES = claim(
   'payout_line',
-  "t.next_start_at is not null and not $5::jsonb ? coalesce(t.connector, 'wallet')",
+  `t.next_start_at is not null and not $5::jsonb ? coalesce(t.connector, 'wallet') and ${IS_ALLOWED} and not exists (
+    select from payout_batch b where b.shard = t.shard and b.id = t.batch_id and b.cancelled_at is not null)`,
   'next_start_at',
 );
 

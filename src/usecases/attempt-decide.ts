@@ -14,7 +14,7 @@ import { type Settlement, settleAttempt } from '../domain/settlement.ts';
 import { readOrder, readOutgoing } from './attempt-outgoing.ts';
 import { readSettlement, soundAlarm } from './attempt-settle.ts';
 import { type Deps, newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireId } from './operator.ts';
+import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireId, requireSay } from './operator.ts';
 
 export interface AttemptVerdict {
   readonly paid: boolean;
@@ -119,7 +119,6 @@ function contextAt(deps: Pick<Deps, 'clock' | 'random'>, key: Attempt, attempt: 
 
 /** What upstreams call things is short, and visible ASCII. */
 const REFERENCE = /^[\x21-\x7e]{1,64}$/;
-const TEXT_MOST = 500;
 
 function wordOf({ paid, providerReference, by, why }: AttemptVerdict): Word {
   if (providerReference !== null && !REFERENCE.test(providerReference)) {
@@ -128,11 +127,7 @@ function wordOf({ paid, providerReference, by, why }: AttemptVerdict): Word {
   if (paid && providerReference === null) {
     throw new OperatorError('say by which reference the upstream has paid it: --provider-reference');
   }
-  for (const text of [by, why ?? 'nothing']) {
-    if (text.trim() === '' || text.length > TEXT_MOST || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)) {
-      throw new OperatorError(`who says so, and why, are one line of 1 to ${TEXT_MOST} characters each`);
-    }
-  }
+  requireSay({ by, why });
   return paid
     ? { kind: 'approved', providerReference }
     : { kind: 'declined', reason: 'carrier_failed', providerReference };

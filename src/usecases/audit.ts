@@ -5,11 +5,13 @@
  * a second time; of any number of processes one audits at a time.
  */
 
+import type { Change } from '../domain/change.ts';
 import { SHARDS } from '../domain/ids.ts';
 import type { Setting } from '../domain/records.ts';
 import type { AuditFinding } from '../store/audit.ts';
 import { type BookFinding, type BookMark, compareBooks } from './audit-books.ts';
 import type { Deps } from './deps.ts';
+import { settle } from './perform.ts';
 
 export type Finding =
   | AuditFinding
@@ -68,15 +70,24 @@ export async function auditDue(deps: AuditDeps): Promise<number> {
   const findings: Finding[] = [...ledger.findings, ...(books?.findings ?? [])];
   tell(deps, findings);
   const { accounts, transfers } = ledger;
-  const kept: Kept = {
-    ...claimed,
-    findings: countsOf(findings),
-    accounts,
-    transfers,
-    books: books?.mark ?? before?.books,
-  };
-  await write(deps, { shard: SHARD, id: AUDIT, version: (found?.version ?? 0) + 1, value: '' }, kept);
+  const result = { findings: countsOf(findings), accounts, transfers, books: books?.mark ?? before?.books };
+  await record(deps, claimed, result);
   return findings.length;
+}
+
+/**
+ * Keeps what was found, also where another process has begun an audit meanwhile: whatever takes that long, takes so long
+ * because something is wrong. When that one began, and whose turn is next, stays as it has written it.
+ */
+function record(deps: AuditDeps, claimed: Kept, result: Omit<Kept, 'at' | 'turn'>): Promise<void> {
+  return settle(
+    deps.store,
+    () => deps.store.setting.get(SHARD, AUDIT),
+    (found) => ({
+      change: changeOf(found, { ...(found === undefined ? claimed : keptIn(found)), ...result }),
+      answer: undefined,
+    }),
+  );
 }
 
 const NOTHING = { findings: {}, accounts: 0, transfers: 0 };
@@ -151,13 +162,14 @@ function countsOf(findings: readonly Finding[]): AuditRecord['findings'] {
 
 /** False: another process was first. */
 async function write({ store }: Pick<Deps, 'store'>, found: Setting | undefined, kept: Kept): Promise<boolean> {
+  return (await store.commit(changeOf(found, kept))) === 'won';
+}
+
+function changeOf(found: Setting | undefined, kept: Kept): Change {
   const value = JSON.stringify(kept);
-  const outcome = await store.commit(
-    found === undefined
-      ? { claims: [{ table: 'setting', row: { shard: SHARD, id: AUDIT, version: 1, value } }] }
-      : { updates: [{ table: 'setting', shard: SHARD, id: AUDIT, version: found.version, row: { value } }] },
-  );
-  return outcome === 'won';
+  return found === undefined
+    ? { claims: [{ table: 'setting', row: { shard: SHARD, id: AUDIT, version: 1, value } }] }
+    : { updates: [{ table: 'setting', shard: SHARD, id: AUDIT, version: found.version, row: { value } }] };
 }
 
 function keptIn({ value }: Setting): Kept {

@@ -8,6 +8,7 @@
 import type { Currency } from '../domain/currency.ts';
 import { merchantAccount, settledAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
+import { isReferenceText } from '../domain/session.ts';
 import { type Deps, newId } from './deps.ts';
 import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireMerchant } from './operator.ts';
 
@@ -80,7 +81,7 @@ const TEXT_MOST = 140;
 /** One line that a statement can show. */
 function requireLine(text: string | null, noun: string): void {
   if (text === null) return;
-  if (text.trim() === '' || text.length > TEXT_MOST || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)) {
+  if (text.trim() === '' || text.length > TEXT_MOST || /\p{Cs}/u.test(text) || !isReferenceText(text)) {
     throw new OperatorError(`${noun} is one line of 1 to ${TEXT_MOST} characters`);
   }
 }

@@ -52,7 +52,10 @@ export interface Connectors {
 }
 
 /** The sentence that tells of a payout line, for its webhook and for answers; the words are those of `messages/`. */
-export type PayoutText = (language: string, line: Pick<PayoutLine, 'status' | 'reason' | 'scheduled_date'>) => string;
+export type PayoutText = (
+  language: string,
+  line: Pick<PayoutLine, 'status' | 'reason' | 'scheduled_date' | 'reserved_at'>,
+) => string;
 
 /** The sentence of the text, in the customer's language; `assemble` hands in the words of `messages/`. */
 export type CodeText = (language: string, words: Words) => string;

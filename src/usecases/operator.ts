@@ -111,6 +111,17 @@ export function requireId(prefix: Prefix, id: string, noun: string): void {
   if (!isId(prefix, id)) throw new OperatorError(`that is no ${noun} id: it looks like ${prefix}_ and 26 characters`);
 }
 
+const SAY_MOST = 500;
+
+/** Refuses what would leave the log without a name, or with more than a line. */
+export function requireSay({ by, why }: { readonly by: string; readonly why: string | null }): void {
+  for (const text of [by, why ?? 'nothing']) {
+    if (text.trim() === '' || text.length > SAY_MOST || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)) {
+      throw new OperatorError(`who says so, and why, are one line of 1 to ${SAY_MOST} characters each`);
+    }
+  }
+}
+
 /** A currency's code, as the operator wrote it. */
 export function requireCurrency(text: string): Currency {
   if (isCurrency(text)) return text;

@@ -11,12 +11,13 @@ import { formatMinor } from '../domain/money.ts';
 import { approve, reject, stateOf } from '../domain/payout-batch.ts';
 import { costOfLines } from '../domain/payout-order.ts';
 import type { PayoutBatch } from '../domain/records.ts';
-import { OperatorError } from './operator.ts';
+import { OperatorError, requireSay } from './operator.ts';
 import { changeBatch, type PayoutOperatorDeps, type Say, tell } from './payout-operate.ts';
 import type { BatchRows } from './payout-run.ts';
 
 /** @throws OperatorError when there is no such batch, it does not wait, or its merchant's funds do not suffice. */
 export async function approvePayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
+  requireSay(say);
   const batch = await changeBatch(deps, batchId, async (rows, context) => {
     requireWaiting(rows.batch);
     if (rows.batch.sending_type === 'immediate') await requireFunds(deps, rows);
@@ -28,6 +29,7 @@ export async function approvePayout(deps: PayoutOperatorDeps, batchId: string, s
 
 /** @throws OperatorError when there is no such batch, or it does not wait. */
 export async function rejectPayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
+  requireSay(say);
   const batch = await changeBatch(deps, batchId, (rows, context) => {
     requireWaiting(rows.batch);
     return reject(rows.batch, rows.first, context);

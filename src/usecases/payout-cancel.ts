@@ -8,12 +8,13 @@
 import { cancel } from '../domain/payout-batch.ts';
 import { hasMore } from '../domain/payout-order.ts';
 import type { PayoutBatch } from '../domain/records.ts';
-import { OperatorError } from './operator.ts';
+import { OperatorError, requireSay } from './operator.ts';
 import { changeBatch, type PayoutOperatorDeps, requireBatch, type Say, tell } from './payout-operate.ts';
 import { callOffWaiting } from './payout-run.ts';
 
 /** Cancelled again it answers as it did. @throws OperatorError when there is no such batch, or nothing of it is open. */
 export async function cancelPayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
+  requireSay(say);
   const found = await requireBatch(deps, batchId);
   if (found.cancelled_at === null) {
     await changeBatch(deps, batchId, async ({ batch }, { now }) => {

@@ -8,11 +8,12 @@
 import { type BatchContext, pause, resume, runNext, runsAt, skipNext, stateOf } from '../domain/payout-batch.ts';
 import { hasMore } from '../domain/payout-order.ts';
 import type { PayoutBatch } from '../domain/records.ts';
-import { OperatorError } from './operator.ts';
+import { OperatorError, requireSay } from './operator.ts';
 import { changeBatch, type PayoutOperatorDeps, type Say, tell } from './payout-operate.ts';
 
 /** @throws OperatorError when there is no such batch, or none of its dates is to come. */
 export async function pausePayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
+  requireSay(say);
   const batch = await changeBatch(deps, batchId, ({ batch: found }, { now }) => {
     if (stateOf(found) !== 'scheduled') throw new OperatorError(whyNot(found, 'scheduled'));
     return pause(found, now);
@@ -38,6 +39,7 @@ export async function resumePayout(
   batchId: string,
   say: Say & { readonly catchUp: boolean },
 ): Promise<Resumed> {
+  requireSay(say);
   let skipped = 0;
   for (;;) {
     const taken: { step: Step } = { step: 'resumed' };

@@ -8,7 +8,7 @@
 import { isId, makeId, shardOf } from '../domain/ids.ts';
 import { type BatchStatus, batchStatus, type PayoutCounts } from '../domain/payout.ts';
 import { hasMore } from '../domain/payout-order.ts';
-import type { Merchant, Payment, PayoutBatch, PayoutLine } from '../domain/records.ts';
+import type { Merchant, Payment, PayoutBatch, PayoutLine, ReceiptMode } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { MerchantCaller, SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
@@ -124,6 +124,7 @@ export function standingOf(counted: readonly Counted[], more: boolean): Omit<Bat
 /** Which of a merchant's batches to list. Instants in milliseconds. */
 export interface BatchListing {
   readonly status: BatchStatus | undefined;
+  readonly receiptMode: ReceiptMode | undefined;
   readonly customerReference: string | undefined;
   /** Inclusive. */
   readonly from: number | undefined;
@@ -147,17 +148,18 @@ const SCANNED_MOST = 500;
 const COUNTED_MOST = 50_000;
 
 /**
- * A merchant's batches, newest first. A status is that of the lines and stands nowhere, so it is looked for: where few have
- * it, a page is short and the next goes on.
+ * A merchant's batches, newest first. A status is that of the lines and stands nowhere, so it is looked for, and a mode with
+ * it: where few fit, a page is short and the next goes on.
  */
 export async function listPayouts(deps: Deps, { merchant }: MerchantCaller, listing: BatchListing): Promise<BatchPage> {
-  const { status, limit, cursor, to } = listing;
+  const { limit, cursor, to } = listing;
+  const everyOneFits = listing.status === undefined && listing.receiptMode === undefined;
   const found: BatchStanding[] = [];
   let before = earlier(cursor, to === undefined ? undefined : firstIdAt(to));
   let scanned = 0;
   let counted = 0;
   for (;;) {
-    const wanted = status === undefined ? limit - found.length : CHUNK;
+    const wanted = everyOneFits ? limit - found.length : CHUNK;
     const read = await deps.store.payouts.batches({
       shard: merchant.shard,
       merchantId: merchant.id,
@@ -171,7 +173,7 @@ export async function listPayouts(deps: Deps, { merchant }: MerchantCaller, list
     const standings = await Promise.all(chunk.map((batch) => readStanding(deps, batch)));
     for (const [at, standing] of standings.entries()) {
       before = standing.batch.id;
-      if (status === undefined || standing.status === status) found.push(standing);
+      if (fits(listing, standing)) found.push(standing);
       if (found.length < limit) continue;
       return { batches: found, nextCursor: at + 1 < read.length ? before : undefined };
     }
@@ -182,6 +184,10 @@ export async function listPayouts(deps: Deps, { merchant }: MerchantCaller, list
       return { batches: found, nextCursor: before };
     }
   }
+}
+
+function fits({ status, receiptMode }: BatchListing, { batch, status: its }: BatchStanding): boolean {
+  return (status === undefined || its === status) && (receiptMode === undefined || batch.receipt_mode === receiptMode);
 }
 
 async function readStanding(deps: Deps, batch: PayoutBatch): Promise<BatchStanding> {

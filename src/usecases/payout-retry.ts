@@ -97,9 +97,9 @@ function requireRetryable(
   return good;
 }
 
-/** What an operator called off is not paid again by its maker alone. */
-function canRetry({ status, retried_by: by, reason }: PayoutLine): boolean {
-  return status === 'failed' && by === null && reason !== 'called_off';
+/** What an operator called off is not paid again by its maker alone, and what was paid late all the same by nobody. */
+function canRetry({ status, retried_by: by, reason, late_attempt_id: late }: PayoutLine): boolean {
+  return status === 'failed' && by === null && late === null && reason !== 'called_off';
 }
 
 function notRetryable(field: string, state: string): RefusalDetail {
@@ -110,6 +110,7 @@ function notRetryable(field: string, state: string): RefusalDetail {
 function stateOf(batch: PayoutBatch, line: PayoutLine | undefined): string {
   if (line?.batch_id !== batch.id) return 'unknown';
   if (line.retried_by !== null) return 'retried';
+  if (line.late_attempt_id !== null) return 'paid_late';
   return line.reason === 'called_off' ? line.reason : line.status;
 }
 

@@ -10,7 +10,7 @@ import { BANK_TRANSFER } from '../domain/proof.ts';
 import type { Reason } from '../domain/reason.ts';
 import { type MovedRefund, moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
 import { type Deps, newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError } from './operator.ts';
+import { commitOnce, type OperatorDeps, OperatorError, requireSay } from './operator.ts';
 import { requireRefund } from './refund-read.ts';
 
 /** Who says so, and on what grounds. */
@@ -55,7 +55,6 @@ interface Verdict {
 }
 
 const REFERENCE = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
-const TEXT_MOST = 500;
 /** Whoever loses against another decision finds the refund decided the next time round. */
 const MOST_ROUNDS = 20;
 
@@ -99,14 +98,6 @@ async function sourceOf({ store }: RefundDecideDeps, { payment }: RefundRows): P
   const { shard, attempt_id } = payment;
   const paidBy = attempt_id === null ? undefined : await store.attempt.get(shard, attempt_id);
   return paidBy?.connector ?? BANK_TRANSFER;
-}
-
-function requireSay({ by, why }: RefundSay): void {
-  for (const text of [by, why ?? 'nothing']) {
-    if (text.trim() === '' || text.length > TEXT_MOST || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)) {
-      throw new OperatorError(`who says so, and why, are one line of 1 to ${TEXT_MOST} characters each`);
-    }
-  }
 }
 
 function tell(deps: RefundDecideDeps, { refund, payment }: RefundRows, { reference }: Verdict, say: RefundSay): void {

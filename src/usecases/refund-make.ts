@@ -9,7 +9,7 @@ import { isId, shardOf } from '../domain/ids.ts';
 import { merchantAccount } from '../domain/ledger.ts';
 import type { Account, Attempt, Merchant, Payment, Refund } from '../domain/records.ts';
 import type { RefundContext, RefundRows } from '../domain/refund.ts';
-import { makeRefund, mayBeHeld, type RefundWay } from '../domain/refund-order.ts';
+import { makeRefund, type RefundWay } from '../domain/refund-order.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { MerchantCaller } from './callers.ts';
 import { type Deps, newId } from './deps.ts';
@@ -65,7 +65,7 @@ async function readRows(deps: Deps, merchant: Merchant, transactionId: string): 
   const account = merchantAccount(payment.merchant_id, 'available', payment.currency);
   const [paidBy, earlier, available] = await Promise.all([
     payment.attempt_id === null ? undefined : deps.store.attempt.get(payment.shard, payment.attempt_id),
-    mayBeHeld(payment) ? deps.store.refund.ofPayment(payment.shard, payment.id) : [],
+    deps.store.refund.ofPayment(payment.shard, payment.id),
     deps.store.account.get(account.shard, account.id),
   ]);
   // What looks too little may have gone to another refund of this payment since: then that is the reason.

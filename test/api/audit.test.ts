@@ -113,6 +113,24 @@ test('balances that are not what was transferred are found, also where they sum 
   toldNow();
 });
 
+test('what a long look has found is recorded, also where another process has begun one meanwhile', async () => {
+  const { number } = await world.wallet();
+  const move = (by: number) => rowsOf(world, 'update account set balance = balance + $2 where id = $1', [number, by]);
+  await move(5);
+  const { deps } = world.gateway;
+  const clock = { ...deps.clock, wall: () => deps.clock.wall() + MINUTE };
+  const auditRecent = async (shard: number) => {
+    const looked = await deps.store.auditRecent(shard);
+    await rowsOf(world, "update setting set version = version + 1 where shard = 0 and id = 'audit'", []);
+    return looked;
+  };
+  await auditDue({ ...deps, clock, store: { ...deps.store, auditRecent } });
+  expect(await findings()).toEqual({ sum: 1, balance: 1 });
+  await move(-5);
+  await world.pass(MINUTE);
+  toldNow();
+});
+
 test('what is reserved for nothing is found', async () => {
   // One that has nothing else in reserve.
   const { id, shard } = (await world.merchant()).merchant;

@@ -52,6 +52,30 @@ it('says first that the books balance, and among how much', async () => {
   expect((await cli.run('doctor', { PORT: '0' })).out).toMatch(/^ok {5}books {10}they balance: /);
 });
 
+it('recommends that sessions say their scope, until all have to', async () => {
+  const scopes = async () => {
+    const { out } = await cli.run('doctor --json', { PORT: '0' });
+    const { checks } = JSON.parse(out) as { checks: Check[] };
+    return checks.filter(({ name }) => name === 'session scope');
+  };
+  const well = { name: 'session scope', ok: true, detail: expect.stringMatching(/^every/) };
+  expect(await scopes()).toEqual([well]);
+  const { merchant_id } = await cli.json('merchant create --name Kivu');
+  await cli.json('merchant create --name Goma');
+  expect(await scopes()).toEqual([
+    {
+      name: 'session scope',
+      ok: true,
+      warning: true,
+      detail: expect.stringMatching(/pay out: 2; use mbongo merchant set --merchant mch_\w{26} --scope-required on$/),
+    },
+  ]);
+  const { merchants } = (await cli.json('merchant list')) as { merchants: { merchant_id: string }[] };
+  for (const one of merchants) await cli.json(`merchant set --merchant ${one.merchant_id} --scope-required on`);
+  expect(merchants.map((one) => one.merchant_id)).toContain(merchant_id);
+  expect(await scopes()).toEqual([well]);
+});
+
 it('says first what does not, after a clock that was set forward too', async () => {
   const opened = await cli.json('wallet open --pin 1234 --currency usd --phone +243810000042 --balance 5.00');
   await cli.json('clock advance 30d');

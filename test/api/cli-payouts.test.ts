@@ -174,6 +174,11 @@ describe('mbongo payout', () => {
       failed_count: 2,
     });
     const dated = await makeBatch(world, merchant, { msisdns: [numberEnding('11')], schedule: weekly() });
+    for (const words of ['pause', 'cancel --yes']) {
+      const [verb = '', ...yes] = words.split(' ');
+      const { status, err } = await cli.run(['payout', verb, dated.id, ...yes, '--by', ' ']);
+      expect([status, err]).toEqual([1, 'mbongo: who says so, and why, are one line of 1 to 500 characters each\n']);
+    }
     expect(await done(`payout pause ${dated.id}`, 'payout_paused')).toMatchObject({
       state: 'paused',
       next_run_at: null,

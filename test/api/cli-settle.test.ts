@@ -85,6 +85,7 @@ describe('settle', () => {
       ['no amount', wordsFor(merchant, '0', '--yes')],
       ['no amount', wordsFor(merchant, '1.001', '--yes')],
       ['the reference is one line', wordsFor(merchant, '1', '--yes', '--reference', 'a\nb')],
+      ['the reference is one line', wordsFor(merchant, '1', '--yes', '--reference', 'AC\u202eME')],
       ['who does it is one line', wordsFor(merchant, '1', '--yes', '--by', ' ')],
       ['no merchant id', 'settle --currency usd --amount 1 --yes --merchant mch_x'.split(' ')],
     ];

@@ -77,6 +77,7 @@ const CASES: readonly (readonly [string, Fields, string, readonly string[]])[] =
     ['beneficiaries[0].wallet_number REQUIRED'],
   ],
   ['an empty identifier', line({ phone_number: '' }), '1109', ['beneficiaries[0].phone_number REQUIRED']],
+  ['an empty wallet number', wallets(line({ wallet_number: '' })), '1109', ['beneficiaries[0].wallet_number REQUIRED']],
   [
     'one number written in three ways',
     {
@@ -218,6 +219,13 @@ describe('a body', () => {
     ]);
   });
 
+  test('may carry the other mode’s field, empty or not: it is ignored', async () => {
+    for (const wallet_number of ['', '5707000000000000', null]) {
+      const answer = await send(payoutBody(world, { ...line({ wallet_number }), dry_run: true }));
+      expect(answer.status, answer.text).toBe(200);
+    }
+  });
+
   test('that is empty names all that is required', async () => {
     const answer = await send({});
     expectRefusal(answer, 400, '1109');
@@ -268,6 +276,16 @@ describe('a session', () => {
     const made = await mint(world, merchant, { scope: 'collect' });
     expectRefusal(await sendWith(made.token), 403, '1003', 'WRONG_SCOPE');
     expectRefusal(await sendWith(made.token, {}, { currency: 'x' }), 403, '1003', 'WRONG_SCOPE');
+  });
+
+  test('with the scope collect does not hear of a payout either, by its key and its body', async () => {
+    const key = { 'idempotency-key': 'scoped' };
+    const paid = await sendWith(token, key);
+    expect(paid.status, paid.text).toBe(200);
+    const made = await mint(world, merchant, { scope: 'collect' });
+    expectRefusal(await sendWith(made.token, key), 403, '1003', 'WRONG_SCOPE');
+    const other = await mint(world, merchant, { scope: 'payout' });
+    expect((await sendWith(other.token, key)).text).toBe(paid.text);
   });
 
   test('that has collected may not', async () => {

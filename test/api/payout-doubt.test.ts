@@ -14,7 +14,7 @@ import { startDue } from '../../src/usecases/payout-claim.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { openFickleCarrier } from './fickle-carrier.ts';
-import { numberEnding, rowsOf, until, untilLater } from './flows.ts';
+import { bearerOf, numberEnding, rowsOf, until, untilLater } from './flows.ts';
 import {
   availableOf,
   commitBatch,
@@ -219,6 +219,34 @@ test('a carrier that said it had not taken it, and pays before it is sent again:
   await world.pass(60_000);
   expect(await attemptsOf(line)).toEqual(['approved']);
   expect(await availableOf(world, payer)).toBe(89_90n);
+  expect(await payoutHooks(world, line)).toHaveLength(1);
+  expect(await world.gateway.store.audit()).toEqual([]);
+  await second.close();
+  await carrier.close();
+});
+
+test('a carrier that said no, and has paid all the same: the merchant keeps its answer, and nobody pays it again', async () => {
+  const carrier = await openFickleCarrier();
+  const second = await openSecond(world, manualClock(0), world.databaseUrl, { MTN_MOMO_BASE_URL: carrier.url });
+  const payer = await openPayer(world, 100_00n);
+  const { deps, dispatcher } = second.gateway;
+  const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('01') }], { gateway: second.gateway });
+  await until(async () => ((await lineNow(world, line)).status === 'processing' ? true : undefined));
+  await dispatcher.idle();
+  const { pathname } = new URL(callbackUrl(deps, await lastAttempt(line)));
+  for (const status of ['FAILED', 'SUCCESSFUL']) {
+    carrier.say(status);
+    expect(await callBack(`${second.url}${pathname}`, { status })).toBe(200);
+  }
+  expect(await lineNow(world, line)).toMatchObject({ status: 'failed', late_attempt_id: (await lastAttempt(line)).id });
+  expect(await attemptsOf(line)).toEqual(['approved']);
+  const path = `/internal/payouts/${line.batch_id}/retry`;
+  for (const body of [{}, { transaction_ids: [line.id] }]) {
+    const refused = await world.call('POST', path, { bearer: bearerOf(payer), body });
+    expect([refused.status, refused.json?.details?.[0]?.code]).toEqual([409, 'NOT_RETRYABLE']);
+  }
+  expect(await availableOf(world, payer)).toBe(100_00n);
+  await second.gateway.courier.idle();
   expect(await payoutHooks(world, line)).toHaveLength(1);
   expect(await world.gateway.store.audit()).toEqual([]);
   await second.close();

@@ -2,6 +2,7 @@
  * The operator's hand on payouts: maker and checker, and cancelling, alone and against each other.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { cancel } from '../../src/domain/payout-batch.ts';
 import { shardOfWallet } from '../../src/domain/wallet.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { approvePayout, rejectPayout } from '../../src/usecases/payout-approve.ts';
@@ -227,6 +228,42 @@ describe('cancelling', () => {
     ]);
     await untilLater(world, async () => ((await batchNow(world, batch)).closed_at === null ? undefined : true));
     await expectSound(world, merchant);
+  });
+
+  test('many that a carrier leaves open keep none that comes after them from being called off', async () => {
+    const { merchant } = await desk.payer();
+    const { deps } = world.gateway;
+    const open = await Promise.all(
+      Array.from({ length: 16 }, () => makeBatch(world, merchant, { msisdns: [numberEnding('04')] })),
+    );
+    await untilLater(world, async () => {
+      const counts = (await Promise.all(open.map((batch) => countsNow(world, batch)))).flat();
+      return counts.every(({ processing }) => processing === 1) ? true : undefined;
+    });
+    await world.gateway.dispatcher.idle();
+    for (const { id } of open) await cancelPayout(deps, id, SAY);
+    await world.pass(1_000);
+    const msisdn = numberEnding('11');
+    world.sandbox.faults.set('mtn', { drop_rate: 1 });
+    const last = await makeBatch(world, merchant, { msisdns: [msisdn] });
+    await until(async () => ((await countsNow(world, last))[0]?.processing === 1 ? true : undefined));
+    await cancelPayout(deps, last.id, SAY);
+    world.sandbox.faults.clear();
+    expect(await desk.untilFinal(last)).toEqual(['failed']);
+    expect(debitsOf(world, msisdn)).toEqual([]);
+    await expectSound(world, merchant);
+  });
+
+  test('from that word on no line of it is taken up, even before it is called off', async () => {
+    const { merchant, wallets } = await desk.payer();
+    const { store, deps } = world.gateway;
+    await setMerchantStatus(deps, merchant.merchant.id, 'SUSPENDED');
+    const batch = await makeBatch(world, merchant, { wallets });
+    const now = await batchNow(world, batch);
+    expect(await store.commit(cancel(now, world.clock.now()))).toBe('won');
+    const later = world.clock.now() + 3_600_000;
+    const due = await store.payoutLine.claimDue(later, later, 1_000);
+    expect(due.filter(({ batch_id }) => batch_id === batch.id)).toEqual([]);
   });
 
   test('against lines that are starting: each is paid or called off, never both', async () => {

@@ -3,7 +3,7 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { type Answer, mint, openWorld, type World } from '../support/world.ts';
 import { bearerOf, expectRefusal, neighbourOf, numberEnding, untilLater, withoutIds } from './flows.ts';
-import { createPayout, lines, readBatch, settled } from './payout-flows.ts';
+import { createPayout, faultsOf, lines, readBatch, settled } from './payout-flows.ts';
 import { openPayer } from './payout-lines.ts';
 
 let world: World;
@@ -210,6 +210,26 @@ describe('the list of batches', () => {
     expect(await ids(`from=${encodeURIComponent(waiting.json.created_at)}&status=completed`)).toEqual([]);
   });
 
+  test('is filtered by the mode, over pages that may be short', async () => {
+    const payer = await openPayer(world);
+    const phone = await createPayout(world, payer);
+    await world.pass(1);
+    const wallet = await createPayout(world, payer, {
+      receipt_mode: 'wallet',
+      beneficiaries: [{ wallet_number: '5707000000000000', amount: '1.00' }],
+    });
+    const ids = async (query: string) => (await pages(query, payer)).flat().map(({ batch_id }) => batch_id);
+    expect(await ids('receipt_mode=mobile_money&limit=1')).toEqual([phone.json.batch_id]);
+    expect(await ids('receipt_mode=wallet')).toEqual([wallet.json.batch_id]);
+    expectRefusal(await list('?receipt_mode=cash', payer), 400, '1103');
+  });
+
+  test('names every bad part of the question at once', async () => {
+    const answer = await list('?from=soon&limit=0&cursor=x');
+    expectRefusal(answer, 400, '1110');
+    expect(faultsOf(answer)).toEqual(['from INVALID_DATE', 'limit OUT_OF_RANGE', 'cursor INVALID_CURSOR']);
+  });
+
   test('shows nobody another merchant’s', async () => {
     const stranger = await neighbourOf(world, merchant);
     expect((await list('', stranger)).json).toEqual({ success: true, payouts: [], next_cursor: null });
@@ -226,6 +246,7 @@ describe('the list of batches', () => {
     'cursor=txn_0',
     'from=soon',
     'to=2027-02-30',
+    'customer_reference=%00',
   ])('refuses %s', async (query) => {
     expectRefusal(await list(`?${query}`), 400, '1110');
   });
@@ -292,6 +313,14 @@ describe('failed lines', () => {
     const key = { 'idempotency-key': `retry-${keyed.id}` };
     const first = await retry(keyed.id, {}, key);
     expect((await retry(keyed.id, {}, key)).text).toBe(first.text);
+  });
+
+  test('of another batch do not get the answer of the first one by the same key', async () => {
+    const [one, other] = [await failing(), await failing()];
+    const key = { 'idempotency-key': 'retry-of-two' };
+    expect((await retry(one.id, {}, key)).json.retry_of).toBe(one.id);
+    expectRefusal(await retry(other.id, {}, key), 409, '1203', 'IDEMPOTENCY_BODY');
+    expect((await retry(other.id)).json.retry_of).toBe(other.id);
   });
 
   test('need the balance, and above the threshold an operator', async () => {

@@ -230,6 +230,11 @@ describe('above the merchant’s threshold', () => {
     const { available } = await balances(world, merchant);
     const reached = await createPayout(world, merchant, { beneficiaries: lines(2, '50.00') });
     expect(reached.json).toMatchObject({ approval: 'waiting', status: 'pending', next_run_at: null });
+    // A line says what it waits for, in the answer and in its webhook, and not that it is about to be sent.
+    const [line] = reached.json.beneficiaries;
+    expect(line.message).toContain('approv');
+    const told = await hookOf(world, line.transaction_id, 'pending');
+    expect(JSON.parse(told.raw).message).toContain('approv');
     await world.pass(60_000);
     expect((await readBatch(world, merchant, reached.json.batch_id)).json).toMatchObject({ status: 'pending' });
     expect(await balances(world, merchant)).toEqual({ available, reserved: 0n });

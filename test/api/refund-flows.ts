@@ -19,7 +19,6 @@ import {
   payByPhone,
   payFromWallet,
   statusOf,
-  until,
   untilLater,
   untilStatus,
 } from './flows.ts';
@@ -57,7 +56,7 @@ export async function paidByPhone(
   const submitted = await payByPhone(world, paying, msisdn);
   expect(submitted.status, submitted.text).toBe(200);
   await untilStatus(world, paying, 'approved');
-  await until(async () => (hooksAbout(world, paying.transaction_id).length > 0 ? true : undefined));
+  await world.receiver.about(paying.transaction_id);
   return { ...paying, msisdn };
 }
 

@@ -69,6 +69,8 @@ create table payout_line (
   note text,
   language text not null,
   attempt_id text collate "C",
+  -- An attempt that nobody waited for any more, and that has paid all the same.
+  late_attempt_id text collate "C",
   provider_reference text,
   reason text,
   events integer not null,
@@ -129,6 +131,8 @@ create table refund (
   connector text,
   carrier text,
   attempt_id text collate "C",
+  -- An attempt that nobody waited for any more, and that has paid all the same.
+  late_attempt_id text collate "C",
   provider_reference text,
   reason text,
   tries integer not null,
