@@ -16,6 +16,7 @@ import {
   statusOf,
   untilLater,
   untilStatus,
+  whileTimePasses,
 } from './flows.ts';
 import { attemptOf, callBack, expectBooksAgree, onlyHook, pushed } from './phone-payments.ts';
 
@@ -88,7 +89,8 @@ describe('races', () => {
   test('ten racing submits on one session pay once', async () => {
     const paying = await collect(world, merchant, { method: 'mobile_money' });
     const numbers = Array.from({ length: 10 }, () => numberEnding('01'));
-    const answers = await Promise.all(numbers.map((msisdn) => payByPhone(world, paying, msisdn)));
+    const racing = Promise.all(numbers.map((msisdn) => payByPhone(world, paying, msisdn)));
+    const answers = await whileTimePasses(world, racing);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const answer of answers.filter(({ status }) => status !== 200)) {
       expectRefusal(answer, 401, '1001', 'SESSION_CONSUMED');
@@ -103,13 +105,12 @@ describe('races', () => {
     const wallet = await world.wallet();
     const payings = await Promise.all(Array.from({ length: 5 }, () => collectWith(world, token)));
     const numbers = payings.map(() => numberEnding('01'));
-    const answers = await Promise.all(
-      payings.map((paying, at) =>
-        at === 4
-          ? payFromWallet(world, { token, ...paying }, wallet)
-          : payByPhone(world, { token, ...paying }, numbers[at] ?? ''),
-      ),
+    const racing = payings.map((paying, at) =>
+      at === 4
+        ? payFromWallet(world, { token, ...paying }, wallet)
+        : payByPhone(world, { token, ...paying }, numbers[at] ?? ''),
     );
+    const answers = await whileTimePasses(world, Promise.all(racing));
     expect(
       answers.filter(({ status }) => status === 200),
       answers.map(({ text }) => text).join('\n'),
@@ -127,10 +128,8 @@ describe('races', () => {
   test('a submit that waits behind one whose carrier is down gets its turn', async () => {
     const paying = await collect(world, merchant);
     const good = numberEnding('01');
-    const [down, up] = await Promise.all([
-      payByPhone(world, paying, numberEnding('06')),
-      payByPhone(world, paying, good),
-    ]);
+    const racing = Promise.all([payByPhone(world, paying, numberEnding('06')), payByPhone(world, paying, good)]);
+    const [down, up] = await whileTimePasses(world, racing);
     expect(up.json, up.text).toMatchObject({ status: 'pending_mobile_money_verification' });
     expect(['1404', '1001']).toContain(down.json.error_code);
     await untilStatus(world, paying, 'approved');
