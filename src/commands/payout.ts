@@ -5,11 +5,11 @@
  */
 
 import { formatMinor } from '../domain/money.ts';
+import type { Beneficiary, PayoutBatch } from '../domain/outgoing-records.ts';
 import { batchStatus, type PayoutCounts } from '../domain/payout.ts';
 import { BATCH_STATES, type BatchState, stateOf } from '../domain/payout-batch.ts';
 import { hasMore, totalsOf } from '../domain/payout-order.ts';
 import { maskPhone } from '../domain/phone.ts';
-import type { Beneficiary, PayoutBatch } from '../domain/records.ts';
 import { payoutText } from '../messages/payout-text.ts';
 import { calendar } from '../platform/calendar.ts';
 import { OperatorError, requireMerchant } from '../usecases/operator.ts';

@@ -6,8 +6,8 @@
 
 import { statesOf } from '../domain/machine.ts';
 import { formatMinor } from '../domain/money.ts';
+import type { Refund, RefundStatus } from '../domain/outgoing-records.ts';
 import { maskPhone } from '../domain/phone.ts';
-import type { Refund, RefundStatus } from '../domain/records.ts';
 import { isByHand, REFUND, type RefundRows } from '../domain/refund.ts';
 import { OperatorError, requireId, requireMerchant } from '../usecases/operator.ts';
 import { callOffRefund, executeRefund, type RefundSay, requireOpenRefund } from '../usecases/refund-decide.ts';

@@ -5,6 +5,7 @@
  * decided again without doing anything twice.
  */
 
+import type { PayoutBatch, PayoutLine, Refund } from './outgoing-records.ts';
 import type {
   Account,
   Attempt,
@@ -19,12 +20,9 @@ import type {
   OneTimeCode,
   Payment,
   PaymentHistory,
-  PayoutBatch,
-  PayoutLine,
   PinGuard,
   Proof,
   ProofFile,
-  Refund,
   Session,
   Setting,
   Versioned,

@@ -7,8 +7,9 @@
 
 import type { Change, Transfer } from './change.ts';
 import { merchantAccount } from './ledger.ts';
+import type { Refund } from './outgoing-records.ts';
 import { refuseState } from './payment.ts';
-import type { Payment, Refund } from './records.ts';
+import type { Payment } from './records.ts';
 import { heldShare } from './refund-order.ts';
 import { Refusal } from './refusal.ts';
 

@@ -5,9 +5,10 @@ import type { AccountRef, Change } from './change.ts';
 import { makeId } from './ids.ts';
 import { merchantAccount } from './ledger.ts';
 import { type OutgoingSettlement, settleOutgoing } from './outgoing.ts';
+import type { PayoutLine } from './outgoing-records.ts';
 import { costOf, isPaidOut } from './payout.ts';
 import { intendLine, type LineContext, lineOrder } from './payout-outgoing.ts';
-import type { Attempt, PayoutLine, WebhookEvent } from './records.ts';
+import type { Attempt, WebhookEvent } from './records.ts';
 
 const SHARD = 5;
 const SETTLE_DELAY = 60_000;

@@ -8,17 +8,16 @@
 import type { Transfer } from './change.ts';
 import { type Currency, exponentOf } from './currency.ts';
 import { payoutFeeOf } from './fee.ts';
-import { costOf, reserveTransfer, START_LEASE_MS } from './payout.ts';
 import type {
   Beneficiary,
-  Merchant,
   PayoutApproval,
   PayoutBatch,
   PayoutFrequency,
   PayoutLine,
-  ReceiptMode,
   SendingType,
-} from './records.ts';
+} from './outgoing-records.ts';
+import { costOf, reserveTransfer, START_LEASE_MS } from './payout.ts';
+import type { Merchant, ReceiptMode } from './records.ts';
 
 /** The most beneficiaries of one call (specification, Limits). */
 export const BENEFICIARIES_MOST = 100;

@@ -9,6 +9,7 @@ import type { SettlementContext } from './attempt-settlement.ts';
 import type { Change, Transfer, Update } from './change.ts';
 import { suspenseAccount, transitAccount, walletAccount } from './ledger.ts';
 import type { Outgoing, OutgoingFact } from './outgoing.ts';
+import type { PayoutLine } from './outgoing-records.ts';
 import {
   eventInsert,
   isPaidOut,
@@ -22,7 +23,7 @@ import {
   returnTransfer,
 } from './payout.ts';
 import type { Reason } from './reason.ts';
-import type { Attempt, PayoutLine, Wallet } from './records.ts';
+import type { Attempt, Wallet } from './records.ts';
 import { payoutEvent } from './webhook.ts';
 
 /** The sentence that tells of a line, in its batch's language. */

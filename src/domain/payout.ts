@@ -8,8 +8,8 @@
 import type { AccountRef, Insert, Transfer, Update } from './change.ts';
 import { feesAccount, merchantAccount } from './ledger.ts';
 import { type Machine, step } from './machine.ts';
+import type { PayoutLine, PayoutStatus } from './outgoing-records.ts';
 import type { Reason } from './reason.ts';
-import type { PayoutLine, PayoutStatus } from './records.ts';
 
 export type PayoutFact =
   | 'attempt_intended'

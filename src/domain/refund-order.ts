@@ -8,8 +8,9 @@
 import type { AccountRef, Change, Transfer } from './change.ts';
 import { merchantAccount, merchantShare, walletAccount } from './ledger.ts';
 import { formatMinor, parseAmount } from './money.ts';
+import type { Refund } from './outgoing-records.ts';
 import { START_LEASE_MS } from './payout.ts';
-import type { Payment, Refund } from './records.ts';
+import type { Payment } from './records.ts';
 import { giveBack, type RefundContext, transferOf } from './refund.ts';
 import { Refusal, type RefusalDetail, refuseField } from './refusal.ts';
 

@@ -10,9 +10,10 @@ import type { AccountRef, Change, Insert, Transfer, Update } from './change.ts';
 import type { Prefix } from './ids.ts';
 import { merchantAccount } from './ledger.ts';
 import { type Machine, step } from './machine.ts';
+import type { Refund, RefundStatus } from './outgoing-records.ts';
 import { movePayment } from './payment.ts';
 import type { Reason } from './reason.ts';
-import type { Payment, Refund, RefundStatus } from './records.ts';
+import type { Payment } from './records.ts';
 import { refundEvent } from './webhook.ts';
 
 export type RefundFact =

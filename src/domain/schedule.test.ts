@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { calendar } from '../platform/calendar.ts';
-import type { PayoutFrequency } from './records.ts';
+import type { PayoutFrequency } from './outgoing-records.ts';
 import { OCCURRENCES_MOST, occurrenceDates } from './schedule.ts';
 
 const DAY = 86_400_000;

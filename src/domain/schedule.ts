@@ -5,7 +5,7 @@
  * has no such day: after 28 February comes 31 March again.
  */
 
-import type { PayoutFrequency } from './records.ts';
+import type { PayoutFrequency } from './outgoing-records.ts';
 
 /** The most dates, or occurrences, of one call. */
 export const OCCURRENCES_MOST = 366;

@@ -9,15 +9,8 @@ import type { Insert, Update } from './change.ts';
 import type { Prefix } from './ids.ts';
 import { type Machine, step } from './machine.ts';
 import { formatMinor } from './money.ts';
-import type {
-  EventStatus,
-  Payment,
-  PayoutLine,
-  Refund,
-  WebhookAttempt,
-  WebhookEvent,
-  WebhookSecret,
-} from './records.ts';
+import type { PayoutLine, Refund } from './outgoing-records.ts';
+import type { EventStatus, Payment, WebhookAttempt, WebhookEvent, WebhookSecret } from './records.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

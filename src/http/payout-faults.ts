@@ -7,8 +7,9 @@
 
 import { isCurrency } from '../domain/currency.ts';
 import { formatMinor, parseAmount } from '../domain/money.ts';
+import type { SendingType } from '../domain/outgoing-records.ts';
 import { type OrderedLine, type PayoutOrder, runTimeOf, totalMost } from '../domain/payout-order.ts';
-import type { Merchant, ReceiptMode, SendingType } from '../domain/records.ts';
+import type { Merchant, ReceiptMode } from '../domain/records.ts';
 import type { DetailCode, RefusalDetail, Words } from '../domain/refusal.ts';
 import { OCCURRENCES_MOST, occurrenceDates } from '../domain/schedule.ts';
 import { isReferenceText } from '../domain/session.ts';

@@ -6,11 +6,11 @@
  */
 
 import { formatMinor } from '../domain/money.ts';
+import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { PayoutCounts } from '../domain/payout.ts';
 import { costOf } from '../domain/payout.ts';
 import { hasMore, totalsOf } from '../domain/payout-order.ts';
 import { maskPhone } from '../domain/phone.ts';
-import type { PayoutBatch, PayoutLine } from '../domain/records.ts';
 import { type Language, say } from '../messages/messages.ts';
 import { payoutText } from '../messages/payout-text.ts';
 import {

@@ -5,8 +5,8 @@
  */
 
 import { formatMinor } from '../domain/money.ts';
+import type { Refund } from '../domain/outgoing-records.ts';
 import { REASONS } from '../domain/reason.ts';
-import type { Refund } from '../domain/records.ts';
 import { isByHand, type RefundRows } from '../domain/refund.ts';
 import { type Language, say } from '../messages/messages.ts';
 import { timestamp } from './present.ts';

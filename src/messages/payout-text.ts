@@ -4,8 +4,8 @@
  * Invariant: it says what is now, and where something failed or waits, why.
  */
 
+import type { PayoutLine } from '../domain/outgoing-records.ts';
 import { REASONS, type Reason } from '../domain/reason.ts';
-import type { PayoutLine } from '../domain/records.ts';
 import { languageOf, say } from './messages.ts';
 
 /** `language` is a stored one: an unknown one is said in the default language. */

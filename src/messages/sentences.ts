@@ -5,9 +5,10 @@
  * all six languages have a sentence for it.
  */
 
+import type { PayoutStatus, RefundStatus } from '../domain/outgoing-records.ts';
 import type { mobileMoneyStatus } from '../domain/payment.ts';
 import type { Reason } from '../domain/reason.ts';
-import type { PaymentMethod, PaymentStatus, PayoutStatus, RefundStatus } from '../domain/records.ts';
+import type { PaymentMethod, PaymentStatus } from '../domain/records.ts';
 import type { DetailCode, RefusalCode } from '../domain/refusal.ts';
 
 /** The mobile money vocabulary of the specification, and the two moments in which a person waits for a carrier. */

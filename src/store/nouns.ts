@@ -4,6 +4,7 @@
  * Invariant: an answer is a record as it was committed, read after the question was asked.
  */
 
+import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type {
   Account,
   Attempt,
@@ -19,13 +20,10 @@ import type {
   OneTimeCode,
   Payment,
   PaymentHistory,
-  PayoutBatch,
-  PayoutLine,
   PinGuard,
   Proof,
   ProofFile,
   ProofStatus,
-  Refund,
   Session,
   Setting,
   Wallet,

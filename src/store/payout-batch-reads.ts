@@ -5,9 +5,9 @@
  */
 
 import { shardOf } from '../domain/ids.ts';
+import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { PayoutCounts } from '../domain/payout.ts';
 import type { BatchState } from '../domain/payout-batch.ts';
-import type { PayoutBatch, PayoutLine } from '../domain/records.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers, ReadShape } from './read.ts';
 import { columnList, columnsOf, listOf } from './tables.ts';

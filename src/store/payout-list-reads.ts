@@ -4,7 +4,7 @@
  * Invariant: every statement begins at an equality on the merchant or on the batch, which an index holds.
  */
 
-import type { PayoutBatch, PayoutLine } from '../domain/records.ts';
+import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { columnsOf, listOf } from './tables.ts';

@@ -5,7 +5,7 @@
  */
 
 import { shardOf } from '../domain/ids.ts';
-import type { Refund, RefundStatus } from '../domain/records.ts';
+import type { Refund, RefundStatus } from '../domain/outgoing-records.ts';
 import type { Readers } from './read.ts';
 import { columnsOf, listOf } from './tables.ts';
 

@@ -7,7 +7,8 @@
 
 import type { TableName, Tables } from '../domain/change.ts';
 import { SHARDS } from '../domain/ids.ts';
-import type { Attempt, Payment, PayoutBatch, PayoutLine, Refund, WebhookEvent } from '../domain/records.ts';
+import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
+import type { Attempt, Payment, WebhookEvent } from '../domain/records.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { columnsOf, listOf } from './tables.ts';

@@ -6,7 +6,8 @@
 
 import { type Released, releaseDelivery } from '../domain/delivery.ts';
 import { isId, shardOf } from '../domain/ids.ts';
-import type { Payment, Refund } from '../domain/records.ts';
+import type { Refund } from '../domain/outgoing-records.ts';
+import type { Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { MerchantCaller } from './callers.ts';
 import { type Deps, newId } from './deps.ts';

@@ -14,7 +14,7 @@ import type {
 } from '../connectors/connector.ts';
 import type { Currency } from '../domain/currency.ts';
 import { makeId, type Prefix } from '../domain/ids.ts';
-import type { PayoutLine } from '../domain/records.ts';
+import type { PayoutLine } from '../domain/outgoing-records.ts';
 import type { Words } from '../domain/refusal.ts';
 import type { Calendar, Clock, Log, Outbound, Random, Secrets } from '../platform/platform.ts';
 import type { Store } from '../store/store.ts';

@@ -8,9 +8,9 @@
 import { shardOf } from '../domain/ids.ts';
 import { merchantAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
+import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { approve, reject, stateOf } from '../domain/payout-batch.ts';
 import { costOfLines } from '../domain/payout-order.ts';
-import type { PayoutBatch } from '../domain/records.ts';
 import { OperatorError, requireSay } from './operator.ts';
 import { changeBatch, type PayoutOperatorDeps, type Say, tell } from './payout-operate.ts';
 import type { BatchRows } from './payout-run.ts';

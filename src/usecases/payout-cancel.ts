@@ -5,9 +5,9 @@
  * ends what is left of them, whatever becomes of this process.
  */
 
+import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { cancel } from '../domain/payout-batch.ts';
 import { hasMore } from '../domain/payout-order.ts';
-import type { PayoutBatch } from '../domain/records.ts';
 import { OperatorError, requireSay } from './operator.ts';
 import { changeBatch, type PayoutOperatorDeps, requireBatch, type Say, tell } from './payout-operate.ts';
 import { callOffWaiting } from './payout-run.ts';

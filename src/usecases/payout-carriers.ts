@@ -4,7 +4,7 @@
  * Invariant: a line is kept at hand only as long as its lease lasts; what is not at hand waits in the database.
  */
 
-import type { PayoutLine } from '../domain/records.ts';
+import type { PayoutLine } from '../domain/outgoing-records.ts';
 import { type CarrierGate, createGate } from './carrier-gate.ts';
 import type { Deps } from './deps.ts';
 

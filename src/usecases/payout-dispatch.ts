@@ -5,7 +5,8 @@
  * No merchant and no carrier holds up another one's lines, and lines to wallets wait for no carrier.
  */
 
-import type { Merchant, PayoutLine } from '../domain/records.ts';
+import type { PayoutLine } from '../domain/outgoing-records.ts';
+import type { Merchant } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
 import { carrierOf, isLeased, openCarriers } from './payout-carriers.ts';

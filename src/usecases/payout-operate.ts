@@ -6,8 +6,8 @@
 
 import type { Change } from '../domain/change.ts';
 import { shardOf } from '../domain/ids.ts';
+import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import type { BatchContext } from '../domain/payout-batch.ts';
-import type { PayoutBatch } from '../domain/records.ts';
 import { type Deps, newId } from './deps.ts';
 import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireId } from './operator.ts';
 import { type BatchRows, batchContext, type PayoutBatchDeps, readBatch } from './payout-run.ts';

@@ -5,9 +5,9 @@
  * occurrence once and in its order; until that is done it stays paused.
  */
 
+import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { type BatchContext, pause, resume, runNext, runsAt, skipNext, stateOf } from '../domain/payout-batch.ts';
 import { hasMore } from '../domain/payout-order.ts';
-import type { PayoutBatch } from '../domain/records.ts';
 import { OperatorError, requireSay } from './operator.ts';
 import { changeBatch, type PayoutOperatorDeps, type Say, tell } from './payout-operate.ts';
 

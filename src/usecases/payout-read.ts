@@ -6,9 +6,10 @@
  */
 
 import { isId, makeId, shardOf } from '../domain/ids.ts';
+import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { type BatchStatus, batchStatus, type PayoutCounts } from '../domain/payout.ts';
 import { hasMore } from '../domain/payout-order.ts';
-import type { Merchant, Payment, PayoutBatch, PayoutLine, ReceiptMode } from '../domain/records.ts';
+import type { Merchant, Payment, ReceiptMode } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { MerchantCaller, SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';

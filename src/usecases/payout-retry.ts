@@ -7,8 +7,9 @@
 
 import type { Update } from '../domain/change.ts';
 import { isId, shardOf } from '../domain/ids.ts';
+import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { BENEFICIARIES_MOST, hasMore, type OrderedLine, type PayoutOrder } from '../domain/payout-order.ts';
-import type { Merchant, PayoutBatch, PayoutLine } from '../domain/records.ts';
+import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import type { MerchantCaller } from './callers.ts';
 import type { Deps } from './deps.ts';

@@ -6,8 +6,8 @@
  */
 
 import type { Change } from '../domain/change.ts';
+import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { type BatchContext, callOff, close, runNext } from '../domain/payout-batch.ts';
-import type { PayoutBatch, PayoutLine } from '../domain/records.ts';
 import { type Deps, newId } from './deps.ts';
 import { persist, settle } from './perform.ts';
 

@@ -8,9 +8,10 @@
 import type { Answer, PayoutConnector } from '../connectors/connector.ts';
 import type { Change } from '../domain/change.ts';
 import { merchantAccount } from '../domain/ledger.ts';
+import type { PayoutLine } from '../domain/outgoing-records.ts';
 import { costOf } from '../domain/payout.ts';
 import { failForFunds, intendLine, type LineContext, lineOrder, payWallet } from '../domain/payout-outgoing.ts';
-import type { Attempt, Merchant, PayoutLine } from '../domain/records.ts';
+import type { Attempt, Merchant } from '../domain/records.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
 import { CommitUnknown } from '../store/errors.ts';
 import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';

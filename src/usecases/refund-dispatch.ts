@@ -5,8 +5,8 @@
  * upstream that hangs holds up no other one's refunds.
  */
 
+import type { Refund } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
-import type { Refund } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
 import { startRefund } from './refund-start.ts';

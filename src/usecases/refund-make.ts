@@ -7,7 +7,8 @@
 
 import { isId, shardOf } from '../domain/ids.ts';
 import { merchantAccount } from '../domain/ledger.ts';
-import type { Account, Attempt, Merchant, Payment, Refund } from '../domain/records.ts';
+import type { Refund } from '../domain/outgoing-records.ts';
+import type { Account, Attempt, Merchant, Payment } from '../domain/records.ts';
 import type { RefundContext, RefundRows } from '../domain/refund.ts';
 import { makeRefund, type RefundWay } from '../domain/refund-order.ts';
 import { Refusal } from '../domain/refusal.ts';

@@ -5,7 +5,8 @@
  */
 
 import { isId, shardOf } from '../domain/ids.ts';
-import type { Attempt, Payment, Refund } from '../domain/records.ts';
+import type { Refund } from '../domain/outgoing-records.ts';
+import type { Attempt, Payment } from '../domain/records.ts';
 import type { RefundRows } from '../domain/refund.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { MerchantCaller } from './callers.ts';

@@ -6,7 +6,8 @@
  */
 
 import type { Answer } from '../connectors/connector.ts';
-import type { Attempt, Payment, Refund, UpstreamMethod } from '../domain/records.ts';
+import type { Refund } from '../domain/outgoing-records.ts';
+import type { Attempt, Payment, UpstreamMethod } from '../domain/records.ts';
 import type { RefundContext, RefundRows } from '../domain/refund.ts';
 import { intendRefund, refundOrder } from '../domain/refund-outgoing.ts';
 import { CommitUnknown } from '../store/errors.ts';

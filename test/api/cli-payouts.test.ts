@@ -2,7 +2,7 @@
  * `mbongo payout` and `mbongo merchant payouts`, as a shell sees them.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PayoutBatch } from '../../src/domain/records.ts';
+import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';

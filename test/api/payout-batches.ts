@@ -5,8 +5,8 @@
  */
 
 import { expect } from 'vitest';
+import type { PayoutBatch, PayoutLine } from '../../src/domain/outgoing-records.ts';
 import type { PayoutOrder } from '../../src/domain/payout-order.ts';
-import type { PayoutBatch, PayoutLine } from '../../src/domain/records.ts';
 import { occurrenceDates, type ScheduleOrder } from '../../src/domain/schedule.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';

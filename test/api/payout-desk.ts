@@ -5,7 +5,7 @@
  * Invariant: what races here races over two connections; who is ahead is a matter of questions asked, not of time slept.
  */
 
-import type { PayoutBatch } from '../../src/domain/records.ts';
+import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
 import type { ScheduleOrder } from '../../src/domain/schedule.ts';
 import { openStore } from '../../src/store/store.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';

@@ -3,8 +3,9 @@
  * the same, a carrier that does not stand by its word. Whatever happens, a line is paid once.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
 import { intendLine } from '../../src/domain/payout-outgoing.ts';
-import type { Attempt, PayoutLine } from '../../src/domain/records.ts';
+import type { Attempt } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { newAttempt } from '../../src/usecases/attempt-intend.ts';

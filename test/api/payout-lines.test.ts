@@ -3,7 +3,7 @@
  * each. The carrier's own book is the oracle.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { PayoutLine } from '../../src/domain/records.ts';
+import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
 import { makeWalletNumber } from '../../src/domain/wallet.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { openWorld, type World } from '../support/world.ts';

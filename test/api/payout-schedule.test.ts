@@ -2,7 +2,7 @@
  * Dated payouts under a clock that is moved: the right days, each occurrence once, whoever runs it and however late.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PayoutBatch, PayoutLine } from '../../src/domain/records.ts';
+import type { PayoutBatch, PayoutLine } from '../../src/domain/outgoing-records.ts';
 import type { ScheduleOrder } from '../../src/domain/schedule.ts';
 import { openStore } from '../../src/store/store.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';

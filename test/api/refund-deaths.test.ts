@@ -2,7 +2,7 @@
  * Refunds whose process dies, races with another, or loses the database’s answer: sent once all the same.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Refund } from '../../src/domain/records.ts';
+import type { Refund } from '../../src/domain/outgoing-records.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';

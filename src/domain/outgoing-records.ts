@@ -1,0 +1,144 @@
+/**
+ * What is kept of money that goes out: payout batches, their lines, and refunds.
+ *
+ * The rules of `records.ts` hold here too: names are columns, money is `bigint` minor units, instants are milliseconds.
+ */
+
+import type { Currency } from './currency.ts';
+import type { PaymentMethod, ReceiptMode, Versioned } from './records.ts';
+
+export type SendingType = 'immediate' | 'scheduled' | 'recurring';
+export type PayoutFrequency = 'daily' | 'weekly' | 'biweekly' | 'monthly';
+
+/** Whom each occurrence of a batch pays; amounts are decimal digits of minor units, because it is stored as JSON. */
+export interface Beneficiary {
+  /** E.164; null for wallets. */
+  readonly msisdn: string | null;
+  readonly wallet_number: string | null;
+  /** The payout connector that reaches the phone, and its carrier as people know it; null for wallets. */
+  readonly connector: string | null;
+  readonly carrier: string | null;
+  /** As the merchant wrote it. */
+  readonly amount: string;
+  readonly amount_minor: string;
+  readonly fee_minor: string;
+}
+
+/** `waiting`: for an operator (maker and checker). */
+export type PayoutApproval = 'none' | 'waiting' | 'approved' | 'rejected';
+
+/** One call to pay up to a hundred people, once or on dates. Its status is that of its lines, and stands nowhere. */
+export interface PayoutBatch extends Versioned {
+  readonly merchant_id: string;
+  readonly customer_reference: string;
+  readonly currency: Currency;
+  readonly receipt_mode: ReceiptMode;
+  readonly sending_type: SendingType;
+  readonly notify_url: string;
+  /** The merchant's words to the receivers. */
+  readonly note: string | null;
+  /** The language of sentences in webhooks. */
+  readonly language: string;
+  readonly beneficiaries: readonly Beneficiary[];
+  /** One calendar date (ISO 8601) an occurrence, ascending; null: immediate. */
+  readonly dates: readonly string[] | null;
+  readonly frequency: PayoutFrequency | null;
+  /** The hour and time zone in which the dates are meant: the merchant's when the batch was made. */
+  readonly run_hour: number;
+  readonly time_zone: string;
+  readonly occurrences: number;
+  /** The first occurrence that has not been run: 1 … occurrences, and one more when all have. */
+  readonly next_occurrence: number;
+  /** When that is run; null: never again, or not while it is paused or waits for approval. */
+  readonly next_run_at: number | null;
+  readonly approval: PayoutApproval;
+  readonly paused_at: number | null;
+  readonly cancelled_at: number | null;
+  /** When, after it was cancelled, the last of its lines was final. */
+  readonly closed_at: number | null;
+  /** The batch whose failed lines this one pays again. */
+  readonly retry_of: string | null;
+  readonly created_at: number;
+}
+
+export type PayoutStatus = 'pending' | 'processing' | 'completed' | 'failed';
+
+/** One beneficiary of one occurrence. `id` is its transaction_id. */
+export interface PayoutLine extends Versioned {
+  readonly merchant_id: string;
+  readonly batch_id: string;
+  /** 1, 2, … within the batch. */
+  readonly occurrence: number;
+  /** 0 … 99: its place in the call. */
+  readonly position: number;
+  readonly scheduled_date: string | null;
+  readonly status: PayoutStatus;
+  readonly receipt_mode: ReceiptMode;
+  readonly msisdn: string | null;
+  readonly wallet_number: string | null;
+  /** The payout connector's name. */
+  readonly connector: string | null;
+  readonly carrier: string | null;
+  /** As the merchant wrote it. */
+  readonly amount: string;
+  readonly amount_minor: bigint;
+  readonly fee_minor: bigint;
+  readonly currency: Currency;
+  readonly customer_reference: string;
+  readonly notify_url: string;
+  readonly note: string | null;
+  readonly language: string;
+  readonly attempt_id: string | null;
+  /** An attempt that nobody waited for any more, and that has paid all the same: nothing more may be sent for it. */
+  readonly late_attempt_id: string | null;
+  readonly provider_reference: string | null;
+  /** Why it failed, or why it waits: a code of `domain/reason.ts`. */
+  readonly reason: string | null;
+  /** How many webhook events it has had. */
+  readonly events: number;
+  /** How often its payment was started, or could not be. */
+  readonly tries: number;
+  /** Since when its amount and fee lie in the merchant's reserved balance; null: not yet, or no longer. */
+  readonly reserved_at: number | null;
+  /** When its payment may start: whoever starts it moves this on first. Null: not yet, or it has started. */
+  readonly next_start_at: number | null;
+  /** The batch that pays it again. */
+  readonly retried_by: string | null;
+  readonly created_at: number;
+  readonly started_at: number | null;
+  readonly completed_at: number | null;
+}
+
+export type RefundStatus = 'pending' | 'processing' | 'completed' | 'failed';
+
+/** Money of an approved payment on its way back to the customer, by the method that paid. */
+export interface Refund extends Versioned {
+  readonly merchant_id: string;
+  readonly payment_id: string;
+  readonly status: RefundStatus;
+  readonly method: PaymentMethod;
+  /** As the merchant wrote it, or all that was left. */
+  readonly amount: string;
+  readonly amount_minor: bigint;
+  /** How much of it was taken from what was still held for the payment. */
+  readonly from_held_minor: bigint;
+  readonly currency: Currency;
+  /** The merchant's words. */
+  readonly note: string | null;
+  readonly msisdn: string | null;
+  readonly wallet_number: string | null;
+  readonly connector: string | null;
+  readonly carrier: string | null;
+  readonly attempt_id: string | null;
+  /** An attempt that nobody waited for any more, and that has paid all the same: nothing more may be sent for it. */
+  readonly late_attempt_id: string | null;
+  readonly provider_reference: string | null;
+  /** Why it failed, or why it waits. */
+  readonly reason: string | null;
+  readonly tries: number;
+  /** When it may start; null: it has, or a person executes it by hand. */
+  readonly next_start_at: number | null;
+  readonly created_at: number;
+  readonly started_at: number | null;
+  readonly completed_at: number | null;
+}
