@@ -10,12 +10,14 @@ import type { Config } from './config.ts';
 import { openConnectors } from './connectors/registry.ts';
 import { openSandboxBooks } from './connectors/sandbox-books/client.ts';
 import type { Change, Insert } from './domain/change.ts';
+import { availabilityRoutes } from './http/availability.ts';
 import { balanceRoutes } from './http/balances.ts';
 import { bankRoutes } from './http/bank.ts';
 import { callbackRoutes } from './http/callbacks.ts';
 import { cardRoutes } from './http/card-routes.ts';
 import { collectRedirectRoutes } from './http/collect-redirect.ts';
 import { deliveryRoutes } from './http/deliveries.ts';
+import { eventRoutes } from './http/events.ts';
 import { paymentRoutes } from './http/payments.ts';
 import { payoutRoutes } from './http/payouts.ts';
 import { refundRoutes } from './http/refunds.ts';
@@ -136,6 +138,8 @@ export async function assembleGateway(
           ...statementRoutes(deps),
           ...transactionRoutes(deps),
           ...refundRoutes(deps),
+          ...eventRoutes(deps, courier),
+          ...availabilityRoutes(deps),
           ...callbackRoutes(deps),
         ];
   const app = createServer({

@@ -46,6 +46,16 @@ const PAYOUT: Table<PayoutConnector> = {
     mtnMomoDisbursement && createMtnMomoDisbursement(mtnMomoDisbursement, doors),
 };
 
+/** A carrier's numbers in a country, and what moves money to or from them. */
+export interface ReachedCarrier {
+  readonly use: 'payment' | 'payout';
+  /** The connector's own name, as attempts have it. */
+  readonly upstream: string;
+  readonly carrier: string;
+  readonly country: string;
+  readonly currencies: readonly Currency[];
+}
+
 export interface Connectors {
   /** The connector that takes money where the routes of that name lead, when it is configured. */
   collect(name: string): CollectConnector | undefined;
@@ -61,6 +71,8 @@ export interface Connectors {
   servesPayouts(currency: Currency): boolean;
   /** The carriers that take it from customers, and the countries whose numbers they serve. */
   carriersFor(currency: Currency): readonly { readonly carrier: string; readonly country: string }[];
+  /** Every carrier that can be reached, in either direction, and by which connector. */
+  readonly reached: readonly ReachedCarrier[];
   /** The connectors that are configured. */
   readonly names: readonly string[];
   /** Where a number (E.164) leads in a currency, or what would work instead. */
@@ -90,6 +102,7 @@ export function openConnectors(config: ConnectorsConfig, doors: Doors): Connecto
     carriersFor: (currency) => serves(collects, currency).map(({ carrier, country }) => ({ carrier, country })),
     servesMobileMoney: (currency) => serves(collects, currency).length > 0,
     servesPayouts: (currency) => serves(payouts, currency).length > 0,
+    reached: [...reachedBy('payment', collects, routes), ...reachedBy('payout', payouts, routes)],
     names: [...byName.keys()],
     routeFor: (msisdn, currency) => routeFor(routes, msisdn, currency),
     texts: config.sms === undefined ? undefined : createSmsHttp(config.sms, doors),
@@ -103,6 +116,17 @@ function makeAll<C>(table: Table<C>, config: ConnectorsConfig, doors: Doors): Re
     if (connector !== undefined) made.set(name, connector);
   }
   return made;
+}
+
+function reachedBy(
+  use: ReachedCarrier['use'],
+  connectors: ReadonlyMap<string, Upstream>,
+  { entries }: Routes,
+): ReachedCarrier[] {
+  return entries.flatMap(({ connector, carrier, country, currencies }) => {
+    const upstream = connectors.get(connector)?.name;
+    return upstream === undefined ? [] : [{ use, upstream, carrier, country, currencies }];
+  });
 }
 
 type Reached = ReadonlyMap<string, Pick<CollectConnector | PayoutConnector, 'name' | 'market'>>;

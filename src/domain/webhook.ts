@@ -213,16 +213,21 @@ export function afterTry(
 
 /**
  * What a replay writes, and the event as it will be: due at once, and by the whole schedule if that fails again. Tries go
- * on counting; a body is never written anew. Undefined where there is nowhere to send it.
+ * on counting; a body is never written anew. Undefined where there is nowhere to send it. Who posts it from memory has
+ * it for a `lease` (ms).
  */
 export function afterReplay(
   event: WebhookEvent,
   now: number,
+  lease = 0,
 ): { readonly update: Update; readonly event: WebhookEvent } | undefined {
   if (step(DELIVERY, event.status, 'replayed').kind === 'conflict') return undefined;
-  const row = { status: 'waiting', replayed_after: event.attempts, next_at: now, delivered_at: null } as const;
+  const row = { status: 'waiting', replayed_after: event.attempts, next_at: now + lease, delivered_at: null } as const;
   const { shard, id, version } = event;
-  return { update: { table: 'webhook_event', shard, id, version, row }, event: { ...event, ...row } };
+  return {
+    update: { table: 'webhook_event', shard, id, version, row },
+    event: { ...event, ...row, version: version + 1 },
+  };
 }
 
 function statusAfter(status: EventStatus, fact: DeliveryFact): EventStatus {

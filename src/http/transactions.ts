@@ -42,7 +42,7 @@ export function transactionRoutes(deps: Deps): Route[] {
           before: cursor,
           limit: limit === undefined ? TRANSACTIONS : Number(limit),
         });
-        const transactions = page.payments.map(presentTransaction);
+        const transactions = page.rows.map(presentTransaction);
         return call.reply(200, { success: true, transactions, next_cursor: page.next ?? null });
       },
     }),

@@ -83,6 +83,7 @@ export const en = {
     DUPLICATE_KEY: '{field} appears twice in the body. Send it once.',
     TOO_DEEP: '{field} is nested too deeply. Send a flatter body.',
     DATES_REVERSED: '{field} lies before the beginning of the span. Send the two dates in their order.',
+    SPAN_TOO_LONG: '{field} makes the span longer than {days} days. Ask for a shorter one, several times.',
     INVALID_CURSOR:
       '{field} is not one that this call has given out, or belongs to another span. Send next_cursor as it was, or leave it out.',
     CARD_DATA: '{field} looks like card data, which must never be sent here. Use the hosted card form.',
@@ -116,6 +117,8 @@ export const en = {
       'Your available balance is {available} {currency}, and this payout needs {needed} {currency} with its fees. Top up the balance, or pay out less.',
     NOT_RETRYABLE:
       '{field} is in state {state} and cannot be paid again. Only lines that failed on their way can, each of them once: read the batch before going on.',
+    NO_TARGET:
+      'This event was made without a notify_url: there is nowhere to send it. Read its body here, and send a notify_url with your next calls.',
     INVALID_PIN:
       'The PIN is not right. {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
     INVALID_OTP:

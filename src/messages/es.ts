@@ -94,6 +94,7 @@ export const es = {
     DUPLICATE_KEY: '{field} aparece dos veces en el cuerpo. Envíelo una sola vez.',
     TOO_DEEP: '{field} está anidado a demasiada profundidad. Envíe un cuerpo más plano.',
     DATES_REVERSED: '{field} es anterior al comienzo del período. Envíe las dos fechas en orden.',
+    SPAN_TOO_LONG: '{field} hace que el período supere {days} días. Pida uno más corto, en varias veces.',
     INVALID_CURSOR:
       '{field} no procede de esta llamada o pertenece a otro período. Envíe next_cursor tal como era, u omítalo.',
     CARD_DATA: '{field} parece un dato de tarjeta, que nunca debe enviarse aquí. Use el formulario de tarjeta alojado.',
@@ -128,6 +129,8 @@ export const es = {
       'Su saldo disponible es de {available} {currency}, y este desembolso necesita {needed} {currency} con sus comisiones. Recargue el saldo o envíe menos.',
     NOT_RETRYABLE:
       '{field} está en el estado {state} y no puede pagarse de nuevo. Solo pueden las líneas que fallaron en el camino, cada una una vez: lea el lote antes de continuar.',
+    NO_TARGET:
+      'Este evento se creó sin notify_url: no hay adónde enviarlo. Lea su contenido aquí e indique un notify_url en sus próximas llamadas.',
     INVALID_PIN:
       'El PIN no es correcto. {left, plural, =0 {No quedan intentos por ahora.} one {Queda # intento.} other {Quedan # intentos.}}',
     INVALID_OTP:

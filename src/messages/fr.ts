@@ -112,6 +112,8 @@ export const fr = {
     DUPLICATE_KEY: '{field} figure deux fois dans le corps. Envoyez-le une seule fois.',
     TOO_DEEP: '{field} est trop imbriqué. Envoyez un corps plus plat.',
     DATES_REVERSED: '{field} précède le début de la période. Envoyez les deux dates dans l’ordre.',
+    SPAN_TOO_LONG:
+      '{field} rend la période plus longue que {days} jours. Demandez-en une plus courte, en plusieurs fois.',
     INVALID_CURSOR:
       '{field} ne provient pas de cet appel, ou appartient à une autre période. Renvoyez next_cursor tel quel, ou omettez-le.',
     CARD_DATA:
@@ -148,6 +150,8 @@ export const fr = {
       'Votre solde disponible est de {available} {currency}, et ce versement demande {needed} {currency}, frais compris. Approvisionnez le solde, ou versez moins.',
     NOT_RETRYABLE:
       '{field} est dans l’état {state} et ne peut être payé à nouveau. Seules les lignes qui ont échoué en route le peuvent, une fois chacune : relisez le lot avant de continuer.',
+    NO_TARGET:
+      'Cet événement a été créé sans notify_url : il n’y a nulle part où l’envoyer. Lisez son contenu ici, et indiquez un notify_url dans vos prochains appels.',
     INVALID_PIN:
       'Le PIN n’est pas le bon. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
     INVALID_OTP:

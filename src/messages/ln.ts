@@ -83,6 +83,7 @@ export const ln = {
     DUPLICATE_KEY: '{field} ezali mbala mibale na body. Tinda yango mbala moko.',
     TOO_DEEP: '{field} ekoti na kati mingi. Tinda body ya petee.',
     DATES_REVERSED: '{field} ezali liboso ya ebandeli. Tinda badati nyonso mibale na molongo na yango.',
+    SPAN_TOO_LONG: '{field} ekomisi ntango molai koleka mikolo {days}. Senga oyo ya mokuse, mbala na mbala.',
     INVALID_CURSOR:
       '{field} eutaki na lisengi oyo te, to ezali ya ntango mosusu. Tinda next_cursor ndenge ezalaki, to tika yango.',
     CARD_DATA: '{field} emonani lokola nimero ya carte, oyo esengeli kotindama awa te. Salela formulaire ya carte.',
@@ -115,6 +116,8 @@ export const ln = {
       'Mbongo na yo oyo ezali ezali {available} {currency}, mpe kofuta oyo esengi {needed} {currency} elongo na frais. Bakisa mbongo, to futa moke.',
     NOT_RETRYABLE:
       '{field} ezali na état {state} mpe ekoki kofutama lisusu te. Kaka milongo oyo elongaki te na nzela ekoki, moko na moko mbala moko: tanga lot liboso ya kokoba.',
+    NO_TARGET:
+      'Likambo oyo esalemaki na notify_url te: esika ya kotinda yango ezali te. Tanga makambo na yango awa, mpe tya notify_url na masengi na yo oyo ekoya.',
     INVALID_PIN:
       'PIN ezali ya solo te. {left, plural, =0 {Okoki komeka lisusu na sikoyo te.} one {Okoki komeka lisusu mbala #.} other {Okoki komeka lisusu mbala #.}}',
     INVALID_OTP:

@@ -60,6 +60,7 @@ export const zh = {
     DUPLICATE_KEY: '{field} 在请求体中出现了两次。请只发送一次。',
     TOO_DEEP: '{field} 嵌套过深。请发送层次更少的请求体。',
     DATES_REVERSED: '{field} 早于起始日期。请按先后顺序填写两个日期。',
+    SPAN_TOO_LONG: '{field} 使时间段超过 {days} 天。请缩短时间段，分几次请求。',
     INVALID_CURSOR: '{field} 不是此调用给出的，或属于另一时间段。请原样发送 next_cursor，或省略它。',
     CARD_DATA: '{field} 疑似银行卡数据，切勿发送到这里。请使用托管的银行卡表单。',
     DUPLICATE_HEADER: '标头 {field} 发送了不止一次。请只发送一次。',
@@ -89,6 +90,7 @@ export const zh = {
       '您的可用余额为 {available} {currency}，此次付款连同手续费需要 {needed} {currency}。请充值余额，或减少付款。',
     NOT_RETRYABLE:
       '{field} 处于 {state} 状态，不能重新付款。只有途中失败的行可以重付，且每行一次：请先读取该批次再继续。',
+    NO_TARGET: '该事件创建时没有 notify_url：无处可发。请在此读取其内容，并在之后的调用中提供 notify_url。',
     INVALID_PIN: 'PIN 不正确。{left, plural, =0 {目前没有剩余次数。} other {还可尝试 # 次。}}',
     INVALID_OTP: '验证码不正确。{left, plural, =0 {目前没有剩余次数。} other {还可尝试 # 次。}}',
     OTP_EXPIRED: '验证码已过期。请重新获取。',

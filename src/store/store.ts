@@ -6,16 +6,20 @@
  */
 
 import type { Change, Outcome } from '../domain/change.ts';
+import type { Payment, WebhookEvent } from '../domain/records.ts';
 import { closeAccountDays, firstTransferDay, LAST_CLOSED_DAY } from './account-days.ts';
 import { type Audited, type AuditFinding, auditAll, auditRecent } from './audit.ts';
 import { openCommitter } from './commit.ts';
+import { type MerchantEventFilter, pageOfEvents } from './event-lists.ts';
 import { type LedgerReads, openLedgerReads } from './ledger-reads.ts';
 import { type Line, openLine } from './line.ts';
 import { openNouns } from './noun-reads.ts';
 import type { Nouns } from './nouns.ts';
-import { listPayments, type PaymentFilter, type PaymentPage } from './payment-lists.ts';
+import { listPayments, type PaymentFilter } from './payment-lists.ts';
 import { openReaders } from './read.ts';
+import type { ScannedPage } from './scanned-page.ts';
 import { columnList } from './tables.ts';
+import { type CallMade, readUpstreamCalls } from './upstream-calls.ts';
 import { readUpstreamSpan, type UpstreamQuestion, type UpstreamSpan } from './upstream-span.ts';
 
 export interface Store extends Nouns {
@@ -37,7 +41,11 @@ export interface Store extends Nouns {
   upstreamSpan(question: UpstreamQuestion): Promise<UpstreamSpan>;
   /** Lines and balances of merchants' accounts, and lists of payments: long reads, on connections of their own. */
   readonly ledger: LedgerReads;
-  listPayments(filter: PaymentFilter): Promise<PaymentPage>;
+  listPayments(filter: PaymentFilter): Promise<ScannedPage<Payment>>;
+  /** A merchant's webhook events. */
+  pageOfEvents(filter: MerchantEventFilter): Promise<ScannedPage<WebhookEvent>>;
+  /** How the newest calls of upstreams from an instant (ms) on went, over all processes. */
+  upstreamCalls(from: number): Promise<CallMade[]>;
   /** The last day (UTC) whose accounts' balances are all written, and those of the days before it. */
   lastClosedDay(): Promise<string | undefined>;
   /** The day of the first transfer there is. Reads every transfer. */
@@ -95,6 +103,8 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     upstreamSpan: (question) => readUpstreamSpan(auditLine, question),
     ledger: openLedgerReads(lists),
     listPayments: (filter) => listPayments(lists, filter),
+    pageOfEvents: (filter) => pageOfEvents(lists, filter),
+    upstreamCalls: (from) => readUpstreamCalls(lists, from),
     lastClosedDay: async () => (await nouns.setting.get(0, LAST_CLOSED_DAY))?.value,
     firstTransferDay: () => firstTransferDay({ ...auditLine, name: 'close days' }),
     closeAccountDays: (days) => closeAccountDays({ ...auditLine, name: 'close days' }, days),

@@ -31,6 +31,14 @@ export interface CarrierOfCountry {
   readonly country: string;
 }
 
+/** A carrier by the connector that moves money from (payment) or to (payout) its numbers. */
+export interface ReachedCarrier extends CarrierOfCountry {
+  readonly use: 'payment' | 'payout';
+  /** The connector's own name, as attempts have it. */
+  readonly upstream: string;
+  readonly currencies: readonly Currency[];
+}
+
 /** The upstreams that this gateway is connected to. */
 export interface Connectors {
   collect(name: string): CollectConnector | undefined;
@@ -46,6 +54,8 @@ export interface Connectors {
   servesPayouts(currency: Currency): boolean;
   /** The carriers that take it from customers, and where. */
   carriersFor(currency: Currency): readonly CarrierOfCountry[];
+  /** Every carrier that can be reached, in either direction. */
+  readonly reached: readonly ReachedCarrier[];
   routeFor(msisdn: string, currency: Currency): CarrierRoute;
   /** The door for texts to customers; undefined where none is configured. */
   readonly texts: TextSender | undefined;

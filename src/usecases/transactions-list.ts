@@ -4,8 +4,9 @@
  * Invariant: no filter and no cursor leads to another merchant's.
  */
 
-import type { Merchant } from '../domain/records.ts';
-import type { PaymentFilter, PaymentPage } from '../store/payment-lists.ts';
+import type { Merchant, Payment } from '../domain/records.ts';
+import type { PaymentFilter } from '../store/payment-lists.ts';
+import type { ScannedPage } from '../store/scanned-page.ts';
 import type { Deps } from './deps.ts';
 
 export type TransactionFilter = Omit<PaymentFilter, 'shard' | 'merchantId'>;
@@ -14,6 +15,6 @@ export function listTransactions(
   deps: Pick<Deps, 'store'>,
   { shard, id }: Merchant,
   filter: TransactionFilter,
-): Promise<PaymentPage> {
+): Promise<ScannedPage<Payment>> {
   return deps.store.listPayments({ ...filter, shard, merchantId: id });
 }

@@ -5,11 +5,13 @@
  */
 
 import { makeId } from '../../src/domain/ids.ts';
+import { availabilityRoutes } from '../../src/http/availability.ts';
 import { balanceRoutes } from '../../src/http/balances.ts';
 import { bankRoutes } from '../../src/http/bank.ts';
 import { cardRoutes } from '../../src/http/card-routes.ts';
 import { collectRedirectRoutes } from '../../src/http/collect-redirect.ts';
 import { deliveryRoutes } from '../../src/http/deliveries.ts';
+import { eventRoutes } from '../../src/http/events.ts';
 import { paymentRoutes } from '../../src/http/payments.ts';
 import { payoutRoutes } from '../../src/http/payouts.ts';
 import { refundRoutes } from '../../src/http/refunds.ts';
@@ -19,6 +21,7 @@ import { statementRoutes } from '../../src/http/statement.ts';
 import { transactionRoutes } from '../../src/http/transactions.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, collectBody, mint, type World } from '../support/world.ts';
+import { listEventsSample, readEventSample, replayEventSample, replayEventsSample } from './event-samples.ts';
 import { bearerOf, codeOn, collect, expectRefusal, type Paying, payFromWallet } from './flows.ts';
 import { createSample, listSample, readSample, retrySample, sendSample } from './payout-samples.ts';
 import type { Sample } from './sample.ts';
@@ -28,7 +31,7 @@ type Make = (world: World, merchant: MerchantCreated) => Promise<Sample>;
 
 /** Every route of the published API that takes a credential. The card network's callback takes none, and has tests of its own. */
 export function routesOf(world: World): Route[] {
-  const { deps } = world.gateway;
+  const { deps, courier } = world.gateway;
   const all = [
     ...sessionRoutes(deps),
     ...paymentRoutes(deps),
@@ -41,6 +44,8 @@ export function routesOf(world: World): Route[] {
     ...balanceRoutes(deps),
     ...statementRoutes(deps),
     ...transactionRoutes(deps),
+    ...eventRoutes(deps, courier),
+    ...availabilityRoutes(deps),
   ];
   return all.filter(({ credential }) => credential !== 'none');
 }
@@ -261,6 +266,11 @@ const SAMPLES: { readonly [operationId: string]: Make } = {
   createPayout: createSample,
   retryPayout: retrySample,
   listPayouts: listSample,
+  listEvents: listEventsSample,
+  readEvent: readEventSample,
+  replayEvent: replayEventSample,
+  replayEvents: replayEventsSample,
+  readAvailability: (_world, merchant) => books(merchant, '/internal/availability?currency=usd'),
   readPayout: readSample,
   checkStatus: (world, merchant) => reading(world, merchant, '/payments/check-status/', 'transaction_id'),
   readCardStatus: (world, merchant) => reading(world, merchant, '/payments/cardnet/status/', 'transaction_id'),

@@ -14,7 +14,10 @@ afterAll(() => world.close());
 test('the table has every endpoint that this release carries out', () => {
   expect(routes.map((route) => `${route.method} ${route.path}`).sort()).toMatchInlineSnapshot(`
     [
+      "GET /internal/availability",
       "GET /internal/balances",
+      "GET /internal/events",
+      "GET /internal/events/:id",
       "GET /internal/payouts",
       "GET /internal/payouts/:batch_id",
       "GET /internal/refunds/:id",
@@ -28,6 +31,8 @@ test('the table has every endpoint that this release carries out', () => {
       "GET /payments/status/:transaction_id",
       "GET /payments/transaction/:id",
       "POST /internal/deliveries/:transaction_id/release",
+      "POST /internal/events/:id/replay",
+      "POST /internal/events/replay",
       "POST /internal/payouts",
       "POST /internal/payouts/:batch_id/retry",
       "POST /internal/refunds",

@@ -7,6 +7,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TableName } from '../../src/domain/change.ts';
+import { type MerchantEventFilter, pageOfEvents } from '../../src/store/event-lists.ts';
 import { openLedgerReads } from '../../src/store/ledger-reads.ts';
 import { PLAN_SETTINGS } from '../../src/store/line.ts';
 import { openNouns } from '../../src/store/noun-reads.ts';
@@ -16,6 +17,7 @@ import type { Statement } from '../../src/store/pipeline.ts';
 import type { Readers } from '../../src/store/read.ts';
 import { updateShape } from '../../src/store/statements.ts';
 import { columnsOf, TABLES } from '../../src/store/tables.ts';
+import { readUpstreamCalls } from '../../src/store/upstream-calls.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -139,4 +141,22 @@ test.each([
 
 test('lines that can be paid again are found by their batch', async () => {
   expect(await scansOf(RETRYABLE.text, RETRYABLE.name, "1, 'batch_x'")).toEqual(['payout_line_of_batch']);
+});
+
+test.each<[string, Partial<MerchantEventFilter>]>([
+  ['webhook_event_of_merchant', {}],
+  ['webhook_event_of_merchant', { status: 'dead', type: 'payment.approved', beyond: 'evt_7', from: 0, until: NOW }],
+  ['webhook_event_of_merchant', { notStatus: 'no_target', beyond: 'evt_7', from: 0, until: NOW, order: 'oldest' }],
+  ['webhook_event_of_transaction', { transactionId: 'txn_7' }],
+  ['webhook_event_of_transaction', { transactionId: 'txn_7', status: 'dead', beyond: 'evt_7', from: 0, until: NOW }],
+])('events are listed by %s: %j', async (index, filter) => {
+  const [{ text, name }, values] = await askedBy((readers) =>
+    pageOfEvents(readers, { shard: 1, merchantId: 'mch_a', order: 'newest', limit: 20, ...filter }),
+  );
+  expect((await scansOf(text, name, values)).toSorted()).toEqual([index, 'webhook_event_pkey'].toSorted());
+});
+
+test('the newest calls of each shard are found by the attempts’ primary key', async () => {
+  const [{ text, name }, values] = await askedBy((readers) => readUpstreamCalls(readers, NOW));
+  expect(await scansOf(text, name, values)).toEqual(['attempt_pkey']);
 });

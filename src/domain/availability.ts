@@ -1,0 +1,65 @@
+/**
+ * Whether an upstream can be used just now, by how its last calls went (contract §9).
+ *
+ * Invariant: nobody is called down for a single call, and whoever answers again is operational a minute later.
+ */
+
+/** `degraded`: it works, but not for everybody. `down`: hardly any call is answered. */
+export type Availability = 'operational' | 'degraded' | 'down';
+
+/** One call that asked an upstream to move money. Its no to a payment is an answer. */
+export interface UpstreamCall {
+  /** Milliseconds. */
+  readonly at: number;
+  readonly answered: boolean;
+  /** It has been asked about since, and nothing was said. */
+  readonly silent: boolean;
+}
+
+const MINUTE_MS = 60_000;
+/** Whom nobody has called for so long, nothing is known of. */
+const RECENT_MS = 5 * MINUTE_MS;
+/** So long a call about which nothing is said is held against an upstream that has answered no other. */
+export const SILENT_MS = 60 * MINUTE_MS;
+
+/** From so many failed calls on it may be down. */
+const DOWN_FROM = 3;
+/** Per cent of calls that fail. */
+const DOWN_SHARE = 90;
+const DEGRADED_SHARE = 10;
+
+/** `calls` of the last hour, in any order. */
+export function availabilityOf(calls: readonly UpstreamCall[], now: number): Availability {
+  const { answered, failed } = lastWord(calls, now);
+  const share = failed === 0 ? 0 : (100 * failed) / (answered + failed);
+  if (failed >= DOWN_FROM && share >= DOWN_SHARE) return 'down';
+  return share >= DEGRADED_SHARE ? 'degraded' : 'operational';
+}
+
+interface Counts {
+  readonly answered: number;
+  readonly failed: number;
+}
+
+/**
+ * The calls of the last minute, where they say enough. Otherwise those of five minutes, of which failures count only when
+ * no answer has come after them: three in a row outweigh whatever was answered before.
+ */
+function lastWord(calls: readonly UpstreamCall[], now: number): Counts {
+  const within = (span: number): UpstreamCall[] => calls.filter(({ at }) => at > now - span);
+  const minute = countsOf(within(MINUTE_MS));
+  if (minute.answered > 0 || minute.failed >= DOWN_FROM) return minute;
+  const recent = within(RECENT_MS);
+  const answers = recent.filter((call) => call.answered);
+  if (answers.length === 0) {
+    return { answered: 0, failed: calls.filter(({ at, silent }) => silent || at > now - RECENT_MS).length };
+  }
+  const lastAnswer = Math.max(...answers.map(({ at }) => at));
+  const since = countsOf(recent.filter(({ at }) => at > lastAnswer));
+  return since.failed >= DOWN_FROM ? since : { answered: answers.length, failed: since.failed };
+}
+
+function countsOf(calls: readonly UpstreamCall[]): Counts {
+  const answered = calls.filter((call) => call.answered).length;
+  return { answered, failed: calls.length - answered };
+}

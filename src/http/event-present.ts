@@ -1,0 +1,40 @@
+/**
+ * Webhook events as the wire writes them (contract §9).
+ *
+ * Invariant: a body is shown as it is posted: the same JSON value, whatever has become of its transaction since.
+ */
+
+import type { WebhookAttempt, WebhookEvent } from '../domain/records.ts';
+import type { EventDetail } from '../usecases/events-read.ts';
+import type { RangeReplayed } from '../usecases/events-replay.ts';
+import { timestamp } from './present.ts';
+
+export function presentEvent(event: WebhookEvent) {
+  const { id, type, transaction_id, sequence, url, status, attempts, last_error } = event;
+  return {
+    event_id: id,
+    type,
+    transaction_id,
+    sequence,
+    url,
+    status,
+    attempts,
+    next_at: status === 'waiting' ? timestamp(event.next_at) : null,
+    created_at: timestamp(event.created_at),
+    delivered_at: event.delivered_at === null ? null : timestamp(event.delivered_at),
+    last_error,
+  };
+}
+
+export function presentEventDetail({ event, tries }: EventDetail) {
+  const body: unknown = JSON.parse(event.body);
+  return { success: true, ...presentEvent(event), body, tries: tries.map(presentTry) };
+}
+
+export function presentRange({ replayed, until, next }: RangeReplayed) {
+  return { success: true, replayed, to: timestamp(until - 1), next_cursor: next ?? null };
+}
+
+function presentTry({ number, at, status_code, duration_ms, error }: WebhookAttempt) {
+  return { number, at: timestamp(at), status_code, duration_ms, error };
+}

@@ -1,0 +1,157 @@
+/**
+ * The routes of webhook events: what was sent, what came of it, and once more (contract §6, §9).
+ */
+
+import { isId } from '../domain/ids.ts';
+import type { WebhookEvent } from '../domain/records.ts';
+import type { RefusalDetail } from '../domain/refusal.ts';
+import type { Deps } from '../usecases/deps.ts';
+import { type EventListing, listEvents, readEvent } from '../usecases/events-read.ts';
+import { type RangeReplayed, type ReplayRange, replayOwnEvent, replayOwnRange } from '../usecases/events-replay.ts';
+import type { Courier } from '../usecases/webhook-deliver.ts';
+import { presentEvent, presentEventDetail, presentRange } from './event-present.ts';
+import {
+  EVENTS,
+  EVENTS_MOST,
+  EventAnswer,
+  EventParams,
+  EventReplayedAnswer,
+  EventsAnswer,
+  EventsQuery,
+  RangeReplayedAnswer,
+  ReplayBody,
+} from './event-schemas.ts';
+import { limitFaults, readSpan, spanFaults } from './list-query.ts';
+import { defineRoute, type Route } from './route.ts';
+
+/** `courier` posts what is sent again. */
+export function eventRoutes(deps: Deps, courier: Pick<Courier, 'offer'>): Route[] {
+  return [...readingRoutes(deps), ...replayRoutes(deps, courier)];
+}
+
+function readingRoutes(deps: Deps): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/internal/events',
+      operationId: 'listEvents',
+      summary: 'List your webhook events',
+      description:
+        'What was sent to your notify_urls, or is to be, newest first, a page at a time. Each filter that is given has to ' +
+        'fit. Events that are made while you read stand before the first page: they repeat nothing and hide nothing.',
+      credential: 'merchant',
+      limit: 'none',
+      allowConsumed: true,
+      querystring: EventsQuery,
+      answers: { 200: EventsAnswer },
+      refusals: [1103, 1110],
+      checkQuery: listFaults,
+      run: async (call) => {
+        const { rows, next } = await listEvents(deps, call.caller, listingOf(call.query));
+        return call.reply(200, { success: true, events: rows.map(presentEvent), next_cursor: next ?? null });
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/internal/events/:id',
+      operationId: 'readEvent',
+      summary: 'Read a webhook event',
+      description: 'The event with the body that is posted, and every try with what came of it.',
+      credential: 'merchant',
+      limit: 'none',
+      allowConsumed: true,
+      params: EventParams,
+      answers: { 200: EventAnswer },
+      refusals: [1204],
+      run: async (call) => call.reply(200, presentEventDetail(await readEvent(deps, call.caller, call.params.id))),
+    }),
+  ];
+}
+
+function replayRoutes(deps: Deps, courier: Pick<Courier, 'offer'>): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/internal/events/:id/replay',
+      operationId: 'replayEvent',
+      summary: 'Send a webhook event again',
+      description:
+        'Posts it at once, whatever has become of it: the same id, sequence and body, signed anew. If that fails, the ' +
+        'whole schedule of tries begins anew. One that was made without a notify_url is 1205.',
+      credential: 'merchant',
+      limit: 'none',
+      allowConsumed: true,
+      params: EventParams,
+      answers: { 200: EventReplayedAnswer },
+      refusals: [1203, 1204, 1205],
+      run: (call) =>
+        replayOwnEvent(
+          deps,
+          courier,
+          call.caller,
+          call.params.id,
+          call.answering((event: WebhookEvent) => ({ status: 200, value: { success: true, ...presentEvent(event) } })),
+        ),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/internal/events/replay',
+      operationId: 'replayEvents',
+      summary: 'Send the webhook events of a time range again',
+      description:
+        'The same for the events of a span of at most 31 days, oldest first, up to 500 a call. Where more are left the ' +
+        'answer has a `next_cursor`: call again with it.',
+      credential: 'merchant',
+      limit: 'none',
+      allowConsumed: true,
+      body: ReplayBody,
+      answers: { 200: RangeReplayedAnswer },
+      refusals: [1103, 1109, 1110, 1203],
+      check: (body) => rangeFaults(body, deps.clock.now()),
+      run: (call) =>
+        replayOwnRange(
+          deps,
+          courier,
+          call.caller,
+          rangeOf(call.body, deps.clock.now()),
+          call.answering((replayed: RangeReplayed) => ({ status: 200, value: presentRange(replayed) })),
+        ),
+    }),
+  ];
+}
+
+function listFaults({ transaction_id: id, type, from, to, cursor, limit }: Partial<EventsQuery>) {
+  const faults: RefusalDetail[] = [];
+  // A database's text holds no NUL.
+  if (type?.includes('\0')) faults.push({ field: 'type', code: 'INVALID_TEXT' });
+  if (id !== undefined && !isId('txn', id)) faults.push({ field: 'transaction_id', code: 'INVALID_FORMAT' });
+  return [...faults, ...spanFaults({ from, to }), ...cursorFaults(cursor), ...limitFaults(limit, EVENTS_MOST)];
+}
+
+/** Its faults have been looked for. */
+function listingOf(query: EventsQuery): EventListing {
+  const { status, type, transaction_id: transactionId, cursor: beyond, limit } = query;
+  return { status, type, transactionId, ...readSpan(query), beyond, limit: Number(limit ?? EVENTS) };
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+const DAYS_MOST = 31;
+
+function rangeFaults({ from, to, cursor }: Partial<ReplayBody>, now: number): RefusalDetail[] {
+  const faults = [...spanFaults({ from, to }), ...cursorFaults(cursor)];
+  if (from === undefined || faults.length > 0) return faults;
+  const { from: begin = now, until = now + 1 } = readSpan({ from, to });
+  const isLong = until - begin > DAYS_MOST * DAY_MS;
+  return isLong ? [{ field: to === undefined ? 'from' : 'to', code: 'SPAN_TOO_LONG', words: { days: DAYS_MOST } }] : [];
+}
+
+/** Its faults have been looked for. */
+function rangeOf(body: ReplayBody, now: number): ReplayRange {
+  const { from = now, until = now + 1 } = readSpan(body);
+  // A span that is yet to come ends where it begins: nothing is in it.
+  return { from, until: Math.max(from, until), status: body.status, beyond: body.cursor };
+}
+
+function cursorFaults(cursor: string | undefined): RefusalDetail[] {
+  return cursor === undefined || isId('evt', cursor) ? [] : [{ field: 'cursor', code: 'INVALID_CURSOR' }];
+}

@@ -1,0 +1,124 @@
+/**
+ * A page of a table in the order of its ids, of which not every row need fit.
+ *
+ * Invariant: a page looks at no more than a bounded number of rows, however few of them fit; where it stopped is where the
+ * next one begins, so that rows made meanwhile neither repeat nor hide any.
+ */
+
+import type { TableName, Tables } from '../domain/change.ts';
+import { makeId, type Prefix } from '../domain/ids.ts';
+import type { Readers } from './read.ts';
+import { type Column, columnList, columnsOf, listOf } from './tables.ts';
+import { instantParameter, type Row } from './wire.ts';
+
+/** SQL with a `?`, what stands there (undefined: nobody asks), and a letter for the statement's name. */
+export type Condition = readonly [condition: string, value: string | undefined, letter: string];
+
+export interface PageQuestion<T extends TableName> {
+  readonly table: T;
+  /** What an index finds. */
+  readonly range: readonly Condition[];
+  /** What is looked at row by row. */
+  readonly fits: readonly Condition[];
+  readonly order: 'newest' | 'oldest';
+  readonly limit: number;
+}
+
+export interface ScannedPage<Record> {
+  readonly rows: readonly Record[];
+  /** The id behind which the next page begins; undefined: there is none. */
+  readonly next: string | undefined;
+}
+
+/** How many rows a page looks at where not every one fits. */
+const LOOKED_AT = 2_000;
+/** An id is made a little before or after the instant that its row says. */
+const SLACK_MS = 60_000;
+const LAST_INSTANT = 2 ** 48 - 1;
+
+/** Conditions on the id that hold for all rows that were created in a span: `from` inclusive, `until` exclusive (ms). */
+export function idsWithin(prefix: Prefix, from: number | undefined, until: number | undefined): readonly Condition[] {
+  const bound = (at: number): string => makeId(prefix, Math.min(Math.max(at, 0), LAST_INSTANT), new Uint8Array(16), 0);
+  return [
+    ['id >= ?', from === undefined ? undefined : bound(from - SLACK_MS), 'e'],
+    ['id < ?', until === undefined ? undefined : bound(until + SLACK_MS), 'l'],
+  ];
+}
+
+/** The same, exactly, for each row. */
+export function createdWithin(from: number | undefined, until: number | undefined): readonly Condition[] {
+  return [
+    ['created_at >= ?::timestamptz', from === undefined ? undefined : instantParameter(from), 'f'],
+    ['created_at < ?::timestamptz', until === undefined ? undefined : instantParameter(until), 'u'],
+  ];
+}
+
+export async function scanPage<T extends TableName>(
+  readers: Readers,
+  question: PageQuestion<T>,
+): Promise<ScannedPage<Tables[T]>> {
+  const { table, limit, order } = question;
+  const range = asked(question.range, 0);
+  const fits = asked(question.fits, range.values.length);
+  // Where every row fits, one more than the page says whether there is another page.
+  const looked = fits.conditions.length === 0 ? limit + 1 : Math.max(LOOKED_AT, limit + 1);
+  const values = [...range.values, ...fits.values, String(looked), String(limit)];
+  const statement = {
+    name: `page_${table}_${order}_${range.name}_${fits.name}`,
+    text: pageText(table, range.conditions, fits.conditions, order, values.length),
+  };
+  const found = await readers.query(statement, [...SEEN, ...columnsOf(table)], values);
+  const { seen, reached } = seenOf(found);
+  // The columns are the table's.
+  const rows = found.filter(({ id }) => id !== null) as unknown as Tables[T][];
+  const last = rows.length === limit ? idOf(found.at(-1)) : reached;
+  return { rows, next: seen === looked || last !== reached ? last : undefined };
+}
+
+/** Conditions that were asked for, each with a parameter of its own. */
+interface Asked {
+  readonly conditions: readonly string[];
+  readonly values: readonly string[];
+  readonly name: string;
+}
+
+/** Those that have a value; their parameters follow `before` others. */
+function asked(all: readonly Condition[], before: number): Asked {
+  const given = all.filter(([, value]) => value !== undefined);
+  return {
+    conditions: given.map(([condition], at) => condition.replace('?', `$${before + at + 1}`)),
+    values: given.map(([, value]) => value ?? ''),
+    name: given.map(([, , letter]) => letter).join(''),
+  };
+}
+
+const SEEN: readonly Column[] = columnList({ seen: 'int4', reached: 'text' });
+
+/** The last two parameters are how many rows are looked at, and how many fitting ones a page has. */
+function pageText(
+  table: TableName,
+  range: readonly string[],
+  fits: readonly string[],
+  order: PageQuestion<TableName>['order'],
+  last: number,
+): string {
+  const [by, reached] = order === 'newest' ? ['id desc', 'min(id)'] : ['id', 'max(id)'];
+  return `with seen as materialized (
+  select shard, id, ${fits.length === 0 ? 'true' : fits.join(' and ')} as fits from ${table}
+  where ${range.join(' and ')} order by ${by} limit $${last - 1}::int8),
+page as (select shard, id from seen where fits order by ${by} limit $${last}::int8)
+select s.count, s.reached, ${listOf(columnsOf(table), 't')}
+from (select count(*) as count, ${reached} as reached from seen) s
+left join (page join ${table} t on t.shard = page.shard and t.id = page.id) on true
+order by t.${by}`;
+}
+
+/** Every row says it, also the one that stands there when none fits. */
+function seenOf(rows: readonly Row[]): { readonly seen: number; readonly reached: string | undefined } {
+  const { seen, reached } = rows[0] as unknown as { readonly seen: number; readonly reached: string | null };
+  return { seen, reached: reached ?? undefined };
+}
+
+function idOf(row: Row | undefined): string | undefined {
+  return typeof row?.id === 'string' ? row.id : undefined;
+}

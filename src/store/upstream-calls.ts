@@ -1,0 +1,47 @@
+/**
+ * How the newest calls of upstreams went: what every process has written of its attempts.
+ *
+ * Invariant: however many attempts there are, no more than a bounded number of each shard's newest are looked at, by the
+ * primary key.
+ */
+
+import type { UpstreamCall } from '../domain/availability.ts';
+import { makeId, SHARDS } from '../domain/ids.ts';
+import type { Statement } from './pipeline.ts';
+import type { Readers } from './read.ts';
+import { columnList } from './tables.ts';
+
+/** A call by a connector, about a number of that carrier's or through that card network. */
+export interface CallMade extends UpstreamCall {
+  readonly upstream: string;
+  readonly carrier: string;
+}
+
+/** Of each shard. */
+const NEWEST = 50;
+
+/** What is `intended` or `authenticated` is under way: it says nothing yet. */
+const CALLS: Statement = {
+  name: 'upstream_calls',
+  text: `select a.connector, a.carrier, a.created_at, a.status in ('challenged', 'waiting', 'approved', 'declined'),
+  a.status = 'unknown' and a.inquiries > 0 and a.not_found_at is null
+from generate_series(0, ${SHARDS - 1}) s(shard) cross join lateral (
+  select connector, carrier, created_at, status, inquiries, not_found_at from attempt
+  where shard = s.shard::int2 and id >= $1 order by id desc limit ${NEWEST}) a
+where a.status not in ('intended', 'authenticated')`,
+};
+
+const COLUMNS = columnList({
+  upstream: 'text',
+  carrier: 'text',
+  at: 'timestamptz',
+  answered: 'bool',
+  silent: 'bool',
+});
+
+/** Calls from that instant (ms) on. */
+export async function readUpstreamCalls(readers: Readers, from: number): Promise<CallMade[]> {
+  const first = makeId('att', Math.max(0, from), new Uint8Array(16), 0);
+  // The columns are those above.
+  return (await readers.query(CALLS, COLUMNS, [first])) as unknown as CallMade[];
+}

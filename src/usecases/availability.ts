@@ -1,0 +1,113 @@
+/**
+ * What a merchant's customers can pay by just now, and what its payouts can reach (contract §9).
+ *
+ * Invariant: only what is configured, and what the merchant may use, is listed; how the calls went is what the database says
+ * of all processes, read once in a few seconds however many ask.
+ */
+
+import { type Availability, availabilityOf, SILENT_MS } from '../domain/availability.ts';
+import { CURRENCIES, type Currency } from '../domain/currency.ts';
+import type { Merchant, PaymentMethod } from '../domain/records.ts';
+import type { CallMade } from '../store/upstream-calls.ts';
+import type { CarrierOfCountry, Deps } from './deps.ts';
+import { offeredTo } from './method-reach.ts';
+
+/** One way to move money in one currency. */
+export interface Service {
+  readonly use: 'payment' | 'payout';
+  readonly method: PaymentMethod;
+  readonly currency: Currency;
+  /** The carrier or card network; null where it is the gateway's own. */
+  readonly carrier: string | null;
+  /** ISO 3166-1 alpha-2; null where it is no country's. */
+  readonly country: string | null;
+  readonly status: Availability;
+}
+
+export interface Availabilities {
+  /** When the calls were looked at. */
+  readonly at: number;
+  readonly services: readonly Service[];
+}
+
+/** How long what was read is good for. */
+const FRESH_MS = 5_000;
+
+type Standing = (upstream: string, carrier: string) => Availability;
+
+interface Look {
+  readonly at: number;
+  readonly standing: Promise<Standing>;
+}
+
+/** Makes the read; `currency` of undefined is all that the merchant may use. */
+export function openAvailability(deps: Deps) {
+  let last: Look | undefined;
+
+  const look = (): Look => {
+    const at = deps.clock.now();
+    if (last !== undefined && at - last.at < FRESH_MS) return last;
+    const fresh = { at, standing: deps.store.upstreamCalls(at - SILENT_MS).then((calls) => standingOf(calls, at)) };
+    last = fresh;
+    // What could not be read is not kept.
+    fresh.standing.catch(() => {
+      if (last === fresh) last = undefined;
+    });
+    return fresh;
+  };
+
+  return async (merchant: Merchant, currency?: Currency): Promise<Availabilities> => {
+    const { at, standing } = look();
+    const mine = (merchant.settings.currencies ?? CURRENCIES).filter((one) => (currency ?? one) === one);
+    const offered = await Promise.all(mine.map((one) => offeredTo(deps, merchant, one)));
+    const known = await standing;
+    return { at, services: mine.flatMap((one, nth) => servicesIn(deps, one, offered[nth] ?? [], known)) };
+  };
+}
+
+/** A carrier is down with its connector; otherwise it stands as its own calls say. */
+function standingOf(calls: readonly CallMade[], now: number): Standing {
+  const known = new Map<string, Availability>();
+  const judge = (upstream: string, carrier: string): Availability => {
+    const all = calls.filter((call) => call.upstream === upstream);
+    if (availabilityOf(all, now) === 'down') return 'down';
+    const own = all.filter((call) => call.carrier === carrier);
+    return availabilityOf(own, now);
+  };
+  return (upstream, carrier) => {
+    const key = `${upstream} ${carrier}`;
+    const standing = known.get(key) ?? judge(upstream, carrier);
+    known.set(key, standing);
+    return standing;
+  };
+}
+
+function servicesIn(
+  { connectors }: Pick<Deps, 'connectors'>,
+  currency: Currency,
+  offered: readonly PaymentMethod[],
+  standing: Standing,
+): Service[] {
+  const { card, reached } = connectors;
+  const own = (use: Service['use'], method: PaymentMethod): Service => {
+    return { use, method, currency, carrier: null, country: null, status: 'operational' };
+  };
+  const byPhone = (use: Service['use']): Service[] =>
+    distinct(reached.filter((one) => one.use === use && one.currencies.includes(currency))).map((one) => {
+      const { carrier, country, upstream } = one;
+      return { use, method: 'mobile_money', currency, carrier, country, status: standing(upstream, carrier) };
+    });
+  const payments = offered.flatMap((method): Service[] => {
+    if (method === 'mobile_money') return byPhone('payment');
+    if (method === 'wallet' || method === 'flash' || method === 'bank_transfer') return [own('payment', method)];
+    if (card === undefined) return [];
+    const carrier = card.displayName;
+    return [{ ...own('payment', method), carrier, status: standing(card.name, carrier) }];
+  });
+  return [...payments, ...byPhone('payout'), own('payout', 'wallet')];
+}
+
+/** A carrier may have several routes. */
+function distinct<R extends CarrierOfCountry>(carriers: readonly R[]): R[] {
+  return [...new Map(carriers.map((one) => [`${one.country} ${one.carrier}`, one])).values()];
+}

@@ -1,0 +1,123 @@
+/**
+ * Sends a merchant's webhook events again because it asks for it: one, or those of a time range (contract §6, §9).
+ *
+ * Invariant: what is sent again has been committed as leased to this process, so that it leaves at once, and by the round
+ * if this process dies. A call takes on a bounded number of events, and says where it stopped.
+ */
+
+import type { EventStatus, Merchant, WebhookEvent } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { afterReplay, LEASE_MS } from '../domain/webhook.ts';
+import type { MerchantCaller } from './callers.ts';
+import type { Deps } from './deps.ts';
+import { readOwnEvent } from './events-read.ts';
+import { type Answering, type Decision, perform, type Reply, settle } from './perform.ts';
+import type { Courier } from './webhook-deliver.ts';
+
+type ReplayDeps = Pick<Deps, 'store' | 'clock'>;
+
+/** Through `answering` it is refused 1204, and 1205 where there is nowhere to send it. */
+export async function replayOwnEvent(
+  deps: ReplayDeps,
+  courier: Pick<Courier, 'offer'>,
+  { merchant }: MerchantCaller,
+  eventId: string,
+  answering: Answering<WebhookEvent>,
+): Promise<Reply> {
+  let due: WebhookEvent | undefined;
+  const reply = await perform<WebhookEvent, WebhookEvent>(
+    deps.store,
+    answering,
+    () => readOwnEvent(deps, merchant, eventId),
+    (event) => {
+      const decision = decideReplay(deps, event);
+      due = decision.answer;
+      return decision;
+    },
+  );
+  if (reply.replayed !== true && due !== undefined) courier.offer(due);
+  return reply;
+}
+
+/** Instants in milliseconds, of the events' making. */
+export interface ReplayRange {
+  /** Inclusive. */
+  readonly from: number;
+  /** Exclusive. */
+  readonly until: number;
+  /** Undefined: every event that has somewhere to go. */
+  readonly status: EventStatus | undefined;
+  /** Behind this event: where the call before stopped. */
+  readonly beyond: string | undefined;
+}
+
+export interface RangeReplayed {
+  readonly replayed: number;
+  readonly until: number;
+  /** Where to go on; undefined: that was all. */
+  readonly next: string | undefined;
+}
+
+/** So many events a call sends again. */
+const REPLAYED_MOST = 500;
+/** So many pages a call looks through where few events fit. */
+const PAGES_MOST = 10;
+
+/**
+ * Oldest first. A call whose answer was lost may send some of them twice when it is repeated: receivers know events by
+ * their ids.
+ */
+export async function replayOwnRange(
+  deps: ReplayDeps,
+  courier: Pick<Courier, 'offer'>,
+  { merchant }: MerchantCaller,
+  range: ReplayRange,
+  answering: Answering<RangeReplayed>,
+): Promise<Reply> {
+  const stored = await answering.receipt?.stored();
+  if (stored !== undefined) return { ...stored, replayed: true };
+  const replayed = await replayPages(deps, courier, merchant, range);
+  return perform<RangeReplayed, RangeReplayed>(
+    deps.store,
+    answering,
+    () => Promise.resolve(replayed),
+    (answer) => ({ answer }),
+  );
+}
+
+async function replayPages(
+  deps: ReplayDeps,
+  courier: Pick<Courier, 'offer'>,
+  { shard, id: merchantId }: Merchant,
+  { from, until, status, beyond }: ReplayRange,
+): Promise<RangeReplayed> {
+  const filter = { shard, merchantId, from, until, status, notStatus: 'no_target', order: 'oldest' } as const;
+  let replayed = 0;
+  let next = beyond;
+  for (let page = 0; page < PAGES_MOST && replayed < REPLAYED_MOST; page += 1) {
+    const found = await deps.store.pageOfEvents({ ...filter, beyond: next, limit: REPLAYED_MOST - replayed });
+    await Promise.all(found.rows.map((event) => replayNow(deps, courier, event)));
+    replayed += found.rows.length;
+    next = found.next;
+    if (next === undefined) break;
+  }
+  return { replayed, until, next };
+}
+
+async function replayNow(deps: ReplayDeps, courier: Pick<Courier, 'offer'>, { shard, id }: WebhookEvent) {
+  const read = async (): Promise<WebhookEvent> => {
+    const event = await deps.store.event.get(shard, id);
+    if (event === undefined) throw new Error(`event ${id} was listed, and is not there`);
+    return event;
+  };
+  courier.offer(await settle(deps.store, read, (event) => decideReplay(deps, event)));
+}
+
+function decideReplay(deps: ReplayDeps, event: WebhookEvent) {
+  const again = afterReplay(event, deps.clock.now(), LEASE_MS);
+  if (again === undefined) {
+    const details = [{ field: 'id', code: 'NO_TARGET' }] as const;
+    throw new Refusal(1205, { words: { state: event.status }, details });
+  }
+  return { change: { updates: [again.update] }, answer: again.event } satisfies Decision<WebhookEvent>;
+}
