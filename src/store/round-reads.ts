@@ -84,7 +84,7 @@ const PAYMENTS_TO_EXPIRE: Statement = {
     table: 'payment',
     list: listOf(columnsOf('payment'), 'd'),
     condition:
-      "t.status in ('pending', 'pending_otp_verification', 'pendingBankProofUpload') and t.attempt_id is null and t.expires_at <= $1::timestamptz",
+      "t.completed_at is null and t.expires_at <= $1::timestamptz and t.status in ('pending', 'pending_otp_verification', 'pendingBankProofUpload') and t.attempt_id is null",
     column: 'expires_at',
     lock: '',
   }),

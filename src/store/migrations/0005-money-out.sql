@@ -149,6 +149,11 @@ create index refund_of_merchant on refund (merchant_id, id, shard);
 create index refund_to_start on refund (shard, next_start_at) where next_start_at is not null;
 create index refund_open on refund (merchant_id, shard) where status in ('pending', 'processing');
 
+-- What an index's condition names counts as indexed: a change of it writes the row anew into every index of the table. A
+-- payment changes status three times, and now only its end does so. What belongs to an attempt is left out by the question.
+drop index payment_to_expire;
+create index payment_to_expire on payment (shard, expires_at) where completed_at is null;
+
 -- A merchant's list of payments, and of those under one reference.
 create index payment_of_merchant on payment (merchant_id, id, shard);
 drop index payment_by_card_reference;
