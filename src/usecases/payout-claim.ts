@@ -7,13 +7,12 @@
 
 import { START_LEASE_MS } from '../domain/payout.ts';
 import type { Deps } from './deps.ts';
+import { idleInTime } from './idle-in-time.ts';
 import type { Dispatcher } from './payout-dispatch.ts';
 
 const AT_ONCE = 256;
 /** So many claims a run, so that a great backlog does not keep the round from being stopped. */
 const MOST_CLAIMS = 16;
-/** A run waits this long for carriers; what is under way then goes on beside the next one. */
-const PATIENCE_MS = 1_000;
 
 /** Starts what is due. Returns how many lines there were. */
 export async function startDue(deps: Pick<Deps, 'store' | 'clock'>, dispatcher: Dispatcher): Promise<number> {
@@ -31,15 +30,4 @@ export async function startDue(deps: Pick<Deps, 'store' | 'clock'>, dispatcher: 
     offered = 0;
   }
   return found;
-}
-
-/** Returns false when patience was over first. */
-async function idleInTime({ clock }: Pick<Deps, 'clock'>, dispatcher: Dispatcher): Promise<boolean> {
-  let cancel = (): void => undefined;
-  const over = new Promise<boolean>((done) => {
-    cancel = clock.after(PATIENCE_MS, () => done(false));
-  });
-  const isIdle = await Promise.race([over, dispatcher.idle().then(() => true)]);
-  cancel();
-  return isIdle;
 }

@@ -8,6 +8,7 @@
 import type { Refund } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
 import type { Deps } from './deps.ts';
+import { idleInTime } from './idle-in-time.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
 import { startRefund } from './refund-start.ts';
 
@@ -64,8 +65,6 @@ export function createRefundDispatcher(deps: Deps, limits: LaneLimits = LIMITS):
 const CLAIMED_AT_ONCE = 64;
 /** So many claims a run, so that a great backlog does not keep the round from being stopped. */
 const MOST_CLAIMS = 16;
-/** A run waits this long for upstreams; what is under way then goes on beside the next one. */
-const PATIENCE_MS = 1_000;
 
 /** Sends what is due. Returns how many refunds there were. */
 export async function startDueRefunds(
@@ -82,13 +81,4 @@ export async function startDueRefunds(
   }
   if (found > 0) await idleInTime(deps, dispatcher);
   return found;
-}
-
-async function idleInTime({ clock }: Pick<Deps, 'clock'>, dispatcher: RefundDispatcher): Promise<void> {
-  let cancel = (): void => undefined;
-  const over = new Promise<void>((done) => {
-    cancel = clock.after(PATIENCE_MS, done);
-  });
-  await Promise.race([over, dispatcher.idle()]);
-  cancel();
 }
