@@ -4,7 +4,7 @@
  * Invariant: what the customer has to copy is shown exactly as the bank wants it, one value a line.
  */
 
-import type { BankAccount } from '../domain/records.ts';
+import type { BankAccount } from '../domain/transfer-records.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import { momentText } from './amounts.ts';
 import { faultLine, money, noticeOf, pathOf, type Shown, text } from './shown.ts';

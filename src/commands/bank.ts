@@ -2,7 +2,7 @@
  * `mbongo bank`: add, list and close the accounts that customers transfer to.
  */
 
-import type { BankAccount } from '../domain/records.ts';
+import type { BankAccount } from '../domain/transfer-records.ts';
 import { addBankAccount } from '../usecases/bank-add.ts';
 import { closeBankAccount } from '../usecases/bank-close.ts';
 import { OperatorError, requireCurrency, requireMerchant } from '../usecases/operator.ts';

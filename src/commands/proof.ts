@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { statesOf } from '../domain/machine.ts';
 import { formatMinor } from '../domain/money.ts';
 import { PROOF } from '../domain/proof.ts';
-import type { ProofStatus } from '../domain/records.ts';
+import type { ProofStatus } from '../domain/transfer-records.ts';
 import { OperatorError, requireMerchant } from '../usecases/operator.ts';
 import { approveProof, declineProof, type ProofDecided } from '../usecases/proof-decide.ts';
 import { listProofs, openProofFile, type ProofSeen, readProof } from '../usecases/proof-read.ts';

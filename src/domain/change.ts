@@ -9,7 +9,6 @@ import type { PayoutBatch, PayoutLine, Refund } from './outgoing-records.ts';
 import type {
   Account,
   Attempt,
-  BankAccount,
   Checkout,
   Credential,
   IdempotencyRecord,
@@ -21,8 +20,6 @@ import type {
   Payment,
   PaymentHistory,
   PinGuard,
-  Proof,
-  ProofFile,
   Session,
   Setting,
   Versioned,
@@ -31,6 +28,7 @@ import type {
   WebhookEvent,
   WebhookSecret,
 } from './records.ts';
+import type { BankAccount, Proof, ProofFile } from './transfer-records.ts';
 
 /** Every table that a change may write, and its record type. */
 export interface Tables {

@@ -8,7 +8,8 @@ import type { Change, Insert } from './change.ts';
 import { paymentTransfers, transitAccount } from './ledger.ts';
 import type { Machine } from './machine.ts';
 import { movePayment, StateConflict } from './payment.ts';
-import type { Payment, Proof, ProofStatus } from './records.ts';
+import type { Payment } from './records.ts';
+import type { Proof, ProofStatus } from './transfer-records.ts';
 import { collectEvent } from './webhook.ts';
 
 /** How long a customer has for the transfer and its proof (contract §4). */

@@ -367,49 +367,6 @@ export interface WebhookAttempt extends Keyed {
   readonly error: string | null;
 }
 
-/** A bank account that customers transfer to. */
-export interface BankAccount extends Versioned {
-  readonly merchant_id: string;
-  /** The bank's own identifier, the same for all accounts at it. */
-  readonly bank_id: string;
-  readonly bank_name: string;
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly country: string;
-  readonly account_name: string;
-  readonly account_number: string;
-  readonly iban: string | null;
-  readonly swift: string | null;
-  readonly currency: Currency;
-  readonly branch_city: string | null;
-  readonly status: 'ACTIVE' | 'CLOSED';
-  readonly created_at: number;
-}
-
-export type ProofStatus = 'waiting' | 'approved' | 'declined';
-
-/** A customer's proof of a bank transfer. The file is apart from it, in `ProofFile` of the same id. */
-export interface Proof extends Versioned {
-  readonly merchant_id: string;
-  readonly payment_id: string;
-  /** By content: `image/jpeg`, `image/png` or `application/pdf`. */
-  readonly content_type: string;
-  /** Bytes. */
-  readonly size: number;
-  /** A keyed hash of the content: the same file used twice has the same. */
-  readonly digest: string;
-  readonly status: ProofStatus;
-  /** What the operator wrote about the decision. */
-  readonly note: string | null;
-  readonly created_at: number;
-  readonly decided_at: number | null;
-}
-
-/** A proof's content, sealed; written once, never changed. */
-export interface ProofFile extends Keyed {
-  readonly sealed: string;
-  readonly created_at: number;
-}
-
 /** A hosted page. Of its ticket and of the cookie that follows only SHA-256 is kept. */
 export interface Checkout extends Versioned {
   readonly merchant_id: string;

@@ -14,9 +14,10 @@ import {
   requireWithinLimits,
 } from './method.ts';
 import { refuseState } from './payment.ts';
-import type { BankAccount, Merchant, Payment, PaymentMethod, Session } from './records.ts';
+import type { Merchant, Payment, PaymentMethod, Session } from './records.ts';
 import { Refusal, refuseField } from './refusal.ts';
 import { refuseConsumed, requireOpen } from './session.ts';
+import type { BankAccount } from './transfer-records.ts';
 
 export interface PaymentSubmitCommand {
   readonly payment_id: string;

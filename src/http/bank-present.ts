@@ -4,7 +4,8 @@
  * Invariant: of a proof its facts are told, never its content or its hash.
  */
 
-import type { BankAccount, Payment } from '../domain/records.ts';
+import type { Payment } from '../domain/records.ts';
+import type { BankAccount } from '../domain/transfer-records.ts';
 import { type Language, say } from '../messages/messages.ts';
 import type { Bank } from '../usecases/bank-config.ts';
 import type { ProofUploaded } from '../usecases/proof-upload.ts';

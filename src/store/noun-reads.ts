@@ -6,7 +6,8 @@
 
 import type { TableName, Tables } from '../domain/change.ts';
 import { shardOf } from '../domain/ids.ts';
-import type { Attempt, Merchant, Payment, Proof, WebhookEvent } from '../domain/records.ts';
+import type { Attempt, Merchant, Payment, WebhookEvent } from '../domain/records.ts';
+import type { Proof } from '../domain/transfer-records.ts';
 import { openAttemptReads } from './attempt-reads.ts';
 import type { CredentialCallerRow, EventFilter, Nouns, ProofFilter, SessionCallerRow } from './nouns.ts';
 import { openPayoutBatches } from './payout-batch-reads.ts';

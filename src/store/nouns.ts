@@ -8,7 +8,6 @@ import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records
 import type {
   Account,
   Attempt,
-  BankAccount,
   Checkout,
   Credential,
   CredentialStatus,
@@ -21,9 +20,6 @@ import type {
   Payment,
   PaymentHistory,
   PinGuard,
-  Proof,
-  ProofFile,
-  ProofStatus,
   Session,
   Setting,
   Wallet,
@@ -31,6 +27,7 @@ import type {
   WebhookEvent,
   WebhookSecret,
 } from '../domain/records.ts';
+import type { BankAccount, Proof, ProofFile, ProofStatus } from '../domain/transfer-records.ts';
 import type { AttemptReads } from './attempt-reads.ts';
 import type { PayoutBatchReads } from './payout-batch-reads.ts';
 import type { PayoutLists } from './payout-list-reads.ts';

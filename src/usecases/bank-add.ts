@@ -6,7 +6,7 @@
  */
 
 import type { Currency } from '../domain/currency.ts';
-import type { BankAccount } from '../domain/records.ts';
+import type { BankAccount } from '../domain/transfer-records.ts';
 import { newId } from './deps.ts';
 import { commitOnce, type OperatorDeps, OperatorError, requireMerchant } from './operator.ts';
 

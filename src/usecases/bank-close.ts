@@ -5,7 +5,7 @@
  */
 
 import { shardOf } from '../domain/ids.ts';
-import type { BankAccount } from '../domain/records.ts';
+import type { BankAccount } from '../domain/transfer-records.ts';
 import { type OperatorDeps, OperatorError, requireId, settleKnown } from './operator.ts';
 
 /** Closing a closed one changes nothing. @throws OperatorError when there is no such account. */

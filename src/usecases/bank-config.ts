@@ -5,7 +5,7 @@
  */
 
 import { offeredMethods } from '../domain/method.ts';
-import type { BankAccount } from '../domain/records.ts';
+import type { BankAccount } from '../domain/transfer-records.ts';
 import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { bankAccountsFor, reachOf } from './method-reach.ts';

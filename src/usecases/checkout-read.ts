@@ -6,18 +6,10 @@
  */
 
 import { feeColumns } from '../domain/fee.ts';
-import type {
-  Attempt,
-  BankAccount,
-  Checkout,
-  Merchant,
-  OneTimeCode,
-  Payment,
-  PaymentMethod,
-  Session,
-} from '../domain/records.ts';
+import type { Attempt, Checkout, Merchant, OneTimeCode, Payment, PaymentMethod, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isSubmitted, type SubmittedMethod } from '../domain/submission.ts';
+import type { BankAccount } from '../domain/transfer-records.ts';
 import type { SessionCallerRow } from '../store/nouns.ts';
 import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';

@@ -6,7 +6,8 @@
 
 import type { Currency } from '../domain/currency.ts';
 import { offeredMethods, type Reach } from '../domain/method.ts';
-import type { BankAccount, Merchant, PaymentMethod } from '../domain/records.ts';
+import type { Merchant, PaymentMethod } from '../domain/records.ts';
+import type { BankAccount } from '../domain/transfer-records.ts';
 import type { Deps } from './deps.ts';
 
 /** What has to be known of the upstreams. */

@@ -8,7 +8,7 @@
 import { isId } from '../domain/ids.ts';
 import { movePayment, StateConflict } from '../domain/payment.ts';
 import { PROOF_LIFE_MS } from '../domain/proof.ts';
-import type { BankAccount, Payment, Session } from '../domain/records.ts';
+import type { Payment, Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import { updateSession } from '../domain/session.ts';
 import { endSiblings } from '../domain/settlement.ts';
@@ -19,6 +19,7 @@ import {
   requireSubmittable,
   type Submitted,
 } from '../domain/submission.ts';
+import type { BankAccount } from '../domain/transfer-records.ts';
 import type { SessionCaller } from './callers.ts';
 import { type Deps, newId } from './deps.ts';
 import { type Answering, type Decision, perform, type Reply } from './perform.ts';

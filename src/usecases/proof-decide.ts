@@ -5,7 +5,8 @@
  */
 
 import { decideProof } from '../domain/proof.ts';
-import type { Payment, Proof } from '../domain/records.ts';
+import type { Payment } from '../domain/records.ts';
+import type { Proof } from '../domain/transfer-records.ts';
 import { newId } from './deps.ts';
 import { commitOnce, type OperatorDeps, OperatorError } from './operator.ts';
 import { requirePaymentOf, requireProof } from './proof-read.ts';

@@ -6,7 +6,8 @@
  */
 
 import { SHARDS, shardOf } from '../domain/ids.ts';
-import type { Payment, Proof } from '../domain/records.ts';
+import type { Payment } from '../domain/records.ts';
+import type { Proof } from '../domain/transfer-records.ts';
 import type { ProofFilter } from '../store/nouns.ts';
 import { type OperatorDeps, OperatorError, requireId } from './operator.ts';
 

@@ -7,7 +7,8 @@
 
 import type { ProofType } from '../domain/file-type.ts';
 import { movePayment, refuseState, StateConflict } from '../domain/payment.ts';
-import type { Payment, Proof } from '../domain/records.ts';
+import type { Payment } from '../domain/records.ts';
+import type { Proof } from '../domain/transfer-records.ts';
 import type { SessionCaller } from './callers.ts';
 import { type Deps, newId } from './deps.ts';
 import { readByPaymentId } from './payment-read.ts';

@@ -6,7 +6,7 @@
 
 import { deflateSync } from 'node:zlib';
 import type { Currency } from '../../src/domain/currency.ts';
-import type { BankAccount } from '../../src/domain/records.ts';
+import type { BankAccount } from '../../src/domain/transfer-records.ts';
 import { addBankAccount, type BankAddCommand } from '../../src/usecases/bank-add.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import type { Answer, World } from '../support/world.ts';
