@@ -1,177 +1,250 @@
 /**
- * The load: complete mobile-money payments over real HTTP, from as many connections as asked for.
+ * The load: journeys over real HTTP, from so many connections that go on as they are answered, or at a fixed rate.
  *
- * Each caller mints a session, collects, submits, and goes on with the next payment. A payment counts as complete when
- * its webhook has been acknowledged by the receiver in this process, so that nothing is counted that a merchant has
- * not heard of. Runs as a process of its own: `load.js` reads one JSON order from its arguments, prints one JSON line.
+ * A payment counts as complete when its webhook has been acknowledged by the receiver, a process beside this one, so that
+ * nothing is counted that a merchant has not heard of. Runs as a process of its own: `load.js` reads one JSON order from
+ * its arguments, prints one JSON line. Invariant: at a fixed rate, latency is measured from when a journey was due.
  */
 
-import { type Latency, latencyOf } from './stats.ts';
-import { type Answer, type Caller, openCaller, openReceiver } from './wire.ts';
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { evenArrivals } from './arrivals.ts';
+import { type Calls, JOURNEYS, type JourneyName, type JourneyOrder, type Said, type Travel } from './journeys.ts';
+import type { Heard, HeardMessage } from './receiver.ts';
+import { cpuSeconds, type Latency, latencyOf } from './stats.ts';
+import { type Answer, type Caller, openCaller } from './wire.ts';
 
-export interface LoadOrder {
+export interface LoadOrder extends JourneyOrder {
   readonly gateway: string;
-  /** `key_id:secret`, one a merchant. */
-  readonly credentials: readonly string[];
+  readonly journey: JourneyName;
+  /** Connections that go on as they are answered; at a fixed rate as many as are needed. */
   readonly connections: number;
+  /** Journeys a second, whatever becomes of those before; absent: as fast as they are answered. */
+  readonly perSecond?: number;
   readonly seconds: number;
   readonly warmupSeconds: number;
-  readonly receiverPort: number;
-  /** Distinguishes phone numbers of several runs. */
-  readonly run: number;
 }
 
 export interface LoadReport {
-  /** Complete payments a second: settled, and their webhook acknowledged. */
-  readonly paymentsPerSecond: number;
-  readonly started: number;
+  /** Complete journeys a second. */
+  readonly perSecond: number;
   readonly completed: number;
   /** All that this process brought to its end, before, while and after it measured. */
   readonly total: number;
   readonly errors: { readonly [what: string]: number };
-  readonly latency: { readonly [endpoint: string]: Latency };
+  /** By endpoint; `whole` is a payment from its beginning to its acknowledged webhook. */
+  readonly latency: { readonly [what: string]: Latency };
   /** From the submit's answer to the acknowledged webhook. */
   readonly toWebhook: Latency;
+  /** From the final state to the acknowledged webhook. */
+  readonly toldAfterFinal: Latency;
+  /** At a fixed rate: how long after they were due journeys were begun. It is part of their first call's latency. */
+  readonly lateness: Latency;
   readonly cpuSeconds: number;
+  readonly receiverCpuSeconds: number;
 }
 
-const samples: Record<string, number[]> = { mint: [], collect: [], submit: [] };
-const toWebhook: number[] = [];
+/** A payment on its way, until it has been answered and told. */
+interface UnderWay {
+  readonly begunAt: number;
+  readonly submittedAt: number;
+  /** Whether its end counts. */
+  isMeasured(): boolean;
+}
+
+const samples: Record<string, number[]> = {};
 const errors: Record<string, number> = {};
-const submittedAt = new Map<string, number>();
-const heard = new Map<string, number>();
+const underWay = new Map<string, UnderWay>();
+/** Kept for ever, so that what is told twice counts once; undefined once it has counted. */
+const heard = new Map<string, Heard | undefined>();
 let measuring = false;
 let completed = 0;
 let total = 0;
-let started = 0;
+let count = 0;
+
+const now = (): number => performance.timeOrigin + performance.now();
+const wait = (seconds: number): Promise<void> => new Promise((done) => setTimeout(done, seconds * 1000));
 
 function note(what: string): void {
   errors[what] = (errors[what] ?? 0) + 1;
 }
 
-/** Counts each transaction's final state once. */
-function hear(webhook: string): void {
-  const { transaction_id: id, status } = JSON.parse(webhook) as { transaction_id: string; status: string };
-  if (heard.has(id)) return;
-  heard.set(id, performance.now());
-  if (status !== 'approved') note(`webhook ${status}`);
-  complete(id);
+function sample(what: string, ms: number): void {
+  const list = samples[what];
+  if (list === undefined) samples[what] = [ms];
+  else list.push(ms);
+}
+
+/** A connection that is opened anew when it has broken. */
+interface Connection {
+  caller: Caller;
+  readonly origin: string;
+}
+
+/** Times the calls of a journey. The first one counts from `dueAt`, where that is given. */
+function callsOver(connection: Connection, isMeasured: () => boolean, dueAt?: number): Calls {
+  let from = dueAt;
+  const time = async (what: string, send: (caller: Caller) => Promise<Answer>): Promise<Said | undefined> => {
+    const begun = from ?? now();
+    from = undefined;
+    let answer: Answer;
+    try {
+      answer = await send(connection.caller);
+    } catch (error) {
+      note(`${what} ${(error as Error).message}`);
+      connection.caller.close();
+      connection.caller = openCaller(connection.origin);
+      // Where nobody listens, connections break at once, again and again.
+      await wait(0.1);
+      return undefined;
+    }
+    if (isMeasured()) sample(what, now() - begun);
+    if (answer.status < 300) return answer.body;
+    note(`${what} ${answer.status} ${String(answer.body.error_code)}`);
+    return undefined;
+  };
+  return {
+    post: (what, path, bearer, body) => time(what, (caller) => caller.post(`/api/v1${path}`, bearer, body)),
+    get: (what, path, bearer) => time(what, (caller) => caller.get(`/api/v1${path}`, bearer)),
+  };
+}
+
+/** Goes once, and notes what is left to be told. */
+async function goOnce(
+  travel: Travel,
+  isTold: boolean,
+  connection: Connection,
+  isMeasured: () => boolean,
+  dueAt?: number,
+): Promise<void> {
+  count += 1;
+  const begunAt = dueAt ?? now();
+  const end = await travel(callsOver(connection, isMeasured, dueAt), count);
+  if (end === undefined) return;
+  if (isTold) {
+    underWay.set(end, { begunAt, submittedAt: now(), isMeasured });
+    complete(end);
+    return;
+  }
+  total += 1;
+  if (isMeasured()) completed += 1;
+}
+
+function hear({ webhooks }: HeardMessage): void {
+  for (const webhook of webhooks) {
+    if (heard.has(webhook.id)) continue;
+    heard.set(webhook.id, webhook);
+    if (webhook.status !== 'approved') note(`webhook ${webhook.status}`);
+    complete(webhook.id);
+  }
 }
 
 /** A payment is complete once both its submit has been answered and its webhook acknowledged. */
 function complete(id: string): void {
-  const submitted = submittedAt.get(id);
+  const payment = underWay.get(id);
   const told = heard.get(id);
-  if (submitted === undefined || told === undefined) return;
-  submittedAt.delete(id);
+  if (payment === undefined || told === undefined) return;
+  underWay.delete(id);
+  heard.set(id, undefined);
   total += 1;
-  if (!measuring) return;
+  if (!payment.isMeasured()) return;
   completed += 1;
-  toWebhook.push(Math.max(0, told - submitted));
+  sample('whole', Math.max(told.acknowledgedAt, payment.submittedAt) - payment.begunAt);
+  sample('toWebhook', Math.max(0, told.acknowledgedAt - payment.submittedAt));
+  sample('toldAfterFinal', Math.max(0, told.acknowledgedAt - told.finalAt));
 }
 
-async function post(caller: Caller, path: string, bearer: string, body: object, what: string) {
-  const from = performance.now();
-  let answer: Answer;
-  try {
-    answer = await caller.post(`/api/v1${path}`, bearer, body);
-  } catch (error) {
-    note(`${what} ${(error as Error).message}`);
-    // A broken connection fails at once, again and again.
-    await wait(0.1);
-    return undefined;
-  }
-  if (measuring) samples[what]?.push(performance.now() - from);
-  if (answer.status < 300) return answer;
-  note(`${what} ${answer.status} ${String(answer.body.error_code)}`);
-  return undefined;
-}
-
-let count = 0;
-
-async function payOnce(caller: Caller, order: LoadOrder): Promise<void> {
-  count += 1;
-  const mine = count;
-  const credential = order.credentials[mine % order.credentials.length] ?? '';
-  // Numbers that end in 01 approve by themselves.
-  const phone = `+24381${String((order.run * 1_000_000 + mine) % 100_000).padStart(5, '0')}01`;
-  const minted = await post(
-    caller,
-    '/internal/sessions/create',
-    credential,
-    { amount: '5.00', currency: 'usd', customer_reference: `bench-${order.run}-${mine}` },
-    'mint',
-  );
-  if (minted === undefined) return;
-  const token = String(minted.body.session_token);
-  const collected = await post(
-    caller,
-    '/payments/collect',
-    token,
-    {
-      payment_method: 'mobile_money',
-      user_info: 'full',
-      payment_method_info: 'full',
-      fee_covered_by: 'buyer',
-      delivery_behaviour: 'direct_delivery',
-      phone_number: phone,
-      notify_url: `http://127.0.0.1:${order.receiverPort}/hook`,
-    },
-    'collect',
-  );
-  if (collected === undefined) return;
-  const submitted = await post(
-    caller,
-    '/payments/submit',
-    token,
-    {
-      payment_id: collected.body.payment_id,
-      payment_method_id: 'mobile_money',
-      mobile_money_phone_number: phone,
-    },
-    'submit',
-  );
-  if (submitted === undefined) return;
-  const id = String(submitted.body.transaction_id);
-  submittedAt.set(id, performance.now());
-  if (measuring) started += 1;
-  complete(id);
-}
-
-const wait = (seconds: number): Promise<void> => new Promise((done) => setTimeout(done, seconds * 1000));
-
-async function run(order: LoadOrder): Promise<LoadReport> {
-  const close = await openReceiver(order.receiverPort, hear);
+/** Runs while `order` says; resolves with how many seconds were measured, when all that was begun has been answered. */
+async function runClosed(order: LoadOrder, travel: Travel, isTold: boolean): Promise<number> {
   let running = true;
+  const isMeasured = (): boolean => measuring;
   const callers = Array.from({ length: order.connections }, async () => {
-    const caller = openCaller(order.gateway);
-    while (running) await payOnce(caller, order);
-    caller.close();
+    const connection = { caller: openCaller(order.gateway), origin: order.gateway };
+    while (running) await goOnce(travel, isTold, connection, isMeasured);
+    connection.caller.close();
   });
   await wait(order.warmupSeconds);
   measuring = true;
-  const cpu = process.cpuUsage();
-  const from = performance.now();
+  const from = now();
   await wait(order.seconds);
-  const took = (performance.now() - from) / 1000;
-  const used = process.cpuUsage(cpu);
-  const inTime = completed;
+  measuring = false;
+  const took = (now() - from) / 1000;
   running = false;
   await Promise.all(callers);
+  return took;
+}
+
+async function runOpen(order: LoadOrder, perSecond: number, travel: Travel, isTold: boolean): Promise<number> {
+  const arrivals = evenArrivals(perSecond);
+  const idle: Connection[] = [];
+  const going = new Set<Promise<void>>();
+  const start = now();
+  const measuredFrom = order.warmupSeconds * 1000;
+  const end = measuredFrom + order.seconds * 1000;
+  const begin = (dueAt: number): void => {
+    const counts = dueAt >= measuredFrom;
+    if (counts) sample('lateness', now() - start - dueAt);
+    const connection = idle.pop() ?? { caller: openCaller(order.gateway), origin: order.gateway };
+    const gone = goOnce(travel, isTold, connection, () => counts, start + dueAt).then(() => {
+      idle.push(connection);
+      going.delete(gone);
+    });
+    going.add(gone);
+  };
+  for (let elapsed = 0; elapsed < end; elapsed = now() - start) {
+    for (const dueAt of arrivals.dueBy(Math.min(elapsed, end))) begin(dueAt);
+    await wait(0.001);
+  }
+  await Promise.all(going);
+  for (const { caller } of idle) caller.close();
+  return order.seconds;
+}
+
+/** Starts the receiver; resolves when it listens. */
+function startReceiver(port: number): Promise<ChildProcess> {
+  const child = fork(fileURLToPath(new URL('./receiver.js', import.meta.url)), [String(port)]);
+  return new Promise((done, fail) => {
+    child.once('exit', (code) => fail(new Error(`the receiver ended with ${code}`)));
+    child.on('message', (message: HeardMessage | { readonly type: 'ready' }) => {
+      if (message.type === 'heard') hear(message);
+      else done(child);
+    });
+  });
+}
+
+async function run(order: LoadOrder): Promise<LoadReport> {
+  const { isTold, prepare } = JOURNEYS[order.journey];
+  const receiver = isTold ? await startReceiver(order.receiverPort) : undefined;
+  const first = { caller: openCaller(order.gateway), origin: order.gateway };
+  const travel = await prepare(
+    order,
+    callsOver(first, () => false),
+  );
+  first.caller.close();
+  const took =
+    order.perSecond === undefined
+      ? await runClosed(order, travel, isTold)
+      : await runOpen(order, order.perSecond, travel, isTold);
   // What was submitted in time still has to be told, or the run has lost something.
-  for (let i = 0; i < 100 && submittedAt.size > 0; i += 1) await wait(0.1);
-  if (submittedAt.size > 0) note(`${submittedAt.size} payments without a webhook`);
-  const latency = Object.fromEntries(Object.entries(samples).map(([name, list]) => [name, latencyOf(list)]));
-  close();
+  for (let i = 0; i < 100 && underWay.size > 0; i += 1) await wait(0.1);
+  if (underWay.size > 0) note(`${underWay.size} payments without a webhook`);
+  const latencies = (names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, latencyOf(samples[name] ?? [])]));
+  const { toWebhook, toldAfterFinal, lateness, ...endpoints } = samples;
+  const receiverCpuSeconds = receiver?.pid === undefined ? 0 : cpuSeconds(receiver.pid);
+  receiver?.kill('SIGTERM');
+  const { user, system } = process.cpuUsage();
   return {
-    paymentsPerSecond: inTime / took,
-    started,
-    completed: inTime,
+    perSecond: completed / took,
+    completed,
     total,
     errors,
-    latency,
-    toWebhook: latencyOf(toWebhook),
-    cpuSeconds: (used.user + used.system) / 1e6,
+    latency: latencies(Object.keys(endpoints)),
+    toWebhook: latencyOf(toWebhook ?? []),
+    toldAfterFinal: latencyOf(toldAfterFinal ?? []),
+    lateness: latencyOf(lateness ?? []),
+    cpuSeconds: (user + system) / 1e6,
+    receiverCpuSeconds,
   };
 }
 

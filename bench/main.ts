@@ -1,29 +1,49 @@
 /**
- * `npm run bench [-- payments|payouts|statement …]`: measures one thing, payments when none is named.
+ * `npm run bench [-- payouts|statement|overload …]`: measures everything that is promised about payments, or one other thing.
  *
- * Invariant: whatever fails, no process that was started is left behind.
+ * Options of the whole run: `--quick` (one short round, small tables), `--only payments,filled,open,sessions,reads,wallet,
+ * drain,page`, `--json FILE`, and the figures `--rounds`, `--seconds`, `--warmup-seconds`, `--connections`, `--merchants`,
+ * `--payments`, `--backlog`, `--pages`. Invariant: however it ends, no process that was started is left behind.
  */
 
-import { benchPayments } from './payments.ts';
+import { benchAll } from './full.ts';
+import { benchOverload } from './overload.ts';
 import { benchPayouts } from './payouts.ts';
 import { benchStatement } from './statement.ts';
 import { stopAll } from './worlds.ts';
 
 /** Each is given the arguments behind its name, and prints what it found. */
 const BENCHES: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
-  payments: benchPayments,
+  all: benchAll,
+  payments: (args) => benchAll(['--only', 'payments', ...args]),
   payouts: benchPayouts,
   statement: benchStatement,
+  overload: benchOverload,
 };
+
+/** Status of a process that was ended by that signal. */
+const ENDED_BY = { SIGINT: 130, SIGTERM: 143 } as const;
+
+let calledOff = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    calledOff = true;
+    console.error(`\n${signal}: putting everything away`);
+    void stopAll().then(() => process.exit(ENDED_BY[signal]));
+  });
+}
 
 const [name = '', ...rest] = process.argv.slice(2);
 const named = BENCHES[name];
 try {
   if (named !== undefined) await named(rest);
-  else if (name === '' || name.startsWith('-')) await benchPayments(process.argv.slice(2));
+  else if (name === '' || name.startsWith('-')) await benchAll(process.argv.slice(2));
   else throw new Error(`there is no bench called ${name}: say one of ${Object.keys(BENCHES).join(', ')}`);
 } catch (error) {
-  stopAll();
-  console.error(error);
-  process.exit(1);
+  // What fails because it was called off is no failure, and the signal's own end follows.
+  if (!calledOff) {
+    console.error(error);
+    await stopAll();
+    process.exit(1);
+  }
 }

@@ -1,12 +1,41 @@
 /**
- * What every measurement stands on: one PostgreSQL with databases of this run, a carrier that answers at once, and the
+ * What every measurement stands on: one PostgreSQL with databases of this run, carriers that answer at once, and the
  * gateway as it is built.
  *
- * Invariant: candidates that are compared share the server and the carrier, and each has a database of its own.
+ * Invariant: candidates that are compared share the server, and each has a database and a carrier of its own: an audit
+ * compares a carrier's book with one gateway's.
  */
 
-import pg from 'pg';
-import { freePort, type Measured, openDatabase, type Started, start } from './worlds.ts';
+import { rmSync } from 'node:fs';
+import { type Database, freePort, type Measured, openDatabase, start, whenStopped, withClient } from './worlds.ts';
+
+/** A server that is measured: a gateway, or the naive way. */
+export interface Candidate {
+  /** `http://` origin. */
+  readonly url: string;
+  readonly carrierUrl: string;
+  /** Where it keeps its rows. */
+  readonly databaseUrl: string;
+  /** Its own, and the command line's beside it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The processes whose time is measured. */
+  readonly pids: Measured;
+  /** From its start until it answered. */
+  readonly startedInMs: number;
+  stop(): Promise<void>;
+}
+
+/** A server with databases of this run. */
+export interface Ground {
+  readonly server: Database;
+  /** Makes a database on the server, empty or a copy of another one. */
+  database(name: string, like?: string): Promise<string>;
+  /** Where a database of that name is now: a server that was started anew may have another port. */
+  urlOf(name: string): string;
+  /** Environment of a gateway, or of the command line, over that database of the run. */
+  envOf(databaseUrl: string): Readonly<Record<string, string>>;
+  close(): Promise<void>;
+}
 
 export interface Stage {
   /** `http://` origins. */
@@ -23,66 +52,114 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export async function openStage(): Promise<Stage> {
+export async function openGround(): Promise<Ground> {
   const server = await openDatabase();
-  const [gatewayPort, sandboxPort] = [await freePort(), await freePort()];
-  const databaseUrl = await databaseNamed(server.url, 'bench_gateway');
-  const carrierUrl = `http://127.0.0.1:${sandboxPort}`;
-  const carrier = await start('../sandbox/main.js', [], { SANDBOX_PORT: String(sandboxPort), SANDBOX_SEED: 'bench' });
-  await fetch(`${carrierUrl}/control/settings`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ auto_approve_ms: 0 }),
-  });
-  const gatewayUrl = `http://127.0.0.1:${gatewayPort}`;
-  const gatewayEnv = {
-    DATABASE_URL: databaseUrl,
-    DATA_DIR: `${process.env.TMPDIR ?? '/tmp'}/mbongo-bench-${process.pid}`,
-    PORT: String(gatewayPort),
-    SANDBOX_PORT: String(sandboxPort),
-    PUBLIC_URL: gatewayUrl,
-    RATE_LIMIT_SCALE: '0',
-    LOG_LEVEL: 'warn',
+  const dataDir = `${process.env.TMPDIR ?? '/tmp'}/mbongo-bench-${process.pid}`;
+  const forgetKey = async (): Promise<void> => rmSync(dataDir, { recursive: true, force: true });
+  whenStopped(forgetKey);
+  const urlOf = (name: string): string => {
+    const target = new URL(server.url);
+    target.pathname = `/${name}`;
+    return target.href;
   };
-  const gateway: Started = await start('../src/main.js', ['serve', '--role', 'all'], gatewayEnv);
   return {
-    gatewayUrl,
-    carrierUrl,
-    gatewayEnv,
-    pids: { server: gateway.pid, postgres: await postgresPid(databaseUrl), carrier: carrier.pid },
-    databaseUrl,
-    database: (name) => databaseNamed(server.url, name),
+    server,
+    async database(name, like = 'template1') {
+      await withClient(server.url, async (client) => {
+        await client.query(`drop database if exists ${name}`);
+        await client.query(`create database ${name} template ${like}`);
+      });
+      return urlOf(name);
+    },
+    urlOf,
+    envOf: (databaseUrl) => ({
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: dataDir,
+      RATE_LIMIT_SCALE: '0',
+      LOG_LEVEL: 'warn',
+    }),
     close: async () => {
-      await Promise.all([gateway.stop(), carrier.stop()]);
       await server.close();
+      await forgetKey();
     },
   };
 }
 
+/** The gateway over a database of the run, and its carrier. */
+export async function openGateway(ground: Ground, databaseUrl: string): Promise<Candidate> {
+  const port = await freePort();
+  const carrier = await openCarrier();
+  const url = `http://127.0.0.1:${port}`;
+  const env = { ...ground.envOf(databaseUrl), PORT: String(port), SANDBOX_PORT: carrier.port, PUBLIC_URL: url };
+  const begun = performance.now();
+  const gateway = await start('../src/main.js', ['serve', '--role', 'all'], env);
+  const startedInMs = performance.now() - begun;
+  const pids = { server: gateway.pid, postgres: await postgresPid(databaseUrl), carrier: carrier.pid };
+  const stop = async (): Promise<void> => {
+    await Promise.all([gateway.stop(), carrier.stop()]);
+  };
+  return { url, carrierUrl: carrier.url, databaseUrl, env, pids, startedInMs, stop };
+}
+
+/** The same work done the naive way, over a database of the run, and its carrier. */
+export async function openNaive(databaseUrl: string): Promise<Candidate> {
+  const port = await freePort();
+  const carrier = await openCarrier();
+  const env = {
+    DATABASE_URL: databaseUrl,
+    NAIVE_PORT: String(port),
+    CARRIER_URL: `${carrier.url}/mtn`,
+    CARRIER_SUBSCRIPTION: 'sandbox-collection',
+    CARRIER_USER: '5ba0d1c4-5f0e-4b3a-9d6e-7f0a1c2b3d4e',
+    CARRIER_KEY: 'sandbox-api-key',
+  };
+  const begun = performance.now();
+  const naive = await start('./naive.js', [], env);
+  const startedInMs = performance.now() - begun;
+  const pids = { server: naive.pid, postgres: await postgresPid(databaseUrl), carrier: carrier.pid };
+  const stop = async (): Promise<void> => {
+    await Promise.all([naive.stop(), carrier.stop()]);
+  };
+  const url = `http://127.0.0.1:${port}`;
+  return { url, carrierUrl: carrier.url, databaseUrl, env, pids, startedInMs, stop };
+}
+
+/** One gateway, alone. */
+export async function openStage(): Promise<Stage> {
+  const ground = await openGround();
+  const gateway = await openGateway(ground, await ground.database('bench_gateway'));
+  return {
+    gatewayUrl: gateway.url,
+    carrierUrl: gateway.carrierUrl,
+    gatewayEnv: gateway.env,
+    pids: gateway.pids,
+    databaseUrl: gateway.databaseUrl,
+    database: (name) => ground.database(name),
+    close: async () => {
+      await gateway.stop();
+      await ground.close();
+    },
+  };
+}
+
+async function openCarrier() {
+  const port = String(await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const carrier = await start('../sandbox/main.js', [], { SANDBOX_PORT: port, SANDBOX_SEED: 'bench' });
+  await fetch(`${url}/control/settings`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ auto_approve_ms: 0 }),
+  });
+  return { ...carrier, port, url };
+}
+
 /** The process of a connection, from which the rest of the server is found. */
-async function postgresPid(url: string): Promise<number> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+function postgresPid(url: string): Promise<number> {
+  return withClient(url, async (client) => {
     const { rows } = await client.query<{ pid: number }>(
       `select pid from pg_stat_activity where backend_type = 'checkpointer'`,
     );
     return rows[0]?.pid ?? 0;
-  } finally {
-    await client.end();
-  }
-}
-
-async function databaseNamed(url: string, name: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(`drop database if exists ${name}`);
-    await client.query(`create database ${name}`);
-  } finally {
-    await client.end();
-  }
-  const target = new URL(url);
-  target.pathname = `/${name}`;
-  return target.href;
+  });
 }

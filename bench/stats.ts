@@ -1,7 +1,8 @@
 /**
- * Figures of a run: percentiles of latencies, and CPU time of processes.
+ * Figures of a run: percentiles of latencies, medians and their scatter, and CPU time of processes.
  *
- * Invariant: a figure says what it was measured over; ratios are taken within one run only, because machines differ.
+ * Invariant: a figure says what it was measured over; ratios are taken within one round only, because machines differ and
+ * drift.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,18 +11,34 @@ export interface Latency {
   readonly count: number;
   readonly p50: number;
   readonly p99: number;
+  readonly p999: number;
 }
 
-/** Percentiles of latencies in milliseconds. */
-export function latencyOf(samples: number[]): Latency {
-  const sorted = [...samples].sort((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-  return { count: sorted.length, p50: at(0.5), p99: at(0.99) };
+/** Percentiles of latencies in milliseconds, by nearest rank: each is a latency that was measured. 0 where there is none. */
+export function latencyOf(samples: readonly number[]): Latency {
+  const sorted = samples.toSorted((a, b) => a - b);
+  // Per mille, because 0.999 times a thousand is not quite 999.
+  const at = (perMille: number): number => sorted[Math.max(1, Math.ceil((sorted.length * perMille) / 1000)) - 1] ?? 0;
+  return { count: sorted.length, p50: at(500), p99: at(990), p999: at(999) };
 }
 
+/** The middle value, or the mean of the two in the middle; not a number where there is none, or one is not. */
 export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+  if (values.some(Number.isNaN)) return Number.NaN;
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** The median of what was measured beside each other, divided round by round; not a number where either is missing. */
+export function medianRatio(over: readonly (number | undefined)[], under: readonly (number | undefined)[]): number {
+  return median(over.map((value, round) => (value ?? Number.NaN) / (under[round] ?? Number.NaN)));
+}
+
+/** How far rounds lie apart: the largest less the smallest, as a part of the median. 0 for fewer than two. */
+export function scatter(values: readonly number[]): number {
+  return values.length < 2 ? 0 : (Math.max(...values) - Math.min(...values)) / median(values);
 }
 
 /** CPU seconds (user and system) that a process has used, from /proc; 0 where there is none. */

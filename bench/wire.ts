@@ -1,5 +1,5 @@
 /**
- * As much HTTP/1.1 as the load needs, on bare sockets: a client that posts JSON, and a receiver that acknowledges.
+ * As much HTTP/1.1 as the load needs, on bare sockets: a client that posts and gets JSON, and a receiver that acknowledges.
  *
  * A library's client took as long for a payment as the carrier and half of PostgreSQL, on the same cores as what is
  * measured. Invariant: it understands only messages with a content-length and one answer at a time, and says so when it
@@ -16,6 +16,8 @@ export interface Answer {
 export interface Caller {
   /** Posts JSON and resolves with the answer. One call at a time. Rejects when the connection breaks. */
   post(path: string, bearer: string, body: object): Promise<Answer>;
+  /** The same without a body. */
+  get(path: string, bearer: string): Promise<Answer>;
   close(): void;
 }
 
@@ -62,18 +64,22 @@ export function openCaller(origin: string): Caller {
   };
   socket.on('error', fail);
   socket.on('close', () => fail(new Error('the connection was closed')));
+  const send = (message: string): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      if (broken !== undefined) throw broken;
+      waiting = { resolve, reject };
+      socket.write(message);
+    });
   return {
     post(path, bearer, body) {
       const text = JSON.stringify(body);
-      return new Promise((resolve, reject) => {
-        if (broken !== undefined) throw broken;
-        waiting = { resolve, reject };
-        socket.write(
-          `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\naccept-language: en\r\n` +
-            `authorization: Bearer ${bearer}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-        );
-      });
+      return send(
+        `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\naccept-language: en\r\n` +
+          `authorization: Bearer ${bearer}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+      );
     },
+    get: (path, bearer) =>
+      send(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\naccept-language: en\r\nauthorization: Bearer ${bearer}\r\n\r\n`),
     close: () => socket.destroy(),
   };
 }

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { openEmbeddedDatabase } from '../src/platform/embedded-database.ts';
 import { cpuSeconds, residentMiB, treeCpuSeconds } from './stats.ts';
 
@@ -30,27 +31,106 @@ export function freePort(): Promise<number> {
 }
 
 export interface Database {
+  /** Of the server's own database; the others lie beside it. */
   readonly url: string;
+  /**
+   * Starts the server anew with these settings besides its own; a setting that is undefined goes back to its default. Nobody
+   * may be connected. A server that was given is left as it is: then the answer is false.
+   */
+  restart(settings: Readonly<Record<string, string | undefined>>): Promise<boolean>;
   close(): Promise<void>;
 }
+
+const children = new Set<ChildProcess>();
+/** What is not a child of this process, and has to be put away all the same. */
+const closers = new Set<() => Promise<void>>();
 
 /** The server of DATABASE_URL, or an embedded one over a temporary folder. */
 export async function openDatabase(): Promise<Database> {
   const given = process.env.DATABASE_URL;
-  if (given !== undefined && given !== '') return { url: given, close: () => Promise.resolve() };
+  if (given !== undefined && given !== '') {
+    return { url: given, restart: () => Promise.resolve(false), close: () => Promise.resolve() };
+  }
   const dataDir = mkdtempSync(join(tmpdir(), 'mbongo-bench-'));
   const quiet = { info: () => undefined, warn: (message: string) => console.error(message) };
-  const database = await openEmbeddedDatabase({ dataDir, log: quiet });
-  return {
-    url: database.url,
-    close: async () => {
+  let database = await openEmbeddedDatabase({ dataDir, log: quiet });
+  let restarted: Promise<unknown> = Promise.resolve();
+  const close = async (): Promise<void> => {
+    closers.delete(close);
+    await restarted.catch(() => undefined);
+    await stopServer();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  /** The server stops with the last one who is connected: whoever comes back meanwhile is sent away once more. */
+  const stopServer = async (): Promise<void> => {
+    for (let tries = 0; tries < STOP_TRIES; tries += 1) {
+      await dismissOthers(database.url);
       await database.close();
-      rmSync(dataDir, { recursive: true, force: true });
+      if (!(await answers(database.url))) return;
+      database = await openEmbeddedDatabase({ dataDir, log: quiet });
+    }
+    throw new Error('the embedded database does not stop: somebody stays connected');
+  };
+  const restart = async (settings: Readonly<Record<string, string | undefined>>): Promise<void> => {
+    await alter(database.url, settings);
+    await stopServer();
+    database = await openEmbeddedDatabase({ dataDir, log: quiet });
+  };
+  closers.add(close);
+  return {
+    get url() {
+      return database.url;
     },
+    async restart(settings) {
+      const running = restart(settings);
+      restarted = running;
+      await running;
+      return true;
+    },
+    close,
   };
 }
 
-const children = new Set<ChildProcess>();
+const STOP_TRIES = 5;
+
+function answers(url: string): Promise<boolean> {
+  return withClient(url, () => Promise.resolve(true)).catch(() => false);
+}
+
+/** Runs `work` on a connection of its own. */
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  // A connection that is cut rejects what was asked on it; nobody asks by the event.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+function alter(url: string, settings: Readonly<Record<string, string | undefined>>): Promise<void> {
+  return withClient(url, async (client) => {
+    for (const [name, value] of Object.entries(settings)) {
+      await client.query(
+        value === undefined
+          ? `alter system reset ${name}`
+          : `alter system set ${name} = ${client.escapeLiteral(value)}`,
+      );
+    }
+  });
+}
+
+/** The embedded server stops with the last one who is connected, and processes that were killed may linger there. */
+function dismissOthers(url: string): Promise<void> {
+  return withClient(url, async (client) => {
+    await client.query(
+      `select pg_terminate_backend(pid, 5000) from pg_stat_activity
+        where backend_type = 'client backend' and pid <> pg_backend_pid() and application_name not like 'mbongo %'`,
+    );
+  });
+}
 
 export interface Started {
   readonly pid: number;
@@ -58,13 +138,12 @@ export interface Started {
 }
 
 /** Starts one of our programs and waits until it says that it is ready. */
-export function start(program: string, args: string[], env: Record<string, string>): Promise<Started> {
+export function start(program: string, args: string[], env: Readonly<Record<string, string>>): Promise<Started> {
   const child = fork(here(program), args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  children.add(child);
-  const ended = new Promise<void>((done) => child.once('exit', () => done()));
+  const ended = endOf(child);
   return new Promise((done, fail) => {
     child.once('exit', (code) => fail(new Error(`${program} ended with ${code} before it was ready`)));
     child.on('message', (message: { type?: string }) => {
@@ -72,16 +151,45 @@ export function start(program: string, args: string[], env: Record<string, strin
       const stop = async (): Promise<void> => {
         child.kill('SIGTERM');
         await ended;
-        children.delete(child);
       };
       done({ pid: child.pid ?? 0, stop });
     });
   });
 }
 
-/** Ends what a failed run has left behind. */
-export function stopAll(): void {
+/** Runs a program to its end, or until everything is stopped; resolves with what it printed. */
+export async function runToEnd(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<string> {
+  const running = run(file, [...args], { env, maxBuffer: 64 * 1024 * 1024 });
+  void endOf(running.child);
+  return (await running).stdout;
+}
+
+/** Remembers a child until it has ended. */
+function endOf(child: ChildProcess): Promise<void> {
+  children.add(child);
+  return new Promise((done) => {
+    child.once('exit', () => {
+      children.delete(child);
+      done();
+    });
+  });
+}
+
+/** Ends what a run has left behind that failed or was called off. */
+export async function stopAll(): Promise<void> {
+  const ended = [...children].map((child) => new Promise((done) => child.once('exit', done)));
   for (const child of children) child.kill('SIGKILL');
+  await Promise.all(ended);
+  for (const close of closers) await close().catch((error: unknown) => console.error(error));
+}
+
+/** Puts something away when everything is stopped, too. */
+export function whenStopped(close: () => Promise<void>): void {
+  closers.add(close);
 }
 
 /** What the others used while a load ran, its warm-up included. */
@@ -109,8 +217,10 @@ export async function load<R>(program: string, order: object, pids: Measured): P
     treeCpuSeconds(pids.postgres),
     cpuSeconds(pids.carrier),
   ];
-  const { stdout } = await run(process.execPath, [here(program), JSON.stringify(order)], {
-    maxBuffer: 64 * 1024 * 1024,
+  const running = runToEnd(process.execPath, [here(program), JSON.stringify(order)]);
+  // The failure names its arguments, and these hold credentials: it is not passed on.
+  const stdout = await running.catch((failure: { readonly stderr?: string }) => {
+    throw new Error(`${program} did not end well: ${failure.stderr?.trim() || 'it was ended'}`);
   });
   return {
     ...(JSON.parse(stdout) as R),
@@ -121,7 +231,11 @@ export async function load<R>(program: string, order: object, pids: Measured): P
   };
 }
 
-/** TPC-B-like transactions a second by pgbench, 8 clients; undefined where pgbench is not installed. */
+/** pgbench's scale: a hundred thousand accounts each, and as many branches as this to contend for. */
+export const PGBENCH_SCALE = 10;
+export const PGBENCH_CLIENTS = 8;
+
+/** TPC-B-like transactions a second by pgbench; undefined where pgbench is not installed. */
 export async function pgbench(url: string, seconds: number, prepare: boolean): Promise<number | undefined> {
   const found = ['/usr/bin/pgbench', '/usr/local/bin/pgbench', '/opt/homebrew/bin/pgbench'].find(existsSync);
   if (found === undefined) return undefined;
@@ -134,7 +248,7 @@ export async function pgbench(url: string, seconds: number, prepare: boolean): P
     PGPASSWORD: decodeURIComponent(target.password),
     PGDATABASE: target.pathname.slice(1),
   };
-  if (prepare) await run(found, ['-i', '-q', '-s', '10'], { env });
-  const { stdout } = await run(found, ['-n', '-c', '8', '-j', '2', '-T', String(seconds)], { env });
-  return Number(/tps = ([0-9.]+)/.exec(stdout)?.[1] ?? 0);
+  if (prepare) await runToEnd(found, ['-i', '-q', '-s', String(PGBENCH_SCALE)], env);
+  const said = await runToEnd(found, ['-n', '-c', String(PGBENCH_CLIENTS), '-j', '2', '-T', String(seconds)], env);
+  return Number(/tps = ([0-9.]+)/.exec(said)?.[1] ?? 0);
 }

@@ -17,7 +17,7 @@ import { inboxDoor, inboxPages } from './inbox/routes.ts';
 import { createCallbackSender } from './mtn/callback-sender.ts';
 import { createCollections } from './mtn/collections.ts';
 import { createDisbursements } from './mtn/disbursements.ts';
-import { mtnRoutes } from './mtn/routes.ts';
+import { registerMtn } from './mtn/mtn.ts';
 import { type MtnCredentials, sandboxCredentials } from './mtn/tokens.ts';
 import { assetRoutes, readAssets } from './pages/assets.ts';
 import { startPage } from './pages/start.ts';
@@ -70,18 +70,14 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   const app = createServer();
   app.addHook('onClose', () => callbacks.close());
-  await app.register(
-    async (scope) =>
-      mtnRoutes(scope, {
-        world,
-        collections: createCollections(carrier),
-        disbursements: createDisbursements(carrier),
-        collectionCredentials: options.mtnCredentials ?? sandboxCredentials.collection,
-        disbursementCredentials: options.mtnDisbursementCredentials ?? sandboxCredentials.disbursement,
-        hooks: faultHooks('mtn', faults, world),
-      }),
-    { prefix: '/mtn' },
-  );
+  await registerMtn(app, {
+    world,
+    faults,
+    collections: createCollections(carrier),
+    disbursements: createDisbursements(carrier),
+    collectionCredentials: options.mtnCredentials ?? sandboxCredentials.collection,
+    disbursementCredentials: options.mtnDisbursementCredentials ?? sandboxCredentials.disbursement,
+  });
   const assets = readAssets();
   const script = assets.get('cardnet-session.js')?.content;
   await registerCardnet(app, {

@@ -18,6 +18,7 @@ import { cardRoutes } from './http/card-routes.ts';
 import { collectRedirectRoutes } from './http/collect-redirect.ts';
 import { deliveryRoutes } from './http/deliveries.ts';
 import { eventRoutes } from './http/events.ts';
+import { createLimiter, type Limiter } from './http/overload.ts';
 import { paymentRoutes } from './http/payments.ts';
 import { payoutRoutes } from './http/payouts.ts';
 import { refundRoutes } from './http/refunds.ts';
@@ -37,12 +38,16 @@ import { type Round, repeat } from './rounds/round.ts';
 import { snapshotRounds } from './rounds/snapshot-round.ts';
 import { webhookRounds } from './rounds/webhook-round.ts';
 import { openStore, type Store } from './store/store.ts';
-import { auditMetrics } from './usecases/audit-metrics.ts';
 import { doubtAfterLeap } from './usecases/clock-leap.ts';
+import { databaseMetrics } from './usecases/database-metrics.ts';
 import type { Deps } from './usecases/deps.ts';
 import { bindDevice } from './usecases/device-bind.ts';
 import { createDispatcher, type Dispatcher } from './usecases/payout-dispatch.ts';
 import { createRefundDispatcher } from './usecases/refund-dispatch.ts';
+import { roundMetrics } from './usecases/round-metrics.ts';
+import { databaseErrors, storeMetrics } from './usecases/store-metrics.ts';
+import { watchUpstreams } from './usecases/upstream-watch.ts';
+import { openWatch, type Watch } from './usecases/watch.ts';
 import { type Courier, createCourier } from './usecases/webhook-deliver.ts';
 
 export type Role = 'all' | 'api' | 'worker';
@@ -58,21 +63,40 @@ export interface Gateway extends Tools {
   readonly courier: Courier;
   readonly dispatcher: Dispatcher;
   readonly rounds: readonly Round[];
+  /** Brings what is not counted in this process up to date, before its numbers are read. */
+  refreshMetrics(): Promise<void>;
+  /** From now on says that it is not ready, and serves all the same: load balancers turn to others. */
+  drain(): void;
   /** Starts to listen, where the configuration says. Returns the address. */
   listen(): Promise<string>;
   /** Accepts nothing more, finishes what is under way, and closes. */
   stop(): Promise<void>;
 }
 
+/** Connections that the system keeps until they are taken, as far as it allows: a storm of them is not turned into retries. */
+const WAITING_CONNECTIONS = 2_048;
+
 /** What the command line needs: the store and the doors, without a server. */
-export async function assembleTools(config: Config, platform: Platform, databaseUrl: string): Promise<Tools> {
-  const store = await openStore({ url: databaseUrl, onError: (error) => platform.log.error('store_error', {}, error) });
+export async function assembleTools(
+  config: Config,
+  platform: Platform,
+  databaseUrl: string,
+  watch: Watch,
+): Promise<Tools> {
+  const errors = databaseErrors(platform.metrics);
+  const onError = (error: Error): void => {
+    errors();
+    platform.log.error('store_error', {}, error);
+  };
+  const store = await openStore({ url: databaseUrl, onError });
+  storeMetrics(store, platform.metrics);
+  const upstreams = watchUpstreams(openConnectors(config, platform), watch.upstreams);
   const background = new Set<Promise<unknown>>();
   const deps: Deps = {
     ...platform,
     store,
     books: openSandboxBooks(config, platform.outbound),
-    connectors: doubtAfterLeap(openConnectors(config, platform), platform.clock),
+    connectors: doubtAfterLeap(upstreams, platform.clock),
     mode: config.mode,
     publicUrl: config.publicUrl,
     cardCallbackSecret: config.cardnetCallbackSecret,
@@ -99,10 +123,13 @@ export async function assembleGateway(
   platform: Platform,
   options: { readonly databaseUrl: string; readonly role: Role },
 ): Promise<Gateway> {
-  const tools = await assembleTools(config, platform, options.databaseUrl);
+  const watch = openWatch(platform);
+  const tools = await assembleTools(config, platform, options.databaseUrl, watch);
   await tools.store.plan();
-  const courier = createCourier(tools.deps);
-  const store = announcingStore(tools.store, ({ table, row }) => {
+  const limiter = createLimiter({ now: () => performance.now(), afterTurn: setImmediate });
+  const followed = watch.commits(followedStore(tools.store, limiter));
+  const courier = createCourier({ ...tools.deps, store: followed, outbound: watch.webhooks });
+  const store = announcingStore(followed, ({ table, row }) => {
     if (table === 'webhook_event') courier.offer(row);
     else if (table === 'payout_line') dispatcher.offer(row);
     else if (table === 'refund') refunds.offer(row);
@@ -122,7 +149,8 @@ export async function assembleGateway(
           ...auditRounds(deps),
           ...snapshotRounds(deps),
         ];
-  const rounds = works.map((work) => repeat(work.name, work.every, work.run, deps));
+  const ran = roundMetrics(platform.metrics, platform.clock);
+  const rounds = works.map((work) => repeat(work.name, work.every, work.run, deps, ran));
   const routes =
     options.role === 'worker'
       ? []
@@ -142,28 +170,33 @@ export async function assembleGateway(
           ...availabilityRoutes(deps),
           ...callbackRoutes(deps),
         ];
+  let draining = false;
+  const refreshMetrics = databaseMetrics(deps, platform.metrics);
   const app = createServer({
     ...platform,
     routes,
+    isDraining: () => draining,
+    limiter,
     ...(options.role === 'worker' ? {} : { pages: checkoutPages(deps) }),
     mode: config.mode,
     publicUrl: config.publicUrl,
+    ...(config.mode === 'sandbox' ? { sandboxUrl: `http://127.0.0.1:${config.sandboxPort}` } : {}),
     rateLimitScale: config.rateLimitScale,
     trustProxy: config.trustProxy,
     lookups: {
-      sessionCaller: store.session.caller,
-      credentialCaller: store.credential.caller,
+      sessionCaller: (...key) => limiter.reads.follow(store.session.caller(...key)),
+      credentialCaller: (...key) => limiter.reads.follow(store.credential.caller(...key)),
       merchantAt: store.merchant.at,
       idempotencyGet: store.idempotency.get,
     },
-    refreshMetrics: auditMetrics(deps, platform.metrics),
+    refreshMetrics,
     bindDevice: (session, fingerprint) => bindDevice(deps, session, fingerprint),
     ready: async () => {
       const database = await store.ping().then(
         () => true,
         () => false,
       );
-      return { ok: database, checks: { database } };
+      return { ok: database && !draining, checks: { database, accepting: !draining } };
     },
   });
   const stop = async (): Promise<void> => {
@@ -173,8 +206,17 @@ export async function assembleGateway(
     await courier.close();
     await tools.close();
   };
-  const listen = (): Promise<string> => app.listen({ host: config.host, port: config.port });
-  return { ...tools, deps, store, app, courier, dispatcher, rounds, listen, stop };
+  const drain = (): void => {
+    draining = true;
+  };
+  const port = options.role === 'worker' ? (config.workerPort ?? config.port) : config.port;
+  const listen = (): Promise<string> => app.listen({ host: config.host, port, backlog: WAITING_CONNECTIONS });
+  return { ...tools, deps, store, app, courier, dispatcher, rounds, refreshMetrics, drain, listen, stop };
+}
+
+/** A store whose changes are counted while they wait, so that no more is let in than it can take. */
+function followedStore(store: Store, { commits }: Limiter): Store {
+  return { ...store, commit: (change) => commits.follow(store.commit(change)) };
 }
 
 /** A store that hands on what it has inserted: events and lines to start are born leased to this process. */

@@ -32,6 +32,17 @@ function problemOf(environment: Environment): string {
   return 'none';
 }
 
+test('traces leave for a collector that is named', () => {
+  const endpoint = 'http://127.0.0.1:4318';
+  expect(readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: `${endpoint}/` }).traces).toEqual({
+    endpoint,
+    serviceName: 'mbongo',
+    share: 1,
+  });
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'pay', OTEL_TRACES_SAMPLER_ARG: '0.25' };
+  expect(readConfig(env).traces).toEqual({ endpoint, serviceName: 'pay', share: 0.25 });
+});
+
 test('an empty environment is a sandbox that works', () => {
   expect(readConfig({})).toEqual({
     mode: 'sandbox',
@@ -39,6 +50,7 @@ test('an empty environment is a sandbox that works', () => {
     host: '127.0.0.1',
     port: 8080,
     sandboxPort: 8090,
+    drainMs: 0,
     publicUrl: 'http://127.0.0.1:8080',
     masterKeys: [],
     cardnetCallbackSecret: 'sandbox-cardnet-callback-secret',
@@ -102,6 +114,8 @@ test('everything that is set is read', () => {
     TRUST_PROXY: '10.0.0.0/8, ::1,192.0.2.7',
     SMS_URL: 'http://127.0.0.1:7000/sms',
     SMS_TOKEN: 'ours',
+    WORKER_PORT: '9464',
+    DRAIN_MS: '5000',
   });
   rmSync(folder, { recursive: true });
   expect(config).toEqual({
@@ -111,6 +125,8 @@ test('everything that is set is read', () => {
     host: '127.0.0.1',
     port: 8080,
     sandboxPort: 8090,
+    workerPort: 9464,
+    drainMs: 5_000,
     publicUrl: 'https://pay.example.com',
     masterKeys: [KEY, OLDER],
     cardnetCallbackSecret: 'ours',
@@ -166,6 +182,8 @@ describe('a bad value is named in one line with an example', () => {
     ['zero sandbox port', { SANDBOX_PORT: '0' }, 'SANDBOX_PORT is "0": it must be a whole number from 1 to'],
     ['same ports', { PORT: '8090' }, 'SANDBOX_PORT is the same as PORT'],
     ['level', { LOG_LEVEL: 'loud' }, 'LOG_LEVEL is "loud"'],
+    ['collector', { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }, 'OTEL_EXPORTER_OTLP_ENDPOINT'],
+    ['share', { OTEL_TRACES_SAMPLER_ARG: '10' }, 'OTEL_TRACES_SAMPLER_ARG is a share: it must be between 0 and 1'],
     ['scale', { RATE_LIMIT_SCALE: '1e3' }, 'RATE_LIMIT_SCALE is "1e3": it must be a number from 0 up'],
     ['negative scale', { RATE_LIMIT_SCALE: '-1' }, 'RATE_LIMIT_SCALE is "-1"'],
     ['proxy', { TRUST_PROXY: '10.0.0.1,all' }, 'TRUST_PROXY holds "all": it must list IP addresses or networks'],

@@ -53,6 +53,16 @@ export interface SmsConfig {
   readonly token: string;
 }
 
+/** OpenTelemetry's own variables; what the exporter reads besides them stands in docs/operating.md. */
+export interface TracesConfig {
+  /** `OTEL_EXPORTER_OTLP_ENDPOINT`: a collector that speaks OTLP over HTTP, without a slash at the end. */
+  readonly endpoint: string;
+  /** `OTEL_SERVICE_NAME`. */
+  readonly serviceName: string;
+  /** `OTEL_TRACES_SAMPLER_ARG`: the share of transactions that is recorded, 0 to 1. */
+  readonly share: number;
+}
+
 export interface Config {
   /** `GATEWAY_MODE`. */
   readonly mode: GatewayMode;
@@ -66,12 +76,18 @@ export interface Config {
   readonly port: number;
   /** `SANDBOX_PORT`: where the sandbox networks listen. */
   readonly sandboxPort: number;
+  /** `WORKER_PORT`: where a process of the role worker answers about its health and metrics; absent: nowhere. */
+  readonly workerPort?: number;
+  /** `DRAIN_MS`: how long a process that was told to stop says that it is not ready before it accepts nothing more. */
+  readonly drainMs: number;
   /** `PUBLIC_URL`: how the world reaches this gateway, without a slash at the end; absent: where it listens. */
   readonly publicUrl: string;
   /** `MASTER_KEY`: base64, 32 bytes each, the active one first. Empty only in sandbox mode: one is made (master-key.ts). */
   readonly masterKeys: readonly string[];
   /** `CARDNET_CALLBACK_SECRET`: shared with the card network. Absent: its callbacks are refused. */
   readonly cardnetCallbackSecret?: string;
+  /** Where traces go; absent: nothing is recorded. */
+  readonly traces?: TracesConfig;
   /** `LOG_LEVEL`. */
   readonly logLevel: LogLevel;
   /** `RATE_LIMIT_SCALE`: multiplies the traffic limits; 0 switches them off. */
@@ -142,9 +158,12 @@ export function readConfig(environment: Environment, defaults: Environment = {})
     host,
     port,
     sandboxPort,
+    ...present('workerPort', readWorkerPort(env)),
+    drainMs: env.whole('DRAIN_MS', { from: 0, to: 60_000 }, 0),
     publicUrl: readPublicUrl(env, mode) ?? listenUrl(host, port),
     masterKeys: readMasterKeys(env, mode),
     ...present('cardnetCallbackSecret', readCredential(env, 'CARDNET_CALLBACK_SECRET', mode).value),
+    ...present('traces', readTraces(env)),
     logLevel: env.word<LogLevel>('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
     rateLimitScale: env.decimal('RATE_LIMIT_SCALE', 1),
     trustProxy: env.networks('TRUST_PROXY'),
@@ -178,8 +197,12 @@ function readPublicUrl(env: EnvironmentReader, mode: GatewayMode): string | unde
   return env.url('PUBLIC_URL', { example: PUBLIC_URL_EXAMPLE, https: mode === 'production' });
 }
 
+function readWorkerPort(env: EnvironmentReader): number | undefined {
+  return env.text('WORKER_PORT') === undefined ? undefined : env.whole('WORKER_PORT', { from: 0, to: 65_535 }, 9464);
+}
+
 /** Where we listen, as an address that can be called: of every address it takes this machine's own. */
-function listenUrl(host: string, port: number): string {
+export function listenUrl(host: string, port: number): string {
   const every = host === '0.0.0.0' || host === '::';
   return `http://${every ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`;
 }
@@ -235,6 +258,18 @@ function readCredential(env: EnvironmentReader, name: CredentialName, mode: Gate
     env.problem(name, `is the sandbox's, which everybody knows: production needs your own, for example ${name}=…`);
   }
   return { name, value };
+}
+
+function readTraces(env: EnvironmentReader): TracesConfig | undefined {
+  const endpoint = env.url('OTEL_EXPORTER_OTLP_ENDPOINT', { example: 'http://127.0.0.1:4318', https: false });
+  const share = env.decimal('OTEL_TRACES_SAMPLER_ARG', 1);
+  if (share > 1) {
+    const example = 'OTEL_TRACES_SAMPLER_ARG=0.1';
+    env.problem('OTEL_TRACES_SAMPLER_ARG', `is a share: it must be between 0 and 1, for example ${example}`);
+  }
+  return endpoint === undefined
+    ? undefined
+    : { endpoint, serviceName: env.text('OTEL_SERVICE_NAME') ?? 'mbongo', share };
 }
 
 function readFilePath(env: EnvironmentReader, name: string, example: string): string | undefined {

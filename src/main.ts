@@ -4,8 +4,7 @@
  */
 
 import { runCommandLine } from './commands/command-line.ts';
-
-const VERSION = '0.1.0';
+import { VERSION } from './platform/version.ts';
 
 // A reader that has gone away (`mbongo … | head -1`) is no reason to fail.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

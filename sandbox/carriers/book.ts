@@ -45,27 +45,40 @@ function lineOf(entry: BookEntry): BookLine {
   return { ...entry, at: new Date(entry.at).toISOString() };
 }
 
+type Kept = { -readonly [field in keyof BookEntry]: BookEntry[field] };
+
 export function createBook(): Book {
-  const entries = new Map<string, BookEntry>();
-  const order: string[] = [];
-  const linesOf = (keys: Iterable<string>): BookLine[] =>
-    [...keys].flatMap((key) => entries.get(key) ?? []).map(lineOf);
-  const twice = new Set<string>();
-  const keyOf = (carrier: string, reference: string, part = '') => `${carrier}/${reference}/${part}`;
+  const entries: Kept[] = [];
+  const twice = new Set<Kept>();
+  /** By carrier and part, then by reference: a name made of all three would be one more string for every movement. */
+  const shelves = new Map<string, Map<string, Kept>>();
+  const shelfOf = (carrier: string, part = ''): Map<string, Kept> => {
+    const name = `${carrier}/${part}`;
+    const known = shelves.get(name);
+    if (known !== undefined) return known;
+    const shelf = new Map<string, Kept>();
+    shelves.set(name, shelf);
+    return shelf;
+  };
 
   return {
     record: (entry, part) => {
-      const key = keyOf(entry.carrier, entry.reference, part);
-      const before = entries.get(key);
-      if (before === undefined) order.push(key);
-      else twice.add(key);
-      entries.set(key, before === undefined ? { ...entry, times: 1 } : { ...before, times: before.times + 1 });
+      const shelf = shelfOf(entry.carrier, part);
+      const before = shelf.get(entry.reference);
+      if (before !== undefined) {
+        before.times += 1;
+        twice.add(before);
+        return;
+      }
+      const kept = { ...entry, times: 1 };
+      entries.push(kept);
+      shelf.set(entry.reference, kept);
     },
-    find: (carrier, reference, part) => entries.get(keyOf(carrier, reference, part)),
+    find: (carrier, reference, part) => shelfOf(carrier, part).get(reference),
     lines: (filter = {}) => {
       const lines: BookLine[] = [];
       const reference = filter.reference?.toLowerCase();
-      for (const entry of entries.values()) {
+      for (const entry of entries) {
         if (filter.carrier !== undefined && filter.carrier !== entry.carrier) continue;
         if (reference !== undefined && reference !== entry.reference.toLowerCase()) continue;
         if (filter.msisdn !== undefined && filter.msisdn !== entry.msisdn) continue;
@@ -73,10 +86,10 @@ export function createBook(): Book {
       }
       return lines;
     },
-    newest: (count) => linesOf(order.slice(-count).reverse()),
-    page: (after, limit) => linesOf(order.slice(after, after + limit)),
-    repeated: () => linesOf(twice),
-    ofExternalIds: (ids) => [...entries.values()].filter(({ external_id }) => ids.has(external_id)).map(lineOf),
-    size: () => entries.size,
+    newest: (count) => entries.slice(-count).reverse().map(lineOf),
+    page: (after, limit) => entries.slice(after, after + limit).map(lineOf),
+    repeated: () => [...twice].map(lineOf),
+    ofExternalIds: (ids) => entries.filter(({ external_id }) => ids.has(external_id)).map(lineOf),
+    size: () => entries.length,
   };
 }

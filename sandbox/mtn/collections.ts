@@ -20,7 +20,7 @@ export function createCollections(parts: MovementsParts): Movements {
   const { world, settings, phones } = parts;
 
   const prompt = (request: MoneyRequest, decision: Decision, end: (outcome: Outcome) => void) => {
-    phones.push({
+    const asked = {
       id: request.reference,
       carrier,
       msisdn: request.msisdn,
@@ -31,9 +31,10 @@ export function createCollections(parts: MovementsParts): Movements {
       at: world.now(),
       expires_at: world.now() + settings.prompt_life_ms,
       decides_by_itself: decision !== 'person',
-      onVerdict: (verdict) =>
-        end(verdict === 'approve' ? outcomes.approved : verdict === 'reject' ? outcomes.rejected : outcomes.locked),
-    });
+    };
+    phones.push(asked, (verdict) =>
+      end(verdict === 'approve' ? outcomes.approved : verdict === 'reject' ? outcomes.rejected : outcomes.locked),
+    );
   };
 
   return createMovements(parts, {

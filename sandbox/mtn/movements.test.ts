@@ -6,7 +6,7 @@ import { createPhones } from '../phone/phones.ts';
 import { manualWorld } from '../testing/manual-world.ts';
 import { createCollections } from './collections.ts';
 import { createDisbursements } from './disbursements.ts';
-import type { MoneyRequest, MovementsParts } from './movements.ts';
+import type { MoneyRequest, Movements, MovementsParts } from './movements.ts';
 
 function parts(remembered: number) {
   const world = manualWorld();
@@ -35,6 +35,11 @@ function request(reference: string, msisdn: string): MoneyRequest {
   };
 }
 
+/** What a status request would be answered with. */
+function found(movements: Movements, reference: string): unknown {
+  return JSON.parse(movements.find(reference) ?? 'null');
+}
+
 test.each([
   ['debit', createCollections],
   ['credit', createDisbursements],
@@ -47,7 +52,7 @@ test.each([
     world.advance(1_000);
   }
   for (let n = 0; n < 20; n += 1) {
-    expect(movements.find(`paid-${n}`)).toMatchObject({
+    expect(found(movements, `paid-${n}`)).toMatchObject({
       status: 'SUCCESSFUL',
       amount: '7',
       currency: 'XAF',
@@ -67,10 +72,10 @@ test('payouts that are never decided do not pile up, and pay nothing', () => {
   const disbursements = createDisbursements({ world, book, ...rest });
   for (let n = 0; n < 20; n += 1) {
     expect(disbursements.take(request(`open-${n}`, '237670000004'))).toBe('taken');
-    expect(disbursements.find(`open-${n}`)).toMatchObject({ status: 'PENDING' });
+    expect(found(disbursements, `open-${n}`)).toMatchObject({ status: 'PENDING' });
   }
   world.advance(86_400_000);
-  expect(disbursements.find('open-19')).toMatchObject({ status: 'PENDING' });
+  expect(found(disbursements, 'open-19')).toMatchObject({ status: 'PENDING' });
   expect(disbursements.find('open-0')).toBeUndefined();
   expect(disbursements.take(request('open-0', '237670000001'))).toBe('duplicate');
   expect(book.size()).toBe(0);

@@ -22,33 +22,26 @@ export type MoneyRequest = {
   readonly callbackUrl: string | null;
 };
 
-type Party = { readonly partyIdType: 'MSISDN'; readonly partyId: string };
-
-/** The status body of MTN's API, field for field; it is also the body of the callback. */
-export type MoneyStatus = {
-  readonly amount: string;
-  readonly currency: string;
-  readonly financialTransactionId?: string;
-  readonly externalId: string;
-  readonly payer?: Party;
-  readonly payee?: Party;
-  readonly payerMessage: string;
-  readonly payeeNote: string;
+/** What the status body of MTN's API says of how it stands, beside what was asked for. */
+type Standing = {
   readonly status: 'PENDING' | 'SUCCESSFUL' | 'FAILED';
+  readonly financialTransactionId?: string;
   readonly reason?: string;
 };
 
 export type Callback = {
   readonly url: string;
   readonly reference: string;
-  readonly bodies: readonly MoneyStatus[];
+  /** JSON. */
+  readonly bodies: readonly string[];
 };
 
 /** A product as its routes see it. */
 export type Movements = {
   /** `taken_unanswered` is taken too, but its HTTP answer must never come (ending 05). */
   readonly take: (request: MoneyRequest) => 'taken' | 'taken_unanswered' | 'duplicate' | 'down';
-  readonly find: (reference: string) => MoneyStatus | undefined;
+  /** The status body of MTN's API as JSON; it is also the body of the callback. */
+  readonly find: (reference: string) => string | undefined;
 };
 
 export type MovementsParts = {
@@ -76,47 +69,50 @@ export type Product<D> = {
 
 export const carrier = 'mtn';
 
-type Open<D> = {
-  status: MoneyStatus;
-  readonly request: MoneyRequest;
-  readonly behaviour: Behaviour<D>;
-};
+type Open<D> = { readonly request: MoneyRequest; readonly behaviour: Behaviour<D> };
 
 export function createMovements<D>(parts: MovementsParts, product: Product<D>): Movements {
   const { world, book, sendCallback, remembered = 200_000 } = parts;
   const { party, kind } = product;
-  const requests = createMemory<Open<D>>(remembered);
+  // What is decided is kept as the text that is told: it does not change, and one string is the cheapest to keep.
+  const requests = createMemory<Open<D> | string>(remembered);
   let transactionNumber = kind === 'debit' ? 23_503_452 : 61_208_117;
 
-  const pendingBody = (request: MoneyRequest): MoneyStatus => ({
-    amount: request.amount,
-    currency: request.currency,
-    externalId: request.externalId,
-    [party]: { partyIdType: 'MSISDN', partyId: request.msisdn },
-    payerMessage: request.payerMessage,
-    payeeNote: request.payeeNote,
-    status: 'PENDING',
-  });
-  const notify = ({ status, request, behaviour }: Open<D>, before: MoneyStatus) => {
-    if (request.callbackUrl === null || behaviour.callback === 'none') return;
-    const bodies = behaviour.callback === 'once' ? [status] : [status, before, status];
-    sendCallback({ url: request.callbackUrl, reference: request.reference, bodies });
+  const bodyOf = (request: Omit<MoneyRequest, 'callbackUrl'>, standing: Standing): string => {
+    const named = { partyIdType: 'MSISDN', partyId: request.msisdn };
+    // Written out field by field: an object that is put together from others takes much longer to become text.
+    return JSON.stringify({
+      amount: request.amount,
+      currency: request.currency,
+      externalId: request.externalId,
+      payer: party === 'payer' ? named : undefined,
+      payee: party === 'payee' ? named : undefined,
+      payerMessage: request.payerMessage,
+      payeeNote: request.payeeNote,
+      status: standing.status,
+      financialTransactionId: standing.financialTransactionId,
+      reason: standing.reason,
+    });
+  };
+  const notify = ({ request, behaviour }: Open<D>, body: string) => {
+    const { callbackUrl: url, reference } = request;
+    if (url === null || behaviour.callback === 'none') return;
+    const bodies = behaviour.callback === 'once' ? [body] : [body, bodyOf(request, PENDING), body];
+    sendCallback({ url, reference, bodies });
+  };
+  const pay = ({ reference, msisdn, amount, currency: upper, externalId: external_id }: MoneyRequest): Standing => {
+    transactionNumber += 1;
+    const currency = upper.toLowerCase();
+    book.record({ carrier, reference, kind, msisdn, amount, currency, external_id, at: world.now() }, partOf(kind));
+    return { status: 'SUCCESSFUL', financialTransactionId: String(transactionNumber) };
   };
   const finish = (reference: string, reason: string | undefined): boolean => {
     const open = requests.get(reference);
-    if (open === undefined || open.status.status !== 'PENDING') return false;
-    const before = open.status;
-    if (reason === undefined) {
-      transactionNumber += 1;
-      open.status = { ...before, financialTransactionId: String(transactionNumber), status: 'SUCCESSFUL' };
-      const { msisdn, amount, externalId: external_id } = open.request;
-      const currency = before.currency.toLowerCase();
-      book.record({ carrier, reference, kind, msisdn, amount, currency, external_id, at: world.now() }, partOf(kind));
-    } else {
-      open.status = { ...before, status: 'FAILED', reason };
-    }
+    if (open === undefined || typeof open === 'string') return false;
+    const body = bodyOf(open.request, reason === undefined ? pay(open.request) : { status: 'FAILED', reason });
+    requests.keep(reference, body);
     requests.mayForget(reference);
-    notify(open, before);
+    notify(open, body);
     return true;
   };
 
@@ -126,25 +122,27 @@ export function createMovements<D>(parts: MovementsParts, product: Product<D>): 
       const behaviour = product.behaviourOf(request.msisdn);
       if (behaviour.answer === 'down') return 'down';
       if (requests.knows(reference)) return 'duplicate';
-      requests.keep(reference, { status: pendingBody(request), request, behaviour });
+      requests.keep(reference, { request, behaviour });
       const when = product.decide(request, behaviour.decision, (reason) => finish(reference, reason));
       // What is never decided would lie about for ever: it is forgotten in its turn, as if it were final.
       if (when === 'never') requests.mayForget(reference);
       return behaviour.answer === 'hangs' ? 'taken_unanswered' : 'taken';
     },
     find: (reference) => {
-      const open = requests.get(reference);
-      if (open !== undefined) return open.status;
+      const kept = requests.get(reference);
+      if (kept !== undefined) return typeof kept === 'string' ? kept : bodyOf(kept.request, PENDING);
       // What moved money must stay findable for ever: a gateway that hears "not found" would call it not taken.
       const entry = book.find(carrier, reference, partOf(kind));
       if (entry === undefined) return undefined;
       const { amount, msisdn, external_id } = entry;
       const currency = entry.currency.toUpperCase();
       const request = { reference, amount, currency, externalId: external_id, msisdn, payerMessage: '', payeeNote: '' };
-      return { ...pendingBody({ ...request, callbackUrl: null }), status: 'SUCCESSFUL' };
+      return bodyOf(request, { status: 'SUCCESSFUL' });
     },
   };
 }
+
+const PENDING: Standing = { status: 'PENDING' };
 
 /** What is kept by reference: nothing is forgotten before it may be, and a reference is known for ever. */
 function createMemory<T>(remembered: number) {

@@ -2,8 +2,12 @@
  * Reads MTN's request to pay or transfer off the wire and says what is wrong with it in MTN's words (upstreams §1.3 to §1.6).
  * Invariant: nothing here changes state; a body that passes is complete.
  */
-import type { IncomingHttpHeaders } from 'node:http';
 import type { MoneyRequest, PartyName } from './movements.ts';
+
+/** Of a request, by their names in lower case. */
+export type Headers = Readonly<Record<string, string | string[] | undefined>> & {
+  readonly authorization?: string | undefined;
+};
 
 export type WireError = { readonly status: number; readonly body: Readonly<Record<string, string | number>> };
 export type Parsed =
@@ -45,7 +49,7 @@ export const duplicate = wireError(
 export const down = wireError(503, 'SERVICE_UNAVAILABLE', 'Service temporarily unavailable, try again later.');
 
 /** X-Target-Environment must name the sandbox, on every call but the token's. */
-export function environmentError(headers: IncomingHttpHeaders): WireError | undefined {
+export function environmentError(headers: Headers): WireError | undefined {
   const environment = headers['x-target-environment'];
   if (environment === 'sandbox') return undefined;
   if (environment === undefined || environment === '') return badRequest('Header X-Target-Environment is missing.');
@@ -56,7 +60,7 @@ export function isReference(text: unknown): text is string {
   return typeof text === 'string' && uuidV4.test(text);
 }
 
-function callbackUrl(headers: IncomingHttpHeaders): string | null | WireError {
+function callbackUrl(headers: Headers): string | null | WireError {
   const given = headers['x-callback-url'];
   if (given === undefined) return null;
   if (typeof given === 'string' && /^https?:/i.test(given) && URL.canParse(given)) return given;
@@ -65,6 +69,11 @@ function callbackUrl(headers: IncomingHttpHeaders): string | null | WireError {
     'INVALID_CALLBACK_URL_HOST',
     'Callback URL with different host name then configured for API User.',
   );
+}
+
+/** A copy of its own: a reference is kept for ever, and would otherwise keep the whole message that it was cut out of. */
+function detached(reference: string): string {
+  return Buffer.from(reference, 'latin1').toString('latin1');
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
@@ -91,7 +100,7 @@ function bodyError(body: Readonly<Record<string, unknown>>, name: PartyName): Wi
 }
 
 /** `party` is whose number the body names: `payer` in a request to pay, `payee` in a transfer. */
-export function parseMoneyRequest(headers: IncomingHttpHeaders, given: unknown, party: PartyName): Parsed {
+export function parseMoneyRequest(headers: Headers, given: unknown, party: PartyName): Parsed {
   const reference = headers['x-reference-id'];
   if (!isReference(reference))
     return { kind: 'error', error: badRequest('Header X-Reference-Id must be a UUID version 4.') };
@@ -103,7 +112,7 @@ export function parseMoneyRequest(headers: IncomingHttpHeaders, given: unknown, 
   return {
     kind: 'ok',
     request: {
-      reference: reference.toLowerCase(),
+      reference: detached(reference.toLowerCase()),
       amount: text(body.amount),
       currency: text(body.currency),
       externalId: text(body.externalId),

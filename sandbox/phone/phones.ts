@@ -41,7 +41,7 @@ export type Message = {
 
 /** What the owner said, as the carrier hears it; `locked` is three wrong PINs. */
 export type Verdict = 'approve' | 'reject' | 'locked';
-export type NewPrompt = Omit<Prompt, 'status' | 'wrong_pins'> & { readonly onVerdict: (verdict: Verdict) => void };
+export type NewPrompt = Omit<Prompt, 'status' | 'wrong_pins'>;
 
 export type AnswerResult =
   | { readonly kind: 'answered'; readonly prompt: Prompt }
@@ -59,7 +59,7 @@ export type Handset = {
 };
 
 export type Phones = {
-  readonly push: (prompt: NewPrompt) => void;
+  readonly push: (prompt: NewPrompt, onVerdict: (verdict: Verdict) => void) => void;
   /** The carrier's own decision about a prompt: it leaves `pending`. Unknown or answered prompts are left alone. */
   readonly settle: (msisdn: string, id: string, status: Exclude<PromptStatus, 'pending'>) => void;
   readonly answer: (msisdn: string, id: string, answer: 'approve' | 'reject', pin: string) => AnswerResult;
@@ -80,8 +80,21 @@ const pinsAllowed = 3;
 /** The PIN of every sandbox phone (contract §11). */
 const rightPin = '0000';
 
-type Slot = { prompt: Prompt; readonly onVerdict: (verdict: Verdict) => void };
+/** The oldest are forgotten so many at a time: to find the first key of a map is dear where others were deleted before it. */
+const forgottenAtOnce = 200;
+
+type Slot = {
+  readonly asked: NewPrompt;
+  /** Gone once the prompt has been decided: what hears it need not be kept as long as the prompt. */
+  onVerdict: ((verdict: Verdict) => void) | undefined;
+  status: PromptStatus;
+  wrong_pins: number;
+};
 type Phone = { slots: Slot[]; messages: Message[] };
+
+function promptOf({ asked, status, wrong_pins }: Slot): Prompt {
+  return { ...asked, status, wrong_pins };
+}
 
 /** The six-digit code in a message, also when it is written in two groups of three. */
 export function codeIn(text: string): string | null {
@@ -106,30 +119,41 @@ export function createPhones(world: World): Phones {
     // Deleting and setting again keeps the map in the order of last use, so that the first key is the one to forget.
     phones.delete(msisdn);
     phones.set(msisdn, phone);
-    const oldest = phones.size > phonesKept ? phones.keys().next().value : undefined;
-    if (oldest !== undefined) phones.delete(oldest);
+    if (phones.size >= phonesKept + forgottenAtOnce) forgetOldest();
     return phone;
+  };
+  const forgetOldest = () => {
+    for (const oldest of phones.keys()) {
+      if (phones.size <= phonesKept) break;
+      phones.delete(oldest);
+    }
   };
   const changed = (msisdn: string) => {
     for (const watcher of watchers.get(msisdn) ?? []) watcher();
   };
-  const slotOf = (msisdn: string, id: string) => phones.get(msisdn)?.slots.find((slot) => slot.prompt.id === id);
+  const slotOf = (msisdn: string, id: string) => phones.get(msisdn)?.slots.find((slot) => slot.asked.id === id);
+  /** Answers who is to hear of it. */
   const finish = (slot: Slot, status: PromptStatus) => {
-    slot.prompt = { ...slot.prompt, status };
-    changed(slot.prompt.msisdn);
+    const { onVerdict } = slot;
+    slot.onVerdict = undefined;
+    slot.status = status;
+    changed(slot.asked.msisdn);
+    return onVerdict;
   };
   const wrongPin = (slot: Slot): AnswerResult => {
-    const wrong_pins = slot.prompt.wrong_pins + 1;
-    slot.prompt = { ...slot.prompt, wrong_pins };
-    if (wrong_pins < pinsAllowed) {
-      changed(slot.prompt.msisdn);
+    slot.wrong_pins += 1;
+    if (slot.wrong_pins < pinsAllowed) {
+      changed(slot.asked.msisdn);
     } else {
-      finish(slot, 'failed');
-      slot.onVerdict('locked');
+      finish(slot, 'failed')?.('locked');
     }
-    return { kind: 'wrong_pin', left: pinsAllowed - wrong_pins };
+    return { kind: 'wrong_pin', left: pinsAllowed - slot.wrong_pins };
   };
 
+  const read = (msisdn: string): Handset => {
+    const phone = phones.get(msisdn);
+    return { msisdn, prompts: phone?.slots.map(promptOf) ?? [], messages: phone?.messages ?? [] };
+  };
   const arrive = (msisdn: string, message: Message) => {
     const phone = touch(msisdn);
     phone.messages.unshift(message);
@@ -138,25 +162,24 @@ export function createPhones(world: World): Phones {
   };
 
   return {
-    push: ({ onVerdict, ...prompt }) => {
-      const phone = touch(prompt.msisdn);
-      phone.slots.unshift({ prompt: { ...prompt, status: 'pending', wrong_pins: 0 }, onVerdict });
+    push: (asked, onVerdict) => {
+      const phone = touch(asked.msisdn);
+      phone.slots.unshift({ asked, onVerdict, status: 'pending', wrong_pins: 0 });
       if (phone.slots.length > promptsKept) phone.slots.pop();
-      changed(prompt.msisdn);
+      changed(asked.msisdn);
     },
     settle: (msisdn, id, status) => {
       const slot = slotOf(msisdn, id);
-      if (slot !== undefined && slot.prompt.status === 'pending') finish(slot, status);
+      if (slot !== undefined && slot.status === 'pending') finish(slot, status);
     },
     answer: (msisdn, id, answer, pin) => {
       const slot = slotOf(msisdn, id);
       if (slot === undefined) return { kind: 'unknown' };
-      if (slot.prompt.status !== 'pending') return { kind: 'already_answered' };
-      if (slot.prompt.decides_by_itself) return { kind: 'decides_by_itself' };
+      if (slot.status !== 'pending') return { kind: 'already_answered' };
+      if (slot.asked.decides_by_itself) return { kind: 'decides_by_itself' };
       if (answer === 'approve' && pin !== rightPin) return wrongPin(slot);
-      finish(slot, answer === 'approve' ? 'approved' : 'rejected');
-      slot.onVerdict(answer);
-      return { kind: 'answered', prompt: slot.prompt };
+      finish(slot, answer === 'approve' ? 'approved' : 'rejected')?.(answer);
+      return { kind: 'answered', prompt: promptOf(slot) };
     },
     message: (msisdn, text) => arrive(msisdn, { at: world.now(), text, code: codeIn(text), received: null }),
     receive: (msisdn, received) => {
@@ -164,10 +187,7 @@ export function createPhones(world: World): Phones {
       const text = `You have received ${amount} ${currency.toUpperCase()}. ${note}`.trim();
       arrive(msisdn, { at: world.now(), text, code: null, received });
     },
-    read: (msisdn) => {
-      const phone = phones.get(msisdn);
-      return { msisdn, prompts: phone?.slots.map((slot) => slot.prompt) ?? [], messages: phone?.messages ?? [] };
-    },
+    read,
     watch: (msisdn, watcher) => {
       const set = watchers.get(msisdn) ?? new Set();
       watchers.set(msisdn, set.add(watcher));
@@ -178,10 +198,7 @@ export function createPhones(world: World): Phones {
     },
     recent: (count) => {
       const newest = [...phones.keys()].slice(-count).reverse();
-      return newest.map((msisdn) => {
-        const phone = phones.get(msisdn);
-        return { msisdn, prompts: phone?.slots.map((slot) => slot.prompt) ?? [], messages: phone?.messages ?? [] };
-      });
+      return newest.map(read);
     },
   };
 }

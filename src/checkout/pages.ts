@@ -41,7 +41,7 @@ export function checkoutPages(deps: Deps): Pages {
       { method: 'GET', path: TICKET_PATH, show: (request) => byTicket(parts, request) },
       { method: 'GET', path: '/checkout/:id', show: (request) => byKey(parts, request, 'page') },
       { method: 'GET', path: '/checkout/:id/card', show: (request) => byKey(parts, request, 'card') },
-      { method: 'GET', path: '/checkout/:id/state', show: (request) => stateOfPage(parts, request) },
+      { method: 'GET', path: '/checkout/:id/state', isPoll: true, show: (request) => stateOfPage(parts, request) },
       { method: 'GET', path: '/checkout/challenge/:segment', show: (request) => challengePage(parts, request) },
       ...stepPages(parts),
       ...filePages(parts),

@@ -6,9 +6,11 @@
  */
 
 import { Command, CommanderError, Option } from 'commander';
+import { addArchiveCommands } from './archive-verbs.ts';
 import { printError, type Surroundings } from './output.ts';
 import { addPayoutCommands } from './payout-verbs.ts';
 import { addRefundCommands } from './refund-verbs.ts';
+import { type Role, readProcesses } from './serve-processes.ts';
 import type { AddVerb, AddVerbOf } from './verb.ts';
 
 const USAGE = 2;
@@ -71,6 +73,7 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addRefundCommands(program, addVerb, addVerbOf);
   addWebhookCommands(program, addVerb);
   addReconcileCommand(program, addVerbOf);
+  addArchiveCommands(program, addVerb);
   addClockCommands(program, addVerb, addVerbOf);
   return program;
 }
@@ -81,11 +84,17 @@ function withJson(command: Command): Command {
 
 function addProcessCommands(program: Command, around: Surroundings, ended: Ended): void {
   const role = new Option('--role <role>', 'answer requests, do the background work, or both');
+  const count = new Option('--processes <count>', 'so many processes at one port; auto: one per core');
   withJson(program.command('serve').description('run the gateway until it is stopped'))
     .addOption(role.choices(['all', 'api', 'worker']).default('all'))
-    .action(async (options: { role: 'all' | 'api' | 'worker'; json?: boolean }) => {
+    .addOption(count.argParser(readProcesses).default(1))
+    .action(async ({ role, processes, json }: { role: Role; processes: number; json?: boolean }) => {
+      if (processes > 1) {
+        const { supervise } = await import('./supervise.ts');
+        return ended(await supervise(around, role, processes, json === true));
+      }
       const { serve } = await import('./serve.ts');
-      ended(await serve(around, options.role, options.json === true));
+      ended(await serve(around, role, json === true));
     });
   withJson(program.command('migrate').description('bring the database to this version')).action(
     async (options: { json?: boolean }) => {

@@ -73,7 +73,8 @@ export interface Connectors {
   carriersFor(currency: Currency): readonly { readonly carrier: string; readonly country: string }[];
   /** Every carrier that can be reached, in either direction, and by which connector. */
   readonly reached: readonly ReachedCarrier[];
-  /** The connectors that are configured. */
+  /** The connectors that are configured, and their names. */
+  readonly all: readonly (CollectConnector | PayoutConnector | CardConnector)[];
   readonly names: readonly string[];
   /** Where a number (E.164) leads in a currency, or what would work instead. */
   routeFor(msisdn: string, currency: Currency): Routing;
@@ -89,8 +90,8 @@ export function openConnectors(config: ConnectorsConfig, doors: Doors): Connecto
   const collects = makeAll(COLLECT, config, doors);
   const payouts = makeAll(PAYOUT, config, doors);
   const card = config.cardnet && createMastercard(config.cardnet, doors);
-  const made: readonly Upstream[] = [...collects.values(), ...payouts.values(), ...(card === undefined ? [] : [card])];
-  const byName = new Map(made.map((upstream) => [upstream.name, upstream]));
+  const made = [...collects.values(), ...payouts.values(), ...(card === undefined ? [] : [card])];
+  const byName = new Map<string, Upstream>(made.map((upstream) => [upstream.name, upstream]));
   const routes = reachable(config, collects, payouts);
   const serves = (connectors: ReadonlyMap<string, unknown>, currency: Currency) =>
     routes.entries.filter(({ connector, currencies }) => connectors.has(connector) && currencies.includes(currency));
@@ -103,6 +104,7 @@ export function openConnectors(config: ConnectorsConfig, doors: Doors): Connecto
     servesMobileMoney: (currency) => serves(collects, currency).length > 0,
     servesPayouts: (currency) => serves(payouts, currency).length > 0,
     reached: [...reachedBy('payment', collects, routes), ...reachedBy('payout', payouts, routes)],
+    all: made,
     names: [...byName.keys()],
     routeFor: (msisdn, currency) => routeFor(routes, msisdn, currency),
     texts: config.sms === undefined ? undefined : createSmsHttp(config.sms, doors),

@@ -1,16 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bytesOfId, idOfBytes, isId, makeId, SHARDS, shardOf } from './ids.ts';
+import { bytesOfId, idOfBytes, isId, makeId, SHARDS, shardOf, timeOfId } from './ids.ts';
 
 const random = fc.uint8Array({ minLength: 16, maxLength: 16 });
 const time = fc.integer({ min: 0, max: 2 ** 47 });
 const shard = fc.integer({ min: 0, max: SHARDS - 1 });
 
-test('an identifier carries its shard, its form and its bytes', () => {
+test('an identifier carries its time, its shard, its form and its bytes', () => {
   fc.assert(
     fc.property(time, random, shard, (now, bytes, where) => {
       const id = makeId('txn', now, bytes, where);
       expect(isId('txn', id)).toBe(true);
+      expect(timeOfId(id)).toBe(now);
       expect(shardOf(id)).toBe(where);
       expect(idOfBytes('txn', bytesOfId(id))).toBe(id);
     }),

@@ -10,6 +10,9 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /** What each character of the alphabet stands for, by its code. */
 const VALUES = Uint8Array.from({ length: 128 }, (_, code) => Math.max(0, ALPHABET.indexOf(String.fromCharCode(code))));
 
+/** What 10 bits are in that alphabet. */
+const PAIRS = Array.from({ length: 1_024 }, (_, at) => `${ALPHABET[at >> 5]}${ALPHABET[at & 31]}`);
+
 /** How many shards there are, for ever: the first column of every key holds one of 0 … 63. */
 export const SHARDS = 64;
 
@@ -61,6 +64,14 @@ export function shardOf(id: string): number {
   return ((before & 1) << 5) | last;
 }
 
+/** When an identifier was made, milliseconds since 1970: its first 48 bits. */
+export function timeOfId(id: string): number {
+  let time = 0;
+  // Ten characters are two bits that are always zero, and then those.
+  for (let at = id.length - 26; at < id.length - 16; at += 1) time = time * 32 + (VALUES[id.charCodeAt(at)] ?? 0);
+  return time;
+}
+
 /** The 16 bytes behind an identifier, for sealing it into an opaque one. */
 export function bytesOfId(id: string): Uint8Array {
   const bytes = new Uint8Array(16);
@@ -84,15 +95,15 @@ export function bytesOfId(id: string): Uint8Array {
 /** The identifier whose bytes these are: the inverse of `bytesOfId`. */
 export function idOfBytes(prefix: Prefix, bytes: Uint8Array): string {
   let text = `${prefix}_`;
+  // Two characters at a time, of 10 bits: the first two bits of the 130 are zero.
   let bits = 2;
   let held = 0;
   for (let i = 0; i < 16; i += 1) {
     held = (held << 8) | (bytes[i] ?? 0);
     bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      text += ALPHABET[(held >> bits) & 31];
-    }
+    if (bits < 10) continue;
+    bits -= 10;
+    text += PAIRS[held >> bits];
     held &= (1 << bits) - 1;
   }
   return text;

@@ -22,7 +22,8 @@ export function methodId(merchantId: string, method: PaymentMethod): string {
 
 /** The method that an id or a name stands for; undefined when it is not one of this merchant's. */
 export function methodNamed(merchantId: string, text: string): PaymentMethod | undefined {
-  return PAYMENT_METHODS.find((method) => method === text || methodId(merchantId, method) === text);
+  const named = PAYMENT_METHODS.find((method) => method === text);
+  return named ?? PAYMENT_METHODS.find((method) => methodId(merchantId, method) === text);
 }
 
 /** Which methods this gateway can carry out in the payment's currency, whoever the merchant is. */

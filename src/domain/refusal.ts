@@ -139,7 +139,10 @@ export type DetailCode =
   | 'NOTHING_LEFT'
   | 'NOT_PAID'
   | 'ABOVE_REFUNDABLE'
-  | 'BALANCE_SHORT';
+  | 'BALANCE_SHORT'
+  | 'ARCHIVED'
+  | 'ARCHIVED_EVENT'
+  | 'BEFORE_RECORDS';
 
 /** Values that a sentence names, for example `{ state }` or `{ left }`. Never a secret or a full phone number. */
 export type Words = { readonly [name: string]: string | number };

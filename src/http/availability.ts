@@ -51,6 +51,7 @@ export function availabilityRoutes(deps: Deps): Route[] {
         'last minute, or of five minutes where that says too little. Whom nobody has called is operational.',
       credential: 'merchant',
       limit: 'none',
+      loadClass: 'read',
       allowConsumed: true,
       querystring: AvailabilityQuery,
       answers: { 200: AvailabilityAnswer },

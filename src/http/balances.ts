@@ -18,6 +18,7 @@ export function balanceRoutes(deps: Deps): Route[] {
       description: 'What is available, reserved and held, by currency, as it stands now.',
       credential: 'merchant',
       limit: 'none',
+      loadClass: 'read',
       allowConsumed: true,
       answers: { 200: BalancesAnswer },
       refusals: [],

@@ -27,6 +27,7 @@ export function callbackRoutes(deps: Deps): Route[] {
       description: 'A hint that there is news of an attempt. The upstream is asked before anything is believed.',
       credential: 'none',
       limit: 'none',
+      loadClass: 'callback',
       allowConsumed: true,
       rawBody: true,
       params: Params,

@@ -28,6 +28,7 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
         '303 to it, with the same body; the status follows that header on replays too.',
       credential: 'session',
       limit: 'payments',
+      loadClass: 'collect',
       allowConsumed: false,
       body: CollectRedirectBody,
       answers: { 200: CollectRedirectAnswer, 303: CollectRedirectAnswer },

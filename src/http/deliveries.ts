@@ -21,6 +21,7 @@ export function deliveryRoutes(deps: Deps): Route[] {
         'repeated call answers the same.',
       credential: 'merchant',
       limit: 'none',
+      loadClass: 'begin',
       allowConsumed: true,
       params: TransactionParams,
       answers: { 200: ReleasedAnswer },

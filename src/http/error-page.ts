@@ -2,18 +2,16 @@
  * The pages that explain each error: `/docs/errors` and `/docs/errors/{code}`, where `documentation_url` points.
  *
  * Invariant: everything on them comes from the refusal table and the messages, so a page cannot contradict an
- * answer. No script, no third party; the language is chosen by `?lang=`.
+ * answer. The language is chosen by `?lang=`.
  */
 
 import { REFUSALS, Refusal, type RefusalCode, type RefusalDetail, type Words } from '../domain/refusal.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
-import { LANGUAGE_NAMES, LANGUAGES, type Language, say } from '../messages/messages.ts';
+import { type Language, say } from '../messages/messages.ts';
 import { type MessageKey, type PageWord, WORDS } from '../messages/sentences.ts';
+import type { DocsPage } from './docs/frame.ts';
+import { code as codeBlock } from './docs/prose.ts';
 import { renderEnvelope } from './envelope.ts';
-
-/** What a browser may load on these pages: their stylesheet, and nothing else. */
-export const DOCS_CSP =
-  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** The codes that have a page, in numerical order. */
 export const ERROR_CODES = Object.keys(REFUSALS).map(Number).sort() as RefusalCode[];
@@ -23,8 +21,8 @@ export function errorCodeOf(text: string): RefusalCode | undefined {
   return ERROR_CODES.find((code) => String(code) === text);
 }
 
-/** One error: what happened, what to do, whether to try again, and what the answer looks like. A whole document. */
-export function renderErrorPage(code: RefusalCode, language: Language): string {
+/** One error: what happened, what to do, whether to try again, and what the answer looks like. */
+export function renderErrorPage(code: RefusalCode, language: Language): DocsPage {
   const title = word(language, 'title', { code: String(code), name: REFUSALS[code].name });
   const words = { state: EXAMPLE_STATE };
   return page(
@@ -32,7 +30,7 @@ export function renderErrorPage(code: RefusalCode, language: Language): string {
     `/docs/errors/${code}`,
     title,
     html`<h1>${breakable(title)}</h1>
-<dl class="facts paper">
+<dl class="error paper">
   ${fact(word(language, 'cause'), say(language, `cause.${code}`, words))}
   <div class="remedy"><dt>${word(language, 'remedy')}</dt><dd>${say(language, `remedy.${code}`, words)}</dd></div>
   ${fact(word(language, 'retry'), word(language, retryWord(code)))}
@@ -41,13 +39,13 @@ export function renderErrorPage(code: RefusalCode, language: Language): string {
 </dl>
 <h2>${word(language, 'example')}</h2>
 <p class="lead">${word(language, 'example_intro')}</p>
-<pre tabindex="0">${exampleOf(code, language)}</pre>
+${codeBlock('JSON', exampleOf(code, language))}
 <p><a class="back" href="/docs/errors?lang=${language}">${word(language, 'all_errors')}</a></p>`,
   );
 }
 
-/** All errors by group, and the codes that details can carry. A whole document. */
-export function renderErrorIndex(language: Language): string {
+/** All errors by group, and the codes that details can carry. */
+export function renderErrorIndex(language: Language): DocsPage {
   const title = word(language, 'index_title');
   return page(
     language,
@@ -87,35 +85,8 @@ function renderGroup(group: (typeof GROUPS)[number], language: Language): Html {
 </ul>`;
 }
 
-function page(language: Language, path: string, title: string, body: Html): string {
-  const document = html`<!doctype html>
-<html lang="${language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · Mbongo</title>
-<link rel="stylesheet" href="/docs/style.css">
-</head>
-<body>
-<a class="skip" href="#text">${word(language, 'skip')}</a>
-<header>
-<a class="home" href="/docs/errors?lang=${language}">Mbongo</a>
-<nav aria-label="${word(language, 'language')}"><ul class="languages">${LANGUAGES.map((other) =>
-    languageLink(other, language, path),
-  )}</ul></nav>
-</header>
-<main id="text" tabindex="-1">
-${body}
-</main>
-</body>
-</html>
-`;
-  return document.markup;
-}
-
-function languageLink(to: Language, now: Language, path: string): Html {
-  const current = to === now ? html` aria-current="true"` : undefined;
-  return html`<li><a href="${path}?lang=${to}" lang="${to}" hreflang="${to}"${current}>${LANGUAGE_NAMES[to]}</a></li>`;
+function page(language: Language, path: string, title: string, main: Html): DocsPage {
+  return { path, title, language, translated: true, sections: [], main, skip: word(language, 'skip') };
 }
 
 /** Lets a long symbolic name break after its underscores, on a narrow screen. */

@@ -17,6 +17,7 @@ test('of a route: the envelope', async () => {
     description: 'Sends its caller to an address that no header can carry.',
     credential: 'none',
     limit: 'none',
+    loadClass: 'read',
     allowConsumed: true,
     answers: { 303: Type.Object({}) },
     refusals: [],

@@ -4,8 +4,11 @@
  * Invariant: it is derived and never written by hand: what a route demands, answers and refuses is what stands here.
  */
 
+import { IsObject, type TSchema } from 'typebox';
 import { REFUSALS, type RefusalCode } from '../domain/refusal.ts';
 import { LANGUAGES } from '../messages/messages.ts';
+import { exampleOf } from './examples.ts';
+import { parameterMeaning, withMeanings } from './field-meanings.ts';
 import type { Route } from './route.ts';
 
 type Json = { readonly [name: string]: unknown };
@@ -33,17 +36,19 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string): Js
     },
     servers: [{ url: `${publicUrl}/api/v1` }],
     tags: [
-      { name: 'sessions', description: 'For your backend: they take the merchant credential.' },
+      { name: 'sessions', description: 'For your backend: what a customer pays, and nothing else.' },
       { name: 'payments', description: 'For clients: they take a session token.' },
       { name: 'payouts', description: 'Money out: by your backend, with a session or the merchant credential.' },
       { name: 'deliveries', description: 'For your backend: money that is held until you release it.' },
       { name: 'books', description: 'For your backend: balances, statements and lists of payments.' },
       { name: 'refunds', description: 'For your backend: money that goes back to the customer.' },
+      { name: 'webhooks', description: 'For your backend: what was posted to you, and posting it again.' },
+      { name: 'availability', description: 'For your backend: which carriers answer just now.' },
     ],
     paths,
     components: {
       securitySchemes: SECURITY,
-      schemas: { Error: ERROR_SCHEMA },
+      schemas: { Error: withMeanings(ERROR_SCHEMA) },
       parameters: HEADERS,
       headers: ANSWER_HEADERS,
     },
@@ -176,14 +181,27 @@ function tagOf({ path, credential }: Route): string {
   if (path.startsWith('/internal/deliveries/')) return 'deliveries';
   if (/^\/internal\/(balances|statement|transactions)$/.test(path)) return 'books';
   if (path.startsWith('/internal/refunds')) return 'refunds';
+  if (path.startsWith('/internal/events')) return 'webhooks';
+  if (path === '/internal/availability') return 'availability';
   if (path.startsWith('/internal/payouts') || path === '/payments/send') return 'payouts';
   return credential === 'merchant' ? 'sessions' : 'payments';
 }
 
-function contentOf({ upload, forms }: Route, schema: object): Json {
-  if (upload !== undefined) return { 'multipart/form-data': { schema } };
-  const json = { 'application/json': { schema } };
-  return forms === true ? { ...json, 'application/x-www-form-urlencoded': { schema } } : json;
+function contentOf({ operationId, upload, forms }: Route, body: object): Json {
+  const content = { schema: withMeanings(body), ...examples(exampleOf(operationId)?.body) };
+  if (upload !== undefined) return { 'multipart/form-data': content };
+  const json = { 'application/json': content };
+  return forms === true ? { ...json, 'application/x-www-form-urlencoded': content } : json;
+}
+
+/** Of a body. By name, because the explorer sends only those that have one. */
+function examples(value: unknown): Json {
+  return value === undefined ? {} : { examples: { example: { value } } };
+}
+
+/** Of a parameter. */
+function exampled(example: unknown): Json {
+  return example === undefined ? {} : { example };
 }
 
 function pathParameters(route: Route): Json[] {
@@ -192,7 +210,8 @@ function pathParameters(route: Route): Json[] {
     name,
     in: 'path',
     required: true,
-    schema: properties[name] ?? { type: 'string' },
+    schema: parameterMeaning(name, properties[name] ?? { type: 'string' }),
+    ...exampled(exampleOf(route.operationId)?.params?.[name]),
   }));
 }
 
@@ -202,13 +221,13 @@ function queryParameters(route: Route): Json[] {
     name,
     in: 'query',
     required: Array.isArray(required) && required.includes(name),
-    schema,
+    schema: parameterMeaning(name, schema),
+    ...exampled(exampleOf(route.operationId)?.query?.[name]),
   }));
 }
 
-function propertiesOf(schema: object | undefined): { readonly [name: string]: unknown } {
-  const properties: unknown = schema === undefined ? undefined : Reflect.get(schema, 'properties');
-  return typeof properties === 'object' && properties !== null ? { ...properties } : {};
+function propertiesOf(schema: TSchema | undefined): { readonly [name: string]: TSchema } {
+  return schema !== undefined && IsObject(schema) ? schema.properties : {};
 }
 
 function headerParameters(route: Route): Json[] {
@@ -222,13 +241,16 @@ function answers(route: Route): Json {
   const limit = route.limit === 'none' ? [] : (['RateLimit', 'RateLimitPolicy'] as const);
   const replay = route.method === 'GET' ? [] : (['Replayed'] as const);
   return Object.fromEntries(
-    Object.entries(route.answers).map(([status, schema]) => [
+    Object.entries(route.answers).map(([status, schema], place) => [
       status,
       {
         description: SUCCESS[status] ?? 'Done.',
         headers: answerHeaders(['RequestId', ...limit, ...replay]),
         content: {
-          'application/json': { schema },
+          'application/json': {
+            schema: withMeanings(schema),
+            ...(place === 0 ? examples(exampleOf(route.operationId)?.answer) : {}),
+          },
           ...(route.csv === undefined ? {} : { 'text/csv': { schema: { type: 'string', description: route.csv } } }),
         },
       },

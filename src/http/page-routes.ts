@@ -17,6 +17,7 @@ import { retryAfterOf } from './envelope.ts';
 import { type ExchangeParts, exchangeOf, noteFailure, refuse, writable } from './exchange.ts';
 import { type Limits, limitHeaders } from './limits.ts';
 import { isForm, readForm as readMultipart } from './multipart.ts';
+import type { LoadClass } from './overload.ts';
 import type { UploadSlots } from './upload-slots.ts';
 
 export interface PageParts extends ExchangeParts {
@@ -32,7 +33,7 @@ export function addPages(app: FastifyInstance, parts: PageParts, pages: Pages): 
     app.route({
       method: page.method,
       url: page.path,
-      config: { takesFile: page.file !== undefined },
+      config: { takesFile: page.file !== undefined, loadClass: loadClassOf(page) },
       handler: async (request, reply) => {
         exchangeOf(request).route = page.path;
         const held: (() => void)[] = [];
@@ -47,6 +48,12 @@ export function addPages(app: FastifyInstance, parts: PageParts, pages: Pages): 
       },
     });
   }
+}
+
+/** A page is a payer's way to pay: opening one begins nothing new, and sending its form is what a submit is. */
+function loadClassOf({ method, isPoll }: Page): LoadClass {
+  if (method === 'POST') return 'finish';
+  return isPoll === true ? 'read' : 'collect';
 }
 
 /** Says in words that a page could not be shown; to a script, which asked for JSON, in the envelope. */

@@ -12,6 +12,7 @@ import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import type { Answering, Reply } from '../usecases/perform.ts';
 import type { CountedLimit, Guard, LimitName } from './limits.ts';
 import type { FileRule } from './multipart.ts';
+import type { LoadClass } from './overload.ts';
 
 export type CredentialKind = 'merchant' | 'session' | 'none';
 
@@ -70,6 +71,8 @@ interface RouteFacts {
   readonly summary: string;
   readonly description: string;
   readonly limit: LimitName;
+  /** How soon it is turned away when there is too much to do. */
+  readonly loadClass: LoadClass;
   /** The limit that the use case itself keeps, exactly, beside the traffic limit. */
   readonly guard?: Guard;
   /** Answers by HTTP status. */

@@ -347,7 +347,8 @@ describe('the service’s own pages', () => {
     expect(page.headers['content-security-policy']).toContain("default-src 'none'");
     expect(page.body).toContain('lang="es"');
     expect((await world.app.inject('/docs/errors')).statusCode).toBe(200);
-    expect((await world.app.inject('/docs/style.css')).headers['content-type']).toBe('text/css; charset=utf-8');
+    const [style = ''] = /\/docs\/assets\/style[^"]+/.exec((await world.app.inject('/docs')).body) ?? [];
+    expect((await world.app.inject(style)).headers['content-type']).toBe('text/css; charset=utf-8');
     expect(faults(await world.app.inject('/docs/errors/9999'))).toBe('404 1403 path UNKNOWN_PATH');
   });
 });

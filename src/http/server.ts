@@ -9,7 +9,8 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import type { Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Pages } from '../messages/page.ts';
-import type { Clock, Log, Metrics, Random, Secrets } from '../platform/platform.ts';
+import type { Clock, Log, Metrics, Random, Secrets, Traces } from '../platform/platform.ts';
+import { createBodyBudget } from './body-budget.ts';
 import { clientAddressReader } from './client-address.ts';
 import { addPreflights, allowPages, isOpenToPages } from './cors.ts';
 import { badFraming, unknownPath, wrongMethod } from './envelope.ts';
@@ -17,13 +18,19 @@ import { type ExchangeParts, exchangeOf, logExchange, newExchange, refuse, reque
 import { readJsonBody } from './json-body.ts';
 import { createLimits, failedAuthentications } from './limits.ts';
 import type { Lookups } from './lookups.ts';
+import type { Limiter, LoadClass } from './overload.ts';
+import { createDoor } from './overload-door.ts';
 import { addPages, failPage, isForPage } from './page-routes.ts';
 import { createPipeline, type PipelineParts } from './pipeline.ts';
+import { countUnanswered } from './pipelining.ts';
 import { hasOneHost } from './request-headers.ts';
 import { requestMetrics } from './request-metrics.ts';
+import { addTraces } from './request-traces.ts';
 import { fullPath, type Route } from './route.ts';
-import { type Readiness, type ServicePage, servicePages } from './service-pages.ts';
+import type { ServicePage } from './service-page.ts';
+import { type Readiness, servicePages } from './service-pages.ts';
 import { answerClientError, answerLateBody, refuseExpectation } from './socket-errors.ts';
+import { createRoomMaker, SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts';
 import { createStreams } from './streams.ts';
 import { answerBeforeRest, limitBodyTime } from './unread-body.ts';
 import { createUploadSlots } from './upload-slots.ts';
@@ -38,12 +45,20 @@ export interface ServerParts {
   readonly secrets: Pick<Secrets, 'digest' | 'equal' | 'mac' | 'macs' | 'seal' | 'open'>;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Absent: nothing is recorded. */
+  readonly traces?: Traces;
   /** Brings what is not counted in this process up to date, before the numbers are read. */
   refreshMetrics(): Promise<void>;
   /** Which secrets count: `sk_test_` or `sk_live_`. */
   readonly mode: 'sandbox' | 'production';
   /** The gateway's own address, without a slash at the end. */
   readonly publicUrl: string;
+  /** Where the sandbox listens that this gateway takes part in; none in production. */
+  readonly sandboxUrl?: string;
+  /** Knows how much waits in the store, and so whom to turn away. */
+  readonly limiter: Limiter;
+  /** What a client may take of time and connections; `SOCKET_LIMITS` where absent. */
+  readonly sockets?: Partial<SocketLimits>;
   /** Multiplies the traffic limits; 0 switches them off (contract §8). */
   readonly rateLimitScale: number;
   /** Addresses and networks whose X-Forwarded-For counts. */
@@ -52,28 +67,30 @@ export interface ServerParts {
   bindDevice(session: Session, fingerprint: string): Promise<Session>;
   /** Whether this process can serve: its database answers. */
   ready(): Promise<Readiness>;
+  /** Whether it is about to stop: it serves what comes, and keeps no connection. Never when absent. */
+  readonly isDraining?: () => boolean;
 }
 
 /** 256 KiB: a hundred beneficiaries with notes fit many times. */
 const BODY_LIMIT = 256 * 1024;
-/** By then a request has to be complete; handlers may take longer, while an upstream answers. */
-const REQUEST_MOST_MS = 28_000;
-/** The same for a file, as long as something comes: five megabytes from a slow phone. */
-const UPLOAD_MOST_MS = 120_000;
 
 /** A server that is ready to listen. `close()` refuses what is new (1402) and waits for what is under way. */
 export function createServer(parts: ServerParts): FastifyInstance {
+  const sockets = { ...SOCKET_LIMITS, ...parts.sockets };
   const app = fastify({
     logger: false,
     bodyLimit: BODY_LIMIT,
     // Node.js has one such limit for all; what carries no file has its own, shorter one below.
-    requestTimeout: UPLOAD_MOST_MS,
-    connectionTimeout: 60_000,
-    // Longer than load balancers keep an idle connection, so that they and not we close it.
-    keepAliveTimeout: 65_000,
+    requestTimeout: sockets.uploadMs,
+    connectionTimeout: sockets.silenceMs,
+    keepAliveTimeout: sockets.keptMs,
     maxRequestsPerSocket: 0,
     // A request without a Host is refused by us, in the envelope.
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
+    http: {
+      headersTimeout: sockets.headersMs,
+      connectionsCheckingInterval: sockets.lookEveryMs,
+      requireHostHeader: false,
+    },
     // Ours is the answer while closing, and it has a Retry-After.
     return503OnClosing: false,
     // What does not fit into the header limit never comes here; a long id is an unknown one, and not an unknown path.
@@ -93,6 +110,12 @@ export function createServer(parts: ServerParts): FastifyInstance {
     ...(parts.pages?.list ?? []),
   ]);
   const streams = createStreams(parts);
+  const door = createDoor(parts);
+  const bodies = createBodyBudget();
+  const isInTurn = countUnanswered();
+  const addressOf = clientAddressReader(parts.trustProxy);
+  const peerOf = ({ headers, socket }: FastifyRequest): string =>
+    addressOf(socket.remoteAddress, headers['x-forwarded-for']?.toString());
   let stopping = false;
 
   function begin(request: FastifyRequest, reply: FastifyReply): void {
@@ -111,9 +134,26 @@ export function createServer(parts: ServerParts): FastifyInstance {
     return reply.send(refuse(parts, request, reply, error));
   }
 
-  app.server.maxConnections = 10_000;
+  app.server.maxConnections = sockets.connections;
+  const dropped = parts.metrics.counter(
+    'mbongo_http_connections_dropped_total',
+    'Connections that were closed at once, because there were too many.',
+    [],
+  );
+  const makeRoom = createRoomMaker(app.server, () => parts.clock.now());
+  app.server.on('drop', () => {
+    dropped({});
+    makeRoom();
+  });
   app.decorateRequest('exchange', undefined);
+  if (parts.traces !== undefined) addTraces(app, parts.traces);
   app.addHook('onRequest', (request, reply, done) => {
+    if (!isInTurn(request.raw, reply.raw)) {
+      // Nobody reads: an answer would only be kept. Nothing of the request has been looked at.
+      reply.hijack();
+      request.raw.socket.destroy();
+      return;
+    }
     begin(request, reply);
     if (request.routeOptions.config.openToPages === true) allowPages(reply);
     if (stopping) {
@@ -126,8 +166,14 @@ export function createServer(parts: ServerParts): FastifyInstance {
       reply.header('Connection', 'close');
       return done(badFraming());
     }
-    if (request.routeOptions.config.takesFile !== true) {
-      limitBodyTime(parts.clock, request, REQUEST_MOST_MS, () => {
+    const { loadClass, takesFile } = request.routeOptions.config;
+    const busy = (loadClass && door.refusalFor(loadClass)) ?? bodies.refusalFor(request, () => peerOf(request));
+    if (busy !== undefined) {
+      exchangeOf(request).route = request.routeOptions.url ?? 'unknown';
+      return done(busy);
+    }
+    if (takesFile !== true) {
+      limitBodyTime(parts.clock, request, sockets.requestMs, () => {
         answerLateBody(parts, exchangeOf(request).requestId, request.raw.socket);
       });
     }
@@ -135,7 +181,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     // What is under way is finished, and its connection with it: a kept one would hold up the stop.
-    if (stopping) reply.header('Connection', 'close');
+    if (stopping || parts.isDraining?.() === true) reply.header('Connection', 'close');
     done(null, answerBeforeRest(parts.clock, request, reply, payload));
   });
   app.addHook('onResponse', (request, reply, done) => {
@@ -159,7 +205,6 @@ export function createServer(parts: ServerParts): FastifyInstance {
     refuseExpectation(parts, nextRequestId(), response);
   });
   const limits = createLimits(parts.clock, parts.rateLimitScale);
-  const addressOf = clientAddressReader(parts.trustProxy);
   // One for both doors.
   const uploads = createUploadSlots();
   addRoutes(app, parts, { limits, addressOf, uploads, streams });
@@ -189,6 +234,8 @@ declare module 'fastify' {
     openToPages?: boolean;
     /** The body may carry a file, and take as long as one does. */
     takesFile?: boolean;
+    /** How soon it is turned away when there is too much to do; never where absent. */
+    loadClass?: LoadClass;
   }
 }
 
@@ -217,6 +264,7 @@ function addRoutes(
         rawBody: route.rawBody === true,
         openToPages: isOpenToPages(route),
         takesFile: route.upload !== undefined,
+        loadClass: route.loadClass,
       },
       onRequest: (request, _reply, done) => {
         try {

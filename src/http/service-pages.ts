@@ -1,18 +1,14 @@
 /**
- * What is no part of the API: health, metrics, the OpenAPI document, and the pages that explain errors.
+ * What is no part of the API: health, metrics, the OpenAPI document, and the documentation.
  *
  * Invariant: none of it takes a credential, is limited, or says anything about a merchant.
  */
 
-import type { FastifyRequest } from 'fastify';
-import { isLanguage, type Language } from '../messages/messages.ts';
-import { negotiate } from '../messages/negotiate.ts';
 import type { Clock, Metrics } from '../platform/platform.ts';
-import { DOCS_STYLE } from './docs-style.ts';
-import { unknownPath } from './envelope.ts';
-import { DOCS_CSP, errorCodeOf, renderErrorIndex, renderErrorPage } from './error-page.ts';
+import { docsPages } from './docs/pages.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Route } from './route.ts';
+import type { PageReply, ServicePage } from './service-page.ts';
 import { toYaml } from './yaml.ts';
 
 /** Whether this process can serve, and which of its parts can. */
@@ -21,21 +17,11 @@ export interface Readiness {
   readonly checks: { readonly [name: string]: boolean };
 }
 
-export interface ServicePage {
-  readonly path: string;
-  show(request: FastifyRequest): PageAnswer | Promise<PageAnswer>;
-}
-
-interface PageAnswer {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
-  readonly headers?: { readonly [name: string]: string };
-}
-
 export interface PageParts {
   readonly routes: readonly Route[];
   readonly publicUrl: string;
+  /** Where the sandbox listens that this gateway takes part in; none in production. */
+  readonly sandboxUrl?: string;
   readonly clock: Pick<Clock, 'after'>;
   ready(): Promise<Readiness>;
   readonly metrics: Pick<Metrics, 'page'>;
@@ -48,12 +34,12 @@ const READY_WITHIN_MS = 2_000;
 const JSON_DOCUMENT = 'application/json; charset=utf-8';
 
 export function servicePages(parts: PageParts): ServicePage[] {
-  return [...healthPages(parts), metricsPage(parts), ...apiPages(parts), ...docsPages()];
+  return [...healthPages(parts), metricsPage(parts), ...apiPages(parts)];
 }
 
 /** `/health`: this process lives. `/health/ready`: it can serve; a load balancer asks this one. */
 function healthPages(parts: PageParts): ServicePage[] {
-  const alive = (): PageAnswer => ({ status: 200, type: JSON_DOCUMENT, body: '{"status":"ok"}' });
+  const alive = (): PageReply => ({ status: 200, type: JSON_DOCUMENT, body: '{"status":"ok"}' });
   return [
     { path: '/health', show: alive },
     { path: '/api/v1/health', show: alive },
@@ -97,11 +83,16 @@ function readinessInTime(parts: PageParts): Promise<Readiness> {
 
 /** Made at the first reading: a start waits for no document. */
 function apiPages(parts: PageParts): ServicePage[] {
-  let made: { json: string; yaml: string } | undefined;
-  const documents = (): { json: string; yaml: string } => {
+  // As bytes: a text of this length would be turned into bytes again for everybody who asks.
+  let made: { readonly document: object; readonly json: Buffer; readonly yaml: Buffer } | undefined;
+  const documents = () => {
     if (made === undefined) {
       const document = openApiDocument(parts.routes, parts.publicUrl);
-      made = { json: JSON.stringify(document, null, 2), yaml: toYaml(document) };
+      made = {
+        document,
+        json: Buffer.from(JSON.stringify(document, null, 2)),
+        yaml: Buffer.from(toYaml(document)),
+      };
     }
     return made;
   };
@@ -111,40 +102,6 @@ function apiPages(parts: PageParts): ServicePage[] {
       path: '/openapi.yaml',
       show: () => ({ status: 200, type: 'application/yaml; charset=utf-8', body: documents().yaml }),
     },
+    ...docsPages({ ...parts, document: () => documents().document }),
   ];
-}
-
-function docsPages(): ServicePage[] {
-  const page = (body: string): PageAnswer => ({
-    status: 200,
-    type: 'text/html; charset=utf-8',
-    body,
-    headers: { 'Content-Security-Policy': DOCS_CSP },
-  });
-  return [
-    { path: '/docs/errors', show: (request) => page(renderErrorIndex(languageOfPage(request))) },
-    {
-      path: '/docs/errors/:code',
-      show(request) {
-        const code = errorCodeOf((request.params as { readonly code: string }).code);
-        if (code === undefined) throw unknownPath();
-        return page(renderErrorPage(code, languageOfPage(request)));
-      },
-    },
-    {
-      path: '/docs/style.css',
-      show: () => ({
-        status: 200,
-        type: 'text/css; charset=utf-8',
-        body: DOCS_STYLE,
-        headers: { 'Cache-Control': 'public, max-age=3600' },
-      }),
-    },
-  ];
-}
-
-/** `?lang=` where a reader chose, else what the browser asks for. */
-function languageOfPage(request: FastifyRequest): Language {
-  const { lang } = request.query as { readonly lang?: unknown };
-  return isLanguage(lang) ? lang : negotiate(request.headers['accept-language']);
 }

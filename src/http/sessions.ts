@@ -20,6 +20,7 @@ export function sessionRoutes(deps: Deps): Route[] {
         'Call this from your backend only.',
       credential: 'merchant',
       limit: 'sessions_create',
+      loadClass: 'begin',
       allowConsumed: false,
       body: SessionBody,
       answers: { 201: SessionAnswer },

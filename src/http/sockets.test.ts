@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type SmallWorld, smallWorld } from './testing/small-world.ts';
 
 const world: SmallWorld = smallWorld({ rateLimitScale: 0 });
@@ -244,11 +244,14 @@ describe('a server that stops', () => {
     };
     const stopping = smallWorld({ ready });
     await stopping.app.listen({ port: 0, host: '127.0.0.1' });
+    const accepted: Socket[] = [];
+    stopping.app.server.on('connection', (socket) => accepted.push(socket));
     const [busy, idle] = [open(stopping), open(stopping)];
     busy.write('GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n');
     // The second connection has a request half sent: it is no idle one that may be closed at once.
     idle.write('GET /health HTTP/1.1\r\nHost: x\r\n');
     await working;
+    await vi.waitUntil(() => accepted.length === 2 && accepted.every(({ bytesRead }) => bytesRead > 0));
     const closed = stopping.app.close();
     idle.write('\r\n');
     const [refused] = (await once(idle, 'data')) as [Buffer];

@@ -37,6 +37,7 @@ export function statementRoutes(deps: Deps): Route[] {
         'lines of its time, stands in the next reading.',
       credential: 'merchant',
       limit: 'none',
+      loadClass: 'read',
       allowConsumed: true,
       querystring: StatementQuery,
       answers: { 200: StatementAnswer },

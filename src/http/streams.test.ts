@@ -52,6 +52,7 @@ async function serve(from: () => Source): Promise<{ world: SmallWorld; ask(): Pr
         description: 'Long.',
         credential: 'merchant',
         limit: 'none',
+        loadClass: 'read',
         allowConsumed: true,
         answers: {},
         refusals: [],
@@ -131,6 +132,13 @@ describe('a streamed answer', () => {
     await closing;
     await long.ended;
     expect(closed).toBe(true);
+  });
+
+  test('that has ended, or was never asked for, holds up no stop', async () => {
+    const { ask, world } = await serve(() => source(3));
+    (await ask()).resume();
+    await world.app.close();
+    expect(world.clock.pending()).toBe(0);
   });
 
   test('is not made where only its head is asked for', async () => {

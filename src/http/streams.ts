@@ -29,6 +29,15 @@ const AHEAD_BYTES = 64 * 1024;
 
 export function createStreams(parts: ExchangeParts & { readonly clock: Pick<Clock, 'after'> }): Streams {
   const open = new Map<Readable, string>();
+  let stopping = false;
+  let cancel: (() => void) | undefined;
+  /** Nobody waits for the time to pass when nothing is open. */
+  const limit = (): void => {
+    if (!stopping || open.size === 0) return;
+    cancel ??= parts.clock.after(STOP_MS, () => {
+      for (const stream of open.keys()) stream.destroy(new Error('the gateway stops'));
+    });
+  };
 
   return {
     send(request, reply, { status, contentType, fileName, chunks }) {
@@ -44,13 +53,18 @@ export function createStreams(parts: ExchangeParts & { readonly clock: Pick<Cloc
       if (request.method === 'HEAD') return Readable.from([]);
       const stream = Readable.from(noted(parts, request, chunks), { objectMode: false, highWaterMark: AHEAD_BYTES });
       open.set(stream, merchantId);
-      stream.once('close', () => open.delete(stream));
+      stream.once('close', () => {
+        open.delete(stream);
+        if (open.size > 0) return;
+        cancel?.();
+        cancel = undefined;
+      });
+      limit();
       return stream;
     },
     stop() {
-      parts.clock.after(STOP_MS, () => {
-        for (const stream of open.keys()) stream.destroy(new Error('the gateway stops'));
-      });
+      stopping = true;
+      limit();
     },
   };
 }

@@ -26,6 +26,7 @@ export function transactionRoutes(deps: Deps): Route[] {
         'while you read stand before the first page: they repeat nothing and hide nothing.',
       credential: 'merchant',
       limit: 'none',
+      loadClass: 'read',
       allowConsumed: true,
       querystring: TransactionsQuery,
       answers: { 200: TransactionsAnswer },

@@ -170,6 +170,11 @@ export const en = {
       'Of this payment {left} {currency} can still be refunded. Ask for at most that, or leave the amount out.',
     BALANCE_SHORT:
       'This takes {needed} {currency}, and the available balance is {available} {currency}. Credit the balance, or ask for less.',
+    ARCHIVED:
+      'This ended long ago and has been archived: it can be read, but no longer be refunded or paid again. Send the money by a new payout instead.',
+    ARCHIVED_EVENT:
+      'This event is old and has been archived: it can be read here, but no longer be sent again. Read its body, or read the transaction that it tells of.',
+    BEFORE_RECORDS: '{field} is before {day}, and older lines are no longer kept. Ask for a time from {day} on.',
   },
   status: {
     pending: 'The payment has been started. Choose how to pay and confirm.',

@@ -185,6 +185,12 @@ export const es = {
       'De este pago aún se pueden reembolsar {left} {currency}. Pida como mucho esa cantidad, u omita el importe.',
     BALANCE_SHORT:
       'Se necesitan {needed} {currency} y el saldo disponible es de {available} {currency}. Recargue el saldo o pida menos.',
+    ARCHIVED:
+      'Esta operación terminó hace mucho y está archivada: se puede leer, pero ya no reembolsar ni volver a pagar. Envíe el dinero con un nuevo desembolso.',
+    ARCHIVED_EVENT:
+      'Este evento es antiguo y está archivado: se puede leer aquí, pero ya no volver a enviar. Lea su contenido o la transacción de la que informa.',
+    BEFORE_RECORDS:
+      '{field} es anterior al {day}, y las líneas más antiguas ya no se conservan. Pida un período a partir del {day}.',
   },
   status: {
     pending: 'El pago se ha iniciado. Elija cómo pagar y confirme.',

@@ -208,6 +208,12 @@ export const fr = {
       'De ce paiement, {left} {currency} peuvent encore être remboursés. Demandez au plus cette somme, ou omettez le montant.',
     BALANCE_SHORT:
       'Il faut {needed} {currency}, et le solde disponible est de {available} {currency}. Créditez le solde, ou demandez moins.',
+    ARCHIVED:
+      'Cette opération est terminée depuis longtemps et a été archivée : on peut la lire, mais plus la rembourser ni la payer à nouveau. Envoyez plutôt l’argent par un nouveau versement.',
+    ARCHIVED_EVENT:
+      'Cet événement est ancien et a été archivé : on peut le lire ici, mais plus le renvoyer. Lisez son contenu, ou la transaction dont il parle.',
+    BEFORE_RECORDS:
+      '{field} est antérieur au {day}, et les lignes plus anciennes ne sont plus conservées. Demandez une période à partir du {day}.',
   },
   status: {
     pending: 'Le paiement est commencé. Choisissez comment payer et confirmez.',

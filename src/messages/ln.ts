@@ -171,6 +171,12 @@ export const ln = {
       'Na lifuti oyo, {left} {currency} ekoki naino kozongisama. Senga oyo eleki yango te, to tika motango.',
     BALANCE_SHORT:
       'Esengeli na {needed} {currency}, kasi mbongo oyo ezali ezali {available} {currency}. Tya mbongo mosusu, to senga moke.',
+    ARCHIVED:
+      'Likambo oyo esila kala mpe ebombami na archive: okoki kotanga yango, kasi okoki lisusu te kozongisa mbongo na yango to kofuta yango lisusu. Tinda mbongo na lifuti ya sika.',
+    ARCHIVED_EVENT:
+      'Likambo oyo ezali ya kala mpe ebombami na archive: okoki kotanga yango awa, kasi okoki lisusu kotinda yango te. Tanga makambo na yango, to tanga mombongo oyo elobeli.',
+    BEFORE_RECORDS:
+      '{field} ezali liboso ya {day}, mpe milɔngɔ ya kala koleka ebombami lisusu te. Senga eleko kobanda {day}.',
   },
   status: {
     pending: 'Lifuti ebandi. Pona ndenge ya kofuta mpe ndima.',

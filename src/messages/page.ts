@@ -53,6 +53,8 @@ export interface Page {
   readonly path: string;
   /** Its form carries one file: the field's name and the most bytes that it may have. */
   readonly file?: { readonly field: string; readonly most: number };
+  /** A page that is shown asks for it again and again. */
+  readonly isPoll?: boolean;
   show(request: PageRequest): PageAnswer | Promise<PageAnswer>;
 }
 

@@ -188,6 +188,9 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   NOT_PAID: ['state'],
   ABOVE_REFUNDABLE: ['currency', 'left'],
   BALANCE_SHORT: ['available', 'currency', 'needed'],
+  ARCHIVED: [],
+  ARCHIVED_EVENT: [],
+  BEFORE_RECORDS: ['day', 'field'],
 };
 
 /** The words of every other sentence that has any. `minutes` is a number. */

@@ -130,6 +130,9 @@ export const zh = {
     NOT_PAID: '付款处于 {state} 状态：只有已批准的付款可以退款。请先读取其状态再继续。',
     ABOVE_REFUNDABLE: '这笔付款还可退 {left} {currency}。请不要超过此金额，或省略金额。',
     BALANCE_SHORT: '需要 {needed} {currency}，而可用余额为 {available} {currency}。请为余额充值，或减少金额。',
+    ARCHIVED: '该笔交易早已结束并已归档：可以查看，但不能再退款或重新付款。请改用新的付款发送款项。',
+    ARCHIVED_EVENT: '该事件较旧，已归档：可在此查看，但不能再次发送。请读取其内容，或读取它所说的交易。',
+    BEFORE_RECORDS: '{field} 早于 {day}，更早的明细已不再保留。请查询 {day} 起的时间段。',
   },
   status: {
     pending: '支付已开始。请选择支付方式并确认。',

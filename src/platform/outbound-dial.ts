@@ -21,9 +21,13 @@ export const CONNECT_LIMIT_MS = 10_000;
 export const BLOCKED = 'ADDRESS_NOT_PUBLIC';
 
 /** Connects like undici's own connector, under the guard. */
-export function guardedConnector(rules: DialRules, resolve: Resolve): buildConnector.connector {
+export function guardedConnector(
+  rules: DialRules,
+  resolve: Resolve,
+  timeout = CONNECT_LIMIT_MS,
+): buildConnector.connector {
   const dial = buildConnector({
-    timeout: CONNECT_LIMIT_MS,
+    timeout,
     rejectUnauthorized: true,
     autoSelectFamily: true,
     lookup: guardedLookup(rules, resolve),

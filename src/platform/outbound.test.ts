@@ -230,16 +230,16 @@ describe('not sent', () => {
     await late.close();
   });
 
-  test('the one that waits behind 64 others to the same origin, while other origins do not wait', async () => {
+  test('the one that waits behind 256 others to the same origin, while other origins do not wait', async () => {
     let running = 0;
     let most = 0;
     const full = signal();
     const host = await http(() => {
       running += 1;
       most = Math.max(most, running);
-      if (running === 64) full.give();
+      if (running === 256) full.give();
     });
-    const first = Array.from({ length: 64 }, () => send(`http://${host}/`, { timeout: 20_000 }));
+    const first = Array.from({ length: 256 }, () => send(`http://${host}/`, { timeout: 20_000 }));
     const waiting = Array.from({ length: 10 }, () => send(`http://${host}/`, { timeout: 5000 }));
     await full.promise;
     const other = await http((_, response) => response.end('ok'));
@@ -248,7 +248,7 @@ describe('not sent', () => {
     for (const answer of await Promise.all(waiting)) expect(answer).toMatchObject({ kind: 'not_sent' });
     await clock.advance(15_000);
     for (const answer of await Promise.all(first)) expect(answer).toMatchObject({ kind: 'lost' });
-    expect(most).toBe(64);
+    expect(most).toBe(256);
   });
 
   test('a header that cannot be written, a closed door', async () => {

@@ -109,7 +109,7 @@ function exchange(parts: Exchange): void {
     parts.settle(answer);
   };
   const cancelDeadline = clock.after(request.timeout, () => {
-    leaveQueue();
+    leaveQueue?.();
     settle(controller === undefined ? notSent('no connection in time') : lost('no answer in time'));
     controller?.abort(new Error('deadline'));
   });
@@ -143,6 +143,7 @@ function exchange(parts: Exchange): void {
     });
   };
   const leaveQueue = lanes.enter(origin, start);
+  if (leaveQueue === undefined) settle(notSent('too many requests wait for this address'));
 }
 
 function dispatchOptions(origin: string, path: string, request: OutboundRequest): Dispatcher.DispatchOptions {

@@ -146,10 +146,28 @@ export interface Outbound {
 /** The labels of one number, by name. */
 export type MetricLabels = { readonly [label: string]: string };
 
+/** One number of a name. */
+export interface MetricReading {
+  readonly values: MetricLabels;
+  readonly value: number;
+}
+
+/** How often something was how large: `counts` has one place more than `bounds`, for what is above the last of them. */
+export interface MetricTally {
+  readonly bounds: readonly number[];
+  readonly counts: readonly number[];
+  readonly sum: number;
+}
+
 /** What monitoring reads. Each name is made once; labels hold names and patterns, never ids. */
 export interface Metrics {
-  /** Adds one. */
-  counter(name: string, help: string, labels: readonly string[]): (values: MetricLabels) => void;
+  /** Adds one. `known`: labels that are shown from the start, at 0, so that monitoring sees their first rise. */
+  counter(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    known?: readonly MetricLabels[],
+  ): (values: MetricLabels) => void;
   gauge(name: string, help: string, labels: readonly string[]): (values: MetricLabels, value: number) => void;
   /** Buckets in seconds, ascending. */
   histogram(
@@ -158,8 +176,58 @@ export interface Metrics {
     labels: readonly string[],
     buckets: readonly number[],
   ): (values: MetricLabels, seconds: number) => void;
+  /** Numbers that are counted elsewhere, and read whenever the page is made. */
+  read(
+    name: string,
+    type: 'counter' | 'gauge',
+    help: string,
+    labels: readonly string[],
+    read: () => readonly MetricReading[],
+  ): void;
+  /** A histogram that is counted elsewhere. */
+  readHistogram(name: string, help: string, read: () => MetricTally): void;
   /** All of it as text, and the type of that text. */
   page(): Promise<{ readonly type: string; readonly body: string }>;
+}
+
+/** What is told of a span: names, statuses and ids; never an amount, a phone number or a secret. */
+export type TraceAttributes = { readonly [name: string]: string | number | boolean | undefined };
+
+/** One step of the way: a commit, a call of an upstream, a webhook. */
+export interface TraceStep {
+  readonly name: string;
+  /** `client`: somebody else is asked. */
+  readonly kind: 'internal' | 'client';
+  /** The transaction that it belongs to; undefined: whatever the current request is about. */
+  readonly transactionId: string | undefined;
+  readonly attributes: TraceAttributes;
+}
+
+/** A request that is being handled. */
+export interface TracedRequest {
+  /** Runs what handles it: the steps that this takes are the request's. */
+  within(run: () => void): void;
+  /** `name`: the method and the route's pattern. */
+  end(name: string, attributes: TraceAttributes): void;
+}
+
+/** Records what becomes of requests and transactions, for OpenTelemetry. */
+export interface Traces {
+  /** A request has come; `traceparent` is the caller's header (W3C Trace Context), whatever it holds. */
+  begin(traceparent: string | undefined): TracedRequest;
+  /**
+   * Takes a step, and records it where it belongs to a request or a transaction. `take` is handed the `traceparent` that others
+   * can be given. What a failure says is not recorded, only that it was one.
+   */
+  step<T>(
+    step: TraceStep,
+    take: (traceparent: string | undefined) => Promise<T>,
+    attributesOf: (result: T) => TraceAttributes,
+  ): Promise<T>;
+  /** A transaction has come into being, out of another one where that is named. */
+  born(transactionId: string, kind: string, outOf?: string): void;
+  /** Hands over what has been recorded. */
+  close(): Promise<void>;
 }
 
 export interface Platform {
@@ -170,4 +238,6 @@ export interface Platform {
   readonly outbound: Outbound;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Absent: nothing is recorded. */
+  readonly traces?: Traces;
 }

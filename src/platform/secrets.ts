@@ -4,7 +4,7 @@
  * Invariant: whatever was sealed opens only whole, unaltered, for the purpose and context it was sealed for; what was
  * sealed with an older key of the ring still opens. Texts are well-formed Unicode.
  */
-import { createCipheriv, createDecipheriv, createHash, createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { type Keyring, openKeyring } from './keyring.ts';
 import { createPins, type Pepper } from './pins.ts';
 import type { KeyPurpose, Random, Secrets } from './platform.ts';
@@ -36,7 +36,8 @@ export function openSecrets(options: SecretsOptions): Secrets {
   const { random, transactionIds } = options;
   const paymentIds = createPairs();
   return {
-    digest: (content) => createHash('sha256').update(content).digest('base64url'),
+    // In one call: 0.4 µs for a token, and 1.0 by an object that is fed (300 000 each, Node.js 20.20).
+    digest: (content) => hash('sha256', content, 'base64url'),
     equal,
     mac: (purpose, ...parts) => macOf(keyring.active.key(`${purpose}/mac`), parts),
     macs: (purpose, ...parts) => keyring.all.map((key) => macOf(key.key(`${purpose}/mac`), parts)),

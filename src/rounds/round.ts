@@ -5,6 +5,7 @@
  */
 
 import type { Deps } from '../usecases/deps.ts';
+import type { RoundWatch } from '../usecases/round-metrics.ts';
 
 export interface Round {
   readonly name: string;
@@ -20,6 +21,7 @@ export function repeat(
   every: number,
   run: () => Promise<unknown>,
   deps: Pick<Deps, 'clock' | 'log'>,
+  watch?: RoundWatch,
 ): Round {
   let stopped = false;
   let last: Promise<void> = Promise.resolve();
@@ -27,11 +29,15 @@ export function repeat(
 
   const once = async (): Promise<void> => {
     if (stopped) return;
+    const begun = deps.clock.wall();
+    let well = false;
     try {
       await run();
+      well = true;
     } catch (error) {
       deps.log.error('round_failed', { round: name }, error);
     }
+    watch?.(name, { milliseconds: deps.clock.wall() - begun, well });
   };
   /** Every run queues behind the one before, so that none overlaps. */
   const queue = (): Promise<void> => {

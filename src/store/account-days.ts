@@ -7,6 +7,7 @@
 
 import { type Line, type LineOptions, openLine } from './line.ts';
 import type { Statement } from './pipeline.ts';
+import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
 import { columnList } from './tables.ts';
 
@@ -39,17 +40,17 @@ async function onLine<A>(options: LineOptions, work: (line: Line) => Promise<A>)
 
 const FIRST_DAY: Statement = {
   name: 'first_transfer_day',
-  text: "select to_char(min(at), 'YYYY-MM-DD') from ledger_transfer",
+  text: `select to_char(min(at), 'YYYY-MM-DD') from ${inEither('ledger_transfer')} t`,
 };
 
 /** `$1` is the day, `$2` the name of the setting. A day without transfers is closed by the setting alone. */
 const CLOSE_DAY: Statement = {
   name: 'close_account_day',
   text: `with side as (
-  select debit_shard as shard, debit_account as account, currency, -amount_minor as moved from ledger_transfer
+  select debit_shard as shard, debit_account as account, currency, -amount_minor as moved from ${inEither('ledger_transfer')} d
   where at >= $1::text::date::timestamptz and at < ($1::text::date + 1)::timestamptz
   union all
-  select credit_shard, credit_account, currency, amount_minor from ledger_transfer
+  select credit_shard, credit_account, currency, amount_minor from ${inEither('ledger_transfer')} c
   where at >= $1::text::date::timestamptz and at < ($1::text::date + 1)::timestamptz),
 moved as (select shard, account, currency, sum(moved)::bigint as moved from side group by shard, account, currency),
 written as (

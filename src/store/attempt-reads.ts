@@ -4,8 +4,10 @@
  * Invariant: a page begins behind the last one's end, so that reading on sees every attempt once.
  */
 
+import { firstIdAt } from '../domain/archive.ts';
 import type { Attempt } from '../domain/records.ts';
 import type { Statement } from './pipeline.ts';
+import { inEither } from './place.ts';
 import type { Readers } from './read.ts';
 import { columnsOf, listOf } from './tables.ts';
 import { instantParameter } from './wire.ts';
@@ -40,7 +42,10 @@ export function openAttemptReads(readers: Readers): AttemptReads {
   const ask = async (statement: Statement, values: readonly string[]) =>
     (await readers.query(statement, COLUMNS, values)) as unknown as Attempt[];
   return {
-    made: (page) => ask(MADE, [...spanOf(page), page.after ?? '', String(page.limit)]),
+    made: (page) => {
+      const [first, last] = idsAround(page);
+      return ask(MADE, [...spanOf(page), page.after ?? first, String(page.limit), last]);
+    },
     approved: ({ connectors, madeFrom, settledFrom, limit }) =>
       ask(APPROVED, [
         JSON.stringify(connectors),
@@ -51,18 +56,30 @@ export function openAttemptReads(readers: Readers): AttemptReads {
   };
 }
 
+/** An id is made a little before or after the instant that its row says. */
+const SLACK_MS = 60_000;
+
+/** Ids between which all lie that were made in the span: they say which months of the archive are read. */
+function idsAround({ from, to }: AttemptSpan): readonly [string, string] {
+  return [firstIdAt('att', from - SLACK_MS), firstIdAt('att', to + SLACK_MS)];
+}
+
 const COLUMNS = columnsOf('attempt');
 
 function spanOf({ connectors, from, to }: AttemptSpan): string[] {
   return [JSON.stringify(connectors), instantParameter(from), instantParameter(to)];
 }
 
+/** Live and archived. */
+const ATTEMPT = `${inEither('attempt')} t`;
+
 const IN_SPAN = '$1::jsonb ? connector and created_at >= $2::timestamptz and created_at < $3::timestamptz';
 
 /** In the order of their ids, which is nearly that of their making. */
 const MADE: Statement = {
   name: 'attempts_made',
-  text: `select ${listOf(COLUMNS)} from attempt where ${IN_SPAN} and id > $4 order by id limit $5::int8`,
+  text: `select ${listOf(COLUMNS)} from ${ATTEMPT}
+where ${IN_SPAN} and id > $4 and id < $6 order by id limit $5::int8`,
 };
 
 const APPROVED: Statement = {

@@ -7,8 +7,10 @@
  */
 
 import { LAST_CLOSED_DAY } from './account-days.ts';
+import { LEDGER_BEGINS } from './archive-months.ts';
 import { type LineOptions, openLine } from './line.ts';
 import type { Statement } from './pipeline.ts';
+import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
 import { columnList } from './tables.ts';
 import type { Row } from './wire.ts';
@@ -45,13 +47,17 @@ const COLUMNS = columnList({
   other: 'int8',
 });
 
-/** Both sides of a transfer, as what they do to their accounts. */
+/** Both sides of a transfer, live or archived, as what they do to their accounts. */
 const SIDES = (
-  from: string,
-): string => `select debit_shard as shard, debit_account as id, currency, -amount_minor as moved, at
-  from ledger_transfer ${from}
+  where: string,
+): string => `select debit_shard as shard, debit_account as id, currency, -amount_minor as moved
+  from ${inEither('ledger_transfer')} d ${where}
   union all
-  select credit_shard, credit_account, currency, amount_minor, at from ledger_transfer ${from}`;
+  select credit_shard, credit_account, currency, amount_minor from ${inEither('ledger_transfer')} c ${where}`;
+
+/** What stood in each account on the day with which the ledger's lines begin: its older lines have been dropped. */
+const OPENED = `select distinct on (shard, account) shard, account as id, currency, balance as moved from account_day
+  where day < (select value from setting where shard = 0 and id = $1) order by shard, account, day desc`;
 
 const SUM = `select 'sum', null::smallint, null::text, currency, sum(balance)::bigint, null::bigint
 from account group by currency having sum(balance) <> 0`;
@@ -68,11 +74,15 @@ full join (
   group by shard, merchant_id, currency) o using (shard, id, currency)
 where coalesce(a.balance, 0) <> coalesce(o.minor, 0)`;
 
-/** Every transfer there is. */
+/** Every transfer there is, onto what stood there before the first. */
 const ALL: Statement = {
   name: 'audit',
-  text: `with side as (${SIDES('')}),
-lines as (select shard, id, currency, sum(moved) as moved, count(*) as transfers from side group by shard, id, currency)
+  text: `with side as (
+  select *, 1 as transfers from (${SIDES('')}) moves
+  union all
+  select *, 0 from (${OPENED}) opened),
+lines as (
+  select shard, id, currency, sum(moved) as moved, sum(transfers) as transfers from side group by shard, id, currency)
 ${SUM}
 union all
 select 'balance', shard, id, currency, coalesce(a.balance, 0), coalesce(l.moved, 0)::bigint
@@ -119,7 +129,7 @@ select 'looked', null, null, null, (select count(*) from looked), (select coales
 
 /** Looks at every account and every transfer. */
 export function auditAll(options: LineOptions): Promise<Audited> {
-  return ask(options, ALL, []);
+  return ask(options, ALL, [LEDGER_BEGINS]);
 }
 
 /** Looks at what has moved since the last closed day, and at one shard's other accounts. */

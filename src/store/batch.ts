@@ -5,7 +5,7 @@
  * told that it lost, so that the SQL needs no logic for it; so every batch equals some serial order of its changes.
  */
 
-import type { AccountRef, Change, TableName, Transfer, Update } from '../domain/change.ts';
+import type { AccountRef, Change, TableName, Transfer } from '../domain/change.ts';
 import type { LedgerTransfer } from '../domain/records.ts';
 import type { Execution } from './pipeline.ts';
 import {
@@ -16,11 +16,10 @@ import {
   insertShape,
   removeShape,
   type Shape,
-  UPDATE_KEY_FIELDS,
   updateShape,
 } from './statements.ts';
 import { type Column, columnsOf } from './tables.ts';
-import { asRow, encodeFields, ROW_START, type Row } from './wire.ts';
+import { asRow } from './wire.ts';
 
 export interface Batch<E> {
   readonly executions: readonly Execution[];
@@ -35,10 +34,10 @@ export interface Batch<E> {
 /** Every shape this process has met: as many as there are verbs, tables and sets of columns in the rules. */
 const shapes = new Map<string, Shape>();
 
-/** The rows of one shape: `key` sorts them (shard and id), `text` writes them. */
+/** The rows of one shape; the key (shard and id) sorts them. */
 interface Group {
   readonly shape: Shape;
-  readonly rows: { readonly key: string; readonly text: () => string }[];
+  readonly rows: { readonly key: string; readonly row: object }[];
 }
 
 /** A change that waits, and the rows that it must have for itself (`keysOf`). */
@@ -110,7 +109,9 @@ function executionsOf(changes: readonly Change[]): Execution[] {
     for (const removal of change.removals ?? []) {
       add(groups, shapeOf('remove', removal.table), removal.shard, removal.id, removal);
     }
-    for (const update of change.updates ?? []) addUpdate(groups, update);
+    for (const update of change.updates ?? []) {
+      add(groups, updateShapeOf(update.table, update.row), update.shard, update.id, update);
+    }
     for (const { table, row } of change.claims ?? []) add(groups, shapeOf('claim', table), row.shard, row.id, row);
     for (const { table, row } of change.inserts ?? []) add(groups, shapeOf('insert', table), 0, '', row);
     for (const transfer of change.transfers ?? []) {
@@ -121,34 +122,20 @@ function executionsOf(changes: readonly Change[]): Execution[] {
   return [...groups.values()].sort((a, b) => compare(a.shape.order, b.shape.order)).map(executionOf);
 }
 
-function executionOf({ shape, rows }: Group): Execution {
+function executionOf({ shape: { statement, write }, rows }: Group): Execution {
   return {
-    statement: shape.statement,
+    statement,
     values() {
       rows.sort((a, b) => compare(a.key, b.key));
       let text = '';
-      for (const row of rows) text += text === '' ? row.text() : `,${row.text()}`;
+      for (const { row } of rows) text += text === '' ? write(row) : `,${write(row)}`;
       return [`{${text}}`];
     },
   };
 }
 
-function add(groups: Map<Shape, Group>, shape: Shape, shard: number, id: string, record: object): void {
-  const row = asRow(record);
-  groupOf(groups, shape).rows.push({
-    key: sortKey(shard, id),
-    text: () => ROW_START + encodeFields(shape.fields, row) + shape.end,
-  });
-}
-
-function addUpdate(groups: Map<Shape, Group>, update: Update): void {
-  const row = asRow(update.row);
-  const shape = updateShapeOf(update.table, row);
-  const key = asRow(update);
-  groupOf(groups, shape).rows.push({
-    key: sortKey(update.shard, update.id),
-    text: () => ROW_START + encodeFields(UPDATE_KEY_FIELDS, key) + encodeFields(shape.fields, row) + shape.end,
-  });
+function add(groups: Map<Shape, Group>, shape: Shape, shard: number, id: string, row: object): void {
+  groupOf(groups, shape).rows.push({ key: sortKey(shard, id), row });
 }
 
 /** A ledger line is a record like any other; the transfer names its accounts as values. */
@@ -240,7 +227,8 @@ function shapeOf(verb: 'remove' | 'claim' | 'insert', table: TableName): Shape {
 }
 
 /** Columns count by their place in the catalogue, so that the same set is the same shape in whatever order it came. */
-function updateShapeOf(table: TableName, row: Row): Shape {
+function updateShapeOf(table: TableName, record: object): Shape {
+  const row = asRow(record);
   const columns = weightsOf(table);
   let number = 0;
   for (const name in row) {

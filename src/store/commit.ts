@@ -20,6 +20,7 @@ import {
   TOO_SLOW,
 } from './errors.ts';
 import { type Line, Refused } from './line.ts';
+import { type CommitStats, newCommitStats, tally } from './stats.ts';
 
 /** How many changes may wait. More only wait longer than their callers do. */
 const MOST_WAITING = 20_000;
@@ -40,8 +41,18 @@ export interface Committer {
    *   StoreUnavailable; an Error when the change holds neither guard nor claim
    */
   commit(change: Change): Promise<Outcome>;
+  readonly stats: CommitStats;
+  /** How many changes wait for the next batch. */
+  waiting(): number;
   /** Takes no more changes, and resolves when those that wait are answered. */
   close(): Promise<void>;
+}
+
+/** What is written down of a batch beside its answers. */
+interface Books {
+  readonly written: readonly Written[];
+  readonly stats: CommitStats;
+  readonly onWon: (change: Change) => void;
 }
 
 interface Entry extends Batchable {
@@ -49,18 +60,22 @@ interface Entry extends Batchable {
   readonly reject: (error: Error) => void;
 }
 
-export function openCommitter(line: Line): Committer {
+/** `onWon` is told of every change that has been committed, before its caller is. */
+export function openCommitter(line: Line, onWon: (change: Change) => void = () => undefined): Committer {
   const waiting: Entry[] = [];
   let written: Written[] = [];
   let draining: Promise<void> | undefined;
   let closed = false;
+  const stats = newCommitStats();
 
   const drain = async (): Promise<void> => {
     await nextTurn();
     while (waiting.length > 0) {
       const batch = waiting.splice(0, MOST_IN_BATCH);
       written = [new Map(), ...written.slice(0, BATCHES_KNOWN - 1)];
-      const reachable = await settle(line, batch, written);
+      const sent = performance.now();
+      const reachable = await settle(line, batch, { written, stats, onWon });
+      tally(stats.batchSeconds, (performance.now() - sent) / 1_000);
       // Nobody is made to wait for a database that is gone: each may try again, or tell its caller.
       if (!reachable) for (const { reject } of waiting.splice(0)) reject(new StoreUnavailable());
       await nextTurn();
@@ -79,6 +94,8 @@ export function openCommitter(line: Line): Committer {
         draining ??= drain();
       });
     },
+    stats,
+    waiting: () => waiting.length,
     async close() {
       closed = true;
       await draining;
@@ -92,7 +109,8 @@ function nextTurn(): Promise<void> {
 }
 
 /** Answers every entry. Returns false when the database cannot be reached; never rejects. */
-async function settle(line: Line, entries: readonly Entry[], written: readonly Written[]): Promise<boolean> {
+async function settle(line: Line, entries: readonly Entry[], books: Books): Promise<boolean> {
+  const { written, stats } = books;
   let left = entries;
   let resends = 0;
   const enough = performance.now() + RESEND_WITHIN_MS;
@@ -102,11 +120,14 @@ async function settle(line: Line, entries: readonly Entry[], written: readonly W
     const { batch, failure } = await attempt(line, left, written);
     if (batch !== undefined) {
       late.push(...batch.conflicting);
+      stats.lostInBatch += batch.conflicting.length;
       left = batch.sent;
     }
     if (failure === undefined) {
+      tally(stats.batchChanges, left.length);
       for (const entry of left) {
         for (const [key, version] of writtenBy(entry)) written[0]?.set(key, version);
+        books.onWon(entry.change);
         entry.resolve('won');
       }
       break;
@@ -114,19 +135,22 @@ async function settle(line: Line, entries: readonly Entry[], written: readonly W
     const losers = batch === undefined ? [] : losersOf(batch, failure);
     const verdict = losers.length > 0 ? 'lost' : verdictOn(failure);
     if (verdict === 'lost') {
+      stats.lostAtDatabase += losers.length;
       for (const { resolve } of losers) resolve('lost');
       left = left.filter((entry) => !losers.includes(entry));
     } else if (verdict === 'again' && resends < MOST_RESENDS && (resends === 0 || performance.now() < enough)) {
       resends += 1;
+      stats.resends += 1;
     } else if (verdict === 'everybody' || failure instanceof LineLost || left.length === 1) {
       for (const { reject } of left) reject(answerFor(failure));
       reachable = !(failure instanceof StoreUnavailable);
       break;
     } else {
       // One of these is to blame: each half is sent alone, until it stands alone.
+      stats.splits += 1;
       const middle = left.length >> 1;
-      const first = await settle(line, left.slice(0, middle), written);
-      reachable = (await settle(line, left.slice(middle), written)) && first;
+      const first = await settle(line, left.slice(0, middle), books);
+      reachable = (await settle(line, left.slice(middle), books)) && first;
       break;
     }
   }

@@ -5,6 +5,7 @@
  */
 
 import type { EventStatus, WebhookEvent } from '../domain/records.ts';
+import type { Place } from './place.ts';
 import type { Readers } from './read.ts';
 import { createdWithin, idsWithin, type ScannedPage, scanPage } from './scanned-page.ts';
 
@@ -28,10 +29,15 @@ export interface MerchantEventFilter {
   readonly limit: number;
 }
 
-export function pageOfEvents(readers: Readers, filter: MerchantEventFilter): Promise<ScannedPage<WebhookEvent>> {
+export function pageOfEvents(
+  readers: Readers,
+  filter: MerchantEventFilter,
+  place: Place = 'live',
+): Promise<ScannedPage<WebhookEvent>> {
   const { shard, merchantId, transactionId, status, notStatus, type, from, until, beyond, order, limit } = filter;
   return scanPage(readers, {
     table: 'webhook_event',
+    place,
     range: [
       ['shard = ?::int2', String(shard), ''],
       ['merchant_id = ?', merchantId, ''],

@@ -6,8 +6,10 @@
  * are, a read looks at those that it answers with, and a balance at those since the day before.
  */
 
+import { mayBeArchived } from '../domain/archive.ts';
 import type { LedgerTransfer } from '../domain/records.ts';
 import type { Statement } from './pipeline.ts';
+import { joinIn, nameIn, type Place, tableIn } from './place.ts';
 import type { Readers } from './read.ts';
 import { columnList } from './tables.ts';
 import { encodeArray, instantParameter } from './wire.ts';
@@ -36,6 +38,8 @@ export interface LineFilter {
   /** The last line that was read before. */
   readonly after?: Pick<LedgerLine, 'at' | 'id' | 'side'> | undefined;
   readonly limit: number;
+  /** Milliseconds: old lines are looked for in the archive too. */
+  readonly now: number;
 }
 
 export interface LedgerReads {
@@ -43,7 +47,7 @@ export interface LedgerReads {
   lines(filter: LineFilter): Promise<LedgerLine[]>;
   /**
    * What stood in each account just before that instant, by its id: minor units. `now` only says from which side it is
-   * nearer: from the last closed day, or back from what stands there now.
+   * nearer: from the last closed day, or back from what stands there now; and whether lines of then may be archived.
    */
   balancesBefore(
     shard: number,
@@ -55,7 +59,7 @@ export interface LedgerReads {
 
 export function openLedgerReads(readers: Readers): LedgerReads {
   return {
-    async lines({ shard, accounts, from, until, after, limit }) {
+    async lines({ shard, accounts, from, until, after, limit, now }) {
       const { at, id, side } = after ?? { at: from, id: '', side: 'credit' };
       const values = [
         String(shard),
@@ -66,11 +70,13 @@ export function openLedgerReads(readers: Readers): LedgerReads {
         String(limit),
         ...accounts,
       ];
-      return (await readers.query(linesOf(accounts.length), LINE_COLUMNS, values)) as unknown as LedgerLine[];
+      const lines = linesOf(accounts.length, mayBeArchived(at, now) ? BOTH : LIVE);
+      return (await readers.query(lines, LINE_COLUMNS, values)) as unknown as LedgerLine[];
     },
     async balancesBefore(shard, accounts, at, now) {
       const midnight = Math.floor(at / DAY_MS) * DAY_MS;
-      const statement = now - at < at - midnight ? BALANCES_BACK : BALANCES_ON;
+      const balancesOn = mayBeArchived(at, now) ? BALANCES_ON_OLD : BALANCES_ON;
+      const statement = now - at < at - midnight ? BALANCES_BACK : balancesOn;
       const shards = accounts.map(() => shard);
       const values = [encodeArray(shards), instantParameter(at), encodeArray(accounts)];
       const rows = (await readers.query(statement, BALANCE_COLUMNS, values)) as unknown as AccountBalance[];
@@ -80,6 +86,9 @@ export function openLedgerReads(readers: Readers): LedgerReads {
 }
 
 const DAY_MS = 24 * 60 * 60_000;
+
+const LIVE: readonly Place[] = ['live'];
+const BOTH: readonly Place[] = ['live', 'archive'];
 
 const LINE_COLUMNS = columnList({
   at: 'timestamptz',
@@ -99,37 +108,57 @@ const OF_MERCHANT = "like 'mch\\_%'";
  * `$1` is the shard, `$2` to `$4` the time, id and side (whether it was a debit) after which to read, `$5` the time before
  * which, `$6` how many; the accounts follow. Each side of each account is read in its index's order. What names the
  * reference is looked up for the lines of the page alone, by columns of the line: by a parameter the planner would look
- * up young tables by the shard alone.
+ * up young tables by the shard alone. Old lines, and what they name, lie in either place.
  */
-function linesOf(accounts: number): Statement {
-  const sides = Array.from({ length: accounts }, (_, at) => [lineSide('debit', at + 7), lineSide('credit', at + 7)]);
+function linesOf(accounts: number, places: readonly Place[]): Statement {
+  const all = Array.from({ length: accounts }, (_, at) => at + 7);
+  const sides = places.flatMap((place) =>
+    all.flatMap((account) => [lineSide(place, 'debit', account), lineSide(place, 'credit', account)]),
+  );
+  const causes = places.map(causesIn);
   return {
-    name: `ledger_lines_${accounts}`,
-    text: `with page as materialized (${sides.flat().join('\nunion all\n')}
+    name: nameIn(places.at(-1) ?? 'live', `ledger_lines_${accounts}`),
+    text: `with page as materialized (${sides.join('\nunion all\n')}
 order by at, id, side desc limit $6::int8)
 select l.at, l.id, l.side, l.account, l.moved, l.cause, l.cause_id,
-  coalesce(p.customer_reference, o.customer_reference, r.customer_reference)
+  coalesce(${causes.map(({ reference }) => reference).join(', ')})
 from page l
-left join payment p on p.shard = l.shard and p.id = l.cause_id
-left join payout_line o on o.shard = l.shard and o.id = l.cause_id
-left join refund f on f.shard = l.shard and f.id = l.cause_id
-left join payment r on r.shard = f.shard and r.id = f.payment_id
+${causes.map(({ joins }) => joins).join('\n')}
 order by l.at, l.id, l.side desc`,
   };
 }
 
+/** What moved a line and lies there: a payment, a payout line, or a refund of a payment. */
+function causesIn(place: Place): { readonly reference: string; readonly joins: string } {
+  const [p, o, f, r] = place === 'live' ? ['p', 'o', 'f', 'r'] : ['pa', 'oa', 'fa', 'ra'];
+  return {
+    reference: `${p}.customer_reference, ${o}.customer_reference, ${r}.customer_reference`,
+    joins: [
+      joinIn(place, 'payment', p, `${p}.shard = l.shard and ${p}.id = l.cause_id`, 'left'),
+      joinIn(place, 'payout_line', o, `${o}.shard = l.shard and ${o}.id = l.cause_id`, 'left'),
+      joinIn(place, 'refund', f, `${f}.shard = l.shard and ${f}.id = l.cause_id`, 'left'),
+      joinIn(place, 'payment', r, `${r}.shard = ${f}.shard and ${r}.id = ${f}.payment_id`, 'left'),
+    ].join('\n'),
+  };
+}
+
 /** A credit with the id that was read last is still to come when that was its debit. */
-function lineSide(side: LedgerSide, account: number): string {
+function lineSide(place: Place, side: LedgerSide, account: number): string {
   const [sign, after] =
     side === 'debit'
       ? ['-', '(t.at, t.id) > ($2::timestamptz, $3)']
       : ['', '(t.at, t.id) >= ($2::timestamptz, $3) and ($4::bool or (t.at, t.id) <> ($2::timestamptz, $3))'];
   return `(select t.${side}_shard as shard, t.at, t.id, '${side}' as side, t.${side}_account as account,
   ${sign}t.amount_minor as moved, t.cause, t.cause_id
-from ledger_transfer t
+from ${tableIn(place, 'ledger_transfer')} t
 where t.${side}_account = $${account} and t.${side}_account ${OF_MERCHANT} and t.${side}_shard = $1::int2
-  and ${after} and (t.at, t.id) < ($5::timestamptz, '')
+  and ${after} and (t.at, t.id) < ($5::timestamptz, '')${monthsFrom(place, '$2::timestamptz', '$5::timestamptz')}
 order by t.at, t.id limit $6::int8)`;
+}
+
+/** The time alone says which months of the archive are read. */
+function monthsFrom(place: Place, from: string, until: string): string {
+  return place === 'live' ? '' : `\n  and t.at >= ${from} and t.at < ${until}`;
 }
 
 interface AccountBalance {
@@ -143,17 +172,19 @@ const BALANCE_COLUMNS = columnList({ account: 'text', balance: 'int8' });
  * What lines of account `a` moved, where `span` holds. It compares time and id together, which only the account's own index
  * can: by the time alone everybody's lines would be read.
  */
-function movedWhere(span: string): string {
-  const side = (
-    name: LedgerSide,
-  ): string => `select ${name === 'debit' ? '-' : ''}t.amount_minor as moved from ledger_transfer t
-    where t.${name}_account = a.account and t.${name}_account ${OF_MERCHANT} and t.${name}_shard = a.shard and ${span}`;
-  return `select coalesce(sum(moved), 0)::bigint as moved from (${side('debit')} union all ${side('credit')}) sides`;
+function movedWhere(span: string, places: readonly Place[] = LIVE): string {
+  const side = (place: Place, name: LedgerSide): string => `select ${name === 'debit' ? '-' : ''}t.amount_minor as moved
+    from ${tableIn(place, 'ledger_transfer')} t
+    where t.${name}_account = a.account and t.${name}_account ${OF_MERCHANT} and t.${name}_shard = a.shard and ${span}${monthsFrom(place, CLOSED_AT, '$2::timestamptz')}`;
+  const sides = places.flatMap((place) => [side(place, 'debit'), side(place, 'credit')]);
+  return `select coalesce(sum(moved), 0)::bigint as moved from (${sides.join(' union all ')}) sides`;
 }
 
+const CLOSED_AT = "coalesce(closed.at, '-infinity')";
+
 /** From the last day before that was closed, onwards. */
-const BALANCES_ON: Statement = {
-  name: 'ledger_balances_on',
+const balancesOn = (places: readonly Place[]): Statement => ({
+  name: nameIn(places.at(-1) ?? 'live', 'ledger_balances_on'),
   text: `select a.account, coalesce(closed.balance, 0) + since.moved
 from unnest($1::int2[], $3::text[]) as a(shard, account)
 left join lateral (
@@ -161,8 +192,11 @@ left join lateral (
   where d.shard = a.shard and d.account = a.account and d.day < to_char($2::timestamptz, 'YYYY-MM-DD')
   order by d.day desc limit 1) closed on true
 cross join lateral (
-  ${movedWhere("(t.at, t.id) >= (coalesce(closed.at, '-infinity'), '') and (t.at, t.id) < ($2::timestamptz, '')")}) since`,
-};
+  ${movedWhere(`(t.at, t.id) >= (${CLOSED_AT}, '') and (t.at, t.id) < ($2::timestamptz, '')`, places)}) since`,
+});
+
+const BALANCES_ON = balancesOn(LIVE);
+const BALANCES_ON_OLD = balancesOn(BOTH);
 
 /** From what stands there now, back. */
 const BALANCES_BACK: Statement = {

@@ -49,6 +49,25 @@ test('a file numbered before an applied one comes too late', async () => {
   await expect(migrate(database.url, late)).rejects.toThrow(/9001-one\.sql comes too late/);
 });
 
+test('a table that somebody holds is waited for a little at a time, so that others pass', async () => {
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query('select from payment');
+  const all = [...readMigrations(), made('9001-wider.sql', 'alter table payment add column wider int')];
+  const migrating = migrate(database.url, all);
+  try {
+    // It waits, and while it still has to, whoever comes is let through.
+    await until(async () => (await waiting()) > 0);
+    expect(await read('select from payment')).toEqual([]);
+    expect(await waiting()).toBeLessThanOrEqual(1);
+  } finally {
+    await holder.query('rollback');
+    await holder.end();
+  }
+  expect(await migrating).toEqual(['9001-wider.sql']);
+});
+
 test('older code leaves a newer database as it is', async () => {
   const all = readMigrations();
   await migrate(database.url, [...all, made('9001-one.sql', 'create table one (n int)')]);
@@ -67,4 +86,15 @@ async function read(sql: string): Promise<unknown[]> {
   } finally {
     await client.end();
   }
+}
+
+/** How many sessions of this database wait for the lock of a table. */
+async function waiting(): Promise<number> {
+  return (await read("select from pg_stat_activity where datname = current_database() and wait_event = 'relation'"))
+    .length;
+}
+
+/** Asks until it is so; the database's own round trips are the pause. */
+async function until(ask: () => Promise<boolean>): Promise<void> {
+  while (!(await ask()));
 }

@@ -13,6 +13,15 @@ import { createRowType, ROW_TYPES } from './row-types.ts';
 
 /** Any constant does: all of this project's migrators meet on it. */
 const LOCK_KEY = 7_262_646;
+/**
+ * A change of a table waits for whoever is reading it, and everybody else waits behind it: it gives up soon, lets them pass,
+ * and tries again for some minutes.
+ */
+const LOCK_TIMEOUT = '1s';
+const TRIES = 120;
+const PAUSE_MS = 1_000;
+/** `lock_not_available`. */
+const HELD = '55P03';
 const NAME_PATTERN = /^\d{4}-[a-z0-9-]+\.sql$/;
 
 /** One migration: its file name, its text and the SHA-256 of the text. */
@@ -33,7 +42,7 @@ export async function migrate(url: string, migrations: Migration[] = readMigrati
   try {
     const applied: string[] = [];
     for (const migration of migrations) {
-      if (await applyOnce(client, migration)) applied.push(migration.name);
+      if (await applyPatiently(client, migration)) applied.push(migration.name);
     }
     await makeRowTypes(client);
     return applied;
@@ -79,6 +88,19 @@ async function missingRowTypes(client: pg.Client) {
   return ROW_TYPES.filter(({ name }) => !known.has(name));
 }
 
+/** Beside a gateway that is running, a table is seldom free at the first try. */
+async function applyPatiently(client: pg.Client, migration: Migration): Promise<boolean> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await applyOnce(client, migration);
+    } catch (error) {
+      const cause = error instanceof Error ? error.cause : undefined;
+      if (tries === TRIES || !(cause instanceof pg.DatabaseError) || cause.code !== HELD) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
+
 async function applyOnce(client: pg.Client, { name, sql, checksum }: Migration): Promise<boolean> {
   await client.query('begin');
   try {
@@ -99,6 +121,7 @@ async function applyOnce(client: pg.Client, { name, sql, checksum }: Migration):
       );
     }
     if (found === undefined) {
+      await client.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
       await run(client, name, sql);
       await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum]);
     }

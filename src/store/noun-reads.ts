@@ -13,7 +13,9 @@ import type { CredentialCallerRow, EventFilter, Nouns, ProofFilter, SessionCalle
 import { openPayoutBatches } from './payout-batch-reads.ts';
 import { openPayoutLists } from './payout-list-reads.ts';
 import type { Statement } from './pipeline.ts';
+import { nameIn, type Place, tableIn } from './place.ts';
 import type { KeyedReader, Readers, ReadShape } from './read.ts';
+import type { Recent } from './recent.ts';
 import { listRefunds } from './refund-reads.ts';
 import { openRounds } from './round-reads.ts';
 import { columnList, columnsOf, listOf } from './tables.ts';
@@ -27,7 +29,7 @@ function recordsOf<Record>(rows: readonly Row[]): Record[] {
 /** Merchants that `merchant.at` remembers. */
 const MOST_REMEMBERED = 10_000;
 
-export function openNouns(readers: Readers): Nouns {
+export function openNouns(readers: Readers, recent: Recent): Nouns {
   const byId = <T extends TableName>(table: T) => one<Tables[T]>(readers.keyed(keyedShape(table, 'id', 'id')));
   const byColumn = <T extends TableName>(table: T, key: string, order: string) =>
     many<Tables[T]>(readers.keyed(keyedShape(table, key, order)));
@@ -46,6 +48,7 @@ export function openNouns(readers: Readers): Nouns {
     },
     payment: {
       get: byId('payment'),
+      recent: recent.payment,
       ofSession: byColumn('payment', 'session_id', 'id'),
       history: byColumn('payment_history', 'payment_id', 'version'),
       newestCard: (shard, merchantId, reference) => newestCard(readers, shard, merchantId, reference),
@@ -53,6 +56,7 @@ export function openNouns(readers: Readers): Nouns {
     },
     attempt: {
       get: byId('attempt'),
+      recent: recent.attempt,
       ofCardPayment: many<Attempt>(readers.keyed(CARD_ATTEMPTS)),
       listOpen: async (limit, after = '') =>
         recordsOf<Attempt>(await readers.query(OPEN_ATTEMPTS, columnsOf('attempt'), [after, String(limit)])),
@@ -253,16 +257,23 @@ ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`} order by i
   return recordsOf<WebhookEvent>(await readers.query({ name: `list_events_${name}`, text }, columns, values));
 }
 
-const NEWEST_CARD: Statement = {
-  name: 'newest_card_payment',
-  text: `select ${listOf(columnsOf('payment'))} from payment
+const newestCardIn = (place: Place): Statement => ({
+  name: nameIn(place, 'newest_card_payment'),
+  text: `select ${listOf(columnsOf('payment'))} from ${tableIn(place, 'payment')}
 where shard = $1::int2 and merchant_id = $2 and customer_reference = $3 and method in ('card', 'google_pay', 'apple_pay')
 order by id desc limit 1`,
-};
+});
 
-async function newestCard(readers: Readers, shard: number, merchantId: string, reference: string) {
+/** The newest card payment of a merchant's own reference. */
+export async function newestCard(
+  readers: Readers,
+  shard: number,
+  merchantId: string,
+  reference: string,
+  place: Place = 'live',
+): Promise<Payment | undefined> {
   const values = [String(shard), merchantId, reference];
-  return recordsOf<Payment>(await readers.query(NEWEST_CARD, columnsOf('payment'), values))[0];
+  return recordsOf<Payment>(await readers.query(newestCardIn(place), columnsOf('payment'), values))[0];
 }
 
 /** Each condition only where it was asked for, so that the index of what waits is used. */

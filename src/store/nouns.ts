@@ -88,6 +88,11 @@ export interface Nouns {
   };
   readonly payment: {
     get(shard: number, id: string): Promise<Payment | undefined>;
+    /**
+     * The payment as this process wrote it last, while it is open; perhaps older than the database's. For whoever guards its
+     * version and reads anew when that is lost.
+     */
+    recent(shard: number, id: string): Payment | undefined;
     /** In the order of their ids, which is that of their making. */
     ofSession(shard: number, sessionId: string): Promise<Payment[]>;
     history(shard: number, id: string): Promise<PaymentHistory[]>;
@@ -98,6 +103,8 @@ export interface Nouns {
   };
   readonly attempt: AttemptReads & {
     get(shard: number, id: string): Promise<Attempt | undefined>;
+    /** The attempt as this process wrote it last; see `payment.recent`. */
+    recent(shard: number, id: string): Attempt | undefined;
     /** All that a payment had by card, in the order of their ids. */
     ofCardPayment(shard: number, paymentId: string): Promise<Attempt[]>;
     /** Open ones, in the order of their ids, which is that of their making; those after `after`, if it is given. */

@@ -5,6 +5,7 @@
  */
 
 import type { Payment, PaymentMethod, PaymentStatus } from '../domain/records.ts';
+import type { Place } from './place.ts';
 import type { Readers } from './read.ts';
 import { createdWithin, idsWithin, type ScannedPage, scanPage } from './scanned-page.ts';
 
@@ -26,10 +27,15 @@ export interface PaymentFilter {
   readonly limit: number;
 }
 
-export function listPayments(readers: Readers, filter: PaymentFilter): Promise<ScannedPage<Payment>> {
+export function listPayments(
+  readers: Readers,
+  filter: PaymentFilter,
+  place: Place = 'live',
+): Promise<ScannedPage<Payment>> {
   const { shard, merchantId, reference, from, until, before, status, method, currency, limit } = filter;
   return scanPage(readers, {
     table: 'payment',
+    place,
     range: [
       ['shard = ?::int2', String(shard), ''],
       ['merchant_id = ?', merchantId, ''],

@@ -9,6 +9,7 @@ import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { PayoutCounts } from '../domain/payout.ts';
 import type { BatchState } from '../domain/payout-batch.ts';
 import type { Statement } from './pipeline.ts';
+import { joinIn, nameIn, type Place, tableIn } from './place.ts';
 import type { Readers, ReadShape } from './read.ts';
 import { columnList, columnsOf, listOf } from './tables.ts';
 
@@ -41,7 +42,6 @@ export interface PayoutBatchReads {
 }
 
 export function openPayoutBatches(readers: Readers): PayoutBatchReads {
-  const counts = readers.keyed(COUNTS);
   const lines = async (statement: Statement, values: string[]) =>
     (await readers.query(statement, columnsOf('payout_line'), values)) as unknown as PayoutLine[];
   return {
@@ -49,13 +49,25 @@ export function openPayoutBatches(readers: Readers): PayoutBatchReads {
       const { statement, values } = listOfBatches(filter);
       return (await readers.query(statement, columnsOf('payout_batch'), values)) as unknown as PayoutBatch[];
     },
-    counts: async (shard, batchId) => (await counts(shard, batchId)) as unknown as OccurrenceCounts[],
-    lines: (shard, batchId, occurrence) => lines(LINES, [String(shard), batchId, String(occurrence)]),
+    ...openOccurrences(readers, 'live'),
     waitingLines: (shard, batchId, limit) => lines(WAITING_LINES, [String(shard), batchId, String(limit)]),
   };
 }
 
-const COUNTS: ReadShape = {
+/** How the lines of a batch stand, and those of one occurrence: in the archive, of the occurrences that have left. */
+export function openOccurrences(readers: Readers, place: Place): Pick<PayoutBatchReads, 'counts' | 'lines'> {
+  const counts = readers.keyed(countsIn(place));
+  const lines = linesIn(place);
+  return {
+    counts: async (shard, batchId) => (await counts(shard, batchId)) as unknown as OccurrenceCounts[],
+    lines: async (shard, batchId, occurrence) => {
+      const rows = await readers.query(lines, columnsOf('payout_line'), [String(shard), batchId, String(occurrence)]);
+      return rows as unknown as PayoutLine[];
+    },
+  };
+}
+
+const countsIn = (place: Place): ReadShape => ({
   columns: columnList({
     shard: 'int2',
     batch_id: 'text',
@@ -69,21 +81,21 @@ const COUNTS: ReadShape = {
   }),
   keyAt: 1,
   statement: {
-    name: 'count_payout_lines_by_batch',
+    name: nameIn(place, 'count_payout_lines_by_batch'),
     text: `select l.shard, l.batch_id, l.occurrence, min(l.scheduled_date),
   ${['pending', 'processing', 'completed', 'failed'].map((status) => `count(*) filter (where l.status = '${status}')::int4`).join(', ')},
   max(l.completed_at)
 from unnest($1::int2[], $2::text[]) as k(shard, key)
-join payout_line l on l.shard = k.shard and l.batch_id = k.key
+${joinIn(place, 'payout_line', 'l', 'l.shard = k.shard and l.batch_id = k.key')}
 group by l.shard, l.batch_id, l.occurrence order by l.occurrence`,
   },
-};
+});
 
-const LINES: Statement = {
-  name: 'payout_lines_of_occurrence',
-  text: `select ${listOf(columnsOf('payout_line'))} from payout_line
+const linesIn = (place: Place): Statement => ({
+  name: nameIn(place, 'payout_lines_of_occurrence'),
+  text: `select ${listOf(columnsOf('payout_line'))} from ${tableIn(place, 'payout_line')}
 where shard = $1::int2 and batch_id = $2 and occurrence = $3::int4 order by position`,
-};
+});
 
 const WAITING_LINES: Statement = {
   name: 'payout_lines_waiting_of_batch',

@@ -6,6 +6,7 @@
 
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { Statement } from './pipeline.ts';
+import { nameIn, type Place, tableIn } from './place.ts';
 import type { Readers } from './read.ts';
 import { columnsOf, listOf } from './tables.ts';
 
@@ -53,7 +54,7 @@ interface Asking {
 }
 
 /** Each condition only where it was asked for, so that the index that fits is used. */
-export function pageOfBatches(filter: BatchFilter): Asking {
+export function pageOfBatches(filter: BatchFilter, place: Place = 'live'): Asking {
   const values: string[] = [String(filter.shard), filter.merchantId];
   const conditions = ['shard = $1::int2', 'merchant_id = $2'];
   const where = (condition: string, value: string | undefined, name: string): string => {
@@ -66,7 +67,7 @@ export function pageOfBatches(filter: BatchFilter): Asking {
     where('id >=', filter.from, 'f'),
     where('id <', filter.before, 'b'),
   ].join('');
-  const text = `select ${listOf(columnsOf('payout_batch'))} from payout_batch where ${conditions.join(' and ')}
+  const text = `select ${listOf(columnsOf('payout_batch'))} from ${tableIn(place, 'payout_batch')} where ${conditions.join(' and ')}
 order by id desc limit $${values.push(String(filter.limit))}::int8`;
-  return { statement: { name: `page_payout_batches_${name}`, text }, values };
+  return { statement: { name: nameIn(place, `page_payout_batches_${name}`), text }, values };
 }

@@ -10,11 +10,15 @@ import { SHARDS } from '../domain/ids.ts';
 import { LineLost, StoreBusy, StoreRefused, StoreUnavailable, TOO_SLOW } from './errors.ts';
 import { type Line, Refused } from './line.ts';
 import type { Execution, Statement } from './pipeline.ts';
+import { type RowReader, rowReader } from './row-codec.ts';
+import type { ReadStats } from './stats.ts';
 import type { Column } from './tables.ts';
-import { decodeRow, encodeArray, isStorable, type Row } from './wire.ts';
+import { encodeArray, isStorable, type Row } from './wire.ts';
 
 /** How many keys or statements may wait. */
 const MOST_WAITING = 50_000;
+/** How many statements of single callers may wait: each has its own round trip, and lists are long. */
+const MOST_STATEMENTS = 2_000;
 /** Keys of one statement: more only make the first callers wait for the last. */
 const MOST_KEYS = 512;
 /** A read is harmless: it is sent again when its connection breaks. */
@@ -31,11 +35,14 @@ interface Job extends Execution {
 interface Source {
   /** Takes callers' keys into a job that is sent now. */
   take(): Job;
-  /** Whether any are left for another job. */
-  waits(): boolean;
+  /** How many are left for another job. */
+  waiting(): number;
 }
 
 export interface Readers {
+  readonly stats: ReadStats;
+  /** How many keys and statements wait for a connection. */
+  waiting(): number;
   /** A reader by (shard, key): all rows of the key, in the statement's order. */
   keyed(shape: ReadShape): KeyedReader;
   /** Runs a statement for one caller, in a transaction of its own. */
@@ -65,11 +72,14 @@ export function openReaders(lines: readonly Line[]): Readers {
   const shapes: ReadShape[] = [];
   const idle = new Set(lines);
   const busy = new Set<Promise<void>>();
+  const stats: ReadStats = { keys: 0, statements: 0 };
   let scheduled = false;
   let closed = false;
 
   const enlist = (source: Source): void => {
     if (closed) throw new StoreUnavailable('the store is closed');
+    if (sources.size >= MOST_STATEMENTS) throw new StoreBusy();
+    stats.keys += 1;
     sources.add(source);
     wake();
   };
@@ -89,9 +99,10 @@ export function openReaders(lines: readonly Line[]): Readers {
     const jobs: Job[] = [];
     for (const source of sources) {
       jobs.push(source.take());
-      if (!source.waits()) sources.delete(source);
+      if (source.waiting() === 0) sources.delete(source);
     }
     if (jobs.length === 0) return;
+    stats.statements += jobs.length;
     idle.delete(line);
     const run = answer(line, jobs).then(() => {
       busy.delete(run);
@@ -103,16 +114,23 @@ export function openReaders(lines: readonly Line[]): Readers {
   };
 
   return {
+    stats,
+    waiting() {
+      let count = 0;
+      for (const source of sources) count += source.waiting();
+      return count;
+    },
     keyed(shape) {
       shapes.push(shape);
-      return keyedReader(shape, enlist);
+      return keyedReader(shape, rowReader(shape.columns), enlist);
     },
     async plan() {
-      const jobs = shapes.map((shape) => jobOf(shape, new Map()));
+      const jobs = shapes.map((shape) => jobOf(shape, rowReader(shape.columns), new Map()));
       await Promise.all(lines.map((line) => line.run(jobs)));
     },
     query: (statement, columns, values) =>
       new Promise((resolve, reject) => {
+        const read = rowReader(columns);
         let rows: Row[] = [];
         const job: Job = {
           statement,
@@ -120,10 +138,17 @@ export function openReaders(lines: readonly Line[]): Readers {
             rows = [];
             return values;
           },
-          onRow: (texts) => rows.push(decodeRow(columns, texts)),
+          onRow: (texts) => rows.push(read(texts)),
           settle: (error) => (error === undefined ? resolve(rows) : reject(error)),
         };
-        enlist({ take: () => job, waits: () => false });
+        let left = 1;
+        enlist({
+          take() {
+            left = 0;
+            return job;
+          },
+          waiting: () => left,
+        });
       }),
     async close() {
       closed = true;
@@ -182,7 +207,7 @@ interface Asked {
   rows: Row[];
 }
 
-function keyedReader(shape: ReadShape, enlist: (source: Source) => void): KeyedReader {
+function keyedReader(shape: ReadShape, read: RowReader, enlist: (source: Source) => void): KeyedReader {
   let waiting = new Map<string, Asked>();
   const source: Source = {
     take() {
@@ -193,9 +218,9 @@ function keyedReader(shape: ReadShape, enlist: (source: Source) => void): KeyedR
         taken.delete(id);
         waiting.set(id, asked);
       }
-      return jobOf(shape, taken);
+      return jobOf(shape, read, taken);
     },
-    waits: () => waiting.size > 0,
+    waiting: () => waiting.size,
   };
   return async (shard, key) => {
     // No row can have such a key, and asking for it would fail everybody's statement.
@@ -221,7 +246,7 @@ function askFor(shard: number, key: string): Asked {
   return { shard, key, promise, resolve, reject, rows: [] };
 }
 
-function jobOf({ statement, columns, keyAt }: ReadShape, taken: ReadonlyMap<string, Asked>): Job {
+function jobOf({ statement, keyAt }: ReadShape, read: RowReader, taken: ReadonlyMap<string, Asked>): Job {
   const all = [...taken.values()];
   return {
     statement,
@@ -230,7 +255,7 @@ function jobOf({ statement, columns, keyAt }: ReadShape, taken: ReadonlyMap<stri
       return [encodeArray(all.map(({ shard }) => shard)), encodeArray(all.map(({ key }) => key))];
     },
     onRow(texts) {
-      taken.get(`${texts[0]} ${texts[keyAt]}`)?.rows.push(decodeRow(columns, texts));
+      taken.get(`${texts[0]} ${texts[keyAt]}`)?.rows.push(read(texts));
     },
     settle(error) {
       for (const asked of all) {

@@ -5,8 +5,10 @@
  * next one begins, so that rows made meanwhile neither repeat nor hide any.
  */
 
-import type { TableName, Tables } from '../domain/change.ts';
+import type { Tables } from '../domain/change.ts';
 import { makeId, type Prefix } from '../domain/ids.ts';
+import type { ArchivedTable } from './archive-tables.ts';
+import { joinIn, nameIn, type Place, tableIn } from './place.ts';
 import type { Readers } from './read.ts';
 import { type Column, columnList, columnsOf, listOf } from './tables.ts';
 import { instantParameter, type Row } from './wire.ts';
@@ -14,8 +16,9 @@ import { instantParameter, type Row } from './wire.ts';
 /** SQL with a `?`, what stands there (undefined: nobody asks), and a letter for the statement's name. */
 export type Condition = readonly [condition: string, value: string | undefined, letter: string];
 
-export interface PageQuestion<T extends TableName> {
+export interface PageQuestion<T extends ArchivedTable> {
   readonly table: T;
+  readonly place: Place;
   /** What an index finds. */
   readonly range: readonly Condition[];
   /** What is looked at row by row. */
@@ -53,21 +56,21 @@ export function createdWithin(from: number | undefined, until: number | undefine
   ];
 }
 
-export async function scanPage<T extends TableName>(
+export async function scanPage<T extends ArchivedTable>(
   readers: Readers,
   question: PageQuestion<T>,
 ): Promise<ScannedPage<Tables[T]>> {
-  const { table, limit, order } = question;
+  const { table, limit, order, place } = question;
   const range = asked(question.range, 0);
   const fits = asked(question.fits, range.values.length);
   // Where every row fits, one more than the page says whether there is another page.
   const looked = fits.conditions.length === 0 ? limit + 1 : Math.max(LOOKED_AT, limit + 1);
   const values = [...range.values, ...fits.values, String(looked), String(limit)];
   const statement = {
-    name: `page_${table}_${order}_${range.name}_${fits.name}`,
-    text: pageText(table, range.conditions, fits.conditions, order, values.length),
+    name: nameIn(place, `page_${table}_${order}_${range.name}_${fits.name}`),
+    text: pageText(table, place, range.conditions, fits.conditions, order, values.length),
   };
-  const found = await readers.query(statement, [...SEEN, ...columnsOf(table)], values);
+  const found = await readers.query(statement, pageColumns(table), values);
   const { seen, reached } = seenOf(found);
   // The columns are the table's.
   const rows = found.filter(({ id }) => id !== null) as unknown as Tables[T][];
@@ -94,22 +97,34 @@ function asked(all: readonly Condition[], before: number): Asked {
 
 const SEEN: readonly Column[] = columnList({ seen: 'int4', reached: 'text' });
 
+const columnsOfPages = new Map<ArchivedTable, readonly Column[]>();
+
+/** One list a table, so that its reader is made once. */
+function pageColumns(table: ArchivedTable): readonly Column[] {
+  const known = columnsOfPages.get(table);
+  if (known !== undefined) return known;
+  const made = [...SEEN, ...columnsOf(table)];
+  columnsOfPages.set(table, made);
+  return made;
+}
+
 /** The last two parameters are how many rows are looked at, and how many fitting ones a page has. */
 function pageText(
-  table: TableName,
+  table: ArchivedTable,
+  place: Place,
   range: readonly string[],
   fits: readonly string[],
-  order: PageQuestion<TableName>['order'],
+  order: PageQuestion<ArchivedTable>['order'],
   last: number,
 ): string {
   const [by, reached] = order === 'newest' ? ['id desc', 'min(id)'] : ['id', 'max(id)'];
   return `with seen as materialized (
-  select shard, id, ${fits.length === 0 ? 'true' : fits.join(' and ')} as fits from ${table}
+  select shard, id, ${fits.length === 0 ? 'true' : fits.join(' and ')} as fits from ${tableIn(place, table)}
   where ${range.join(' and ')} order by ${by} limit $${last - 1}::int8),
 page as (select shard, id from seen where fits order by ${by} limit $${last}::int8)
 select s.count, s.reached, ${listOf(columnsOf(table), 't')}
 from (select count(*) as count, ${reached} as reached from seen) s
-left join (page join ${table} t on t.shard = page.shard and t.id = page.id) on true
+left join (page ${joinIn(place, table, 't', 't.shard = page.shard and t.id = page.id')}) on true
 order by t.${by}`;
 }
 

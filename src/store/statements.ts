@@ -9,6 +9,7 @@
 
 import type { TableName } from '../domain/change.ts';
 import type { Statement } from './pipeline.ts';
+import { type RowWriter, rowWriter, updateWriter } from './row-codec.ts';
 import { DEBIT_TYPE, type RowType, rowTypeOf } from './row-types.ts';
 import { type Column, columnsOf } from './tables.ts';
 import { type Layout, layoutOf } from './wire.ts';
@@ -17,8 +18,10 @@ import { type Layout, layoutOf } from './wire.ts';
 const KEY = "shard::text || ' ' || id";
 
 /** A statement of the commit path and how its rows are written. */
-export interface Shape extends Layout {
+export interface Shape {
   readonly statement: Statement;
+  /** Writes a row; of an update's shape the update itself, its guard included. */
+  readonly write: RowWriter;
   /** Batches send their statements in this order, so that all processes lock in one order. */
   readonly order: string;
 }
@@ -31,13 +34,13 @@ const GUARD: readonly Column[] = [
 ];
 
 /** The fields of a guard; an update's own columns follow in the same row. */
-export const UPDATE_KEY_FIELDS = layoutOf(GUARD, new Set(GUARD.map(({ name }) => name))).fields;
+const UPDATE_KEY_FIELDS = layoutOf(GUARD, new Set(GUARD.map(({ name }) => name))).fields;
 
 export function removeShape(table: TableName): Shape {
   const text = `with v as materialized (select * from ${rows(rowTypeOf(table))})
 delete from ${table} t using v where t.shard = v.shard and t.id = v.id`;
   const layout = layoutOf(columnsOf(table), new Set(['shard', 'id']));
-  return { statement: { name: `remove_${table}`, text }, ...layout, order: `1 ${table}` };
+  return { statement: { name: `remove_${table}`, text }, write: rowWriter(layout), order: `1 ${table}` };
 }
 
 /**
@@ -59,7 +62,7 @@ ${loserTest(table)}`;
   const layout = layoutOf(columnsOf(table), new Set(columns.map(({ name }) => name)), GUARD.length);
   return {
     statement: { name: `update_${table}_${number}`, text },
-    ...layout,
+    write: updateWriter(UPDATE_KEY_FIELDS, layout),
     order: `2 ${lockRank(table)} ${table} ${number}`,
   };
 }
@@ -69,13 +72,13 @@ export function claimShape(table: TableName): Shape {
   const text = `with v as materialized (select * from ${rows(rowTypeOf(table))}),
 done as (insert into ${table} (${names}) select ${names} from v on conflict do nothing returning shard, id)
 ${loserTest(table)}`;
-  return { statement: { name: `claim_${table}`, text }, ...layout, order: `3 ${table}` };
+  return { statement: { name: `claim_${table}`, text }, write: rowWriter(layout), order: `3 ${table}` };
 }
 
 export function insertShape(table: TableName): Shape {
   const { names, layout } = wholeRow(table);
   const text = `insert into ${table} (${names}) select ${names} from ${rows(rowTypeOf(table))}`;
-  return { statement: { name: `insert_${table}`, text }, ...layout, order: `4 ${table}` };
+  return { statement: { name: `insert_${table}`, text }, write: rowWriter(layout), order: `4 ${table}` };
 }
 
 function wholeRow(table: TableName): { readonly names: string; readonly layout: Layout } {
@@ -124,7 +127,7 @@ select lost('floor', array(select distinct r.n::text from (
   where r.amount > 0 and (r.rest is null or r.rest < 0)))
 where (select count(*) from done) < (select count(*) from need where total > 0)`,
   },
-  ...layoutOf(DEBIT_TYPE.columns, new Set(DEBIT_TYPE.columns.map(({ name }) => name))),
+  write: rowWriter(layoutOf(DEBIT_TYPE.columns, new Set(DEBIT_TYPE.columns.map(({ name }) => name)))),
   order: '5 account',
 };
 
@@ -140,7 +143,7 @@ select shard, id, currency, balance, floored from ${rows(rowTypeOf('account'))}
 on conflict (shard, id) do update set balance = t.balance + excluded.balance,
   currency = case when t.currency = excluded.currency then t.currency end`,
   },
-  ...wholeRow('account').layout,
+  write: rowWriter(wholeRow('account').layout),
   order: '6 account',
 };
 

@@ -8,6 +8,9 @@
 import type { Change, Outcome } from '../domain/change.ts';
 import type { Payment, WebhookEvent } from '../domain/records.ts';
 import { closeAccountDays, firstTransferDay, LAST_CLOSED_DAY } from './account-days.ts';
+import { type Dropped, dropMonth, LEDGER_BEGINS, listMonths, type Month } from './archive-months.ts';
+import { type Archiver, openArchiver } from './archive-move.ts';
+import { type ArchiveReads, openArchiveReads } from './archive-reads.ts';
 import { type Audited, type AuditFinding, auditAll, auditRecent } from './audit.ts';
 import { openCommitter } from './commit.ts';
 import { type MerchantEventFilter, pageOfEvents } from './event-lists.ts';
@@ -17,10 +20,14 @@ import { openNouns } from './noun-reads.ts';
 import type { Nouns } from './nouns.ts';
 import { listPayments, type PaymentFilter } from './payment-lists.ts';
 import { openReaders } from './read.ts';
+import { openRecent } from './recent.ts';
 import type { ScannedPage } from './scanned-page.ts';
+import { type FailingReceiver, readFailingReceivers, readServer, type Server } from './server-reads.ts';
+import type { CommitStats, ReadStats } from './stats.ts';
 import { columnList } from './tables.ts';
 import { type CallMade, readUpstreamCalls } from './upstream-calls.ts';
 import { readUpstreamSpan, type UpstreamQuestion, type UpstreamSpan } from './upstream-span.ts';
+import { type AgeLimits, readWatched, type Watched } from './watch-reads.ts';
 
 export interface Store extends Nouns {
   /** Commits a change whole or not at all; see `Committer.commit` for what it throws. */
@@ -52,8 +59,34 @@ export interface Store extends Nouns {
   firstTransferDay(): Promise<string | undefined>;
   /** Writes what stood in each account at the end of these days (UTC), which follow each other. */
   closeAccountDays(days: readonly string[]): Promise<void>;
+  /** What is final and old, and has left the live tables. */
+  readonly archive: Archive;
+  /** What is open and what is overdue, over all processes. */
+  watched(now: number, ages: AgeLimits): Promise<Watched>;
+  /** What the database is. */
+  server(): Promise<Server>;
+  /** The receivers that webhooks are tried at in vain, those with the most first. */
+  failingReceivers(): Promise<FailingReceiver[]>;
+  /** What this store has counted of itself. */
+  stats(): StoreStats;
   /** Finishes what was asked and closes the connections. */
   close(): Promise<void>;
+}
+
+export interface Archive extends ArchiveReads {
+  /** Begins to move; whoever does so closes it. */
+  open(): Promise<Archiver>;
+  /** The oldest first. */
+  months(): Promise<Month[]>;
+  drop(month: string): Promise<Dropped>;
+  /** The day (UTC) with which the ledger's lines begin; undefined: none has ever been dropped. */
+  ledgerBegins(): Promise<string | undefined>;
+}
+
+export interface StoreStats {
+  readonly commit: CommitStats & { readonly waiting: number };
+  readonly read: ReadStats & { readonly waiting: number };
+  readonly lists: ReadStats & { readonly waiting: number };
 }
 
 export interface StoreOptions {
@@ -71,7 +104,8 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
   // They connect at their first use.
   const listLines = [1, 2].map(() => openLine({ url, onError, name: 'lists', limitMs: LIST_LIMIT_MS }));
   const auditLine = { url, onError, name: 'audit', patient: true };
-  const committer = openCommitter(commitLine);
+  const recent = openRecent();
+  const committer = openCommitter(commitLine, recent.note);
   const readers = openReaders(readLines);
   const lists = openReaders(listLines);
   const close = async (): Promise<void> => {
@@ -85,7 +119,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     await close();
     throw error;
   }
-  const nouns = openNouns(readers);
+  const nouns = openNouns(readers, recent);
   return {
     ...nouns,
     commit: (change) => committer.commit(change),
@@ -94,7 +128,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
       await readers.query(PING, [], []);
     },
     time: async () => {
-      const [row] = await readers.query(TIME, columnList({ at: 'timestamptz' }), []);
+      const [row] = await readers.query(TIME, TIME_COLUMNS, []);
       return Number(row?.at);
     },
     audit: async () => (await auditAll(auditLine)).findings,
@@ -108,6 +142,21 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     lastClosedDay: async () => (await nouns.setting.get(0, LAST_CLOSED_DAY))?.value,
     firstTransferDay: () => firstTransferDay({ ...auditLine, name: 'close days' }),
     closeAccountDays: (days) => closeAccountDays({ ...auditLine, name: 'close days' }, days),
+    archive: {
+      ...openArchiveReads(lists),
+      open: () => openArchiver(url),
+      months: () => listMonths(url),
+      drop: (month) => dropMonth(url, month),
+      ledgerBegins: async () => (await nouns.setting.get(0, LEDGER_BEGINS))?.value,
+    },
+    watched: (now, ages) => readWatched(lists, now, ages),
+    server: () => readServer(lists),
+    failingReceivers: () => readFailingReceivers(lists),
+    stats: () => ({
+      commit: { ...committer.stats, waiting: committer.waiting() },
+      read: { ...readers.stats, waiting: readers.waiting() },
+      lists: { ...lists.stats, waiting: lists.waiting() },
+    }),
     close,
   };
 }
@@ -116,6 +165,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
 const LIST_LIMIT_MS = 10_000;
 
 const PING = { name: 'ping', text: 'select' };
+const TIME_COLUMNS = columnList({ at: 'timestamptz' });
 const TIME = { name: 'time', text: 'select clock_timestamp()' };
 
 function ping(line: Line): Promise<void> {

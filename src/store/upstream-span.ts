@@ -6,6 +6,7 @@
 
 import { type LineOptions, openLine } from './line.ts';
 import type { Statement } from './pipeline.ts';
+import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
 import { columnList } from './tables.ts';
 import { instantParameter } from './wire.ts';
@@ -40,7 +41,7 @@ export interface UpstreamTotals {
 
 const COUNT: Statement = {
   name: 'upstream_count',
-  text: `select count(*), min(created_at), max(created_at) from attempt
+  text: `select count(*), min(created_at), max(created_at) from ${inEither('attempt')} t
 where connector = $1 and created_at >= $2::timestamptz and created_at < $3::timestamptz`,
 };
 
@@ -50,13 +51,13 @@ const TOTALS: Statement = {
   text: `with paid as (
   select currency, sum(amount_minor) as approved,
     sum(case purpose when 'payment' then amount_minor else -amount_minor end) as moved
-  from attempt
+  from ${inEither('attempt')} t
   where connector = $1 and status = 'approved' and settled_at >= $2::timestamptz and settled_at < $3::timestamptz
   group by currency),
 booked as (
   select currency, sum(case debit_account when 'transit:' || $1 || ':' || currency then amount_minor else 0 end
     - case credit_account when 'transit:' || $1 || ':' || currency then amount_minor else 0 end) as ledger
-  from ledger_transfer
+  from ${inEither('ledger_transfer')} t
   where at >= $2::timestamptz and at < $3::timestamptz
     and 'transit:' || $1 || ':' || currency in (debit_account, credit_account)
   group by currency)

@@ -48,33 +48,33 @@ export function layoutOf(columns: readonly Column[], written: ReadonlySet<string
 /** What opens a row. */
 export const ROW_START = '"(';
 
-/** A row's fields, without its start and end. A value of another type than its column's is an error. */
-export function encodeFields(fields: readonly Field[], row: Row): string {
-  let text = '';
-  for (const field of fields) text += field.lead + encodeValue(field, row[field.name]);
-  return text;
+/** The text of a value for its column; nothing for a null. Each throws TypeError for a value of another type. */
+export function integerText(value: unknown, name: string): string {
+  if (typeof value === 'number') return String(value);
+  return nothing(value, name, 'an integer');
 }
 
-function encodeValue({ type, name }: Field, value: unknown): string {
+export function bigintText(value: unknown, name: string): string {
+  if (typeof value === 'bigint') return String(value);
+  return nothing(value, name, 'int8');
+}
+
+export function booleanText(value: unknown, name: string): string {
+  if (typeof value === 'boolean') return value ? 't' : 'f';
+  return nothing(value, name, 'bool');
+}
+
+export function textText(value: unknown, name: string): string {
+  if (typeof value === 'string') return encodeText(value);
+  return nothing(value, name, 'text');
+}
+
+export function jsonText(value: unknown): string {
+  return value === null || value === undefined ? '' : encodeText(JSON.stringify(value));
+}
+
+function nothing(value: unknown, name: string, type: string): string {
   if (value === null || value === undefined) return '';
-  switch (typeof value) {
-    case 'string':
-      if (type === 'text') return encodeText(value);
-      break;
-    case 'bigint':
-      if (type === 'int8') return String(value);
-      break;
-    case 'number':
-      if (type === 'timestamptz') return instantText(value);
-      if (type === 'int2' || type === 'int4') return String(value);
-      break;
-    case 'boolean':
-      if (type === 'bool') return value ? 't' : 'f';
-      break;
-    default:
-      break;
-  }
-  if (type === 'jsonb') return encodeText(JSON.stringify(value));
   throw new TypeError(`column ${name} is ${type} and cannot hold a ${typeof value}`);
 }
 
@@ -97,10 +97,11 @@ let lastInstant = Number.NaN;
 let lastInstantText = '';
 
 /** Rows of one change mostly share one instant, so the last one's text is remembered. */
-function instantText(instant: number): string {
-  if (instant !== lastInstant) {
-    lastInstantText = new Date(instant).toISOString();
-    lastInstant = instant;
+export function instantText(value: unknown, name: string): string {
+  if (typeof value !== 'number') return nothing(value, name, 'timestamptz');
+  if (value !== lastInstant) {
+    lastInstantText = new Date(value).toISOString();
+    lastInstant = value;
   }
   return lastInstantText;
 }
@@ -125,37 +126,8 @@ export function isStorable(text: string): boolean {
   return !text.includes('\u0000');
 }
 
-/** A row read in PostgreSQL's text format, its fields in the order of `columns`. */
-export function decodeRow(columns: readonly Column[], texts: readonly (string | null)[]): Row {
-  const row: { [column: string]: unknown } = {};
-  for (let i = 0; i < columns.length; i += 1) {
-    const column = columns[i];
-    if (column !== undefined) row[column.name] = decodeValue(column.type, texts[i] ?? null);
-  }
-  return row;
-}
-
-function decodeValue(type: ColumnType, text: string | null): unknown {
-  if (text === null) return null;
-  switch (type) {
-    case 'text':
-      return text;
-    case 'int2':
-    case 'int4':
-      return Number(text);
-    case 'int8':
-      return BigInt(text);
-    case 'bool':
-      return text === 't';
-    case 'timestamptz':
-      return instantOf(text);
-    case 'jsonb':
-      return JSON.parse(text) as unknown;
-  }
-}
-
 /** Reads `2026-11-20 14:32:44.123+00`. Anything finer than milliseconds, or of another form, is not ours. */
-function instantOf(text: string): number {
+export function instantOf(text: string): number {
   const plain = text.length >= 22 && text.endsWith('+00') && text.charCodeAt(4) === 45;
   if (!plain) throw new RangeError('an instant is not written as expected');
   let millis = 0;

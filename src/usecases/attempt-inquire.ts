@@ -8,7 +8,7 @@ import type { Inquiry } from '../connectors/connector.ts';
 import type { Inquired } from '../domain/attempt-settlement.ts';
 import type { Attempt } from '../domain/records.ts';
 import { readOrder, settleOutgoingWord } from './attempt-outgoing.ts';
-import { settleByInquiry } from './attempt-settle.ts';
+import { openOrder, settleByInquiry } from './attempt-settle.ts';
 import { attemptOfCallback } from './callback-url.ts';
 import { carryOn } from './card-pay.ts';
 import type { Deps } from './deps.ts';
@@ -31,8 +31,9 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inqu
     deps.log.debug('attempt_inquired', { attempt_id: attempt.id, word: word.kind, ...fields });
     return;
   }
-  const [word, known] = await Promise.all([asking, deps.store.payment.get(attempt.shard, attempt.payment_id)]);
-  const payment = await settleByInquiry(deps, attempt, known, word, asked);
+  const known = openOrder(deps, attempt) ?? deps.store.payment.get(attempt.shard, attempt.payment_id);
+  const [word, order] = await Promise.all([asking, known]);
+  const payment = await settleByInquiry(deps, attempt, order, word, asked);
   deps.log.debug('attempt_inquired', { attempt_id: attempt.id, word: word.kind, payment_status: payment.status });
 }
 
@@ -121,9 +122,18 @@ export function openInquiries(deps: Deps): () => Promise<number> {
 export async function hintAttempt(deps: Deps, connectorName: string, segment: string): Promise<boolean> {
   const key = attemptOfCallback(deps, segment);
   if (key === undefined) return false;
-  const attempt = await deps.store.attempt.get(key.shard, key.id);
+  const attempt = openPaymentAttempt(deps, key) ?? (await deps.store.attempt.get(key.shard, key.id));
   if (attempt === undefined || attempt.connector !== connectorName) return false;
   // An approved attempt has nothing to learn; one that ended otherwise is asked about again, in case money came late.
   if (attempt.status !== 'approved') await inquireAttempt(deps, attempt);
   return true;
+}
+
+/**
+ * A payment's attempt as this process has written it, which was open then. Where it no longer is, the upstream is asked once
+ * more, and what is written is guarded.
+ */
+function openPaymentAttempt(deps: Pick<Deps, 'store'>, key: Pick<Attempt, 'shard' | 'id'>): Attempt | undefined {
+  const attempt = deps.store.attempt.recent(key.shard, key.id);
+  return attempt?.purpose === 'payment' ? attempt : undefined;
 }

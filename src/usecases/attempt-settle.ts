@@ -65,20 +65,43 @@ export async function settleByInquiry(
   const connector = deps.connectors.upstream(attempt.connector);
   if (connector === undefined) throw new Error(`no connector is called ${attempt.connector}`);
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
-  const atHand = payment !== undefined && attempt.status !== 'intended';
-  const settled = await settle(
-    deps.store,
-    atHand ? atHandFirst({ attempt, payment, session: undefined, sessionPayments: [] }, fresh) : fresh,
-    (rows) => {
+  const atHand = rowsAtHand(deps, attempt, payment);
+  const settleOn = (read: () => Promise<SettlementRows>): Promise<Settlement> =>
+    settle(deps.store, read, (rows) => {
       const inquiry = rows.attempt.status === attempt.status ? asked.inquiry : 'hint';
       const settlement = settleAttempt(rows, word, settlementContext(deps, connector, { at: asked.at, inquiry }));
-      return settlement.change === undefined
-        ? { answer: settlement }
-        : { change: settlement.change, answer: settlement };
-    },
-  );
+      const { change } = settlement;
+      return change === undefined ? { answer: settlement } : { change, answer: settlement };
+    });
+  let settled = await settleOn(atHand === undefined ? fresh : atHandFirst(atHand, fresh));
+  // Who writes nothing is held up by no guard: that there is nothing to write is decided on fresh rows.
+  if (settled.change === undefined && atHand !== undefined) settled = await settleOn(fresh);
   soundAlarm(deps, settled);
   return settled.payment;
+}
+
+/**
+ * The payment of an attempt as this process wrote it last, while it waits for that attempt. One that names no attempt or
+ * another would make of its own money somebody else's: it is read.
+ */
+export function openOrder(deps: Pick<Deps, 'store'>, attempt: Attempt): Payment | undefined {
+  const payment = deps.store.payment.recent(attempt.shard, attempt.payment_id);
+  return payment?.attempt_id === attempt.id ? payment : undefined;
+}
+
+/**
+ * The rows as this process has written them since, or else as they were read. While the attempt is `intended` its session
+ * matters, which is read with them.
+ */
+function rowsAtHand(
+  deps: Pick<Deps, 'store'>,
+  attempt: Attempt,
+  read: Payment | undefined,
+): SettlementRows | undefined {
+  const current = deps.store.attempt.recent(attempt.shard, attempt.id) ?? attempt;
+  const payment = openOrder(deps, attempt) ?? read;
+  if (payment === undefined || current.status === 'intended') return undefined;
+  return { attempt: current, payment, session: undefined, sessionPayments: [] };
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Metrics } from '../platform/platform.ts';
 import { FINDING_KINDS, readAudit } from './audit.ts';
 import type { Deps } from './deps.ts';
 
-/** Makes what reads the last audit's result into the numbers. While the database is away they stay as they were. */
+/** Makes what reads the last audit's result into the numbers. It rejects while the database is away, and they stay as they were. */
 export function auditMetrics(deps: Pick<Deps, 'store'>, metrics: Metrics): () => Promise<void> {
   const findings = metrics.gauge('mbongo_audit_findings', 'What the last audit found, by kind.', ['kind']);
   const ranAt = metrics.gauge('mbongo_audit_last_run_timestamp_seconds', 'When the last audit began; 0: never.', []);
@@ -18,7 +18,7 @@ export function auditMetrics(deps: Pick<Deps, 'store'>, metrics: Metrics): () =>
   };
   tell({}, 0);
   return async () => {
-    const record = await readAudit(deps).catch(() => undefined);
+    const record = await readAudit(deps);
     if (record !== undefined) tell(record.findings, record.at);
   };
 }

@@ -10,6 +10,7 @@ import { isId } from '../domain/ids.ts';
 import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { findAttempt, findNewestCard, findPayment } from './archive-find.ts';
 import { inquireAttempt } from './attempt-inquire.ts';
 import type { SessionCaller } from './callers.ts';
 import { challengeUrl } from './card-challenge.ts';
@@ -40,9 +41,9 @@ export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: st
 
 async function cardPaymentOf(deps: Deps, { merchant }: SessionCaller, orderId: string): Promise<Payment> {
   const { shard, id } = merchant;
-  const named = isId('txn', orderId) ? await deps.store.payment.get(shard, orderId) : undefined;
+  const named = isId('txn', orderId) ? await findPayment(deps, shard, orderId) : undefined;
   if (named?.merchant_id === id) return requireCard(named, 'order_id');
-  const newest = await deps.store.payment.newestCard(shard, id, orderId);
+  const newest = await findNewestCard(deps, shard, id, orderId);
   if (newest === undefined) throw new Refusal(1204);
   return newest;
 }
@@ -64,7 +65,7 @@ function lastWord({ status, refunded_minor }: Payment, attempt: Attempt | undefi
 }
 
 async function attemptOf(deps: Deps, payment: Payment): Promise<Attempt | undefined> {
-  return payment.attempt_id === null ? undefined : deps.store.attempt.get(payment.shard, payment.attempt_id);
+  return payment.attempt_id === null ? undefined : findAttempt(deps, payment.shard, payment.attempt_id);
 }
 
 export interface CardRead {

@@ -9,6 +9,7 @@ import { isId, shardOf } from '../domain/ids.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
 import type { Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { type FindDeps, findPayment, findRows } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 import { type Deps, newId } from './deps.ts';
 import { type OperatorDeps, OperatorError, requireId, settleKnown } from './operator.ts';
@@ -39,11 +40,16 @@ interface Rows {
 }
 
 /** The refunds are read after the payment: one that is newer has moved the payment's version, and is found by its guard. */
-async function readRows(deps: Pick<Deps, 'store'>, transactionId: string): Promise<Rows> {
+async function readRows(deps: FindDeps, transactionId: string): Promise<Rows> {
   const shard = shardOf(transactionId);
-  const payment = await deps.store.payment.get(shard, transactionId);
+  const payment = await findPayment(deps, shard, transactionId);
   if (payment?.delivery_behaviour !== 'delayed_delivery') return { payment, refunds: [] };
-  return { payment, refunds: await deps.store.refund.ofPayment(shard, transactionId) };
+  const { refund, archive } = deps.store;
+  const places = {
+    live: () => refund.ofPayment(shard, transactionId),
+    archive: () => archive.refund.ofPayment(shard, transactionId),
+  };
+  return { payment, refunds: await findRows(deps, places, transactionId) };
 }
 
 /** @throws OperatorError when there is no such payment, or nothing of it is held. */

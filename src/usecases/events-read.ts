@@ -10,8 +10,8 @@ import type { Merchant, WebhookAttempt, WebhookEvent } from '../domain/records.t
 import { Refusal } from '../domain/refusal.ts';
 import type { MerchantEventFilter } from '../store/event-lists.ts';
 import type { ScannedPage } from '../store/scanned-page.ts';
+import { type FindDeps, findEvent, findRows, pageOfBoth } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
-import type { Deps } from './deps.ts';
 
 /** Newest first. */
 export type EventListing = Omit<MerchantEventFilter, 'shard' | 'merchantId' | 'notStatus' | 'order'>;
@@ -23,29 +23,35 @@ export interface EventDetail {
 }
 
 export function listEvents(
-  deps: Pick<Deps, 'store'>,
+  deps: FindDeps,
   { merchant }: MerchantCaller,
   listing: EventListing,
 ): Promise<ScannedPage<WebhookEvent>> {
   const { shard, id } = merchant;
-  return deps.store.pageOfEvents({ ...listing, shard, merchantId: id, order: 'newest' });
+  const filter = { ...listing, shard, merchantId: id, order: 'newest' } as const;
+  const { store } = deps;
+  return pageOfBoth(
+    deps,
+    listing.limit,
+    () => store.pageOfEvents(filter),
+    () => store.archive.event.page(filter),
+  );
 }
 
 /** @throws Refusal 1204. */
-export async function readEvent(
-  deps: Pick<Deps, 'store'>,
-  { merchant }: MerchantCaller,
-  eventId: string,
-): Promise<EventDetail> {
+export async function readEvent(deps: FindDeps, { merchant }: MerchantCaller, eventId: string): Promise<EventDetail> {
   const event = await readOwnEvent(deps, merchant, eventId);
-  const tries = await deps.store.webhookAttempts.ofEvent(event.shard, event.id);
+  const { webhookAttempts, archive } = deps.store;
+  const { shard, id } = event;
+  const places = { live: () => webhookAttempts.ofEvent(shard, id), archive: () => archive.event.tries(shard, id) };
+  const tries = await findRows(deps, places, id);
   return { event, tries: tries.toSorted((a, b) => a.number - b.number) };
 }
 
 /** An event of the merchant's own. @throws Refusal 1204. */
-export async function readOwnEvent(deps: Pick<Deps, 'store'>, merchant: Merchant, id: string): Promise<WebhookEvent> {
+export async function readOwnEvent(deps: FindDeps, merchant: Merchant, id: string): Promise<WebhookEvent> {
   const isPossible = isId('evt', id) && shardOf(id) === merchant.shard;
-  const event = isPossible ? await deps.store.event.get(merchant.shard, id) : undefined;
+  const event = isPossible ? await findEvent(deps, merchant.shard, id) : undefined;
   if (event === undefined || event.merchant_id !== merchant.id) throw new Refusal(1204);
   return event;
 }

@@ -8,15 +8,15 @@
 import type { EventStatus, Merchant, WebhookEvent } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { afterReplay, LEASE_MS } from '../domain/webhook.ts';
+import type { FindDeps } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
-import type { Deps } from './deps.ts';
 import { readOwnEvent } from './events-read.ts';
 import { type Answering, type Decision, perform, type Reply, settle } from './perform.ts';
 import type { Courier } from './webhook-deliver.ts';
 
-type ReplayDeps = Pick<Deps, 'store' | 'clock'>;
+type ReplayDeps = FindDeps;
 
-/** Through `answering` it is refused 1204, and 1205 where there is nowhere to send it. */
+/** Through `answering` it is refused 1204, and 1205 where there is nowhere to send it, or it has been archived. */
 export async function replayOwnEvent(
   deps: ReplayDeps,
   courier: Pick<Courier, 'offer'>,
@@ -25,11 +25,12 @@ export async function replayOwnEvent(
   answering: Answering<WebhookEvent>,
 ): Promise<Reply> {
   let due: WebhookEvent | undefined;
-  const reply = await perform<WebhookEvent, WebhookEvent>(
+  const reply = await perform<LiveEvent, WebhookEvent>(
     deps.store,
     answering,
-    () => readOwnEvent(deps, merchant, eventId),
-    (event) => {
+    () => readLiveEvent(deps, merchant, eventId),
+    ({ event, isLive }) => {
+      if (!isLive) throw refuseReplay(event, 'ARCHIVED_EVENT');
       const decision = decideReplay(deps, event);
       due = decision.answer;
       return decision;
@@ -37,6 +38,18 @@ export async function replayOwnEvent(
   );
   if (reply.replayed !== true && due !== undefined) courier.offer(due);
   return reply;
+}
+
+interface LiveEvent {
+  readonly event: WebhookEvent;
+  /** What has been archived can be read, and nothing more. */
+  readonly isLive: boolean;
+}
+
+async function readLiveEvent(deps: ReplayDeps, merchant: Merchant, id: string): Promise<LiveEvent> {
+  const event = await readOwnEvent(deps, merchant, id);
+  const live = await deps.store.event.get(event.shard, event.id);
+  return { event: live ?? event, isLive: live !== undefined };
 }
 
 /** Instants in milliseconds, of the events' making. */
@@ -115,9 +128,10 @@ async function replayNow(deps: ReplayDeps, courier: Pick<Courier, 'offer'>, { sh
 
 function decideReplay(deps: ReplayDeps, event: WebhookEvent) {
   const again = afterReplay(event, deps.clock.now(), LEASE_MS);
-  if (again === undefined) {
-    const details = [{ field: 'id', code: 'NO_TARGET' }] as const;
-    throw new Refusal(1205, { words: { state: event.status }, details });
-  }
+  if (again === undefined) throw refuseReplay(event, 'NO_TARGET');
   return { change: { updates: [again.update] }, answer: again.event } satisfies Decision<WebhookEvent>;
+}
+
+function refuseReplay({ status }: WebhookEvent, code: 'NO_TARGET' | 'ARCHIVED_EVENT'): Refusal {
+  return new Refusal(1205, { words: { state: status }, details: [{ field: 'id', code }] });
 }

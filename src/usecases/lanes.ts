@@ -28,7 +28,7 @@ export interface Lanes<W> {
   clear(): void;
 }
 
-/** How many times what is free at a receiver one merchant may hold there: alone, 26 of 32. */
+/** How many times what is free at a receiver one merchant may hold there: alone, four fifths. */
 const RECEIVER_FACTOR = 4;
 /** The part of what is free in all that one merchant may hold: alone, a fifth. */
 const MERCHANT_FACTOR = 1 / 4;

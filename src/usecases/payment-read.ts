@@ -8,6 +8,7 @@ import { isId, shardOf } from '../domain/ids.ts';
 import type { Payment, PaymentHistory, PaymentMethod } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isChoosable } from '../domain/submission.ts';
+import { findPayment, findRows } from './archive-find.ts';
 import { type Bank, banksOf } from './bank-config.ts';
 import type { SessionCaller } from './callers.ts';
 import type { CarrierOfCountry, Deps } from './deps.ts';
@@ -29,7 +30,7 @@ export function readByTransactionId(deps: Deps, caller: SessionCaller, transacti
 async function readOwn(deps: Deps, caller: SessionCaller, id: string): Promise<Payment> {
   // A merchant's payments live in the merchant's shard: an id that says otherwise is not one of them.
   if (shardOf(id) !== caller.merchant.shard) throw new Refusal(1204);
-  const payment = await deps.store.payment.get(caller.merchant.shard, id);
+  const payment = await findPayment(deps, caller.merchant.shard, id);
   if (payment === undefined || payment.merchant_id !== caller.merchant.id) throw new Refusal(1204);
   return payment;
 }
@@ -48,13 +49,19 @@ export interface PaymentDetail {
   readonly banks: readonly Bank[];
 }
 
+function historyOf(deps: Deps, { shard, id }: Payment): Promise<PaymentHistory[]> {
+  const { payment, archive } = deps.store;
+  const places = { live: () => payment.history(shard, id), archive: () => archive.payment.history(shard, id) };
+  return findRows(deps, places, id);
+}
+
 /** A payment with its timeline, by transaction_id or payment_id. */
 export async function readDetail(deps: Deps, caller: SessionCaller, id: string): Promise<PaymentDetail> {
   const payment = id.startsWith('pay_')
     ? await readByPaymentId(deps, caller, id)
     : await readByTransactionId(deps, caller, id);
   const [history, accounts] = await Promise.all([
-    deps.store.payment.history(payment.shard, payment.id),
+    historyOf(deps, payment),
     bankAccountsFor(deps, caller.merchant, payment.currency),
   ]);
   const offered = offeredWith(deps, caller.merchant, payment.currency, accounts);

@@ -67,7 +67,7 @@ async function submitOnce(
 ): Promise<Reply> {
   const id = deps.secrets.openPaymentId(command.payment_id);
   const [payment, stored] = await Promise.all([
-    id === undefined ? undefined : deps.store.payment.get(caller.session.shard, id),
+    id === undefined ? undefined : (untouched(deps, caller, id) ?? deps.store.payment.get(caller.session.shard, id)),
     answering.receipt?.stored(),
   ]);
   if (stored !== undefined) return { ...stored, replayed: true };
@@ -89,6 +89,16 @@ async function submitOnce(
     case 'card':
       return submitByCard(deps, caller, command, mine, answering);
   }
+}
+
+/**
+ * A payment that this process wrote, on a session that nobody has used since: it waits for its carrier to be asked. Asking
+ * guards its version, so that one which has moved elsewhere is read anew; other payments are.
+ */
+function untouched(deps: Deps, { session }: SessionCaller, id: string): Payment | undefined {
+  const payment = deps.store.payment.recent(session.shard, id);
+  const isFree = session.status === 'ACTIVE' && session.submitting_payment_id === null;
+  return isFree && payment?.status === 'pending' && payment.method === 'mobile_money' ? payment : undefined;
 }
 
 /** Answers for a first run that was never answered: the payment as it is, once its upstream has said anything. */

@@ -11,6 +11,7 @@ import { type BatchStatus, batchStatus, type PayoutCounts } from '../domain/payo
 import { hasMore } from '../domain/payout-order.ts';
 import type { Merchant, Payment, ReceiptMode } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
+import { type FindDeps, findBatches, findCounts, findPayoutBatch, findPayoutLine, findRows } from './archive-find.ts';
 import type { MerchantCaller, SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { type PaymentDetail, readByTransactionId, readDetail } from './payment-read.ts';
@@ -47,7 +48,7 @@ async function orLine<T>(
 
 async function readOwnLine(deps: Deps, merchant: Merchant, id: string): Promise<PayoutLine | undefined> {
   if (!isId('txn', id) || shardOf(id) !== merchant.shard) return undefined;
-  const line = await deps.store.payoutLine.get(merchant.shard, id);
+  const line = await findPayoutLine(deps, merchant.shard, id);
   return line?.merchant_id === merchant.id ? line : undefined;
 }
 
@@ -84,11 +85,7 @@ export async function readPayout(
   if (occurrence > batch.occurrences) {
     throw refuseField(1110, 'occurrence', 'OUT_OF_RANGE', { minimum: 1, maximum: batch.occurrences });
   }
-  const { shard, id } = batch;
-  const [counted, lines] = await Promise.all([
-    deps.store.payoutBatch.counts(shard, id),
-    deps.store.payoutBatch.lines(shard, id, occurrence),
-  ]);
+  const [counted, lines] = await Promise.all([findCounts(deps, batch), linesOf(deps, batch, occurrence)]);
   const runs = counted.map((run) => ({
     occurrence: run.occurrence,
     scheduledDate: run.scheduled_date,
@@ -97,10 +94,19 @@ export async function readPayout(
   return { batch, ...standingOf(counted, hasMore(batch)), runs, occurrence, lines };
 }
 
+function linesOf(deps: Deps, { shard, id }: PayoutBatch, occurrence: number): Promise<PayoutLine[]> {
+  const { payoutBatch, archive } = deps.store;
+  const places = {
+    live: () => payoutBatch.lines(shard, id, occurrence),
+    archive: () => archive.payoutBatch.lines(shard, id, occurrence),
+  };
+  return findRows(deps, places, id);
+}
+
 /** A batch of the merchant's own. @throws Refusal 1204. */
-export async function readOwnBatch(deps: Pick<Deps, 'store'>, merchant: Merchant, id: string): Promise<PayoutBatch> {
+export async function readOwnBatch(deps: FindDeps, merchant: Merchant, id: string): Promise<PayoutBatch> {
   if (!isId('batch', id) || shardOf(id) !== merchant.shard) throw new Refusal(1204);
-  const batch = await deps.store.payoutBatch.get(merchant.shard, id);
+  const batch = await findPayoutBatch(deps, merchant.shard, id);
   if (batch === undefined || batch.merchant_id !== merchant.id) throw new Refusal(1204);
   return batch;
 }
@@ -161,7 +167,7 @@ export async function listPayouts(deps: Deps, { merchant }: MerchantCaller, list
   let counted = 0;
   for (;;) {
     const wanted = everyOneFits ? limit - found.length : CHUNK;
-    const read = await deps.store.payouts.batches({
+    const read = await findBatches(deps, {
       shard: merchant.shard,
       merchantId: merchant.id,
       customerReference: listing.customerReference,
@@ -192,7 +198,7 @@ function fits({ status, receiptMode }: BatchListing, { batch, status: its }: Bat
 }
 
 async function readStanding(deps: Deps, batch: PayoutBatch): Promise<BatchStanding> {
-  return { batch, ...standingOf(await deps.store.payoutBatch.counts(batch.shard, batch.id), hasMore(batch)) };
+  return { batch, ...standingOf(await findCounts(deps, batch), hasMore(batch)) };
 }
 
 /** The first of these batches: as many as have no more lines in all; one in any case. */

@@ -11,6 +11,7 @@ import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { BENEFICIARIES_MOST, hasMore, type OrderedLine, type PayoutOrder } from '../domain/payout-order.ts';
 import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
+import { findCounts, isOld } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { readOwnBatch, standingOf } from './payout-read.ts';
@@ -21,6 +22,8 @@ interface Rows {
   readonly batch: PayoutBatch;
   /** Those that were named, or all that can be paid again; undefined: there is none of that name. */
   readonly lines: readonly (PayoutLine | undefined)[];
+  /** Whether lines of it have left: they can be read, and nothing more. */
+  readonly isArchived: boolean;
   /** How the batch stands, for the refusal. */
   readonly status: string;
   readonly availableMinor: bigint;
@@ -36,8 +39,9 @@ export function retryPayout(
 ): Promise<Reply> {
   const ids = payoutIds(deps, merchant.shard, BENEFICIARIES_MOST);
   const read = (): Promise<Rows> => readRows(deps, merchant, batchId, transactionIds);
-  return perform<Rows, PayoutSent>(deps.store, answering, read, ({ batch, lines, status, availableMinor }) => {
-    const failed = requireRetryable(batch, lines, status, transactionIds !== undefined);
+  return perform<Rows, PayoutSent>(deps.store, answering, read, (rows) => {
+    const { batch, availableMinor } = rows;
+    const failed = requireRetryable(rows, transactionIds !== undefined);
     const order = orderOf(deps, batch, failed);
     const made = makePayout(deps, merchant, order, ids, availableMinor);
     const updates = failed.map(
@@ -61,12 +65,14 @@ async function readRows(
 ): Promise<Rows> {
   const batch = await readOwnBatch(deps, merchant, batchId);
   const { shard, id } = batch;
-  const [lines, counts, availableMinor] = await Promise.all([
+  const [lines, counts, archived, availableMinor] = await Promise.all([
     transactionIds === undefined ? deps.store.payouts.retryable(shard, id) : namedLines(deps, shard, transactionIds),
-    deps.store.payoutBatch.counts(shard, id),
+    findCounts(deps, batch),
+    isOld(deps, id) ? deps.store.archive.payoutBatch.counts(shard, id) : [],
     availableTo(deps, merchant, batch.currency),
   ]);
-  return { batch, lines, status: standingOf(counts, hasMore(batch)).status, availableMinor };
+  const { status } = standingOf(counts, hasMore(batch));
+  return { batch, lines, isArchived: archived.length > 0, status, availableMinor };
 }
 
 function namedLines(deps: Deps, shard: number, ids: readonly string[]): Promise<(PayoutLine | undefined)[]> {
@@ -75,19 +81,17 @@ function namedLines(deps: Deps, shard: number, ids: readonly string[]): Promise<
 }
 
 /** Lines that failed on their way, each beneficiary once. `named`: the caller chose them, and hears which are wrong. */
-function requireRetryable(
-  batch: PayoutBatch,
-  lines: readonly (PayoutLine | undefined)[],
-  status: string,
-  named: boolean,
-): readonly PayoutLine[] {
+function requireRetryable({ batch, lines, isArchived, status }: Rows, named: boolean): readonly PayoutLine[] {
   const fieldOf = (at: number): string => (named ? `transaction_ids[${at}]` : 'batch_id');
+  const faultOf = (field: string, line: PayoutLine | undefined): RefusalDetail =>
+    line === undefined && isArchived ? archived(field) : notRetryable(field, stateOf(batch, line));
   const good = lines.filter((line): line is PayoutLine => line?.batch_id === batch.id && canRetry(line));
   if (good.length < lines.length || good.length === 0) {
     const wrong = lines.flatMap((line, at): RefusalDetail[] =>
-      line !== undefined && good.includes(line) ? [] : [notRetryable(fieldOf(at), stateOf(batch, line))],
+      line !== undefined && good.includes(line) ? [] : [faultOf(fieldOf(at), line)],
     );
-    const details = wrong.length > 0 ? wrong : [notRetryable('batch_id', status)];
+    const none = isArchived ? archived('batch_id') : notRetryable('batch_id', status);
+    const details = wrong.length > 0 ? wrong : [none];
     throw new Refusal(1205, { words: { state: status }, details });
   }
   const repeated = good.flatMap(({ position }, at): RefusalDetail[] => {
@@ -101,6 +105,10 @@ function requireRetryable(
 /** What an operator called off is not paid again by its maker alone, and what was paid late all the same by nobody. */
 function canRetry({ status, retried_by: by, reason, late_attempt_id: late }: PayoutLine): boolean {
   return status === 'failed' && by === null && late === null && reason !== 'called_off';
+}
+
+function archived(field: string): RefusalDetail {
+  return { field, code: 'ARCHIVED' };
 }
 
 function notRetryable(field: string, state: string): RefusalDetail {

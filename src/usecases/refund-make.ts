@@ -12,6 +12,7 @@ import type { Account, Attempt, Merchant, Payment } from '../domain/records.ts';
 import type { RefundContext, RefundRows } from '../domain/refund.ts';
 import { makeRefund, type RefundWay } from '../domain/refund-order.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { findPayment } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 import { type Deps, newId } from './deps.ts';
 import { type Answering, perform, type Reply } from './perform.ts';
@@ -26,6 +27,8 @@ export interface RefundMakeCommand {
 
 interface Rows {
   readonly payment: Payment | undefined;
+  /** Whether it has left: then it can be read, and nothing more. */
+  readonly isArchived: boolean;
   /** The attempt that paid. */
   readonly paidBy: Attempt | undefined;
   readonly earlier: readonly Refund[];
@@ -43,8 +46,9 @@ export function makeRefundForMerchant(
     deps.store,
     answering,
     () => readRows(deps, merchant, command.transaction_id),
-    ({ payment, paidBy, earlier, available }) => {
+    ({ payment, isArchived, paidBy, earlier, available }) => {
       if (payment === undefined || payment.merchant_id !== merchant.id) throw new Refusal(1204);
+      if (isArchived) throw refuseArchived(payment);
       const sources = { payment, earlier, availableMinor: available?.balance ?? 0n };
       const wanted = { amount: command.amount, note: command.reason ?? null };
       const context: RefundContext = {
@@ -59,10 +63,13 @@ export function makeRefundForMerchant(
 
 /** The refunds are read after the payment: one that is newer has moved the payment's version, and is found by its guard. */
 async function readRows(deps: Deps, merchant: Merchant, transactionId: string): Promise<Rows> {
-  const nothing = { payment: undefined, paidBy: undefined, earlier: [], available: undefined };
+  const nothing = { payment: undefined, isArchived: false, paidBy: undefined, earlier: [], available: undefined };
   if (!isId('txn', transactionId) || shardOf(transactionId) !== merchant.shard) return nothing;
   const payment = await deps.store.payment.get(merchant.shard, transactionId);
-  if (payment === undefined) return nothing;
+  if (payment === undefined) {
+    const archived = await findPayment(deps, merchant.shard, transactionId);
+    return { ...nothing, payment: archived, isArchived: archived !== undefined };
+  }
   const account = merchantAccount(payment.merchant_id, 'available', payment.currency);
   const [paidBy, earlier, available] = await Promise.all([
     payment.attempt_id === null ? undefined : deps.store.attempt.get(payment.shard, payment.attempt_id),
@@ -72,7 +79,12 @@ async function readRows(deps: Deps, merchant: Merchant, transactionId: string): 
   // What looks too little may have gone to another refund of this payment since: then that is the reason.
   const isShort = (available?.balance ?? 0n) < payment.amount_minor;
   const isOld = isShort && (await deps.store.payment.get(payment.shard, payment.id))?.version !== payment.version;
-  return isOld ? readRows(deps, merchant, transactionId) : { payment, paidBy, earlier, available };
+  return isOld ? readRows(deps, merchant, transactionId) : { ...nothing, payment, paidBy, earlier, available };
+}
+
+function refuseArchived({ id, status }: Payment): Refusal {
+  const details = [{ field: 'transaction_id', code: 'ARCHIVED' }] as const;
+  return new Refusal(1205, { transactionId: id, words: { state: status }, details });
 }
 
 /** By the method that paid, through what took the money; by hand where that cannot send any. */

@@ -9,19 +9,19 @@ import type { Refund } from '../domain/outgoing-records.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import type { RefundRows } from '../domain/refund.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { type FindDeps, findPayment, findRefund } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { OperatorError, requireId } from './operator.ts';
 
-export async function readRefund(
-  deps: Pick<Deps, 'store'>,
-  { merchant }: MerchantCaller,
-  refundId: string,
-): Promise<RefundRows> {
+export async function readRefund(deps: FindDeps, { merchant }: MerchantCaller, refundId: string): Promise<RefundRows> {
   const isPossible = isId('rfd', refundId) && shardOf(refundId) === merchant.shard;
-  const refund = isPossible ? await deps.store.refund.get(merchant.shard, refundId) : undefined;
+  const refund = isPossible ? await findRefund(deps, merchant.shard, refundId) : undefined;
   if (refund === undefined || refund.merchant_id !== merchant.id) throw new Refusal(1204);
-  return { refund, payment: await paymentOf(deps, refund) };
+  // They leave together, and the refund has been read before.
+  const payment = await findPayment(deps, refund.shard, refund.payment_id);
+  if (payment === undefined) throw new Refusal(1204);
+  return { refund, payment };
 }
 
 /** @throws OperatorError when there is no such refund. */

@@ -5,9 +5,11 @@
  * later than others of its time, by some moments, may be missed by whoever is reading just then; it stands in the next reading.
  */
 
+import { mayBeArchived } from '../domain/archive.ts';
 import type { Currency } from '../domain/currency.ts';
 import { type MerchantAccount, merchantAccount } from '../domain/ledger.ts';
 import type { Merchant } from '../domain/records.ts';
+import { refuseField } from '../domain/refusal.ts';
 import type { LedgerLine, LedgerSide } from '../store/ledger-reads.ts';
 import type { Deps } from './deps.ts';
 
@@ -59,10 +61,18 @@ export interface StatementPage {
   readonly next: StatementPosition | undefined;
 }
 
-/** The beginning of a statement. From then on its span is fixed. */
+/** Lines that have been dropped for ever are no reason to show a statement that does not add up. */
+async function requireKept({ store }: Deps, from: number, now: number): Promise<void> {
+  const begins = mayBeArchived(from, now) ? await store.archive.ledgerBegins() : undefined;
+  if (begins === undefined || from >= Date.parse(`${begins}T00:00:00.000Z`)) return;
+  throw refuseField(1110, 'from', 'BEFORE_RECORDS', { day: begins });
+}
+
+/** The beginning of a statement. From then on its span is fixed. @throws Refusal 1110 where its lines are no longer kept. */
 export async function openStatement(deps: Deps, merchant: Merchant, asked: StatementOrder): Promise<StatementPosition> {
   const now = deps.clock.now();
   const order = { ...asked, until: Math.max(asked.from, Math.min(asked.until, now + 1)) };
+  await requireKept(deps, order.from, now);
   const accounts = accountsOf(merchant, order);
   const standingAt = async (at: number): Promise<Standing> => {
     const balances = await deps.store.ledger.balancesBefore(merchant.shard, accounts, at, now);
@@ -72,6 +82,7 @@ export async function openStatement(deps: Deps, merchant: Merchant, asked: State
   return { order, opening, closing, running: opening, after: undefined };
 }
 
+/** A page of it. @throws Refusal 1110 where lines that it should have are no longer kept. */
 export async function readStatement(
   deps: Deps,
   merchant: Merchant,
@@ -88,7 +99,10 @@ export async function readStatement(
     until: order.until,
     after,
     limit: limit + 1,
+    now: deps.clock.now(),
   });
+  // Looked at after they were read: a month may have been dropped since the statement was begun.
+  await requireKept(deps, after?.at ?? order.from, deps.clock.now());
   const running = [...begun.running];
   const lines = found.slice(0, limit).map((line) => {
     const place = accounts.indexOf(line.account);

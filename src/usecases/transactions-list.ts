@@ -7,14 +7,21 @@
 import type { Merchant, Payment } from '../domain/records.ts';
 import type { PaymentFilter } from '../store/payment-lists.ts';
 import type { ScannedPage } from '../store/scanned-page.ts';
-import type { Deps } from './deps.ts';
+import { type FindDeps, pageOfBoth } from './archive-find.ts';
 
 export type TransactionFilter = Omit<PaymentFilter, 'shard' | 'merchantId'>;
 
 export function listTransactions(
-  deps: Pick<Deps, 'store'>,
+  deps: FindDeps,
   { shard, id }: Merchant,
   filter: TransactionFilter,
 ): Promise<ScannedPage<Payment>> {
-  return deps.store.listPayments({ ...filter, shard, merchantId: id });
+  const all = { ...filter, shard, merchantId: id };
+  const { store } = deps;
+  return pageOfBoth(
+    deps,
+    filter.limit,
+    () => store.listPayments(all),
+    () => store.archive.payment.page(all),
+  );
 }

@@ -2,9 +2,10 @@
  * Takes the webhook events that are due, and hands them to the courier.
  *
  * Invariant: any number of processes may do so at once: each event is leased to one of them. What the courier has no
- * room for comes up again when its lease has run out.
+ * room for is given back for a moment, so that it neither waits for a lease to run out nor stands before others that are due.
  */
 
+import type { WebhookEvent } from '../domain/records.ts';
 import { LEASE_MS } from '../domain/webhook.ts';
 import type { Deps } from './deps.ts';
 import type { Courier } from './webhook-deliver.ts';
@@ -12,16 +13,29 @@ import type { Courier } from './webhook-deliver.ts';
 const AT_ONCE = 256;
 /** So many batches a run, so that a great backlog does not keep the round from being stopped. */
 const MOST_BATCHES = 64;
+/** What found no room comes up again after this long: by then much of what is before it has been posted. */
+const FULL_PAUSE_MS = 3_000;
+/** So much of what finds no room is given back in one run: each costs a write. */
+const MOST_GIVEN_BACK = 2_048;
 
 /** Offers what is due. Returns how many events there were. */
 export async function offerDue(deps: Pick<Deps, 'store' | 'clock'>, courier: Courier): Promise<number> {
   let found = 0;
-  for (let batch = 0; batch < MOST_BATCHES; batch += 1) {
+  let givenBack = 0;
+  for (let batch = 0; batch < MOST_BATCHES && givenBack < MOST_GIVEN_BACK; batch += 1) {
     const now = deps.clock.now();
     const due = await deps.store.event.claimDue(now, now + LEASE_MS, AT_ONCE);
-    for (const event of due) courier.offer(event);
+    const refused = due.filter((event) => !courier.offer(event));
+    await Promise.all(refused.map((event) => giveBack(deps, event, now + FULL_PAUSE_MS)));
     found += due.length;
+    givenBack += refused.length;
     if (due.length < AT_ONCE) break;
   }
   return found;
+}
+
+/** Whoever else has taken the event meanwhile keeps it. */
+async function giveBack(deps: Pick<Deps, 'store'>, event: WebhookEvent, next_at: number): Promise<void> {
+  const { shard, id, version } = event;
+  await deps.store.commit({ updates: [{ table: 'webhook_event', shard, id, version, row: { next_at } }] });
 }

@@ -27,7 +27,7 @@ export interface Courier {
   close(): Promise<void>;
 }
 
-const LIMITS: LaneLimits = { atReceiver: 32, inAll: 1_024, waitingAtReceiver: 2_000, waitingInAll: 20_000 };
+const LIMITS: LaneLimits = { atReceiver: 64, inAll: 1_024, waitingAtReceiver: 2_000, waitingInAll: 20_000 };
 /** Nothing in an answer's body matters. */
 const ANSWER_LIMIT = 1_024;
 const CHANCE = 1_000_000;

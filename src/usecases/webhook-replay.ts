@@ -8,6 +8,7 @@
 import { isId, shardOf } from '../domain/ids.ts';
 import type { EventStatus, WebhookEvent } from '../domain/records.ts';
 import { afterReplay } from '../domain/webhook.ts';
+import { findEvent } from './archive-find.ts';
 import { type OperatorDeps, OperatorError } from './operator.ts';
 import { settle } from './perform.ts';
 
@@ -38,8 +39,13 @@ export async function replayEvent(
   if (!isId('evt', eventId)) throw new OperatorError('that is no event id: it looks like evt_ and 26 characters');
   return settle(
     deps.store,
-    () => deps.store.event.get(shardOf(eventId), eventId),
-    (event) => {
+    async () => {
+      const event = await deps.store.event.get(shardOf(eventId), eventId);
+      const archived = event === undefined ? await findEvent(deps, shardOf(eventId), eventId) : undefined;
+      return { event, isArchived: archived !== undefined };
+    },
+    ({ event, isArchived }) => {
+      if (isArchived) throw new OperatorError(`event ${eventId} has been archived: it is not sent again`);
       if (event === undefined || (merchantId !== undefined && event.merchant_id !== merchantId)) {
         throw new OperatorError(`there is no event ${eventId}: see \`mbongo webhook list\``);
       }

@@ -30,6 +30,7 @@ async function change(text: string): Promise<void> {
 interface Check {
   readonly name: string;
   readonly ok: boolean;
+  readonly status: string;
   readonly detail: string;
   readonly findings?: readonly unknown[];
 }
@@ -47,6 +48,7 @@ it('says first that the books balance, and among how much', async () => {
   expect(check).toEqual({
     name: 'books',
     ok: true,
+    status: 'ok',
     detail: expect.stringMatching(/^they balance: \d accounts, 2 transfers$/),
   });
   expect((await cli.run('doctor', { PORT: '0' })).out).toMatch(/^ok {5}books {10}they balance: /);
@@ -58,7 +60,7 @@ it('recommends that sessions say their scope, until all have to', async () => {
     const { checks } = JSON.parse(out) as { checks: Check[] };
     return checks.filter(({ name }) => name === 'session scope');
   };
-  const well = { name: 'session scope', ok: true, detail: expect.stringMatching(/^every/) };
+  const well = { name: 'session scope', ok: true, status: 'ok', detail: expect.stringMatching(/^every/) };
   expect(await scopes()).toEqual([well]);
   const { merchant_id } = await cli.json('merchant create --name Kivu');
   await cli.json('merchant create --name Goma');
@@ -66,7 +68,7 @@ it('recommends that sessions say their scope, until all have to', async () => {
     {
       name: 'session scope',
       ok: true,
-      warning: true,
+      status: 'warn',
       detail: expect.stringMatching(/pay out: 2; use mbongo merchant set --merchant mch_\w{26} --scope-required on$/),
     },
   ]);
@@ -85,7 +87,10 @@ it('says first what does not, after a clock that was set forward too', async () 
   expect(check).toEqual({
     name: 'books',
     ok: false,
-    detail: 'they do not balance: kind sum, currency usd, balance 1; and 1 more, see --json',
+    status: 'fail',
+    detail: expect.stringMatching(
+      /^they do not balance: kind sum, currency usd, balance 1; and 1 more, see --json; docs/,
+    ),
     findings: [
       { kind: 'sum', currency: 'usd', balance: '1' },
       { kind: 'balance', account: opened.wallet_number, currency: 'usd', balance: '501', transfers: '500' },

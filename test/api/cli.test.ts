@@ -130,10 +130,9 @@ describe('mbongo', () => {
   it('migrates, and checks what the gateway needs', async () => {
     expect(await json('migrate')).toEqual({ applied: [] });
     const { out, status } = await run('doctor --json', { PORT: '0' });
-    const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: { name: string; ok: boolean; warning?: true }[] };
+    const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: { name: string; ok: boolean; detail: string }[] };
     expect(status).toBe(ok ? 0 : 1);
     const found = Object.fromEntries(checks.map((check) => [check.name, check.ok]));
-    expect(checks.filter(({ warning }) => warning === true)).toEqual([]);
     expect(found).toMatchObject({ texts: true, carriers: true, 'public URL': true });
     expect(found).toMatchObject({ 'Node.js': true, configuration: true, database: true, clock: true, port: true });
   });
@@ -142,10 +141,10 @@ describe('mbongo', () => {
     const { out, status } = await run('doctor --json', { PORT: '0', GATEWAY_MODE: 'production' });
     const { ok, checks } = JSON.parse(out) as {
       ok: boolean;
-      checks: { name: string; warning?: true; detail: string }[];
+      checks: { name: string; status: string; detail: string }[];
     };
     expect([ok, status]).toEqual([true, 0]);
-    const warned = checks.filter(({ warning }) => warning === true);
+    const warned = checks.filter(({ status }) => status === 'warn');
     expect(warned.map(({ name }) => name)).toEqual(['public URL', 'texts', 'carriers']);
     expect(warned.map(({ detail }) => detail).join()).toContain('wallet payments above the threshold');
   });

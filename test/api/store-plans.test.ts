@@ -15,9 +15,12 @@ import { listPayments, type PaymentFilter } from '../../src/store/payment-lists.
 import { pageOfBatches, RETRYABLE } from '../../src/store/payout-list-reads.ts';
 import type { Statement } from '../../src/store/pipeline.ts';
 import type { Readers } from '../../src/store/read.ts';
+import { openRecent } from '../../src/store/recent.ts';
+import { FAILING_RECEIVERS } from '../../src/store/server-reads.ts';
 import { updateShape } from '../../src/store/statements.ts';
 import { columnsOf, TABLES } from '../../src/store/tables.ts';
 import { readUpstreamCalls } from '../../src/store/upstream-calls.ts';
+import { ATTEMPTS, OVERDUE, WAITING } from '../../src/store/watch-reads.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -68,6 +71,8 @@ async function askedBy(read: (readers: Readers) => Promise<unknown>): Promise<[S
   const asked: [Statement, string][] = [];
   const never = () => Promise.reject(new Error('a read that is not asked here'));
   await read({
+    stats: { keys: 0, statements: 0 },
+    waiting: () => 0,
     keyed: () => never,
     plan: never,
     close: never,
@@ -90,7 +95,14 @@ const ACCOUNTS = ['mch_a:available:usd', 'mch_a:reserved:usd', 'mch_a:held:usd']
 test.each([1, 3])('the lines of %i accounts are read in the order of their own indexes', async (accounts) => {
   const shown = ACCOUNTS.slice(0, accounts);
   const [{ text, name }, values] = await askedBy((readers) =>
-    openLedgerReads(readers).lines({ shard: 1, accounts: shown, from: 0, until: NOW, limit: 100 }),
+    openLedgerReads(readers).lines({
+      shard: 1,
+      accounts: shown,
+      from: NOW - 86_400_000,
+      until: NOW,
+      limit: 100,
+      now: NOW,
+    }),
   );
   const sides = shown.flatMap(() => ['ledger_of_debited_merchant', 'ledger_of_credited_merchant']);
   const names = ['payment_pkey', 'payout_line_pkey', 'refund_pkey', 'payment_pkey'];
@@ -123,7 +135,7 @@ test.each<[string, Partial<PaymentFilter>]>([
 
 test('the newest card payment of a reference is found by that', async () => {
   const [{ text, name }, values] = await askedBy((readers) =>
-    openNouns(readers).payment.newestCard(1, 'mch_a', 'order-1'),
+    openNouns(readers, openRecent()).payment.newestCard(1, 'mch_a', 'order-1'),
   );
   expect(await scansOf(text, name, values)).toEqual(['payment_by_reference']);
 });
@@ -159,4 +171,33 @@ test.each<[string, Partial<MerchantEventFilter>]>([
 test('the newest calls of each shard are found by the attempts’ primary key', async () => {
   const [{ text, name }, values] = await askedBy((readers) => readUpstreamCalls(readers, NOW));
   expect(await scansOf(text, name, values)).toEqual(['attempt_pkey']);
+});
+
+test('what is open and overdue is found by the indexes of the rounds', async () => {
+  const now = `'${new Date(NOW).toISOString()}'`;
+  expect((await scansOf(OVERDUE.text, OVERDUE.name, now)).toSorted()).toEqual(
+    [
+      'attempt_to_inquire',
+      'webhook_event_due',
+      'payout_line_to_start',
+      'merchant_pkey',
+      'payout_batch_pkey',
+      'refund_to_start',
+      'payout_batch_to_run',
+      'merchant_pkey',
+      'payment_to_expire',
+    ].toSorted(),
+  );
+  const ages = [now, now, now, now].join(', ');
+  expect(await scansOf(ATTEMPTS.text, ATTEMPTS.name, ages)).toEqual(['attempt_to_inquire']);
+  for (const [{ text, name }, indexes] of [
+    [WAITING, ['webhook_event_due', 'payout_line_to_start', 'refund_to_start']],
+    [FAILING_RECEIVERS, ['webhook_event_due']],
+  ] as const) {
+    await client.query(`prepare ${name} as ${text}`);
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute ${name}`);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).not.toContain('Seq Scan');
+    for (const index of indexes) expect(plan).toContain(index);
+  }
 });

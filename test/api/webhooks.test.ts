@@ -146,6 +146,33 @@ describe('delivery', () => {
     expect(await deliverWhenDue(event)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
+  it('gives back what it has no room for: that comes up again in a moment, and not when a lease has run out', async () => {
+    const receiver = await receiverOf();
+    const events = [];
+    for (let n = 0; n < 5; n += 1) events.push(await commitEvent(receiver.url));
+    const small = createCourier(world.deps, { atReceiver: 1, inAll: 4, waitingAtReceiver: 1, waitingInAll: 4 });
+    await world.clock.advance(LEASE_MS);
+    for (let rounds = 0; rounds < 5; rounds += 1) {
+      await offerDue(world.deps, small);
+      await small.idle();
+      await world.clock.advance(3_000);
+    }
+    await small.close();
+    for (const event of events) expect(await readEvent(event)).toMatchObject({ status: 'delivered', attempts: 1 });
+    expect(receiver.hits).toHaveLength(5);
+  });
+
+  it('gives back at once what came up while it was closing, for another process', async () => {
+    const receiver = await receiverOf();
+    const event = await commitEvent(receiver.url);
+    const closed = createCourier(world.deps);
+    await closed.close();
+    await world.clock.advance(LEASE_MS);
+    expect(await offerDue(world.deps, closed)).toBe(1);
+    expect((await readEvent(event)).next_at - world.clock.now()).toBeLessThan(LEASE_MS);
+    expect(await deliverWhenDue(event)).toMatchObject({ status: 'delivered', attempts: 1 });
+  });
+
   it('follows no redirect', async () => {
     const elsewhere = await receiverOf();
     const receiver = await receiverOf((response) => response.writeHead(301, { location: elsewhere.url }).end());
@@ -237,7 +264,8 @@ describe('a receiver that hangs', () => {
     courier.offer(await commitEvent(living.url, other));
     courier.offer(await commitEvent(hanging.url, other));
     await living.reached(2);
-    await hanging.reached(27);
+    // One merchant alone holds four fifths of a receiver's share: what comes behind them is the other's.
+    await hanging.reached(53);
     expect(hanging.hits.at(-1)?.body).not.toContain('slow');
   });
 });

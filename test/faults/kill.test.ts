@@ -5,13 +5,12 @@
  * The gateway's time passes several times as fast as ours, so that a request that was killed before it reached the
  * carrier, which takes a minute and a half to be sure about, is settled while the test waits.
  */
-import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
-import { seededRandom } from '../../src/platform/random.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { type Hooks, openHooks } from '../support/hooks.ts';
 import { judge } from '../support/invariants.ts';
+import { openMoments, openSeed } from '../support/moments.ts';
 import { type Running, startGateway } from '../support/processes.ts';
 import { findSecrets, secretsOf } from '../support/secrets-in-logs.ts';
 import { openShop } from '../support/shop.ts';
@@ -21,25 +20,21 @@ const CALLERS = 12;
 const SPEED = 5;
 /** A kill comes after so many requests and answers at most, and a little later: at any point of what they cause. */
 const MOST_EVENTS = 80;
-const MOST_MS_MORE = 25;
 /** The last gateway lives long enough to meet a carrier that takes the money and never answers. */
 const ORDERS_AFTER = 2 * CALLERS;
-/** When nothing happens for so long, the kill comes all the same. */
-const QUIET_LIMIT_MS = 1_000;
 
-const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
-const random = seededRandom(seed);
+const seed = openSeed();
+const moments = openMoments(seed.random, MOST_EVENTS);
 
 let database: TestDatabase;
 let world: FaultyWorld;
 let hooks: Hooks;
 let logs = '';
-let waiting = { events: 0, wake: () => {} };
 
 beforeAll(async () => {
   database = await createTestDatabase();
   world = await openFaultyWorld(database.url);
-  hooks = await openHooks(undefined, happened);
+  hooks = await openHooks(undefined, moments.happened);
 });
 afterAll(async () => {
   await world?.close();
@@ -47,24 +42,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
-function happened(): void {
-  waiting.events -= 1;
-  if (waiting.events <= 0) waiting.wake();
-}
-
-/** A moment that the seed draws: after so many requests, answers and webhooks more, and a little while. */
-async function moment(): Promise<void> {
-  await new Promise<void>((wake) => {
-    waiting = { events: 1 + random.below(MOST_EVENTS), wake };
-    setTimeout(wake, QUIET_LIMIT_MS);
-  });
-  await pause(random.below(MOST_MS_MORE));
-}
-
 test('kill -9 at random moments under load', { timeout: 150_000 }, async () => {
-  onTestFailed(() => {
-    process.stderr.write(`the moments were those of FAULTS_SEED=${seed}\n`);
-  });
+  seed.tellOnFailure();
   const { port, url } = await world.address();
   const speed = { factor: SPEED, since: Date.now() };
   const start = (): Promise<Running> => startGateway(world.gatewayEnv(port), { speed });
@@ -72,16 +51,16 @@ test('kill -9 at random moments under load', { timeout: 150_000 }, async () => {
   const shop = openShop({
     ...world,
     notifyUrl: hooks.url,
-    random: seededRandom(seed + 1),
+    random: seed.beside(1),
     kinds: ['wallet', 'wallet', '01', '01', '02', '03', '05', '07', '07', '08'],
     url: () => starting.then(() => url),
-    heard: happened,
+    heard: moments.happened,
   });
   let enough = Number.POSITIVE_INFINITY;
   const load = shop.run(CALLERS, () => shop.orders.length >= enough);
   for (let killed = 0; killed < KILLS; killed += 1) {
     const gateway = await starting;
-    await moment();
+    await moments.next();
     await gateway.kill();
     logs += gateway.printed();
     starting = start();

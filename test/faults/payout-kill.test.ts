@@ -5,12 +5,11 @@
  * The gateway's time passes several times as fast as ours, so that a line whose gateway was killed before it reached the
  * carrier, which takes minutes to be sure about, is paid while the test waits.
  */
-import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
-import { seededRandom } from '../../src/platform/random.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { type Hooks, openHooks } from '../support/hooks.ts';
+import { openMoments, openSeed } from '../support/moments.ts';
 import { FUNDS_CENTS, fund, openPayroll, secretsInLogs } from '../support/payroll.ts';
 import { judgePayrolls } from '../support/payroll-judge.ts';
 import { type Running, startGateway } from '../support/processes.ts';
@@ -28,18 +27,14 @@ const CARRIER_THINKS_MS = 50;
 const LOST = { answer_lost_rate: 0.1, lose_callback_rate: 0.3 };
 /** A kill comes after so many requests, answers and webhooks at most, and a little later: at any point of what they cause. */
 const MOST_EVENTS = 160;
-const MOST_MS_MORE = 25;
-/** When nothing happens for so long, the kill comes all the same. */
-const QUIET_LIMIT_MS = 1_000;
 
-const seed = Number(process.env.FAULTS_SEED ?? Date.now() % 1_000_000);
-const random = seededRandom(seed);
+const seed = openSeed();
+const moments = openMoments(seed.random, MOST_EVENTS);
 
 let database: TestDatabase;
 let world: FaultyWorld;
 let hooks: Hooks;
 let logs = '';
-let waiting = { events: 0, wake: () => {} };
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -47,7 +42,7 @@ beforeAll(async () => {
   await fund(world.gatewayEnv(0), world.merchant);
   await world.carrierThinks(CARRIER_THINKS_MS);
   await world.carrier(LOST);
-  hooks = await openHooks(undefined, happened);
+  hooks = await openHooks(undefined, moments.happened);
 });
 afterAll(async () => {
   await world?.close();
@@ -55,24 +50,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
-function happened(): void {
-  waiting.events -= 1;
-  if (waiting.events <= 0) waiting.wake();
-}
-
-/** A moment that the seed draws: after so many requests, answers and webhooks more, and a little while. */
-async function moment(): Promise<void> {
-  await new Promise<void>((wake) => {
-    waiting = { events: 1 + random.below(MOST_EVENTS), wake };
-    setTimeout(wake, QUIET_LIMIT_MS);
-  });
-  await pause(random.below(MOST_MS_MORE));
-}
-
 test('kill -9 at random moments in the middle of batches of a hundred', { timeout: 240_000 }, async () => {
-  onTestFailed(() => {
-    process.stderr.write(`the moments were those of FAULTS_SEED=${seed}\n`);
-  });
+  seed.tellOnFailure();
   const { port, url } = await world.address();
   const speed = { factor: SPEED, since: Date.now() };
   const start = (): Promise<Running> => startGateway(world.gatewayEnv(port), { speed });
@@ -81,11 +60,11 @@ test('kill -9 at random moments in the middle of batches of a hundred', { timeou
     ...world,
     hooks,
     opening: FUNDS_CENTS,
-    random: seededRandom(seed + 1),
+    random: seed.beside(1),
     kinds: ['00', '00', '01', '01', '01', '01', '02', '03', '05', '07', '08'],
     sessions: 2,
     url: () => starting.then(() => url),
-    heard: happened,
+    heard: moments.happened,
   });
   let sending: Promise<unknown> = Promise.resolve();
   let idle = true;
@@ -102,7 +81,7 @@ test('kill -9 at random moments in the middle of batches of a hundred', { timeou
   while (inTheMiddle < KILLS) {
     const gateway = await starting;
     sendNext();
-    await moment();
+    await moments.next();
     if (payroll.open() > 0) inTheMiddle += 1;
     await gateway.kill();
     logs += gateway.printed();

@@ -19,6 +19,8 @@ export interface Judged {
   readonly sandboxUrl: string;
   /** What each wallet held at first, in minor units, by number. */
   readonly opening: ReadonlyMap<string, bigint>;
+  /** Whether a number is of another load in the same world; none is when absent. */
+  readonly isOthers?: (msisdn: string) => boolean;
 }
 
 interface BookLine {
@@ -103,9 +105,9 @@ function judgeEndings(orders: readonly Order[], finals: ReadonlyMap<string, stri
   });
 }
 
-async function bookOf({ sandboxUrl }: Judged): Promise<BookLine[]> {
+async function bookOf({ sandboxUrl, isOthers = () => false }: Judged): Promise<BookLine[]> {
   const response = await fetch(`${sandboxUrl}/control/books`);
-  return (await response.json()) as BookLine[];
+  return ((await response.json()) as BookLine[]).filter(({ msisdn }) => !isOthers(`+${msisdn}`));
 }
 
 /** Approved is debited exactly once, with its amount; nothing else is debited. */

@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const GATEWAY = join(ROOT, 'dist/src/main.js');
 const SANDBOX = join(ROOT, 'dist/sandbox/main.js');
 const FAST_CLOCK = join(ROOT, 'dist/sandbox/testing/fast-clock.js');
-const READY_LIMIT_MS = 30_000;
+const READY_LIMIT_MS = 60_000;
 /** Contract §10: how long a stop may take. */
 const STOP_LIMIT_MS = 10_000;
 
@@ -70,15 +70,26 @@ export function temporaryFolder(): string {
 
 export interface GatewayOptions {
   readonly role?: 'all' | 'api' | 'worker';
+  /** The folder of another build of it; this project's when absent. */
+  readonly build?: string;
+  /** More than one runs under a supervisor. */
+  readonly processes?: number;
+  /** Sent with the first thing that it prints, long before it answers. */
+  readonly early?: NodeJS.Signals;
   /** How many times as fast as ours its time passes, from `since` (milliseconds since 1970) on. */
   readonly speed?: { readonly factor: number; readonly since: number };
 }
 
 /** `mbongo serve`, once it answers. */
-export function startGateway(env: Environment, { role = 'all', speed }: GatewayOptions = {}): Promise<Running> {
+export function startGateway(
+  env: Environment,
+  { build, role = 'all', processes = 1, early, speed }: GatewayOptions = {},
+): Promise<Running> {
   const clock = speed && { FAST_CLOCK: String(speed.factor), FAST_CLOCK_FROM: String(speed.since) };
   const ahead = speed === undefined ? [] : ['--import', FAST_CLOCK];
-  return start([...ahead, GATEWAY, 'serve', '--role', role], { ...env, ...clock });
+  const several = processes === 1 ? [] : ['--processes', String(processes)];
+  const main = build === undefined ? GATEWAY : join(build, 'src/main.js');
+  return start([...ahead, main, 'serve', '--role', role, ...several], { ...env, ...clock }, early);
 }
 
 /** The sandbox networks, once they answer. */
@@ -103,7 +114,7 @@ export async function command<D>(env: Environment, ...args: string[]): Promise<D
   return JSON.parse(printed) as D;
 }
 
-async function start(args: string[], env: Environment): Promise<Running> {
+async function start(args: string[], env: Environment, early?: NodeJS.Signals): Promise<Running> {
   demandBuild();
   const child = spawn(process.execPath, args, { env: inherited(env), stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   running.add(child);
@@ -113,6 +124,7 @@ async function start(args: string[], env: Environment): Promise<Running> {
       printed += text;
     });
   }
+  if (early !== undefined) child.stdout?.once('data', () => child.kill(early));
   const ended = new Promise<Ended>((done) => {
     child.once('close', (code, signal) => {
       running.delete(child);

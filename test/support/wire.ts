@@ -1,5 +1,5 @@
 /**
- * A wire between the store and its database, whose faults a test decides: cut, refused, deaf, frozen or held back.
+ * A wire between the store and its database, whose faults a test decides: cut, refused, deaf, frozen, stalled or held back.
  *
  * Invariant: what the wire carries it carries unchanged and in order; what it holds back arrives once it is released.
  */
@@ -18,6 +18,10 @@ export interface Wire {
   swallow: boolean;
   /** Nothing passes either way, and the connections stand: as a stopped server does. */
   frozen: boolean;
+  /** Nothing passes either way from now on, and nothing is lost: as a database whose disk has stopped. */
+  stall(): void;
+  /** Hands over what came while it stalled, in its order. */
+  resume(): void;
   /** Keeps what the database answers on lines of that name. */
   hold(line: LineName): void;
   /** Resolves once an answer is kept. */
@@ -38,6 +42,7 @@ export async function openWire(target: string): Promise<Wire> {
   const waiting = new Set<() => void>();
   let held: LineName | undefined;
   let kept: { readonly near: Socket; readonly bytes: Buffer }[] = [];
+  let stalled: (() => void)[] | undefined;
 
   const answered = (): Promise<void> => new Promise((resolve) => void waiting.add(resolve));
   const tell = (): void => {
@@ -66,10 +71,12 @@ export async function openWire(target: string): Promise<Wire> {
     near.on('data', (bytes) => {
       // The first message names the line.
       if (line === '') line = /mbongo (\w+)/.exec(bytes.toString('latin1'))?.[1] ?? 'unnamed';
-      if (!wire.frozen) far.write(bytes);
+      if (stalled !== undefined) stalled.push(() => far.write(bytes));
+      else if (!wire.frozen) far.write(bytes);
     });
     far.on('data', (bytes) => {
-      if (line === held) kept.push({ near, bytes });
+      if (stalled !== undefined) stalled.push(() => near.write(bytes));
+      else if (line === held) kept.push({ near, bytes });
       else if (!wire.frozen && !wire.swallow) near.write(bytes);
       tell();
     });
@@ -85,6 +92,14 @@ export async function openWire(target: string): Promise<Wire> {
     refuse: false,
     swallow: false,
     frozen: false,
+    stall() {
+      stalled ??= [];
+    },
+    resume() {
+      const waiting = stalled ?? [];
+      stalled = undefined;
+      for (const pass of waiting) pass();
+    },
     hold(name) {
       held = name;
     },

@@ -22,6 +22,7 @@ import { openMetrics } from '../../src/platform/metrics.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
 import { systemRandom } from '../../src/platform/random.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
+import { openTraces } from '../../src/platform/traces.ts';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openWallet } from '../../src/usecases/wallet-open.ts';
 import { createTestDatabase } from './database.ts';
@@ -111,7 +112,9 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   });
   const random = systemRandom();
   const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
+  const traces = config.traces && openTraces(config.traces, { clock, log, random });
   const platform = {
+    ...(traces === undefined ? {} : { traces }),
     clock: testClock,
     calendar,
     random,
@@ -163,7 +166,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     },
     close: async () => {
       await gateway.stop();
-      await outbound.close();
+      await Promise.all([outbound.close(), traces?.close()]);
       await sandbox.app.close();
       await receiver.close();
       await database.drop();

@@ -5,12 +5,15 @@
  * again, by whatever accident, is refused as a duplicate and moves nothing.
  */
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** 122 bits of a SHA-256 over the attempt id, with the version and variant bits that MTN checks. */
 export function referenceFor(attemptId: string): string {
-  const bytes = createHash('sha256').update(`mtn-momo:${attemptId}`).digest().subarray(0, 16);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  const hex = hash('sha256', `mtn-momo:${attemptId}`, 'hex');
+  const version = `4${hex.slice(13, 16)}`;
+  const variant = VARIANT.charAt(Number.parseInt(hex.charAt(16), 16) & 3) + hex.slice(17, 20);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}-${variant}-${hex.slice(20, 32)}`;
 }
+
+/** The hexadecimal digits whose upper two bits say RFC 9562. */
+const VARIANT = '89ab';

@@ -19,8 +19,10 @@ import { seededRandom } from '../../platform/random.ts';
 import { openSecrets } from '../../platform/secrets.ts';
 import { perform } from '../../usecases/perform.ts';
 import type { Lookups } from '../lookups.ts';
+import { createLimiter, type Limiter } from '../overload.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { createServer } from '../server.ts';
+import type { SocketLimits } from '../socket-limits.ts';
 
 export const SHARD = 7;
 const START = Date.parse('2026-11-20T12:00:00Z');
@@ -66,6 +68,8 @@ export interface SmallWorldOptions {
   readonly routes?: readonly Route[];
   readonly pages?: Pages;
   readonly rateLimitScale?: number;
+  readonly limiter?: Limiter;
+  readonly sockets?: Partial<SocketLimits>;
   readonly trustProxy?: readonly string[];
   readonly mode?: 'sandbox' | 'production';
   readonly ready?: () => Promise<{ ok: boolean; checks: { [name: string]: boolean } }>;
@@ -99,6 +103,9 @@ export function smallWorld(options: SmallWorldOptions = {}): SmallWorld {
       rows.session = { ...rows.session, device_fingerprint: fingerprint, version: session.version + 1 };
       return rows.session;
     },
+    // Time stands for it: requests that are injected follow each other in one turn of the event loop.
+    limiter: options.limiter ?? createLimiter({ now: () => 0, afterTurn: setImmediate }),
+    ...(options.sockets === undefined ? {} : { sockets: options.sockets }),
     rateLimitScale: options.rateLimitScale ?? 1,
     trustProxy: options.trustProxy ?? [],
     ready: options.ready ?? (async () => ({ ok: true, checks: { database: true } })),
@@ -208,6 +215,7 @@ function testRoutes(rows: Rows, clock: ManualClock): Route[] {
       description: 'Answers what was sent, and a count.',
       credential,
       limit: credential === 'merchant' ? 'sessions_create' : 'payments',
+      loadClass: credential === 'merchant' ? 'begin' : 'finish',
       allowConsumed: false,
       ...(scoped ? { idempotencyScope: 'merchant' as const } : {}),
       body: Order,
@@ -236,6 +244,7 @@ function readRoute(): Route {
     description: 'Answers the id.',
     credential: 'session',
     limit: 'mobile_money_status',
+    loadClass: 'read',
     allowConsumed: true,
     params: Type.Object({ payment_id: Type.String({ minLength: 10, maxLength: 512 }) }),
     answers: { 200: Type.Object({ payment_id: Type.String() }) },
@@ -257,6 +266,7 @@ function hookRoute(rows: Rows): Route {
     description: 'Takes any body.',
     credential: 'none',
     limit: 'none',
+    loadClass: 'callback',
     allowConsumed: true,
     rawBody: true,
     answers: { 200: Type.Object({}) },

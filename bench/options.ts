@@ -1,0 +1,104 @@
+/**
+ * What the full run is told: how long, how large, and which parts of it.
+ *
+ * Invariant: what cannot be meant is refused before anything is started.
+ */
+
+import { parseArgs } from 'node:util';
+
+export const PARTS = ['payments', 'filled', 'open', 'sessions', 'reads', 'wallet', 'drain', 'page'] as const;
+export type Part = (typeof PARTS)[number];
+
+export interface Settings {
+  readonly rounds: number;
+  /** Of a slice, its warm-up not included. */
+  readonly seconds: number;
+  /** Of each server, before the first round. */
+  readonly warmupSeconds: number;
+  readonly connections: number;
+  /** Where it says "100 merchants". */
+  readonly merchants: number;
+  /** In the database that is full of them. */
+  readonly payments: number;
+  /** Webhooks that wait when the receivers are back. */
+  readonly backlog: number;
+  /** Hosted pages. */
+  readonly pages: number;
+}
+
+export interface BenchOptions {
+  readonly settings: Settings;
+  readonly parts: ReadonlySet<Part>;
+  /** Where the figures are written to; absent: nowhere. */
+  readonly json: string | undefined;
+  /** Prints a line for people. */
+  say(line: string): void;
+}
+
+const FULL: Settings = {
+  rounds: 3,
+  seconds: 5,
+  warmupSeconds: 4,
+  connections: 64,
+  merchants: 100,
+  payments: 5_000_000,
+  backlog: 10_000,
+  pages: 500,
+};
+
+/** For whoever changes the code and wants to know within some minutes. */
+const QUICK: Settings = {
+  rounds: 1,
+  seconds: 2,
+  warmupSeconds: 2,
+  connections: 64,
+  merchants: 10,
+  payments: 50_000,
+  backlog: 2_000,
+  pages: 100,
+};
+
+const FIGURES = Object.keys(FULL) as (keyof Settings)[];
+
+/** @throws Error that names the option and what it may be. */
+export function readOptions(args: readonly string[]): BenchOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      json: { type: 'string' },
+      ...Object.fromEntries(FIGURES.map((name) => [optionOf(name), { type: 'string' } as const])),
+    },
+  });
+  const given = values as Readonly<Record<string, string | boolean | undefined>>;
+  const base = values.quick ? QUICK : FULL;
+  const settings = Object.fromEntries(FIGURES.map((name) => [name, figureOf(given, name) ?? base[name]]));
+  return {
+    settings: { ...base, ...settings },
+    parts: partsOf(values.only),
+    json: values.json,
+    say: (line) => console.log(line),
+  };
+}
+
+function optionOf(name: keyof Settings): string {
+  return name === 'warmupSeconds' ? 'warmup-seconds' : name;
+}
+
+function figureOf(given: Readonly<Record<string, unknown>>, name: keyof Settings): number | undefined {
+  const text = given[optionOf(name)];
+  if (text === undefined) return undefined;
+  if (typeof text === 'string' && /^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new Error(`--${optionOf(name)} takes a whole number above zero, for example --${optionOf(name)} ${FULL[name]}`);
+}
+
+function partsOf(text: string | undefined): ReadonlySet<Part> {
+  if (text === undefined) return new Set(PARTS);
+  const wanted = text.split(',').map((name) => name.trim());
+  const parts = PARTS.filter((part) => wanted.includes(part));
+  if (parts.length === wanted.length) return new Set(parts);
+  throw new Error(
+    `--only takes parts out of ${PARTS.join(', ')}, with commas between them, for example --only payments`,
+  );
+}

@@ -1,0 +1,291 @@
+/**
+ * The load of the overload: payments begin at a rate, whatever becomes of those before, and each is read once.
+ *
+ * Runs as a process of its own: reads one JSON order from its arguments, prints one JSON line. First it finds the peak with
+ * connections that go on as they are answered; then it offers a multiple of it; then half of it, until all is well. Whoever
+ * is turned away goes away. Invariant: what a report counts as acknowledged and untold was lost.
+ */
+
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { evenArrivals } from './arrivals.ts';
+import { openPool, type Pool, type Spoken } from './overload-wire.ts';
+import { type Latency, latencyOf } from './stats.ts';
+import { openReceiver } from './wire.ts';
+
+export interface OverloadOrder {
+  readonly gateway: string;
+  /** `key_id:secret`, one a merchant. */
+  readonly credentials: readonly string[];
+  readonly receiverPort: number;
+  readonly warmupSeconds: number;
+  readonly peakSeconds: number;
+  /** How many times the peak is offered. */
+  readonly factor: number;
+  /** Payments a second that are offered at least, where the machine was disturbed while it looked for its peak. */
+  readonly leastPerSecond?: number;
+  readonly overloadSeconds: number;
+  /** How long to wait, at half of the peak, for all to be well. */
+  readonly recoverySeconds: number;
+}
+
+export type Kind = 'begin' | 'collect' | 'finish' | 'read';
+
+export interface KindReport {
+  readonly offered: number;
+  readonly admitted: Latency;
+  readonly refused: Latency;
+  /** Refusals that are not 503 with code 1402 and a Retry-After of some seconds. */
+  readonly malformed: number;
+  /** Connections that broke, and calls for which there was none. */
+  readonly broken: number;
+  /** Other answers, by status. */
+  readonly others: { readonly [status: string]: number };
+}
+
+export interface OverloadReport {
+  /** Complete payments a second: settled, and their webhook acknowledged. */
+  readonly peakPerSecond: number;
+  readonly offeredPerSecond: number;
+  readonly goodPerSecond: number;
+  readonly kinds: { readonly [kind in Kind]: KindReport };
+  /** From the end of the overload until a second without a refusal in which as much was completed as was begun. */
+  readonly recoveredAfterSeconds: number | undefined;
+  /** Acknowledged by an answer, and never told by a webhook. */
+  readonly lost: number;
+  readonly connections: number;
+  /** Of this process, while it offered too much. */
+  readonly cpuSeconds: number;
+  /** How late its own timers were at worst: what it adds to each latency, milliseconds. */
+  readonly ownLagMs: number;
+}
+
+interface Tally {
+  offered: number;
+  readonly admitted: number[];
+  readonly refused: number[];
+  malformed: number;
+  broken: number;
+  readonly others: Record<string, number>;
+}
+
+/** Opened beforehand: clients keep theirs, and what is measured here is not how fast new ones are taken. */
+const CONNECTIONS = 1_500;
+const PEAK_CALLERS = 64;
+const LOOK_EVERY_MS = 250;
+
+const emptyTally = (): Tally => ({ offered: 0, admitted: [], refused: [], malformed: 0, broken: 0, others: {} });
+const emptyTallies = (): Record<Kind, Tally> => ({
+  begin: emptyTally(),
+  collect: emptyTally(),
+  finish: emptyTally(),
+  read: emptyTally(),
+});
+
+let tallies = emptyTallies();
+let refusals = 0;
+let completed = 0;
+let begun = 0;
+let number = 0;
+const submitted = new Set<string>();
+const told = new Set<string>();
+
+const wait = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+function hear(webhook: string): void {
+  const id = /"transaction_id":"([^"]+)"/.exec(webhook)?.[1] ?? '';
+  if (told.has(id)) return;
+  told.add(id);
+  if (submitted.has(id)) completed += 1;
+}
+
+function acknowledge(id: string): void {
+  submitted.add(id);
+  if (told.has(id)) completed += 1;
+}
+
+/** Writes down what came of a call; returns the body of one that succeeded. */
+function note(kind: Kind, said: Spoken): string | undefined {
+  const tally = tallies[kind];
+  if (typeof said === 'string') {
+    tally.broken += 1;
+    return undefined;
+  }
+  if (said.status < 300) {
+    tally.admitted.push(said.ms);
+    return said.body;
+  }
+  if (said.status !== 503) {
+    tally.others[said.status] = (tally.others[said.status] ?? 0) + 1;
+    return undefined;
+  }
+  refusals += 1;
+  tally.refused.push(said.ms);
+  const isWellFormed = said.body.includes('"error_code":"1402"') && (said.retryAfter ?? 0) > 0;
+  if (!isWellFormed) tally.malformed += 1;
+  return undefined;
+}
+
+function fieldOf(body: string, name: string): string {
+  return new RegExp(`"${name}":"([^"]+)"`).exec(body)?.[1] ?? '';
+}
+
+/** The texts of requests to one gateway. */
+function writerOf({ gateway }: OverloadOrder) {
+  const { host } = new URL(gateway);
+  const head = (method: string, path: string, bearer: string): string =>
+    `${method} /api/v1${path} HTTP/1.1\r\nhost: ${host}\r\naccept-language: en\r\nauthorization: Bearer ${bearer}\r\n`;
+  return {
+    get: (path: string, bearer: string): string => `${head('GET', path, bearer)}\r\n`,
+    post(path: string, bearer: string, body: object): string {
+      const text = JSON.stringify(body);
+      return `${head('POST', path, bearer)}content-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
+    },
+  };
+}
+
+type Ask = (kind: Kind, request: string) => Promise<string | undefined>;
+
+function askerOf(pool: Pool): Ask {
+  return (kind, request) => {
+    tallies[kind].offered += 1;
+    return new Promise((done) => pool.call(request, (said) => done(note(kind, said))));
+  };
+}
+
+/** One payment, to the answer of its submit; returns what reads it. */
+async function pay(order: OverloadOrder, ask: Ask): Promise<string | undefined> {
+  const write = writerOf(order);
+  number += 1;
+  begun += 1;
+  const mine = number;
+  const credential = order.credentials[mine % order.credentials.length] ?? '';
+  const phone = `+24381${String(mine % 100_000).padStart(5, '0')}01`;
+  const session = { amount: '5.00', currency: 'usd', customer_reference: `overload-${mine}` };
+  const minted = await ask('begin', write.post('/internal/sessions/create', credential, session));
+  if (minted === undefined) return undefined;
+  const token = fieldOf(minted, 'session_token');
+  const wanted = {
+    payment_method: 'mobile_money',
+    user_info: 'full',
+    payment_method_info: 'full',
+    fee_covered_by: 'buyer',
+    delivery_behaviour: 'direct_delivery',
+    phone_number: phone,
+    notify_url: `http://127.0.0.1:${order.receiverPort}/hook`,
+  };
+  const collected = await ask('collect', write.post('/payments/collect', token, wanted));
+  if (collected === undefined) return undefined;
+  const submit = {
+    payment_id: fieldOf(collected, 'payment_id'),
+    payment_method_id: 'mobile_money',
+    mobile_money_phone_number: phone,
+  };
+  const answer = await ask('finish', write.post('/payments/submit', token, submit));
+  if (answer === undefined) return undefined;
+  const id = fieldOf(answer, 'transaction_id');
+  acknowledge(id);
+  return write.get(`/payments/status/${id}`, token);
+}
+
+/** Payments and reads a second that are complete when connections go on as they are answered. */
+async function findPeak(
+  order: OverloadOrder,
+  ask: Ask,
+): Promise<{ readonly perSecond: number; readonly read: string }> {
+  let running = true;
+  let read = '';
+  const callers = Array.from({ length: PEAK_CALLERS }, async () => {
+    while (running) {
+      const made = await pay(order, ask);
+      if (made !== undefined) await ask('read', made);
+      read = made ?? read;
+    }
+  });
+  await wait(order.warmupSeconds * 1000);
+  const [from, before] = [performance.now(), completed];
+  await wait(order.peakSeconds * 1000);
+  const perSecond = ((completed - before) / (performance.now() - from)) * 1000;
+  running = false;
+  await Promise.all(callers);
+  return { perSecond, read };
+}
+
+/** Begins so many payments a second, and asks for as many reads, until told to stop. */
+function offer(order: OverloadOrder, ask: Ask, perSecond: number, read: string): () => void {
+  const arrivals = evenArrivals(perSecond);
+  const from = performance.now();
+  const timer = setInterval(() => {
+    for (const _due of arrivals.dueBy(performance.now() - from)) {
+      void pay(order, ask);
+      void ask('read', read);
+    }
+  }, 2);
+  return () => clearInterval(timer);
+}
+
+/** Seconds until a second has passed in which nobody was turned away and as much was completed as begun. */
+async function recovered(limitSeconds: number): Promise<number | undefined> {
+  const from = performance.now();
+  let good = 0;
+  while (performance.now() - from < limitSeconds * 1000) {
+    const before = { refusals, completed, begun };
+    await wait(LOOK_EVERY_MS);
+    const isGood = refusals === before.refusals && completed - before.completed >= (begun - before.begun) * 0.9;
+    good = isGood ? good + LOOK_EVERY_MS : 0;
+    if (good >= 1_000) return (performance.now() - from - good) / 1000;
+  }
+  return undefined;
+}
+
+function reportOf(tally: Tally): KindReport {
+  return { ...tally, admitted: latencyOf(tally.admitted), refused: latencyOf(tally.refused) };
+}
+
+async function run(order: OverloadOrder): Promise<OverloadReport> {
+  const close = await openReceiver(order.receiverPort, hear);
+  const pool = openPool(order.gateway, CONNECTIONS);
+  const ask = askerOf(pool);
+  const peak = await findPeak(order, ask);
+  await pool.open(CONNECTIONS);
+  tallies = emptyTallies();
+  const offeredPerSecond = Math.max(peak.perSecond * order.factor, order.leastPerSecond ?? 0);
+  const cpu = process.cpuUsage();
+  const lag = monitorEventLoopDelay({ resolution: 5 });
+  lag.enable();
+  const stopOverload = offer(order, ask, offeredPerSecond, peak.read);
+  const [from, before] = [performance.now(), completed];
+  await wait(order.overloadSeconds * 1000);
+  const goodPerSecond = ((completed - before) / (performance.now() - from)) * 1000;
+  stopOverload();
+  const overloaded = tallies;
+  const used = process.cpuUsage(cpu);
+  lag.disable();
+  const connections = pool.size();
+  const stopRest = offer(order, ask, Math.max(1, peak.perSecond / 2), peak.read);
+  const recoveredAfterSeconds = await recovered(order.recoverySeconds);
+  stopRest();
+  const isLost = (id: string): boolean => !told.has(id);
+  for (let looks = 0; looks < 80 && [...submitted].some(isLost); looks += 1) await wait(LOOK_EVERY_MS);
+  pool.close();
+  close();
+  return {
+    peakPerSecond: peak.perSecond,
+    offeredPerSecond,
+    goodPerSecond,
+    kinds: {
+      begin: reportOf(overloaded.begin),
+      collect: reportOf(overloaded.collect),
+      finish: reportOf(overloaded.finish),
+      read: reportOf(overloaded.read),
+    },
+    recoveredAfterSeconds,
+    lost: [...submitted].filter(isLost).length,
+    connections,
+    cpuSeconds: (used.user + used.system) / 1e6,
+    ownLagMs: lag.percentile(99) / 1e6,
+  };
+}
+
+const report = await run(JSON.parse(process.argv[2] ?? '{}') as OverloadOrder);
+process.stdout.write(`${JSON.stringify(report)}\n`);
+process.exit(0);

@@ -1,0 +1,105 @@
+/**
+ * Connections for an open loop: whoever has something to say takes a free one, or a new one, and gives it back.
+ *
+ * Invariant: a call is answered exactly once, by what the server said or by `broken`; only what is asked for is read out of
+ * an answer, because most of them are refusals, and reading them costs time of the machine that is measured.
+ */
+
+import { createConnection, type Socket } from 'node:net';
+
+export interface Said {
+  readonly status: number;
+  /** Milliseconds from the call to the whole answer. */
+  readonly ms: number;
+  /** The header's seconds; undefined without it. */
+  readonly retryAfter: number | undefined;
+  readonly body: string;
+}
+
+export type Spoken = Said | 'broken' | 'no connection';
+
+export interface Pool {
+  /** Sends a request, as it is. */
+  call(request: string, answered: (said: Spoken) => void): void;
+  /** Opens connections until so many stand. Resolves when each has been taken by the server or has broken. */
+  open(count: number): Promise<void>;
+  /** How many connections stand. */
+  size(): number;
+  close(): void;
+}
+
+const LENGTH = /\r\ncontent-length: *(\d+)\r\n/i;
+const RETRY_AFTER = /\r\nretry-after: *(\d+)\r\n/i;
+
+interface Connection {
+  readonly socket: Socket;
+  received: string;
+  sentAt: number;
+  answered: ((said: Spoken) => void) | undefined;
+}
+
+/** `most` connections at once; a call that finds none free and may open none is answered `no connection`. */
+export function openPool(origin: string, most: number): Pool {
+  const { hostname, port } = new URL(origin);
+  const all = new Set<Connection>();
+  const free: Connection[] = [];
+
+  const end = (connection: Connection, said: Spoken): void => {
+    const { answered } = connection;
+    connection.answered = undefined;
+    answered?.(said);
+  };
+  const open = (): Connection => {
+    const socket = createConnection({ host: hostname, port: Number(port), noDelay: true });
+    const connection: Connection = { socket, received: '', sentAt: 0, answered: undefined };
+    all.add(connection);
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => {
+      connection.received += chunk;
+      const headEnd = connection.received.indexOf('\r\n\r\n');
+      if (headEnd < 0) return;
+      const head = connection.received.slice(0, headEnd + 2);
+      const size = headEnd + 4 + Number(LENGTH.exec(head)?.[1] ?? 0);
+      if (connection.received.length < size) return;
+      const retryAfter = RETRY_AFTER.exec(head)?.[1];
+      const said = {
+        status: Number(head.slice(9, 12)),
+        ms: performance.now() - connection.sentAt,
+        retryAfter: retryAfter === undefined ? undefined : Number(retryAfter),
+        body: connection.received.slice(headEnd + 4, size),
+      };
+      connection.received = '';
+      free.push(connection);
+      end(connection, said);
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      all.delete(connection);
+      const at = free.indexOf(connection);
+      if (at >= 0) free.splice(at, 1);
+      end(connection, 'broken');
+    });
+    return connection;
+  };
+
+  return {
+    call(request, answered) {
+      const connection = free.pop() ?? (all.size < most ? open() : undefined);
+      if (connection === undefined) return answered('no connection');
+      connection.answered = answered;
+      connection.sentAt = performance.now();
+      connection.socket.write(request);
+    },
+    async open(count) {
+      const opened = Array.from({ length: count - all.size }, open);
+      await Promise.all(
+        opened.map(({ socket }) => new Promise((done) => socket.once('connect', done).once('close', done))),
+      );
+      free.push(...opened.filter((connection) => all.has(connection)));
+    },
+    size: () => all.size,
+    close() {
+      for (const { socket } of all) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,92 @@
+/**
+ * `mbongo archive …`: moves what is final and old out of the live tables, and ends what need not be kept.
+ *
+ * Invariant: nothing is dropped without --yes.
+ */
+
+import type { Month } from '../store/archive-months.ts';
+import { dropArchived, listArchive, requireArchived, runArchive } from '../usecases/archive-run.ts';
+import { OperatorError } from '../usecases/operator.ts';
+import { type Output, table, timeOf } from './output.ts';
+import type { Tools } from './tools.ts';
+
+export interface ArchiveOptions {
+  readonly olderThan?: string;
+  readonly dryRun?: true;
+}
+
+/** Half of the time is the gateway's: it rests as long as it has worked. */
+const REST_LEAST_MS = 5;
+
+export async function archiveRun({ deps }: Tools, options: ArchiveOptions): Promise<Output> {
+  const dry = options.dryRun === true;
+  const rest = (took: number): Promise<void> =>
+    new Promise((done) => void deps.clock.after(dry ? 0 : Math.max(REST_LEAST_MS, took), done));
+  const { cutoff, rows, busy } = await runArchive(deps, { months: readMonths(options.olderThan), dry, rest });
+  const final_before = timeOf(cutoff);
+  const left = Object.entries(rows).filter(([, count]) => count > 0);
+  const lines = table(
+    ['table', 'rows'],
+    left.map(([name, count]) => [name, String(count)]),
+  );
+  const held = busy === 0 ? [] : [`${busy} steps found rows that are in use: run it again later`];
+  return {
+    document: { final_before, dry_run: dry, rows, busy_steps: busy },
+    lines: [`${dry ? 'would move' : 'moved'} what was final before ${final_before}`, ...lines, ...held],
+  };
+}
+
+export async function archiveList({ deps }: Tools): Promise<Output> {
+  const months = await listArchive(deps);
+  const ledgerBegins = (await deps.store.archive.ledgerBegins()) ?? null;
+  const rows = months.map((month) => [month.month, String(rowsOf(month)), `${bytesOf(month) / 1_048_576n} MiB`]);
+  return {
+    document: { ledger_begins: ledgerBegins, months: months.map(documentOf) },
+    lines: [
+      ...table(['month', 'rows', 'on disk'], rows),
+      ...(ledgerBegins === null ? [] : [`the ledger's lines begin with ${ledgerBegins}`]),
+    ],
+  };
+}
+
+export interface DropOptions {
+  readonly month: string;
+  readonly yes?: true;
+}
+
+export async function archiveDrop({ deps }: Tools, { month, yes }: DropOptions): Promise<Output> {
+  if (yes !== true) {
+    const found = await requireArchived(deps, month);
+    throw new OperatorError(`${rowsOf(found)} rows of ${month} would be gone for ever: say --yes to do it`);
+  }
+  const dropped = await dropArchived(deps, month);
+  return {
+    document: { dropped: documentOf(dropped) },
+    lines: [`${month} is gone: ${rowsOf(dropped)} rows, ${bytesOf(dropped) / 1_048_576n} MiB`],
+  };
+}
+
+/** Whole months such as `13m`, or years such as `2y`. */
+function readMonths(text: string | undefined): number {
+  if (text === undefined)
+    throw new OperatorError('say since when it must have been final, for example --older-than 13m');
+  const match = /^([0-9]{1,3})([my])$/.exec(text);
+  if (match === null) {
+    throw new OperatorError(`${JSON.stringify(text)} is no age: write it like 13m for months or 2y for years`);
+  }
+  return Number(match[1]) * (match[2] === 'y' ? 12 : 1);
+}
+
+function documentOf(found: Month) {
+  const { month, tables } = found;
+  const rows = Object.fromEntries(tables.map((one) => [one.table, one.rows]));
+  return { month, rows, bytes: bytesOf(found).toString() };
+}
+
+function rowsOf({ tables }: Month): number {
+  return tables.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+function bytesOf({ tables }: Month): bigint {
+  return tables.reduce((sum, { bytes }) => sum + bytes, 0n);
+}

@@ -1,0 +1,125 @@
+/**
+ * What `doctor` looks at in the database: its version, the migrations, the clocks, the keys, the sessions' scopes, the books.
+ *
+ * Invariant: it reads. Sealed values are opened to see that they open, and shown to nobody.
+ */
+
+import { readMigrations } from '../store/migrate.ts';
+import type { Store } from '../store/store.ts';
+import { type Check, fail, looking, ok, spanOf, warn } from './doctor-check.ts';
+import type { World } from './world.ts';
+
+const OLDEST_POSTGRES = 150_000;
+const CLOCK_SKEW_MOST_MS = 1_000;
+const MOST_FINDINGS_SHOWN = 100;
+/** Merchants whose secrets are opened. */
+const MOST_OPENED = 1_000;
+/** A worker audits once a minute. */
+const AUDIT_LATE_MS = 10 * 60_000;
+
+/** Every account and every transfer. */
+export async function checkBooks(world: World, store: Store): Promise<readonly Check[]> {
+  const name = 'books';
+  return looking(name, async () => {
+    const [{ createOutbound }, { openSandboxBooks }, { auditNow, fieldsOf }] = await Promise.all([
+      import('../platform/outbound.ts'),
+      import('../connectors/sandbox-books/client.ts'),
+      import('../usecases/audit.ts'),
+    ]);
+    const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
+    try {
+      const books = openSandboxBooks(world.config, outbound);
+      const { findings, accounts, transfers } = await auditNow({ store, clock: world.clock, books });
+      const told = findings.map(fieldsOf);
+      const [first] = told;
+      if (first === undefined) return [ok(name, `they balance: ${accounts} accounts, ${transfers} transfers`)];
+      const what = Object.entries(first).map(([field, value]) => `${field} ${value}`);
+      const more = told.length === 1 ? '' : `; and ${told.length - 1} more, see --json`;
+      const wayOut = 'docs/operating.md, “The auditor”, says what each kind means and what to do';
+      const detail = `they do not balance: ${what.join(', ')}${more}; ${wayOut}`;
+      return [{ ...fail(name, detail), findings: told.slice(0, MOST_FINDINGS_SHOWN) }];
+    } finally {
+      await outbound.close();
+    }
+  });
+}
+
+/** Its version, and whether another version of this program has been at it. */
+export function checkServer(store: Store): Promise<readonly Check[]> {
+  return looking('database', async () => {
+    const { version, size, migrations } = await store.server();
+    const said = `PostgreSQL ${Math.floor(version / 10_000)}.${version % 10_000}, ${Math.ceil(size / 1_024 ** 2)} MiB`;
+    const well = version >= OLDEST_POSTGRES;
+    return [
+      well ? ok('database', said) : fail('database', `${said}: 15 or newer is needed, upgrade it`),
+      migrationCheck(
+        migrations,
+        readMigrations().map(({ name }) => name),
+      ),
+    ];
+  });
+}
+
+/** `openWorld` has applied what was missing; what is newer only a newer program knows. */
+export function migrationCheck(applied: readonly string[], ours: readonly string[]): Check {
+  const newer = applied.filter((name) => !ours.includes(name));
+  if (newer.length === 0) return ok('migrations', `all ${ours.length} are applied`);
+  const detail = `the database has ${newer.join(', ')}, which this version does not know: upgrade this program too`;
+  return warn('migrations', detail);
+}
+
+export function checkClock(world: World, store: Store): Promise<readonly Check[]> {
+  return looking('clock', async () => {
+    const before = world.clock.wall();
+    const there = await store.time();
+    return [skewCheck(Math.max(0, before - there, there - world.clock.wall()))];
+  });
+}
+
+/** `skew`: milliseconds. */
+export function skewCheck(skew: number): Check {
+  if (skew <= CLOCK_SKEW_MOST_MS) return ok('clock', `within ${CLOCK_SKEW_MOST_MS} ms of the database's`);
+  return fail('clock', `the database's clock is ${spanOf(skew)} away from ours: run NTP on both machines`);
+}
+
+/** What was sealed before a key was taken out of MASTER_KEY opens no more, and nobody notices until it is needed. */
+export function checkKeys(world: World, store: Store): Promise<readonly Check[]> {
+  return looking('keys', async () => {
+    const merchants = (await store.merchant.list()).slice(0, MOST_OPENED);
+    const secrets = await Promise.all(merchants.map(({ shard, id }) => store.webhookSecret.ofMerchant(shard, id)));
+    const live = secrets.flat().filter(({ status }) => status !== 'REVOKED');
+    const shut = live.filter(({ id, sealed }) => world.secrets.open('webhook_secret', sealed, id) === undefined);
+    const [first] = shut;
+    if (first === undefined) return [ok('keys', `MASTER_KEY opens what is sealed (${live.length} looked at)`)];
+    const what = `MASTER_KEY does not open ${shut.length} of ${live.length} signing secrets, of ${first.merchant_id} first`;
+    return [
+      fail('keys', `${what}: put the older key back behind a comma, or rotate them (mbongo webhook secret rotate)`),
+    ];
+  });
+}
+
+/** A session that says nothing may pay out, and sessions travel to phones (contract §3). */
+export function checkScopes(store: Store): Promise<readonly Check[]> {
+  const name = 'session scope';
+  return looking(name, async () => {
+    const merchants = await store.merchant.list();
+    const lax = merchants.filter(({ status, settings }) => status === 'ALLOWED' && settings.scope_required !== true);
+    const [first] = lax;
+    if (first === undefined) return [ok(name, "every merchant's sessions have to say what they are for")];
+    const what = `merchants whose sessions need not say their scope, and so may pay out: ${lax.length}`;
+    return [warn(name, `${what}; use mbongo merchant set --merchant ${first.id} --scope-required on`)];
+  });
+}
+
+/** Whether somebody looks into the books while nobody calls a doctor. */
+export function checkAuditor(world: World, store: Store): Promise<readonly Check[]> {
+  return looking('auditor', async () => {
+    const { readAudit } = await import('../usecases/audit.ts');
+    const last = await readAudit({ store });
+    if (last === undefined) return [ok('auditor', 'it has not run yet: a worker looks into the books once a minute')];
+    const age = world.clock.wall() - last.at;
+    const said = `it ran ${spanOf(age)} ago`;
+    if (age <= AUDIT_LATE_MS) return [ok('auditor', said)];
+    return [warn('auditor', `${said}: start a process that does the work (mbongo serve, or serve --role worker)`)];
+  });
+}

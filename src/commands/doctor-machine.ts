@@ -1,0 +1,69 @@
+/**
+ * What `doctor` looks at on this machine: Node.js, the ports, the disk.
+ *
+ * Invariant: a port is tried for a moment and given back; nothing is written.
+ */
+
+import { statfs } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { type Config, listenUrl } from '../config.ts';
+import { type Check, fail, looking, ok, warn } from './doctor-check.ts';
+
+const GIB = 1_024 ** 3;
+/** Below that the database soon stops; below the other one it is time to look. */
+const LEAST_FREE = GIB / 4;
+const LITTLE_FREE = 2 * GIB;
+
+export function checkNode(version = process.versions.node): Check {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
+  // Before 20.19.4 Node.js reads a header with a blank before its colon as two requests.
+  const well = major > 20 || (major === 20 && (minor > 19 || (minor === 19 && patch >= 4)));
+  return well ? ok('Node.js', version) : fail('Node.js', `${version}: install 20.19.4 or newer`);
+}
+
+/** The ports that this configuration listens at: free, or served by a gateway or sandbox. */
+export async function checkPorts({ mode, host, port, sandboxPort, workerPort }: Config): Promise<readonly Check[]> {
+  const found = [await portCheck('port', host, port, 'PORT', '/health')];
+  if (mode === 'sandbox') found.push(await portCheck('sandbox port', '127.0.0.1', sandboxPort, 'SANDBOX_PORT', '/'));
+  if (workerPort !== undefined) found.push(await portCheck('worker port', host, workerPort, 'WORKER_PORT', '/health'));
+  return found;
+}
+
+async function portCheck(name: string, host: string, port: number, variable: string, page: string): Promise<Check> {
+  const why = await whyNotFree(host, port);
+  if (why === undefined) return ok(name, `${port} is free`);
+  if (why === 'EACCES') return fail(name, `this user may not listen at port ${port}: set ${variable} to 1024 or more`);
+  // Of an address that is not this machine's nothing is known yet about the port.
+  if (why !== 'EADDRINUSE') return fail(name, `nobody can listen at ${host} on this machine (${why}): set HOST`);
+  const answers = await fetch(`${listenUrl(host, port)}${page}`, { signal: AbortSignal.timeout(2_000) })
+    .then((response) => response.ok)
+    .catch(() => false);
+  if (answers) return ok(name, `${port} is served already`);
+  return fail(name, `port ${port} is taken by another program: set ${variable}`);
+}
+
+/** What the system says against listening there. */
+function whyNotFree(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+/** The disk of the embedded database; another one's is looked after where it runs. */
+export function checkDisk({ databaseUrl, dataDir }: Config): Promise<readonly Check[]> {
+  return looking('disk', async () => {
+    if (databaseUrl !== undefined) return [];
+    const { bavail, bsize } = await statfs(dataDir);
+    return [spaceCheck(bavail * bsize, dataDir)];
+  });
+}
+
+/** `free`: bytes. */
+export function spaceCheck(free: number, dataDir: string): Check {
+  const said = `${(free / GIB).toFixed(1)} GiB free for ${dataDir}`;
+  const wayOut = 'make room, or move DATA_DIR to a larger disk while nothing runs';
+  if (free < LEAST_FREE) return fail('disk', `${said}: the database is about to stop; ${wayOut}`);
+  return free < LITTLE_FREE ? warn('disk', `${said}: ${wayOut}`) : ok('disk', said);
+}

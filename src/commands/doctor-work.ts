@@ -1,0 +1,101 @@
+/**
+ * What `doctor` looks at of the work: what is overdue, what is open for too long, and whom webhooks do not reach.
+ *
+ * Invariant: it reads the same numbers as monitoring does, at one moment.
+ */
+
+import type { FailingReceiver } from '../store/server-reads.ts';
+import type { Store } from '../store/store.ts';
+import type { OverdueKind, Waiting, Watched } from '../store/watch-reads.ts';
+import { AGE_LIMITS_MS } from '../usecases/database-metrics.ts';
+import { type Check, fail, looking, ok, spanOf, warn } from './doctor-check.ts';
+import type { World } from './world.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** The classes of ages that monitoring has: from an hour, and from a day. */
+const OLD = 3;
+const VERY_OLD = 4;
+/** The rounds run every second, and a lease that was left behind runs out within a minute. */
+const LATE_MS = MINUTE;
+const STUCK_MS = 5 * MINUTE;
+
+const WORK: { readonly [kind in OverdueKind]: string } = {
+  inquiry: 'asking about attempts',
+  webhook: 'webhooks',
+  payout: 'payouts',
+  refund: 'refunds',
+  payout_run: "dates of payouts' batches",
+  expiry: 'ending payments that ran out of time',
+};
+
+export function checkWork(world: World, store: Store): Promise<readonly Check[]> {
+  return looking('work', async () => {
+    const now = world.clock.now();
+    const watched = await store.watched(now, AGE_LIMITS_MS);
+    return [overdueCheck(watched, now), attemptsCheck(watched), waitingCheck(watched, now)];
+  });
+}
+
+export function overdueCheck({ overdue }: Pick<Watched, 'overdue'>, now: number): Check {
+  const late = overdue.filter(({ since }) => now - since > LATE_MS).toSorted((a, b) => a.since - b.since);
+  const [worst] = late;
+  if (worst === undefined) return ok('work', 'nothing is overdue');
+  const what = late.map(({ kind, since }) => `${WORK[kind]} for ${spanOf(now - since)}`).join(', ');
+  const wayOut = 'start a process that does the work (mbongo serve, or serve --role worker), or more of them';
+  const detail = `overdue: ${what}; ${wayOut}`;
+  return now - worst.since > STUCK_MS ? fail('work', detail) : warn('work', detail);
+}
+
+export function attemptsCheck({ attempts }: Pick<Watched, 'attempts'>): Check {
+  const countOf = (age: number): number =>
+    attempts.filter((one) => one.age >= age).reduce((sum, { count }) => sum + count, 0);
+  const name = 'open attempts';
+  const wayOut = 'see mbongo attempt list, ask the upstream, and close them by mbongo attempt settle';
+  const old = countOf(OLD);
+  if (countOf(VERY_OLD) > 0) return fail(name, `${countOf(VERY_OLD)} are open for more than a day: ${wayOut}`);
+  if (old > 0) return warn(name, `${old} are open for more than an hour: ${wayOut}`);
+  return ok(name, `${countOf(0)}, none older than an hour`);
+}
+
+const WAITS: { readonly [kind in Exclude<Waiting['kind'], 'webhook_new'>]: readonly [string, string] } = {
+  webhook_tried: ['webhooks that receivers do not take', 'see mbongo webhook list --status waiting'],
+  payout: [
+    'payout lines',
+    'see whether the carrier answers, and whether the merchant is suspended or the batch paused',
+  ],
+  refund: ['refunds', 'see whether the upstream answers (mbongo refund list)'],
+};
+
+export function waitingCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): Check {
+  const found = waiting.flatMap(({ kind, count, oldest }) => {
+    if (kind === 'webhook_new' || now - oldest <= HOUR) return [];
+    const [what, wayOut] = WAITS[kind];
+    return [`${what}: ${count}, the oldest for ${spanOf(now - oldest)}; ${wayOut}`];
+  });
+  if (found.length > 0) return warn('waiting', found.join('. '));
+  return ok('waiting', 'nothing for more than an hour');
+}
+
+/** Webhooks: can their receivers be reached from here? */
+export function checkReceivers(world: World, store: Store): Promise<readonly Check[]> {
+  const name = 'webhook reach';
+  return looking(name, async () => {
+    const failing = await store.failingReceivers();
+    if (failing.length === 0) return [ok(name, 'no receiver turns webhooks away just now')];
+    const { whyUnreachable } = await import('../platform/reach.ts');
+    const isSandbox = world.config.mode === 'sandbox';
+    const rules = { allowLoopback: isSandbox, requireHttps: !isSandbox };
+    return Promise.all(
+      failing.map(async (receiver) => receiverCheck(receiver, await whyUnreachable(receiver.origin, rules))),
+    );
+  });
+}
+
+function receiverCheck({ origin, count, lastError }: FailingReceiver, why: string | undefined): Check {
+  const what = `${origin} has not taken ${count} webhooks`;
+  const reached = `it can be reached, and last said ${lastError ?? 'nothing'}: let its merchant look`;
+  const wayOut = why === undefined ? reached : `${why}: tell its merchant, or look at this machine's way out`;
+  return warn('webhook reach', `${what}; ${wayOut}. They are tried for three days`);
+}

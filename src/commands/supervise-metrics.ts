@@ -1,0 +1,49 @@
+/**
+ * The numbers of several processes on one page for Prometheus.
+ *
+ * Invariant: each number stays that of its process, told apart by the label `process`. Added up here, a counter would
+ * fall whenever a process ends, and what reads it would take the rest for new.
+ */
+
+/** The numbers of one process, in the text form of Prometheus. */
+export interface ProcessNumbers {
+  readonly process: string;
+  readonly text: string;
+}
+
+interface Family {
+  /** `# HELP` and `# TYPE`. */
+  readonly about: string[];
+  readonly samples: string[];
+}
+
+/** Joins pages: every name is explained once, and the numbers of all processes follow. */
+export function joinNumbers(pages: readonly ProcessNumbers[]): string {
+  const families = new Map<string, Family>();
+  for (const { process, text } of pages) {
+    let family: Family | undefined;
+    let explains = false;
+    for (const line of text.split('\n')) {
+      if (line === '') continue;
+      const about = /^# (HELP|TYPE) (\S+)/.exec(line);
+      if (about !== null) {
+        const name = about[2] ?? '';
+        family = families.get(name);
+        if (about[1] === 'HELP') explains = family === undefined;
+        family ??= { about: [], samples: [] };
+        families.set(name, family);
+        if (explains) family.about.push(line);
+      } else family?.samples.push(labelled(line, process));
+    }
+  }
+  return [...families.values()].map(({ about, samples }) => `${[...about, ...samples].join('\n')}\n`).join('\n');
+}
+
+/** A sample with one label more; a name holds neither a blank nor a brace. */
+function labelled(sample: string, process: string): string {
+  const end = sample.search(/[{ ]/);
+  const [name, rest] = [sample.slice(0, end), sample.slice(end)];
+  return rest.startsWith('{')
+    ? `${name}{process="${process}",${rest.slice(1)}`
+    : `${name}{process="${process}"}${rest}`;
+}

@@ -1,0 +1,57 @@
+/**
+ * Collects the numbers of all processes for one that was asked for them.
+ *
+ * Invariant: a process that does not answer in time is left out, and nobody waits for it longer than that.
+ */
+import type { Clock } from '../platform/platform.ts';
+import { joinNumbers, type ProcessNumbers } from './supervise-metrics.ts';
+import type { Member, Places } from './supervise-places.ts';
+import type { ProcessWord } from './supervise-words.ts';
+
+const ANSWER_LIMIT_MS = 2_000;
+
+export interface Numbers {
+  /** Told of what a process says. */
+  heard(member: Member, word: ProcessWord): void;
+}
+
+/** `places` is asked when somebody asks. */
+export function collectNumbers(clock: Pick<Clock, 'after'>, places: () => Places): Numbers {
+  const answers = new Map<number, (text: string) => void>();
+  let asks = 0;
+
+  const askOne = (member: Member): Promise<ProcessNumbers | undefined> => {
+    asks += 1;
+    const ask = asks;
+    return new Promise<ProcessNumbers | undefined>((resolve) => {
+      const cancel = clock.after(ANSWER_LIMIT_MS, () => resolve(undefined));
+      answers.set(ask, (text) => {
+        cancel();
+        resolve({ process: member.place.name, text });
+      });
+      member.tell({ type: 'numbers_wanted', ask });
+    }).finally(() => answers.delete(ask));
+  };
+  const answer = async (asker: Member, ask: number): Promise<void> => {
+    const { members, restarts } = places();
+    const asked = members().filter((member) => member.isConnected());
+    const pages = (await Promise.all(asked.map(askOne))).filter((page) => page !== undefined);
+    asker.tell({ type: 'numbers_of_all', ask, text: `${joinNumbers(pages)}\n${restartsPage(restarts)}` });
+  };
+  return {
+    heard(member, word) {
+      if (word.type === 'numbers_asked') void answer(member, word.ask);
+      else if (word.type === 'numbers') answers.get(word.ask)?.(word.text);
+    },
+  };
+}
+
+function restartsPage(restarts: ReadonlyMap<string, number>): string {
+  const name = 'mbongo_process_restarts_total';
+  return [
+    `# HELP ${name} How often a process had to be started anew, since its supervisor runs.`,
+    `# TYPE ${name} counter`,
+    ...[...restarts].map(([process, count]) => `${name}{process="${process}"} ${count}`),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,67 @@
+/** The archive's calendar: months, and the ids that are made in them. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  cutoffOf,
+  firstIdAt,
+  isMonth,
+  mayBeArchived,
+  monthOf,
+  monthsLater,
+  startOfMonth,
+  timeOfId,
+  YOUNGEST_MONTHS,
+} from './archive.ts';
+import { makeId } from './ids.ts';
+
+const instants = fc.integer({ min: 0, max: Date.UTC(2200, 0) });
+const chances = fc.uint8Array({ minLength: 16, maxLength: 16 });
+const shards = fc.integer({ min: 0, max: 63 });
+
+test('an id says when it was made', () => {
+  fc.assert(
+    fc.property(instants, chances, shards, (at, chance, shard) => {
+      expect(timeOfId(makeId('txn', at, chance, shard))).toBe(at);
+    }),
+  );
+});
+
+test('no id that is made at an instant or later comes before its first, and none that is made earlier after it', () => {
+  fc.assert(
+    fc.property(instants, instants, chances, shards, (bound, at, chance, shard) => {
+      expect(makeId('evt', at, chance, shard) >= firstIdAt('evt', bound)).toBe(at >= bound);
+    }),
+  );
+});
+
+test('an instant lies in its month, and in no other', () => {
+  fc.assert(
+    fc.property(instants, (at) => {
+      const month = monthOf(at);
+      expect(isMonth(month)).toBe(true);
+      expect(startOfMonth(month)).toBeLessThanOrEqual(at);
+      expect(at).toBeLessThan(startOfMonth(monthsLater(month, 1)));
+    }),
+  );
+});
+
+test('months go over the end of a year, forwards and back', () => {
+  expect(monthsLater('2025-12', 1)).toBe('2026-01');
+  expect(monthsLater('2026-01', -13)).toBe('2024-12');
+  expect(cutoffOf(Date.UTC(2026, 10, 20, 12), 13)).toBe(Date.UTC(2025, 9, 1));
+});
+
+test('what is looked for in the archive is younger than anything that lies there', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: Date.UTC(2000, 0), max: Date.UTC(2200, 0) }), (now) => {
+      // Also by a clock that is some days behind the one that archived.
+      const slowest = now - 10 * 24 * 60 * 60_000;
+      expect(mayBeArchived(cutoffOf(now, YOUNGEST_MONTHS) - 1, slowest)).toBe(true);
+      expect(mayBeArchived(now, now)).toBe(false);
+    }),
+  );
+});
+
+test.each(['2024-5', '2024-13', '2024-00', '24-05', '2024-05-01', ''])('%j is no month', (text) => {
+  expect(isMonth(text)).toBe(false);
+});

@@ -1,0 +1,79 @@
+/** Large bodies share a budget over all connections; small ones pass whatever others send. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type SmallWorld, smallWorld } from './testing/small-world.ts';
+
+/** 32 MiB by pieces of 256 KiB, and the quarter of one address. */
+const FITTING = 128;
+const OF_ADDRESS = FITTING / 4;
+const LARGE = 256 * 1024;
+
+const world: SmallWorld = smallWorld({ rateLimitScale: 0 });
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  await world.app.listen({ port: 0, host: '127.0.0.1' });
+});
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  await world.app.close();
+});
+
+function open(from = '127.0.0.1'): Socket {
+  const { port } = world.app.server.address() as AddressInfo;
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from });
+  socket.on('error', () => undefined);
+  sockets.push(socket);
+  return socket;
+}
+
+/** The head of a request, without its body. Resolves when the server has it. */
+async function promise(length: string, from?: string): Promise<Socket> {
+  const socket = open(from);
+  const reached = once(world.app.server, 'request');
+  socket.write(`POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${length}\r\n\r\n`);
+  await reached;
+  return socket;
+}
+
+async function statusOf(socket: Socket): Promise<number> {
+  const [first] = (await once(socket, 'data')) as [Buffer];
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(first.toString())?.[1]);
+}
+
+test('bodies that are promised and do not come fill the budget, and then are refused before they are read', async () => {
+  for (let count = 0; count < OF_ADDRESS; count += 1) await promise(`Content-Length: ${LARGE}`);
+  // Of one address no more than its share; others do not hear of it.
+  expect(await statusOf(await promise(`Content-Length: ${LARGE}`))).toBe(503);
+  for (let count = OF_ADDRESS; count < FITTING; count += 1) {
+    await promise(`Content-Length: ${LARGE}`, `127.0.0.${1 + Math.floor(count / OF_ADDRESS)}`);
+  }
+  const refused = await promise(`Content-Length: ${LARGE}`, '127.0.0.9');
+  const [answer] = (await once(refused, 'data')) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 503 /);
+  expect(answer.toString()).toContain('"error_code":"1402"');
+  expect(answer.toString()).toMatch(/\r\nretry-after: 2\r\n/i);
+  expect(await statusOf(await promise('Transfer-Encoding: chunked'))).toBe(503);
+  // Most requests are small, and need no room.
+  const body = JSON.stringify({ amount: '12.50', currency: 'usd', payment_method: 'wallet' });
+  const small = open();
+  small.write(
+    `POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nAuthorization: ${world.merchantAuth}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  expect(await statusOf(small)).toBe(201);
+  // Whoever goes away gives back what it had.
+  const before = await connections();
+  sockets[0]?.destroy();
+  while ((await connections()) >= before) await new Promise((resolve) => setImmediate(resolve));
+  const taken = await promise(`Content-Length: ${LARGE}`);
+  taken.end('x'.repeat(LARGE));
+  // It was read to its end: now its sender is looked at.
+  expect(await statusOf(taken)).toBe(401);
+});
+
+/** How many the server has. */
+function connections(): Promise<number> {
+  return new Promise((done) => world.app.server.getConnections((_error, count) => done(count)));
+}

@@ -1,0 +1,70 @@
+/**
+ * How much of bodies may be on its way at once: each is kept whole until its sender has been looked up.
+ *
+ * Invariant: all large bodies together take 32 MiB at most, however many clients send them slowly, and those of one address
+ * a quarter of it, so that nobody alone leaves no room for others. Small ones, which nearly all are, always pass: the
+ * number of connections bounds them.
+ */
+
+import type { FastifyRequest } from 'fastify';
+import { Refusal } from '../domain/refusal.ts';
+import { addressKey } from './client-address.ts';
+
+/** What every payment has, many times over. */
+const SMALL_BYTES = 16 * 1024;
+/** As much as a body that does not say its length may turn out to be. */
+const UNKNOWN_BYTES = 256 * 1024;
+const BUDGET_BYTES = 32 * 1024 * 1024;
+/** A promise costs its sender nothing: 128 connections of one machine would have all of it. */
+const ADDRESS_BYTES = BUDGET_BYTES / 4;
+const RETRY_SECONDS = 2;
+
+export interface BodyBudget {
+  /**
+   * What a request is turned away with whose body has no room; undefined: there is room, until the body has come.
+   * `addressOf`: where it comes from.
+   */
+  refusalFor(request: Pick<FastifyRequest, 'raw' | 'routeOptions'>, addressOf: () => string): Refusal | undefined;
+}
+
+export function createBodyBudget(): BodyBudget {
+  let taken = 0;
+  /** By address; those that have none are not there. */
+  const takenBy = new Map<string, number>();
+  const take = (address: string, size: number): void => {
+    taken += size;
+    const own = (takenBy.get(address) ?? 0) + size;
+    if (own === 0) takenBy.delete(address);
+    else takenBy.set(address, own);
+  };
+  return {
+    refusalFor({ raw, routeOptions }, addressOf) {
+      const size = sizeOf(raw.headers);
+      // A file has places of its own (upload-slots.ts), and is not kept before its sender is known.
+      if (size <= SMALL_BYTES || routeOptions.config.takesFile === true) return undefined;
+      if (size > UNKNOWN_BYTES) return undefined;
+      const address = addressKey(addressOf());
+      const own = takenBy.get(address) ?? 0;
+      if (taken + size > BUDGET_BYTES || own + size > ADDRESS_BYTES) {
+        return new Refusal(1402, { retryAfter: RETRY_SECONDS });
+      }
+      take(address, size);
+      let held = true;
+      const giveBack = (): void => {
+        if (held) take(address, -size);
+        held = false;
+      };
+      raw.once('end', giveBack);
+      raw.once('close', giveBack);
+      return undefined;
+    },
+  };
+}
+
+function sizeOf(headers: {
+  readonly 'content-length'?: string | undefined;
+  readonly 'transfer-encoding'?: string | undefined;
+}): number {
+  if (headers['transfer-encoding'] !== undefined) return UNKNOWN_BYTES;
+  return Number(headers['content-length'] ?? 0);
+}

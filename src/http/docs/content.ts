@@ -1,0 +1,52 @@
+/**
+ * What is sent of a page or a file: compressed once, and not at all to a browser that has it.
+ *
+ * Invariant: the same content has the same tag in every process, so that it does not matter who is asked.
+ */
+
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { PageReply } from '../service-page.ts';
+
+export interface Content {
+  readonly type: string;
+  readonly tag: string;
+  readonly plain: Buffer;
+  readonly br: Buffer;
+  readonly gzip: Buffer;
+}
+
+const toBrotli = promisify(brotliCompress);
+const toGzip = promisify(gzip);
+/** Half a second for the largest file, off the main thread; the smallest form would take ten. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+
+export async function compressed(type: string, content: Buffer | string): Promise<Content> {
+  const plain = Buffer.from(content);
+  const tag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 16)}"`;
+  const [br, zipped] = await Promise.all([toBrotli(plain, BROTLI), toGzip(plain)]);
+  return { type, tag, plain, br, gzip: zipped };
+}
+
+interface Asked {
+  readonly 'accept-encoding'?: string | readonly string[] | undefined;
+  readonly 'if-none-match'?: string | undefined;
+}
+
+export function answerWith(content: Content, asked: Asked, headers: Readonly<Record<string, string>>): PageReply {
+  const { type, tag, plain, br, gzip: zipped } = content;
+  const common = { ...headers, ETag: tag, Vary: headers.Vary ?? 'Accept-Encoding' };
+  if (isKnown(asked['if-none-match'], tag)) return { status: 304, type, body: '', headers: common };
+  // What somebody gives no weight is what they refuse.
+  const accepted = String(asked['accept-encoding'] ?? '').replaceAll(/\b(br|gzip)\s*;\s*q=0(\.0*)?\s*(?=,|$)/gi, '');
+  if (/\bbr\b/.test(accepted)) return { status: 200, type, body: br, headers: { ...common, 'Content-Encoding': 'br' } };
+  if (!/\bgzip\b/.test(accepted)) return { status: 200, type, body: plain, headers: common };
+  return { status: 200, type, body: zipped, headers: { ...common, 'Content-Encoding': 'gzip' } };
+}
+
+/** Whether a browser has this content already (RFC 9110 §13.1.2: compared weakly). */
+function isKnown(asked: string | undefined, tag: string): boolean {
+  const bare = (one: string): string => one.trim().replace(/^W\//, '');
+  return asked !== undefined && (asked.trim() === '*' || asked.split(',').some((one) => bare(one) === bare(tag)));
+}

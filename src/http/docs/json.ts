@@ -1,0 +1,36 @@
+/**
+ * Looks into the OpenAPI document, of which types say only that it is JSON.
+ *
+ * Invariant: what is not there, or is something else, reads as nothing, and never as an error.
+ */
+
+/** What stands at a path of names; undefined where it leads nowhere. */
+export function at(value: unknown, ...path: readonly string[]): unknown {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined;
+    found = Reflect.get(found, name);
+  }
+  return found;
+}
+
+export function textAt(value: unknown, ...path: readonly string[]): string {
+  const found = at(value, ...path);
+  return typeof found === 'string' ? found : '';
+}
+
+export function numberAt(value: unknown, name: string): number | undefined {
+  const found = at(value, name);
+  return typeof found === 'number' ? found : undefined;
+}
+
+export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+/** Names and values, in the order of the document. */
+export function entriesAt(value: unknown, ...path: readonly string[]): [name: string, value: unknown][] {
+  const found = at(value, ...path);
+  return typeof found === 'object' && found !== null && !Array.isArray(found) ? Object.entries(found) : [];
+}

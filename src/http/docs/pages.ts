@@ -1,0 +1,118 @@
+/**
+ * The pages of the documentation, and where they are found.
+ *
+ * Invariant: each is made once, when it is first asked for, and is the same for everybody who reads its language.
+ */
+
+import type { FastifyRequest } from 'fastify';
+import { isLanguage, type Language } from '../../messages/messages.ts';
+import { negotiate } from '../../messages/negotiate.ts';
+import { unknownPath } from '../envelope.ts';
+import { errorCodeOf, renderErrorIndex, renderErrorPage } from '../error-page.ts';
+import type { PageReply, ServicePage } from '../service-page.ts';
+import { openDocsAssets } from './assets.ts';
+import { answerWith, type Content, compressed } from './content.ts';
+import { EXPLORER_HEADERS, renderExplorer } from './explorer.ts';
+import { DOCS_HEADERS, renderDocument } from './frame.ts';
+import type { Guide, Places } from './guide.ts';
+import { goingLiveGuide } from './guide-going-live.ts';
+import { idempotencyGuide } from './guide-idempotency.ts';
+import { paymentsGuide } from './guide-payments.ts';
+import { startGuide } from './guide-start.ts';
+import { testNumbersGuide } from './guide-test-numbers.ts';
+import { webhooksGuide } from './guide-webhooks.ts';
+import { renderReference } from './reference.ts';
+
+export interface DocsParts {
+  readonly publicUrl: string;
+  /** Where the sandbox listens that this gateway takes part in; none in production. */
+  readonly sandboxUrl?: string;
+  /** The OpenAPI document that the gateway serves. */
+  document(): unknown;
+}
+
+/** Where a gateway and its sandbox are that somebody starts to try things. */
+const ON_YOUR_MACHINE = { api: 'http://127.0.0.1:8080/api/v1', sandbox: 'http://127.0.0.1:8090' };
+
+const PAGE = 'text/html; charset=utf-8';
+const FOR_EVER = { 'Cache-Control': 'public, max-age=31536000, immutable' };
+
+export function docsPages(parts: DocsParts): ServicePage[] {
+  const assets = openDocsAssets();
+  const made = new Map<string, Promise<Content>>();
+  const once = (key: string, make: () => string): Promise<Content> => {
+    const known = made.get(key) ?? compressed(PAGE, make());
+    made.set(key, known);
+    return known;
+  };
+  const places = placesOf(parts);
+  const guide = (path: string, write: () => Guide): ServicePage => ({
+    path,
+    async show({ headers }) {
+      const content = await once(path, () =>
+        renderDocument(assets, { ...write(), path, language: 'en', skip: 'To the text' }),
+      );
+      return answerWith(content, headers, DOCS_HEADERS);
+    },
+  });
+  const inLanguage = async (request: FastifyRequest, path: string, write: (language: Language) => string) => {
+    const language = languageOf(request);
+    const content = await once(`${path} ${language}`, () => write(language));
+    return answerWith(content, request.headers, {
+      ...DOCS_HEADERS,
+      'Content-Language': language,
+      Vary: 'Accept-Encoding, Accept-Language',
+    });
+  };
+  return [
+    guide('/docs', () => startGuide(places)),
+    guide('/docs/payments', paymentsGuide),
+    guide('/docs/webhooks', () => webhooksGuide(places)),
+    guide('/docs/idempotency', idempotencyGuide),
+    guide('/docs/test-numbers', () => testNumbersGuide(places)),
+    guide('/docs/going-live', goingLiveGuide),
+    guide('/docs/reference', () => ({
+      title: 'Reference',
+      ...renderReference(parts.document(), `${parts.publicUrl}/api/v1`),
+    })),
+    {
+      path: '/docs/errors',
+      show: (request) =>
+        inLanguage(request, '/docs/errors', (language) => renderDocument(assets, renderErrorIndex(language))),
+    },
+    {
+      path: '/docs/errors/:code',
+      show(request) {
+        const code = errorCodeOf((request.params as { readonly code: string }).code);
+        if (code === undefined) throw unknownPath();
+        return inLanguage(request, `/docs/errors/${code}`, (language) =>
+          renderDocument(assets, renderErrorPage(code, language)),
+        );
+      },
+    },
+    {
+      path: '/docs/explorer',
+      show: async ({ headers }) =>
+        answerWith(await once('/docs/explorer', () => renderExplorer(assets)), headers, EXPLORER_HEADERS),
+    },
+    {
+      path: '/docs/assets/:file',
+      async show({ params, headers }): Promise<PageReply> {
+        const content = await assets.file((params as { readonly file: string }).file);
+        if (content === undefined) throw unknownPath();
+        return answerWith(content, headers, FOR_EVER);
+      },
+    },
+  ];
+}
+
+function placesOf({ publicUrl, sandboxUrl }: DocsParts): Places {
+  if (sandboxUrl === undefined) return { ...ON_YOUR_MACHINE, isSandbox: false };
+  return { api: `${publicUrl}/api/v1`, sandbox: sandboxUrl, isSandbox: true };
+}
+
+/** `?lang=` where a reader chose, else what the browser asks for. */
+function languageOf(request: FastifyRequest): Language {
+  const { lang } = request.query as { readonly lang?: unknown };
+  return isLanguage(lang) ? lang : negotiate(request.headers['accept-language']);
+}

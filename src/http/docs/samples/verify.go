@@ -1,0 +1,34 @@
+package main
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// isFromMbongo takes the body as it came, before anything parses it; secret is whsec_….
+func isFromMbongo(headers http.Header, body []byte, secret string, now time.Time) bool {
+	id, at := headers.Get("webhook-id"), headers.Get("webhook-timestamp")
+	seconds, err := strconv.ParseInt(at, 10, 64)
+	if err != nil || now.Unix()-seconds > 300 || seconds-now.Unix() > 300 {
+		return false
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err != nil {
+		return false
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(id + "." + at + "."))
+	mac.Write(body)
+	expected := []byte("v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	for _, signature := range strings.Split(headers.Get("webhook-signature"), " ") {
+		if hmac.Equal([]byte(signature), expected) {
+			return true
+		}
+	}
+	return false
+}

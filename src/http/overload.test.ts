@@ -1,0 +1,205 @@
+/** Whom the limiter turns away, by what waits in the store and by how long the event loop takes for a turn. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createLimiter, type Limiter, LOAD_CLASSES, type LoadClass } from './overload.ts';
+
+interface Hand {
+  readonly limiter: Limiter;
+  /** Moves the time. */
+  pass(milliseconds: number): void;
+  /** Ends the event loop's turn. */
+  endTurn(): void;
+  /** Gives the store so many changes more. */
+  give(changes: number): void;
+  /** Ends so many of the oldest. */
+  take(changes: number): Promise<void>;
+}
+
+function byHand(): Hand {
+  let now = 1_000;
+  let turns: (() => void)[] = [];
+  const under: (() => void)[] = [];
+  const limiter = createLimiter({
+    now: () => now,
+    afterTurn: (task) => void turns.push(task),
+  });
+  return {
+    limiter,
+    pass: (milliseconds) => {
+      now += milliseconds;
+    },
+    endTurn() {
+      const ended = turns;
+      turns = [];
+      for (const task of ended) task();
+    },
+    give(changes) {
+      for (let count = 0; count < changes; count += 1) {
+        void limiter.commits.follow(new Promise<void>((done) => void under.push(done)));
+      }
+    },
+    async take(changes) {
+      for (const done of under.splice(0, changes)) done();
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+/** Lets the store take a thousand changes a second, with hundreds waiting, until that is what is believed. */
+async function atOneAMillisecond(hand: Hand): Promise<void> {
+  hand.give(300);
+  for (let windows = 0; windows < 40; windows += 1) {
+    hand.give(200);
+    hand.pass(200);
+    await hand.take(200);
+  }
+  hand.endTurn();
+  await hand.take(300);
+  hand.pass(10_000);
+}
+
+/** Of a thousand requests of a class, those that are let in. */
+function admitted({ limiter }: Hand, of: LoadClass): number {
+  let count = 0;
+  for (let asked = 0; asked < 1_000; asked += 1) if (limiter.admits(of)) count += 1;
+  return count;
+}
+
+test.each([
+  // Changes that wait, and of a thousand requests of each class those that are let in.
+  [0, [1_000, 1_000, 1_000, 1_000, 1_000]],
+  [128 + 25, [1_000, 1_000, 1_000, 1_000, 1_000]],
+  [128 + 34, [400, 1_000, 1_000, 1_000, 1_000]],
+  [128 + 40, [0, 1_000, 1_000, 1_000, 1_000]],
+  [128 + 60, [0, 500, 1_000, 1_000, 1_000]],
+  [128 + 80, [0, 0, 1_000, 1_000, 1_000]],
+  [128 + 400, [0, 0, 500, 1_000, 1_000]],
+  [128 + 1_250, [0, 0, 0, 500, 1_000]],
+  [128 + 2_500, [0, 0, 0, 0, 500]],
+  [128 + 3_000, [0, 0, 0, 0, 0]],
+])('with %i changes that wait, at a thousand a second', async (waiting, expected) => {
+  const hand = byHand();
+  await atOneAMillisecond(hand);
+  hand.give(waiting);
+  const found = LOAD_CLASSES.map((of) => admitted(hand, of));
+  for (const [at, count] of found.entries()) expect(Math.abs(count - (expected[at] ?? 0))).toBeLessThan(80);
+});
+
+test('a faster store lets more wait', async () => {
+  const hand = byHand();
+  hand.give(300);
+  for (let windows = 0; windows < 40; windows += 1) {
+    hand.give(1_000);
+    hand.pass(200);
+    await hand.take(1_000);
+  }
+  hand.endTurn();
+  hand.pass(10);
+  // At five a millisecond: the last 128 of those that wait count nothing.
+  await hand.take(300);
+  hand.give(128 + 120);
+  expect(admitted(hand, 'read')).toBe(1_000);
+  hand.give(85);
+  expect(admitted(hand, 'read')).toBe(0);
+  expect(admitted(hand, 'begin')).toBeGreaterThan(900);
+});
+
+test('where little waits, little leaves: a quiet hour makes nobody timid', async () => {
+  const hand = byHand();
+  await atOneAMillisecond(hand);
+  for (let changes = 0; changes < 100; changes += 1) {
+    hand.give(1);
+    hand.pass(1_000);
+    await hand.take(1);
+  }
+  hand.give(150);
+  expect(admitted(hand, 'read')).toBe(1_000);
+});
+
+test('a disk that takes a breath is no overload; a database that stalls turns away one class after the other', () => {
+  const hand = byHand();
+  hand.give(16);
+  const levels: number[] = [];
+  for (let tenths = 0; tenths <= 40; tenths += 1) {
+    levels.push(LOAD_CLASSES.filter((of) => admitted(hand, of) === 0).length);
+    hand.endTurn();
+    hand.pass(100);
+  }
+  expect(levels.slice(0, 8)).toEqual(Array.from({ length: 8 }, () => 0));
+  expect(levels.at(-1)).toBe(5);
+  expect([...levels].sort((a, b) => a - b)).toEqual(levels);
+});
+
+test('once what stalled has ended, everybody is let in', async () => {
+  const hand = byHand();
+  hand.give(60);
+  hand.pass(10_000);
+  expect(hand.limiter.admits('callback')).toBe(false);
+  expect(hand.limiter.level()).toBe(5);
+  await hand.take(60);
+  hand.endTurn();
+  expect(LOAD_CLASSES.every((of) => hand.limiter.admits(of))).toBe(true);
+  hand.pass(1_999);
+  expect(hand.limiter.level()).toBe(5);
+  hand.pass(1);
+  expect(hand.limiter.level()).toBe(0);
+});
+
+test('a turn of the event loop that lasts is a queue, during it and in the next one', () => {
+  const hand = byHand();
+  expect(admitted(hand, 'read')).toBe(1_000);
+  hand.pass(30);
+  expect([admitted(hand, 'read'), admitted(hand, 'collect')]).toEqual([0, 1_000]);
+  hand.endTurn();
+  expect(admitted(hand, 'read')).toBe(0);
+  hand.endTurn();
+  expect(admitted(hand, 'read')).toBe(1_000);
+});
+
+test('a turn that is long with few requests in it turns nobody away; nor do few changes that wait long', () => {
+  const hand = byHand();
+  hand.give(15);
+  for (let requests = 0; requests < 10; requests += 1) {
+    hand.pass(500);
+    expect(hand.limiter.admits('read')).toBe(true);
+  }
+});
+
+test('a long turn before a rest is over', () => {
+  const hand = byHand();
+  admitted(hand, 'read');
+  hand.pass(500);
+  hand.endTurn();
+  hand.pass(6);
+  expect(admitted(hand, 'read')).toBe(1_000);
+});
+
+test('whatever happens, a class loses nothing before those below it have lost all', () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('give' as const), by: fc.nat(400) }),
+    fc.record({ kind: fc.constant('pass' as const), by: fc.nat(900) }),
+    fc.record({ kind: fc.constant('turn' as const), by: fc.constant(0) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const hand = byHand();
+      for (const { kind, by } of steps) {
+        if (kind === 'give') hand.give(by);
+        else if (kind === 'pass') hand.pass(by);
+        else hand.endTurn();
+        const shares = LOAD_CLASSES.map((of) => admitted(hand, of));
+        const touched = shares.findLastIndex((count) => count < 1_000);
+        expect(shares.slice(0, Math.max(0, touched)).every((count) => count <= 1)).toBe(true);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a failure ends its piece of work, and is the caller’s', async () => {
+  const { limiter } = byHand();
+  const failed = limiter.reads.follow(Promise.reject(new Error('gone')));
+  expect(limiter.reads.pending()).toBe(1);
+  await expect(failed).rejects.toThrow('gone');
+  expect(limiter.reads.pending()).toBe(0);
+});

@@ -1,0 +1,228 @@
+/**
+ * Whom to turn away when more comes than the database can take: reads first, callbacks last.
+ *
+ * What decides is how long work that came now would wait in the store: pieces that wait, by the rate at which the last
+ * ones left. It is known at the moment of asking, so that nothing swings: a class is let in less and less while the wait
+ * goes through its ramp. Invariant: no class loses one request before every class below it has lost all of them, and a few pieces
+ * that wait are never too many.
+ */
+
+/** What a request is about, by how soon it is turned away. A route says which (`Route.loadClass`). */
+export type LoadClass = 'read' | 'begin' | 'collect' | 'finish' | 'callback';
+
+/** From the first to be turned away to the last. */
+export const LOAD_CLASSES: readonly LoadClass[] = ['read', 'begin', 'collect', 'finish', 'callback'];
+
+/** Milliseconds of waiting in the store: until `from` everything of a class is let in, from `to` on nothing. */
+interface Ramp {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * A read can be had again for nothing. What begins costs its merchant nothing yet; a collect throws a session away. To
+ * finish is to have a payer who waits, and a callback is a carrier's word, which is not repeated for ever. A payment waits for
+ * half a dozen commits while it holds one of its carrier's places: where beginnings wait 150 to 250 ms, twice as many
+ * payments are begun as their carrier's callbacks can end, and a third of the peak is completed; at these figures nine tenths.
+ */
+const RAMPS: Readonly<Record<LoadClass, Ramp>> = {
+  read: { from: 25, to: 40 },
+  begin: { from: 40, to: 80 },
+  collect: { from: 300, to: 500 },
+  finish: { from: 1_000, to: 1_500 },
+  callback: { from: 2_000, to: 3_000 },
+};
+
+/** So many pieces may always wait: half a batch is gone in an instant. */
+const FREE = 128;
+/**
+ * A rate counts as all that the store can do only where never fewer than so many waited; and fewer that have waited long are
+ * somebody's trouble, but nobody's queue.
+ */
+const BUSY = 16;
+/** Rates are taken over this long: several batches. */
+const WINDOW_MS = 200;
+/** How much of a new rate is believed at once. */
+const BELIEF = 0.2;
+/** Pieces a millisecond, until there is a measurement. */
+const RATE_AT_FIRST = 2;
+/** The oldest piece's age counts from here on: a disk that takes a breath is no overload, a database that stalls is one. */
+const HICCUP_MS = 750;
+/**
+ * A turn of the event loop weighs so many times its length: whoever is turned away has waited for it too, and a payment
+ * waits for a turn some ten times, while it holds one of a carrier's places and one of a receiver's.
+ */
+const TURN_WEIGHT = 4;
+/** A turn in which fewer requests came was long for another reason, or they are what a few dozen clients send who wait. */
+const FEW = 128;
+/** After so long a rest of the event loop nobody is waiting for it. */
+const REST_MS = 5;
+/** Ages are known to this. */
+const EPOCH_MS = 100;
+/** A class counts as turned away for this long after the last time, so that the level tells of minutes and not of moments. */
+const LEVEL_HOLDS_MS = 2_000;
+
+/** One place in the store where work waits. */
+export interface Backlog {
+  /** Counts a piece of work until it has ended, whichever way. Returns the same promise. */
+  follow<T>(work: Promise<T>): Promise<T>;
+  /** How many pieces there are. */
+  pending(): number;
+}
+
+export interface Limiter {
+  /** Changes under way: the group commit. */
+  readonly commits: Backlog;
+  /** Callers that are being looked up: the coalesced reads. */
+  readonly reads: Backlog;
+  /** Whether a request of that class is let in. */
+  admits(of: LoadClass): boolean;
+  /** How many classes are being turned away, or were a moment ago: 0 is none, 5 is all. */
+  level(): number;
+}
+
+export interface LimiterParts {
+  /** Milliseconds, by a clock that only goes forward. */
+  now(): number;
+  /** Runs a task when everything that is ready in the event loop has had its turn. */
+  afterTurn(task: () => void): void;
+}
+
+export function createLimiter({ now, afterTurn }: LimiterParts): Limiter {
+  const turns = createTurns(now, afterTurn);
+  const [commits, reads] = [createBacklog(now), createBacklog(now)];
+  const credits: Record<LoadClass, number> = { read: 0, begin: 0, collect: 0, finish: 0, callback: 0 };
+  const refusedAt = new Map<LoadClass, number>();
+
+  return {
+    commits,
+    reads,
+    admits(of) {
+      const at = now();
+      // Long turns are shortened by beginning less: what has begun is worth its time, and no more of it comes then.
+      const turn = Math.min(RAMPS.collect.from, turns.length(at) * TURN_WEIGHT);
+      const share = shareOf(RAMPS[of], Math.max(commits.wait(at), reads.wait(at), turn));
+      if (share === 1) return true;
+      // One of so many, evenly: no chance is needed to let in a part.
+      credits[of] += share;
+      if (credits[of] >= 1) {
+        credits[of] -= 1;
+        return true;
+      }
+      refusedAt.set(of, at);
+      return false;
+    },
+    level() {
+      const since = now() - LEVEL_HOLDS_MS;
+      return LOAD_CLASSES.findLastIndex((of) => (refusedAt.get(of) ?? Number.NEGATIVE_INFINITY) > since) + 1;
+    },
+  };
+}
+
+/** The share of a class that is let in. */
+function shareOf({ from, to }: Ramp, wait: number): number {
+  if (wait <= from) return 1;
+  return wait >= to ? 0 : (to - wait) / (to - from);
+}
+
+interface Turns {
+  /** How long requests wait in this turn of the event loop, or did in the last one. To be asked by each of them, once. */
+  length(at: number): number;
+}
+
+/**
+ * Requests that are ready wait for each other in one turn of the event loop. One that lasts is the queue that nobody sees:
+ * whoever comes meanwhile waits in a socket until it is over.
+ */
+function createTurns(now: () => number, afterTurn: (task: () => void) => void): Turns {
+  let isOn = false;
+  let from = 0;
+  let came = 0;
+  let last = 0;
+  let endedAt = 0;
+  const end = (): void => {
+    isOn = false;
+    endedAt = now();
+    last = came < FEW ? 0 : endedAt - from;
+  };
+  return {
+    length(at) {
+      if (!isOn) {
+        isOn = true;
+        from = at;
+        came = 0;
+        if (at - endedAt > REST_MS) last = 0;
+        afterTurn(end);
+      }
+      came += 1;
+      return Math.max(came < FEW ? 0 : at - from, last);
+    },
+  };
+}
+
+/** What was begun within a tenth of a second: enough to know how old the oldest is. */
+interface Epoch {
+  readonly at: number;
+  pending: number;
+}
+
+interface MeasuredBacklog extends Backlog {
+  /** How many milliseconds work that came at that time would wait, at least. */
+  wait(at: number): number;
+}
+
+function createBacklog(now: () => number): MeasuredBacklog {
+  let newest: Epoch = { at: now(), pending: 0 };
+  const epochs: Epoch[] = [newest];
+  let pending = 0;
+  /** Pieces a millisecond. */
+  let rate = RATE_AT_FIRST;
+  let windowFrom = newest.at;
+  let ended = 0;
+  let fewest = 0;
+
+  const epochAt = (at: number): Epoch => {
+    if (at - newest.at >= EPOCH_MS) {
+      newest = { at, pending: 0 };
+      epochs.push(newest);
+      forgetEnded();
+    }
+    return newest;
+  };
+  const forgetEnded = (): void => {
+    while (epochs.length > 1 && epochs[0]?.pending === 0) epochs.shift();
+  };
+  const end = (epoch: Epoch): void => {
+    epoch.pending -= 1;
+    pending -= 1;
+    ended += 1;
+    if (pending < fewest) fewest = pending;
+    const at = now();
+    const took = at - windowFrom;
+    if (took < WINDOW_MS) return;
+    const measured = ended / took;
+    // Where little waits, little leaves: that says nothing of what could.
+    if (fewest >= BUSY || measured > rate) rate += (measured - rate) * BELIEF;
+    windowFrom = at;
+    ended = 0;
+    fewest = pending;
+  };
+
+  return {
+    follow(work) {
+      const epoch = epochAt(now());
+      epoch.pending += 1;
+      pending += 1;
+      const over = (): void => end(epoch);
+      work.then(over, over);
+      return work;
+    },
+    pending: () => pending,
+    wait(at) {
+      if (pending < BUSY) return 0;
+      forgetEnded();
+      const age = at - (epochs[0]?.at ?? at) - HICCUP_MS;
+      return Math.max(0, age, (pending - FREE) / rate);
+    },
+  };
+}

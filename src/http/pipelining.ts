@@ -1,0 +1,24 @@
+/**
+ * How many requests of one connection may be unanswered.
+ *
+ * A client that sends requests without reading answers has each answer kept for it: 64 KiB of requests, which arrive in one
+ * piece, can ask for a hundred megabytes. Invariant: of one connection no more than a few answers are ever held.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** More than any client of today sends ahead: browsers and HTTP libraries send one. */
+const MOST_UNANSWERED = 16;
+
+/** Counts a request of a connection until it has been answered. Answers false when its connection asks for too much. */
+export function countUnanswered(): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const unanswered = new WeakMap<Socket, number>();
+  return ({ socket }, response) => {
+    const count = (unanswered.get(socket) ?? 0) + 1;
+    if (count > MOST_UNANSWERED || socket.destroyed) return false;
+    unanswered.set(socket, count);
+    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+    return true;
+  };
+}

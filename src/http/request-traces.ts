@@ -1,0 +1,41 @@
+/**
+ * Traces of requests: each is one span, and what handles it is told of it.
+ *
+ * Invariant: it holds a method, a pattern, a status and ids; never a URL, a header or a body.
+ */
+
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { TracedRequest, Traces } from '../platform/platform.ts';
+import { exchangeOf } from './exchange.ts';
+
+/** Asked every few seconds, by machines, about nobody's business. */
+const UNTRACED = new Set(['/health', '/api/v1/health', '/health/ready', '/metrics']);
+
+export function addTraces(app: FastifyInstance, traces: Traces): void {
+  const traced = new WeakMap<FastifyRequest, TracedRequest>();
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (UNTRACED.has(request.routeOptions.url ?? '')) return done();
+    const { traceparent } = request.headers;
+    traced.set(request, traces.begin(typeof traceparent === 'string' ? traceparent : undefined));
+    done();
+  });
+  // Not earlier: while a body arrives, the thread of what is whose is lost.
+  app.addHook('preHandler', (request, _reply, done) => {
+    const one = traced.get(request);
+    if (one === undefined) done();
+    else one.within(done);
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const { route, requestId, transactionId, errorCode } = exchangeOf(request);
+    traced.get(request)?.end(`${request.method} ${route}`, {
+      'http.request.method': request.method,
+      'http.route': route,
+      'http.response.status_code': reply.statusCode,
+      'mbongo.request_id': requestId,
+      'mbongo.transaction_id': transactionId,
+      'mbongo.error_code': errorCode,
+      'error.type': reply.statusCode >= 500 ? String(reply.statusCode) : undefined,
+    });
+    done();
+  });
+}

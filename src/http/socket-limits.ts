@@ -1,0 +1,51 @@
+/**
+ * What one client may take of our time and our connections.
+ *
+ * Invariant: each way to be slow has an end: in sending headers, in sending a body, in reading an answer, in saying nothing.
+ */
+
+import type { Server } from 'node:http';
+
+export interface SocketLimits {
+  /** Connections at once; more are closed as they come. */
+  readonly connections: number;
+  /** From a connection's first byte of a request to the end of its headers. */
+  readonly headersMs: number;
+  /** By then a request has to be complete; handlers may take longer, while an upstream answers. */
+  readonly requestMs: number;
+  /** The same for a file, as long as something comes: five megabytes from a slow phone. */
+  readonly uploadMs: number;
+  /** A connection on which nothing moves, either way: a client that does not read its answer. */
+  readonly silenceMs: number;
+  /** Until an idle connection is closed. Longer than load balancers keep one, so that they and not we close it. */
+  readonly keptMs: number;
+  /** How often the first two are looked at. */
+  readonly lookEveryMs: number;
+}
+
+/** How often those that ask for nothing are looked for. */
+const MAKE_ROOM_EVERY_MS = 100;
+
+/**
+ * To be called when a connection found no place: whoever keeps one and asks for nothing gives it up. Otherwise one client
+ * that asks for a page on each of ten thousand connections and then keeps them would shut out everybody.
+ */
+export function createRoomMaker(server: Pick<Server, 'closeIdleConnections'>, now: () => number): () => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return () => {
+    const at = now();
+    if (Math.abs(at - last) < MAKE_ROOM_EVERY_MS) return;
+    last = at;
+    server.closeIdleConnections();
+  };
+}
+
+export const SOCKET_LIMITS: SocketLimits = {
+  connections: 10_000,
+  headersMs: 10_000,
+  requestMs: 28_000,
+  uploadMs: 120_000,
+  silenceMs: 60_000,
+  keptMs: 65_000,
+  lookEveryMs: 1_000,
+};

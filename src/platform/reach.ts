@@ -1,0 +1,59 @@
+/**
+ * Whether an address can be reached: its name, its port and, for https, its certificate. For `doctor`.
+ *
+ * Invariant: nothing is sent but what opens a connection; it goes through the same guard as requests do.
+ */
+
+import type { Socket } from 'node:net';
+import { buildConnector } from 'undici';
+import { guardedConnector, nameServers } from './outbound-dial.ts';
+import { type DialRules, targetOfMerchant, targetOfUpstream } from './outbound-url.ts';
+
+const LIMIT_MS = 5_000;
+
+const REASONS: { readonly [code: string]: string } = {
+  ADDRESS_NOT_PUBLIC: 'its address is not public',
+  ECONNREFUSED: 'the connection was refused',
+  ENOTFOUND: 'its name has no address',
+  EAI_AGAIN: 'the name servers do not answer',
+  ECONNRESET: 'the connection was cut',
+  ETIMEDOUT: 'nothing answers there',
+  EHOSTUNREACH: 'there is no way to it',
+  ENETUNREACH: 'there is no way to it',
+  UND_ERR_CONNECT_TIMEOUT: 'nothing answers there',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by nobody that is trusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by nobody that is trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by nobody that is trusted',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+};
+
+/** Why an address cannot be reached; undefined: it can. `rules`: it is a merchant's, and these are kept. */
+export async function whyUnreachable(address: string, rules?: DialRules): Promise<string | undefined> {
+  const target = rules === undefined ? targetOfUpstream(address) : targetOfMerchant(address, rules);
+  if ('refused' in target) return target.refused;
+  const { protocol, hostname, host, port } = new URL(target.origin);
+  const dial =
+    rules === undefined
+      ? buildConnector({ timeout: LIMIT_MS, rejectUnauthorized: true })
+      : guardedConnector(rules, nameServers({ alsoSystem: rules.allowLoopback }), LIMIT_MS);
+  try {
+    const socket = await new Promise<Socket>((resolve, reject) => {
+      const name = hostname.replace(/^\[|\]$/g, '');
+      const options = { protocol, hostname: name, host, port: port === '' ? defaultPort(protocol) : port };
+      dial({ ...options, ...(protocol === 'https:' ? { servername: name } : {}) }, (error, connected) => {
+        if (error === null) resolve(connected);
+        else reject(error);
+      });
+    });
+    socket.destroy();
+    return undefined;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'no code';
+    return REASONS[code] ?? `the connection failed (${code})`;
+  }
+}
+
+function defaultPort(protocol: string): string {
+  return protocol === 'https:' ? '443' : '80';
+}

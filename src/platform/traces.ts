@@ -1,0 +1,277 @@
+/**
+ * Records what becomes of requests and transactions, and hands it to an OpenTelemetry collector.
+ *
+ * Invariant: a payment waits for no collector, and fails with none. What is loaded here is loaded only where somebody
+ * wants traces.
+ *
+ * A request's place is known once it is known what it is about: it stands in its caller's trace where the caller names
+ * one, and otherwise in the trace of the first transaction that it touches (record 0017).
+ */
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type Link,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  SamplingDecision,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace-base';
+import type { Clock, Log, Random, TraceAttributes, TracedRequest, TraceStep, Traces } from './platform.ts';
+import { placeOf, readTraceparent, writeTraceparent } from './trace-context.ts';
+import { VERSION } from './version.ts';
+
+export interface TracesOptions {
+  /** Of a collector that speaks OTLP over HTTP, without a slash at the end. */
+  readonly endpoint: string;
+  /** Under which this gateway is shown. */
+  readonly serviceName: string;
+  /** The share of transactions that is recorded, 0 to 1. */
+  readonly share: number;
+}
+
+type Doors = { readonly clock: Pick<Clock, 'after'>; readonly log: Log; readonly random: Random };
+
+/** A collector that does not answer must not hold up a stop. */
+const GOODBYE_MS = 2_000;
+/** Transactions whose callers have named a trace: so many are remembered, the newest. */
+const MOST_ADOPTED = 10_000;
+
+/** Where the steps of now belong. */
+interface Scope {
+  /** Undefined as long as it is not known in which trace. */
+  span: Span | undefined;
+  transactionId: string | undefined;
+  readonly startedAt: number;
+  /** Steps that were over before that was known. */
+  early: (() => void)[];
+  ended: boolean;
+}
+
+export function openTraces(options: TracesOptions, doors: Doors): Traces {
+  const tracer = openTracer(options, doors);
+  const homes = createHomes(tracer);
+  const current = new AsyncLocalStorage<Scope>();
+  const close = async (): Promise<void> => {
+    await new Promise<void>((resolve) => {
+      const cancel = doors.clock.after(GOODBYE_MS, resolve);
+      void tracer.shutdown().then(resolve, resolve).finally(cancel);
+    });
+  };
+  return {
+    begin: (traceparent) => beginRequest(tracer, current, traceparent),
+    step: (step, take, attributesOf) =>
+      takeStep({ tracer, homes, scope: current.getStore() }, step, take, attributesOf),
+    born(transactionId, kind, outOf) {
+      const own = tracer.derived(transactionId);
+      const home = homes.of(transactionId);
+      const links: Link[] = home.traceId === own.traceId ? [] : [{ context: home }];
+      if (outOf !== undefined) links.push({ context: homes.of(outOf) });
+      tracer.first(own, kind, links).setAttribute('mbongo.transaction_id', transactionId).end();
+    },
+    close,
+  };
+}
+
+interface Tracer {
+  start(name: string, kind: SpanKind, parent: SpanContext | undefined, startTime: number): Span;
+  /** The beginning of a transaction's trace, as every process knows it. */
+  derived(transactionId: string): SpanContext;
+  /** Makes the span that is that beginning. */
+  first(own: SpanContext, name: string, links: Link[]): Span;
+  shutdown(): Promise<void>;
+}
+
+function openTracer({ endpoint, serviceName, share }: TracesOptions, { log, random }: Doors): Tracer {
+  const ids = presetIds(random);
+  const sampler = new TraceIdRatioBasedSampler(share);
+  const exporter = telling(new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }), log);
+  const provider = new BasicTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': VERSION }),
+    // A stranger's word that something is recorded counts for no more than our own share.
+    sampler: new ParentBasedSampler({ root: sampler, remoteParentSampled: sampler }),
+    idGenerator: ids,
+    spanProcessors: [new BatchSpanProcessor(exporter)],
+  });
+  const tracer = provider.getTracer('mbongo', VERSION);
+  return {
+    start(name, kind, parent, startTime) {
+      const context = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
+      return tracer.startSpan(name, { kind, startTime }, context);
+    },
+    derived(transactionId) {
+      const place = placeOf(transactionId);
+      const { decision } = sampler.shouldSample(ROOT_CONTEXT, place.traceId);
+      return contextOf({ ...place, sampled: decision === SamplingDecision.RECORD_AND_SAMPLED });
+    },
+    first: (own, name, links) => ids.as(own, () => tracer.startSpan(name, { root: true, links }, ROOT_CONTEXT)),
+    shutdown: () => provider.shutdown(),
+  };
+}
+
+/** Where the transactions' traces are: where a caller has put them, and else where they begin by themselves. */
+interface Homes {
+  of(transactionId: string): SpanContext;
+  /** The request is about that transaction, unless it has been about another one before. */
+  settle(scope: Scope, transactionId: string): void;
+}
+
+function createHomes({ derived, start }: Tracer): Homes {
+  const adopted = new Map<string, SpanContext>();
+  const of = (transactionId: string): SpanContext => adopted.get(transactionId) ?? derived(transactionId);
+  const adopt = (transactionId: string, by: SpanContext): void => {
+    adopted.delete(transactionId);
+    adopted.set(transactionId, by);
+    for (const oldest of adopted.keys()) {
+      if (adopted.size <= MOST_ADOPTED) break;
+      adopted.delete(oldest);
+    }
+  };
+  return {
+    of,
+    settle(scope, transactionId) {
+      if (scope.transactionId !== undefined || scope.ended) return;
+      scope.transactionId = transactionId;
+      if (scope.span === undefined) {
+        place(scope, start('request', SpanKind.SERVER, of(transactionId), scope.startedAt));
+        return;
+      }
+      scope.span.addLink({ context: derived(transactionId) });
+      adopt(transactionId, scope.span.spanContext());
+    },
+  };
+}
+
+/** From now on it is known where the request is: what it did before is recorded there. */
+function place(scope: Scope, span: Span): void {
+  scope.span = span;
+  const { early } = scope;
+  scope.early = [];
+  for (const record of early) record();
+}
+
+function beginRequest(
+  { start }: Tracer,
+  current: AsyncLocalStorage<Scope>,
+  traceparent: string | undefined,
+): TracedRequest {
+  const startedAt = performance.now();
+  const scope: Scope = { span: undefined, transactionId: undefined, startedAt, early: [], ended: false };
+  const caller = readTraceparent(traceparent);
+  if (caller !== undefined) scope.span = start('request', SpanKind.SERVER, contextOf(caller), startedAt);
+  return {
+    within: (run) => current.run(scope, run),
+    end(name, attributes) {
+      if (scope.span === undefined) place(scope, start(name, SpanKind.SERVER, undefined, startedAt));
+      scope.ended = true;
+      scope.span?.updateName(name);
+      finish(scope.span, attributes, performance.now());
+    },
+  };
+}
+
+interface Surroundings {
+  readonly tracer: Tracer;
+  readonly homes: Homes;
+  readonly scope: Scope | undefined;
+}
+
+/** The span that a step is a part of; undefined: none that is known by now. */
+function parentOf({ homes, scope }: Surroundings, transactionId: string | undefined): SpanContext | undefined {
+  if (transactionId === undefined) return scope?.ended === true ? undefined : scope?.span?.spanContext();
+  if (scope !== undefined) homes.settle(scope, transactionId);
+  return scope?.transactionId === transactionId ? scope.span?.spanContext() : homes.of(transactionId);
+}
+
+async function takeStep<T>(
+  around: Surroundings,
+  { name, kind, transactionId, attributes }: TraceStep,
+  take: (traceparent: string | undefined) => Promise<T>,
+  attributesOf: (result: T) => TraceAttributes,
+): Promise<T> {
+  const { scope, tracer } = around;
+  const startedAt = performance.now();
+  const spanKind = kind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL;
+  const parent = parentOf(around, transactionId);
+  const open = parent && tracer.start(name, spanKind, parent, startedAt);
+  let more: TraceAttributes = FAILED;
+  try {
+    const result = await take(open && writeTraceparent(placeIn(open.spanContext())));
+    more = attributesOf(result);
+    return result;
+  } finally {
+    const endedAt = performance.now();
+    const all = { ...attributes, 'mbongo.transaction_id': transactionId, ...more };
+    if (open !== undefined) finish(open, all, endedAt);
+    else if (scope !== undefined && !scope.ended) {
+      const record = (): void =>
+        finish(tracer.start(name, spanKind, scope.span?.spanContext(), startedAt), all, endedAt);
+      if (scope.span === undefined) scope.early.push(record);
+      else record();
+    }
+  }
+}
+
+const FAILED: TraceAttributes = { 'error.type': 'failed' };
+
+function finish(span: Span | undefined, attributes: TraceAttributes, at: number): void {
+  if (span === undefined) return;
+  for (const [name, value] of Object.entries(attributes)) if (value !== undefined) span.setAttribute(name, value);
+  if (attributes['error.type'] !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end(at);
+}
+
+function contextOf({ traceId, spanId, sampled }: ReturnType<typeof placeIn>): SpanContext {
+  return { traceId, spanId, traceFlags: sampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true };
+}
+
+function placeIn({ traceId, spanId, traceFlags }: SpanContext) {
+  return { traceId, spanId, sampled: (traceFlags & TraceFlags.SAMPLED) !== 0 };
+}
+
+/** Ids by chance, or for one span those that are wanted. */
+function presetIds(random: Random) {
+  let wanted: Pick<SpanContext, 'traceId' | 'spanId'> | undefined;
+  const hex = (bytes: number): string => Buffer.from(random.bytes(bytes)).toString('hex');
+  return {
+    generateTraceId: () => wanted?.traceId ?? hex(16),
+    generateSpanId: () => wanted?.spanId ?? hex(8),
+    as<T>(ids: Pick<SpanContext, 'traceId' | 'spanId'>, make: () => T): T {
+      wanted = ids;
+      try {
+        return make();
+      } finally {
+        wanted = undefined;
+      }
+    },
+  };
+}
+
+/** Tells the log when the collector does not take what it is given, once until it does again. */
+function telling(exporter: SpanExporter, log: Log): SpanExporter {
+  let failing = false;
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        const failed = result.error !== undefined || result.code !== 0;
+        if (failed && !failing) log.warn('traces_not_taken', { spans: spans.length });
+        else if (!failed && failing) log.info('traces_taken_again', { spans: spans.length });
+        failing = failed;
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * What leaves the live tables together, and when it may: the rules of the archive, in SQL.
+ *
+ * Invariant: nothing leaves that anything may still change by itself: what is open, due, held, waited for or asked about
+ * stays, and so does all that belongs to it. Groups are moved in this order, so that what stays never misses what it needs.
+ */
+
+import type { Prefix } from '../domain/ids.ts';
+import { LAST_CLOSED_DAY } from './account-days.ts';
+import type { ArchivedTable } from './archive-tables.ts';
+
+/** Rows that leave with their root: those of a table whose `key` is one of `keys`. */
+export interface Member {
+  readonly table: ArchivedTable;
+  readonly key: string;
+  /** SQL for an array of text, made from `$1`, the shard, and `$2`, the roots' ids. */
+  readonly keys: string;
+}
+
+export interface Group {
+  readonly root: ArchivedTable;
+  readonly prefix: Prefix;
+  /** Whether root `t` of shard `$1` and all that belongs to it may leave; `$3` is the instant before which it must have been final. */
+  readonly isFinal: string;
+  /** What must have left before; a dry run takes it that it has, and so may count a few sessions too many. */
+  readonly isAlone?: string;
+  /** SQL that makes roots `$2` whole, where some may only leave together. */
+  readonly whole?: string;
+  /** In the order in which they leave: what finds others by itself goes after them, and the root last. */
+  readonly members: readonly Member[];
+}
+
+const ROOTS = '$2::text[]';
+const CUTOFF = '$3::timestamptz';
+
+/** What attempts are for that somebody is still going to ask about: every open one is, and closed ones for a day. */
+const ASKED_ABOUT = 'array(select a.payment_id from attempt a where a.shard = $1 and a.next_inquiry_at is not null)';
+
+/** Whether an attempt named by these columns was settled too late, or is not. */
+function unsettled(order: string, ...columns: readonly string[]): string {
+  const named = columns.map((column) => `${order}.${column}`).join(', ');
+  return `exists (select from attempt a where a.shard = ${order}.shard and a.id in (${named})
+    and (a.settled_at is null or a.settled_at >= ${CUTOFF}))`;
+}
+
+/** Whether an order's events still have to be delivered. */
+function undelivered(order: string): string {
+  return `exists (select from webhook_event e where e.merchant_id = ${order}.merchant_id
+    and e.transaction_id = ${order}.id and e.shard = ${order}.shard and e.status = 'waiting')`;
+}
+
+/** The events of orders. */
+function eventsOf(table: 'payment' | 'payout_line'): readonly Member[] {
+  const keys = `array(select e.id from ${table} o join webhook_event e
+    on e.merchant_id = o.merchant_id and e.transaction_id = o.id and e.shard = o.shard
+    where o.shard = $1 and o.id = any(${ROOTS}))`;
+  return [
+    { table: 'webhook_attempt', key: 'event_id', keys },
+    { table: 'webhook_event', key: 'id', keys },
+  ];
+}
+
+/** A hosted page goes before its payment: a page without one would be a bug. */
+const CHECKOUTS: Group = {
+  root: 'checkout',
+  prefix: 'chk',
+  isFinal: `t.expires_at < ${CUTOFF} and not exists (select from payment p
+    where p.shard = t.shard and p.id = t.payment_id and (p.completed_at is null or p.completed_at >= ${CUTOFF}))`,
+  members: [{ table: 'checkout', key: 'id', keys: ROOTS }],
+};
+
+/** Earlier tries of orders that are over. No index finds them by their order, so that they are looked for by themselves. */
+const EARLIER_ATTEMPTS: Group = {
+  root: 'attempt',
+  prefix: 'att',
+  isFinal: `t.settled_at < ${CUTOFF} and t.next_inquiry_at is null and not (t.payment_id = any(${ASKED_ABOUT}))
+    and not exists (select from payment o where o.shard = t.shard and o.id = t.payment_id
+      and (o.completed_at is null or o.completed_at >= ${CUTOFF} or o.attempt_id = t.id or t.method = 'card'))
+    and not exists (select from payout_line o where o.shard = t.shard and o.id = t.payment_id
+      and (o.completed_at is null or o.completed_at >= ${CUTOFF} or t.id in (o.attempt_id, o.late_attempt_id)))
+    and not exists (select from refund o where o.shard = t.shard and o.id = t.payment_id
+      and (o.completed_at is null or o.completed_at >= ${CUTOFF} or t.id in (o.attempt_id, o.late_attempt_id)))`,
+  members: [{ table: 'attempt', key: 'id', keys: ROOTS }],
+};
+
+const REFUND_OPEN = `exists (select from refund r where r.payment_id = t.id and r.shard = t.shard
+    and (r.completed_at is null or r.completed_at >= ${CUTOFF} or r.id = any(${ASKED_ABOUT})
+      or ${unsettled('r', 'attempt_id', 'late_attempt_id')}))`;
+
+const PAYMENTS: Group = {
+  root: 'payment',
+  prefix: 'txn',
+  isFinal: `t.completed_at < ${CUTOFF} and t.refunding_minor = 0 and not (t.id = any(${ASKED_ABOUT}))
+    and (t.delivery_behaviour = 'direct_delivery' or t.status <> 'approved' or t.released_at < ${CUTOFF})
+    and not ${unsettled('t', 'attempt_id')}
+    and not ${REFUND_OPEN}
+    and not ${undelivered('t')}
+    and not exists (select from proof f where f.payment_id = t.id and f.shard = t.shard and f.status = 'waiting')`,
+  isAlone: `not exists (select from checkout c
+    where c.shard = t.shard and c.id = t.checkout_id and c.payment_id = t.id)`,
+  members: [
+    ...eventsOf('payment'),
+    ...(['proof_file', 'proof'] as const).map((table) => ({
+      table,
+      key: 'id',
+      keys: `array(select f.id from proof f where f.shard = $1 and f.payment_id = any(${ROOTS}))`,
+    })),
+    {
+      table: 'attempt',
+      key: 'id',
+      keys: `array(select p.attempt_id from payment p where p.shard = $1 and p.id = any(${ROOTS})
+    union select a.id from attempt a where a.shard = $1 and a.payment_id = any(${ROOTS}) and a.method = 'card'
+    union select unnest(array[r.attempt_id, r.late_attempt_id]) from refund r
+      where r.shard = $1 and r.payment_id = any(${ROOTS}))`,
+    },
+    { table: 'refund', key: 'payment_id', keys: ROOTS },
+    { table: 'payment_history', key: 'payment_id', keys: ROOTS },
+    { table: 'one_time_code', key: 'id', keys: ROOTS },
+    { table: 'payment', key: 'id', keys: ROOTS },
+  ],
+};
+
+/** An occurrence leaves whole, so that its lines are counted in one place. */
+const PAYOUT_LINES: Group = {
+  root: 'payout_line',
+  prefix: 'txn',
+  isFinal: `not exists (select from payout_line o
+    where o.batch_id = t.batch_id and o.occurrence = t.occurrence and o.shard = t.shard
+    and (o.completed_at is null or o.completed_at >= ${CUTOFF} or o.id = any(${ASKED_ABOUT})
+      or ${unsettled('o', 'attempt_id', 'late_attempt_id')} or ${undelivered('o')}))`,
+  whole: `select distinct o.id from payout_line t join payout_line o
+    on o.batch_id = t.batch_id and o.occurrence = t.occurrence and o.shard = t.shard
+    where t.shard = $1 and t.id = any(${ROOTS})`,
+  members: [
+    ...eventsOf('payout_line'),
+    {
+      table: 'attempt',
+      key: 'id',
+      keys: `array(select unnest(array[o.attempt_id, o.late_attempt_id]) from payout_line o
+    where o.shard = $1 and o.id = any(${ROOTS}))`,
+    },
+    { table: 'payout_line', key: 'id', keys: ROOTS },
+  ],
+};
+
+/** A batch goes after its last line, once nothing of it is to come. */
+const PAYOUT_BATCHES: Group = {
+  root: 'payout_batch',
+  prefix: 'batch',
+  isFinal: `t.created_at < ${CUTOFF} and t.next_run_at is null and t.approval <> 'waiting'
+    and (t.next_occurrence > t.occurrences or t.approval = 'rejected' or t.cancelled_at is not null)
+    and (t.cancelled_at is null or t.closed_at < ${CUTOFF})
+    and not exists (select from payout_line o where o.batch_id = t.id and o.shard = t.shard
+      and (o.completed_at is null or o.completed_at >= ${CUTOFF}))`,
+  isAlone: 'not exists (select from payout_line o where o.batch_id = t.id and o.shard = t.shard)',
+  members: [{ table: 'payout_batch', key: 'id', keys: ROOTS }],
+};
+
+const SESSIONS: Group = {
+  root: 'session',
+  prefix: 'ses',
+  isFinal: `t.expires_at < ${CUTOFF} and not exists (select from payment p where p.session_id = t.id and p.shard = t.shard
+    and (p.completed_at is null or p.completed_at >= ${CUTOFF}))`,
+  isAlone: 'not exists (select from payment p where p.session_id = t.id and p.shard = t.shard)',
+  members: [{ table: 'session', key: 'id', keys: ROOTS }],
+};
+
+/** A line goes once its day is closed: the balances that stand there then take its place for whoever reads later days. */
+const LEDGER: Group = {
+  root: 'ledger_transfer',
+  prefix: 'trf',
+  isFinal: `t.at < ${CUTOFF} and t.at < (select (max(s.value)::date + 1)::timestamp at time zone 'UTC' from setting s
+    where s.shard = 0 and s.id = '${LAST_CLOSED_DAY}')`,
+  members: [{ table: 'ledger_transfer', key: 'id', keys: ROOTS }],
+};
+
+export const GROUPS: readonly Group[] = [
+  CHECKOUTS,
+  EARLIER_ATTEMPTS,
+  PAYMENTS,
+  PAYOUT_LINES,
+  PAYOUT_BATCHES,
+  SESSIONS,
+  LEDGER,
+];

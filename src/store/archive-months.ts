@@ -1,0 +1,120 @@
+/**
+ * The archive's months: what lies in them, and their end.
+ *
+ * Invariant: months are dropped from the oldest on, each whole and together with the note of where the ledger now begins, so that
+ * what is left always adds up: to the balances that its first day was opened with.
+ */
+
+import pg from 'pg';
+import { monthsLater, startOfMonth } from '../domain/archive.ts';
+import { connectArchiver, inTransaction } from './archive-move.ts';
+import { ARCHIVED_TABLES, type ArchivedTable, monthTable, monthTableIn } from './archive-tables.ts';
+
+/** The setting (in shard 0) that names the day with which the ledger's lines begin; none: they begin with the first there was. */
+export const LEDGER_BEGINS = 'ledger_begins';
+
+/** A table of one month. */
+export interface MonthTable {
+  readonly table: ArchivedTable;
+  readonly rows: number;
+  /** On disk, with its indexes. */
+  readonly bytes: bigint;
+}
+
+export interface Month {
+  readonly month: string;
+  readonly tables: readonly MonthTable[];
+}
+
+/** Why a month was not dropped. */
+export type NotDropped =
+  | { readonly kind: 'unknown' }
+  /** An older month is still there. */
+  | { readonly kind: 'older'; readonly month: string }
+  /** Lines of the ledger of that time have not left the live table. */
+  | { readonly kind: 'live_lines' }
+  /** Somebody reads the archive just now. */
+  | { readonly kind: 'busy' };
+
+export type Dropped = { readonly kind: 'dropped'; readonly month: Month } | NotDropped;
+
+/** `lock_not_available`. */
+const HELD = '55P03';
+
+/** The archive's months, the oldest first. Counts every row. */
+export async function listMonths(url: string): Promise<Month[]> {
+  const client = await connectArchiver(url);
+  try {
+    return await readMonths(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Drops the oldest month, if that is the one that is named. */
+export async function dropMonth(url: string, month: string): Promise<Dropped> {
+  const client = await connectArchiver(url);
+  try {
+    return await inTransaction(client, () => drop(client, month));
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === HELD) return { kind: 'busy' };
+    throw error;
+  } finally {
+    await client.end();
+  }
+}
+
+async function drop(client: pg.ClientBase, wanted: string): Promise<Dropped> {
+  const names = await monthTables(client);
+  const months = [...new Set(names.map(({ month }) => month))].toSorted();
+  if (!months.includes(wanted)) return { kind: 'unknown' };
+  const [oldest] = months;
+  if (oldest !== undefined && oldest !== wanted) return { kind: 'older', month: oldest };
+  const begins = new Date(startOfMonth(monthsLater(wanted, 1))).toISOString();
+  const live = await client.query('select from ledger_transfer where at < $1::timestamptz limit 1', [begins]);
+  if (live.rowCount !== 0) return { kind: 'live_lines' };
+  const tables = names.filter(({ month }) => month === wanted);
+  const month = await readMonth(client, wanted, tables);
+  await client.query(`drop table ${tables.map(({ table }) => `archive.${monthTable(table, wanted)}`).join(', ')}`);
+  await client.query(
+    `insert into setting as s (shard, id, version, value) values (0, $1, 1, $2)
+     on conflict (shard, id) do update set value = excluded.value, version = s.version + 1 where s.value < excluded.value`,
+    [LEDGER_BEGINS, begins.slice(0, 'yyyy-mm-dd'.length)],
+  );
+  return { kind: 'dropped', month };
+}
+
+type TableOfMonth = { readonly table: ArchivedTable; readonly month: string };
+
+async function monthTables(client: pg.ClientBase): Promise<TableOfMonth[]> {
+  const found = await client.query<{ name: string }>(
+    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = any($1::regclass[]::oid[]) order by c.relname`,
+    [ARCHIVED_TABLES.map((table) => `archive.${table}`)],
+  );
+  return found.rows.flatMap(({ name }) => monthTableIn(name) ?? []);
+}
+
+async function readMonths(client: pg.ClientBase): Promise<Month[]> {
+  const tables = await monthTables(client);
+  const months = [...new Set(tables.map(({ month }) => month))].toSorted();
+  const read: Month[] = [];
+  for (const month of months) {
+    const own = tables.filter((table) => table.month === month);
+    read.push(await readMonth(client, month, own));
+  }
+  return read;
+}
+
+async function readMonth(client: pg.ClientBase, month: string, own: readonly TableOfMonth[]): Promise<Month> {
+  const tables: MonthTable[] = [];
+  for (const { table } of own) {
+    const name = `archive.${monthTable(table, month)}`;
+    const found = await client.query<{ rows: string; bytes: string }>(
+      `select count(*) as rows, pg_total_relation_size('${name}') as bytes from ${name}`,
+    );
+    const [counted] = found.rows;
+    tables.push({ table, rows: Number(counted?.rows), bytes: BigInt(counted?.bytes ?? 0) });
+  }
+  return { month, tables };
+}

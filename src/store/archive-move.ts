@@ -1,0 +1,208 @@
+/**
+ * Moves what is final and old into the archive, some rows at a time.
+ *
+ * Invariant: a row is deleted here and inserted there by one statement, and all that belongs together by one transaction; whoever dies in
+ * the middle has moved nothing. Rows that somebody else holds are never waited for, and what has been locked is looked at once
+ * more before it leaves.
+ */
+
+import pg from 'pg';
+import { firstIdAt } from '../domain/archive.ts';
+import type { Group } from './archive-groups.ts';
+import { type ArchivedTable, makeMonth, monthIn, monthSource } from './archive-tables.ts';
+import { columnsOf, listOf } from './tables.ts';
+
+/** How many rows of each table left. */
+export type Moved = ReadonlyMap<ArchivedTable, number>;
+
+/** A part of a group: the next roots of one shard. */
+export interface Slice {
+  readonly shard: number;
+  /** The last root of the slice before; empty: the first. */
+  readonly after: string;
+  /** Roots must have been final before this instant, milliseconds. */
+  readonly cutoff: number;
+}
+
+export interface SliceMoved {
+  readonly moved: Moved;
+  /** The last root that was looked at; undefined: there are no more in this shard. */
+  readonly reached: string | undefined;
+  /** Somebody else held a row: what could have left, stayed. */
+  readonly busy: boolean;
+}
+
+export interface Archiver {
+  /** Moves the roots of a slice that may leave; with `dry`, only counts them. */
+  slice(group: Group, slice: Slice, dry: boolean): Promise<SliceMoved>;
+  close(): Promise<void>;
+}
+
+/** How many roots a slice looks at. With all that belongs to them it takes about a tenth of a second. */
+const LOOKED_AT = 200;
+/** Any constant does: archivers and whoever drops months meet on it. */
+const ARCHIVE_LOCK = 7_262_647;
+/** `lock_not_available`. */
+const HELD = '55P03';
+const ids = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
+
+/** A connection of its own: it must not stand in anybody's way, and may take its time. */
+export async function connectArchiver(url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'mbongo archive',
+    options: '-c TimeZone=UTC -c DateStyle=ISO -c statement_timeout=60s -c lock_timeout=2s -c jit=off',
+  });
+  client.on('error', () => undefined); // The query that was under way reports it.
+  await client.connect();
+  return client;
+}
+
+export async function openArchiver(url: string): Promise<Archiver> {
+  const client = await connectArchiver(url);
+  return {
+    async slice(group, slice, dry) {
+      const { seen, fits } = await look(client, group, slice, dry);
+      const reached = seen.length < LOOKED_AT ? undefined : seen.at(-1);
+      const roots = fits.length === 0 ? [] : await wholeOf(client, group, slice, fits);
+      if (roots.length === 0) return { moved: new Map(), reached, busy: false };
+      if (dry) return { moved: await count(client, group, slice, roots), reached, busy: false };
+      try {
+        return { moved: await inTransaction(client, () => move(client, group, slice, roots)), reached, busy: false };
+      } catch (error) {
+        if (!(error instanceof pg.DatabaseError) || error.code !== HELD) throw error;
+        return { moved: new Map(), reached, busy: true };
+      }
+    },
+    close: () => client.end(),
+  };
+}
+
+/** Runs work in a transaction, which nobody else who archives or drops is in at the same time. */
+export async function inTransaction<A>(client: pg.ClientBase, work: () => Promise<A>): Promise<A> {
+  await client.query('begin');
+  try {
+    await client.query('select pg_advisory_xact_lock($1)', [ARCHIVE_LOCK]);
+    const answer = await work();
+    await client.query('commit');
+    return answer;
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The next roots, and which of them may leave. Ids sort by time: those that are too young are not looked at. */
+async function look(client: pg.ClientBase, group: Group, { shard, after, cutoff }: Slice, dry: boolean) {
+  const { root, prefix } = group;
+  const found = await client.query<{ id: string; fits: boolean | null }>(
+    `select t.id, ${dry ? group.isFinal : mayLeave(group)} as fits from ${root} t
+     where t.shard = $1 and t.id > $2 and t.id < $4 order by t.id limit ${LOOKED_AT}`,
+    [shard, after, instant(cutoff), firstIdAt(prefix, cutoff)],
+  );
+  return { seen: ids(found.rows), fits: ids(found.rows.filter(({ fits }) => fits === true)) };
+}
+
+/** As everything is now. */
+function mayLeave({ isFinal, isAlone = 'true' }: Group): string {
+  return `(${isFinal}) and ${isAlone}`;
+}
+
+/** All that may only leave together with these, where all of it may. */
+async function wholeOf(client: pg.ClientBase, group: Group, slice: Slice, roots: readonly string[]): Promise<string[]> {
+  if (group.whole === undefined) return [...roots];
+  const found = await client.query<{ id: string }>(group.whole, [slice.shard, roots]);
+  return stillFinal(client, group, slice, ids(found.rows));
+}
+
+/** Those of the roots that may leave as everything is now. */
+async function stillFinal(
+  client: pg.ClientBase,
+  group: Group,
+  { shard, cutoff }: Slice,
+  roots: readonly string[],
+): Promise<string[]> {
+  const found = await client.query<{ id: string }>(
+    `select t.id from ${group.root} t where t.shard = $1 and t.id = any($2::text[]) and ${mayLeave(group)}`,
+    [shard, roots, instant(cutoff)],
+  );
+  return ids(found.rows);
+}
+
+async function count(client: pg.ClientBase, group: Group, { shard }: Slice, roots: readonly string[]): Promise<Moved> {
+  const counts = new Map<ArchivedTable, number>();
+  for (const { table, key, keys } of group.members) {
+    const found = await client.query<{ count: string }>(
+      `select count(*) from ${table} t where t.shard = $1 and t.${key} = any(${keys})`,
+      [shard, roots],
+    );
+    add(counts, table, Number(found.rows[0]?.count));
+  }
+  return counts;
+}
+
+async function move(client: pg.ClientBase, group: Group, slice: Slice, found: readonly string[]): Promise<Moved> {
+  const locked = await lock(client, group, slice, found);
+  await demandKnownColumns(client, group);
+  for (const [table, months] of locked) {
+    for (const month of months) await makeMonth(client, table, month);
+  }
+  const moved = new Map<ArchivedTable, number>();
+  const roots = await stillFinal(client, group, slice, found);
+  // Of what may only leave together, a part may not.
+  if (roots.length === 0 || (group.whole !== undefined && roots.length < found.length)) return moved;
+  for (const { table, key, keys } of group.members) {
+    const columns = listOf(columnsOf(table));
+    const done = await client.query(
+      `with gone as (
+         delete from ${table} t where t.shard = $1 and t.${key} = any(${keys}) returning ${listOf(columnsOf(table), 't')})
+       insert into archive.${table} (${columns}) select ${columns} from gone`,
+      [slice.shard, roots],
+    );
+    add(moved, table, done.rowCount ?? 0);
+  }
+  return moved;
+}
+
+/** Locks all that may leave, or fails at once; answers which months it lies in. */
+async function lock(client: pg.ClientBase, group: Group, { shard }: Slice, roots: readonly string[]) {
+  const months = new Map<ArchivedTable, ReadonlySet<string>>();
+  // The roots first: whoever changes what belongs to one changes it too, or holds what is asked for next.
+  for (const { table, key, keys } of group.members.toReversed()) {
+    const found = await client.query<{ source: string }>(
+      `select ${monthSource(table, 't')} as source from ${table} t
+       where t.shard = $1 and t.${key} = any(${keys}) for update nowait`,
+      [shard, roots],
+    );
+    months.set(table, new Set(found.rows.map(({ source }) => monthIn(table, source))));
+  }
+  return months;
+}
+
+/**
+ * A newer version may keep columns that this one does not know, and would leave behind. What is locked holds off any further
+ * migration of it.
+ *
+ * @throws Error that says what to do
+ */
+async function demandKnownColumns(client: pg.ClientBase, { members }: Group): Promise<void> {
+  const known = new Map(
+    members.flatMap(({ table }) => [table, `archive.${table}`].map((name) => [name, columnsOf(table).length] as const)),
+  );
+  const found = await client.query<{ name: string; columns: number }>(
+    `select n.name, (select count(*)::int4 from pg_attribute a
+       where a.attrelid = to_regclass(n.name) and a.attnum > 0 and not a.attisdropped) as columns
+     from unnest($1::text[]) as n(name)`,
+    [[...known.keys()]],
+  );
+  if (found.rows.every(({ name, columns }) => columns === known.get(name))) return;
+  throw new Error('the database is of another version than this program: run `mbongo archive` of the newest version');
+}
+
+function add(counts: Map<ArchivedTable, number>, table: ArchivedTable, rows: number): void {
+  counts.set(table, (counts.get(table) ?? 0) + rows);
+}
+
+function instant(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,95 @@
+/**
+ * Reads of what has left for the archive, by the same nouns.
+ *
+ * They go over the connections of long lists, which are opened at their first use: who reads what is live never waits for
+ * them. Invariant: a record is given as it was when it left.
+ */
+
+import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
+import type { Attempt, Payment, PaymentHistory, WebhookAttempt, WebhookEvent } from '../domain/records.ts';
+import type { ArchivedTable } from './archive-tables.ts';
+import { type MerchantEventFilter, pageOfEvents } from './event-lists.ts';
+import { newestCard } from './noun-reads.ts';
+import { listPayments, type PaymentFilter } from './payment-lists.ts';
+import { openOccurrences, type PayoutBatchReads } from './payout-batch-reads.ts';
+import { type BatchFilter, pageOfBatches } from './payout-list-reads.ts';
+import { joinIn, nameIn } from './place.ts';
+import type { Readers, ReadShape } from './read.ts';
+import type { ScannedPage } from './scanned-page.ts';
+import { columnsOf, listOf } from './tables.ts';
+
+/** What is asked of the live tables is asked here in the same words. */
+export interface ArchiveReads {
+  readonly payment: {
+    get(shard: number, id: string): Promise<Payment | undefined>;
+    history(shard: number, id: string): Promise<PaymentHistory[]>;
+    page(filter: PaymentFilter): Promise<ScannedPage<Payment>>;
+    newestCard(shard: number, merchantId: string, reference: string): Promise<Payment | undefined>;
+  };
+  readonly attempt: { get(shard: number, id: string): Promise<Attempt | undefined> };
+  readonly refund: {
+    get(shard: number, id: string): Promise<Refund | undefined>;
+    ofPayment(shard: number, paymentId: string): Promise<Refund[]>;
+  };
+  readonly event: {
+    get(shard: number, id: string): Promise<WebhookEvent | undefined>;
+    tries(shard: number, id: string): Promise<WebhookAttempt[]>;
+    page(filter: MerchantEventFilter): Promise<ScannedPage<WebhookEvent>>;
+  };
+  readonly payoutLine: { get(shard: number, id: string): Promise<PayoutLine | undefined> };
+  readonly payoutBatch: Pick<PayoutBatchReads, 'counts' | 'lines'> & {
+    get(shard: number, id: string): Promise<PayoutBatch | undefined>;
+    /** Newest first. */
+    page(filter: BatchFilter): Promise<PayoutBatch[]>;
+  };
+}
+
+/** Rows of a table by the shard and one column. */
+export function keyedShape(table: ArchivedTable, key: string, order: string): ReadShape {
+  const columns = columnsOf(table);
+  return {
+    columns,
+    keyAt: columns.findIndex(({ name }) => name === key),
+    statement: {
+      name: nameIn('archive', `read_${table}_by_${key}`),
+      text: `select ${listOf(columns, 't')} from unnest($1::int2[], $2::text[]) as k(shard, key)
+${joinIn('archive', table, 't', `t.shard = k.shard and t.${key} = k.key`)} order by t.${order}`,
+    },
+  };
+}
+
+export function openArchiveReads(readers: Readers): ArchiveReads {
+  // The tables' columns are the records' fields.
+  const rowsBy = <Record>(table: ArchivedTable, key: string, order: string) => {
+    const read = readers.keyed(keyedShape(table, key, order));
+    return async (shard: number, id: string) => [...(await read(shard, id))] as unknown as Record[];
+  };
+  const byId = <Record>(table: ArchivedTable) => {
+    const read = rowsBy<Record>(table, 'id', 'id');
+    return async (shard: number, id: string): Promise<Record | undefined> => (await read(shard, id))[0];
+  };
+  return {
+    payment: {
+      get: byId<Payment>('payment'),
+      history: rowsBy<PaymentHistory>('payment_history', 'payment_id', 'version'),
+      page: (filter) => listPayments(readers, filter, 'archive'),
+      newestCard: (shard, merchantId, reference) => newestCard(readers, shard, merchantId, reference, 'archive'),
+    },
+    attempt: { get: byId<Attempt>('attempt') },
+    refund: { get: byId<Refund>('refund'), ofPayment: rowsBy<Refund>('refund', 'payment_id', 'id') },
+    event: {
+      get: byId<WebhookEvent>('webhook_event'),
+      tries: rowsBy<WebhookAttempt>('webhook_attempt', 'event_id', 'number'),
+      page: (filter) => pageOfEvents(readers, filter, 'archive'),
+    },
+    payoutLine: { get: byId<PayoutLine>('payout_line') },
+    payoutBatch: {
+      ...openOccurrences(readers, 'archive'),
+      get: byId<PayoutBatch>('payout_batch'),
+      page: async (filter) => {
+        const { statement, values } = pageOfBatches(filter, 'archive');
+        return (await readers.query(statement, columnsOf('payout_batch'), values)) as unknown as PayoutBatch[];
+      },
+    },
+  };
+}

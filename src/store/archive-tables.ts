@@ -1,0 +1,81 @@
+/**
+ * The archive's tables: one of each name for all months, and one a month below it.
+ *
+ * Invariant: a month's table is made whole and attached in the transaction that first moves a row into it, so that there is
+ * never one that holds other rows than its name says.
+ */
+
+import type pg from 'pg';
+import { firstIdAt, monthOf, monthsLater, startOfMonth, timeOfId } from '../domain/archive.ts';
+import type { TableName } from '../domain/change.ts';
+import type { Prefix } from '../domain/ids.ts';
+
+/** What says which month a row lies in: a column that holds an id of that kind, or an instant. */
+type MonthColumn = { readonly column: string; readonly prefix: Prefix | 'instant' };
+
+/** Every table of the archive. The ones that a merchant reads come first. */
+export const ARCHIVED = {
+  payment: { column: 'id', prefix: 'txn' },
+  payment_history: { column: 'payment_id', prefix: 'txn' },
+  attempt: { column: 'id', prefix: 'att' },
+  one_time_code: { column: 'id', prefix: 'txn' },
+  refund: { column: 'id', prefix: 'rfd' },
+  proof: { column: 'id', prefix: 'prf' },
+  proof_file: { column: 'id', prefix: 'prf' },
+  webhook_event: { column: 'id', prefix: 'evt' },
+  webhook_attempt: { column: 'event_id', prefix: 'evt' },
+  checkout: { column: 'id', prefix: 'chk' },
+  session: { column: 'id', prefix: 'ses' },
+  payout_batch: { column: 'id', prefix: 'batch' },
+  payout_line: { column: 'id', prefix: 'txn' },
+  ledger_transfer: { column: 'at', prefix: 'instant' },
+} as const satisfies { readonly [table in TableName]?: MonthColumn };
+
+export type ArchivedTable = keyof typeof ARCHIVED;
+
+export const ARCHIVED_TABLES = Object.keys(ARCHIVED) as readonly ArchivedTable[];
+
+/** What a row's month is read from, in SQL: an id, or the month itself. */
+export function monthSource(table: ArchivedTable, alias: string): string {
+  const { column, prefix } = ARCHIVED[table];
+  return prefix === 'instant' ? `to_char(${alias}.${column} at time zone 'UTC', 'YYYY-MM')` : `${alias}.${column}`;
+}
+
+/** The month that such a source names. */
+export function monthIn(table: ArchivedTable, source: string): string {
+  return ARCHIVED[table].prefix === 'instant' ? source : monthOf(timeOfId(source));
+}
+
+/** The name of a month's table, without its schema. */
+export function monthTable(table: ArchivedTable, month: string): string {
+  return `${table}_${month.replace('-', '_')}`;
+}
+
+/** The name of a month's table taken apart; undefined: it is none of ours. */
+export function monthTableIn(name: string): { readonly table: ArchivedTable; readonly month: string } | undefined {
+  const found = /^(.+)_(\d{4})_(\d{2})$/.exec(name);
+  const table = ARCHIVED_TABLES.find((known) => known === found?.[1]);
+  return table === undefined ? undefined : { table, month: `${found?.[2]}-${found?.[3]}` };
+}
+
+/**
+ * Makes a month's table if there is none. It is attached, and not made as a part: that would wait for every reader of the
+ * archive, and every reader for it.
+ */
+export async function makeMonth(client: pg.ClientBase, table: ArchivedTable, month: string): Promise<void> {
+  const name = monthTable(table, month);
+  const known = await client.query('select from pg_class where oid = to_regclass($1)', [`archive.${name}`]);
+  if (known.rowCount !== 0) return;
+  const [from, to] = [month, monthsLater(month, 1)].map((bound) => client.escapeLiteral(boundOf(table, bound)));
+  await client.query(`create table archive.${name}
+    (like archive.${table} including defaults including constraints including indexes including storage)`);
+  await client.query(
+    `alter table archive.${table} attach partition archive.${name} for values from (${from}) to (${to})`,
+  );
+}
+
+function boundOf(table: ArchivedTable, month: string): string {
+  const { prefix } = ARCHIVED[table];
+  const at = startOfMonth(month);
+  return prefix === 'instant' ? new Date(at).toISOString() : firstIdAt(prefix, at);
+}

@@ -1,0 +1,42 @@
+/**
+ * Where a read looks: in the live tables, or in the archive's of the same name and columns.
+ *
+ * Invariant: a statement's name says where it looks, because statements are prepared by name.
+ */
+
+import type { ArchivedTable } from './archive-tables.ts';
+import { columnsOf, listOf } from './tables.ts';
+
+export type Place = 'live' | 'archive';
+
+/** The table's name there. */
+export function tableIn(place: Place, table: ArchivedTable): string {
+  return place === 'live' ? table : `archive.${table}`;
+}
+
+/** A statement's name there. */
+export function nameIn(place: Place, name: string): string {
+  return place === 'live' ? name : `${name}_old`;
+}
+
+/**
+ * Joins rows `alias` of a table where `on` holds. In the archive each is looked for by itself: only then does its key say which
+ * month is read, whatever the planner thinks of tables that have no statistics yet.
+ */
+export function joinIn(
+  place: Place,
+  table: ArchivedTable,
+  alias: string,
+  on: string,
+  kind: 'inner' | 'left' = 'inner',
+): string {
+  if (place === 'live') return `${kind === 'left' ? 'left ' : ''}join ${table} ${alias} on ${on}`;
+  const rows = `lateral (select * from archive.${table} ${alias} where ${on} offset 0) ${alias}`;
+  return kind === 'left' ? `left join ${rows} on true` : `cross join ${rows}`;
+}
+
+/** Rows that lie in either place, each in one of them. */
+export function inEither(table: ArchivedTable): string {
+  const columns = listOf(columnsOf(table));
+  return `(select ${columns} from ${table} union all select ${columns} from archive.${table})`;
+}

@@ -1,0 +1,79 @@
+/** What the memory of written rows holds: the last version that was committed, while it is open. */
+import { expect, test } from 'vitest';
+import type { Update } from '../domain/change.ts';
+import type { Attempt } from '../domain/records.ts';
+import { openRecent } from './recent.ts';
+
+const attempt = (id: string): Attempt => ({
+  shard: 3,
+  id,
+  version: 1,
+  merchant_id: 'mch_1',
+  purpose: 'payment',
+  payment_id: 'txn_1',
+  connector: 'mtn-momo',
+  method: 'mobile_money',
+  status: 'intended',
+  reference: 'r',
+  msisdn: null,
+  carrier: 'MTN',
+  amount_minor: 500n,
+  fee_minor: 0n,
+  currency: 'usd',
+  provider_reference: null,
+  reason: null,
+  challenge: null,
+  three_ds_status: null,
+  eci: null,
+  inquiries: 0,
+  not_found_at: null,
+  next_inquiry_at: null,
+  created_at: 0,
+  settled_at: null,
+});
+
+const moved = (version: number, row: Partial<Attempt>): Update => ({
+  table: 'attempt',
+  shard: 3,
+  id: 'att_1',
+  version,
+  row,
+});
+
+function withOne() {
+  const recent = openRecent();
+  recent.note({ inserts: [{ table: 'attempt', row: attempt('att_1') }] });
+  return recent;
+}
+
+test('a row is there as it was inserted, in its own shard only', () => {
+  const recent = withOne();
+  expect(recent.attempt(3, 'att_1')).toEqual(attempt('att_1'));
+  expect(recent.attempt(4, 'att_1')).toBeUndefined();
+  expect(recent.payment(3, 'att_1')).toBeUndefined();
+});
+
+test('an update makes the next version of it', () => {
+  const recent = withOne();
+  recent.note({ updates: [moved(1, { status: 'waiting' })] });
+  expect(recent.attempt(3, 'att_1')).toEqual({ ...attempt('att_1'), status: 'waiting', version: 2 });
+});
+
+test('an update of a version that is not the one in memory forgets the row: somebody else has moved it', () => {
+  const recent = withOne();
+  recent.note({ updates: [moved(2, { status: 'waiting' })] });
+  expect(recent.attempt(3, 'att_1')).toBeUndefined();
+});
+
+test('a row that is final is forgotten', () => {
+  const recent = withOne();
+  recent.note({ updates: [moved(1, { status: 'approved', settled_at: 5 })] });
+  expect(recent.attempt(3, 'att_1')).toBeUndefined();
+});
+
+test('the oldest rows make room', () => {
+  const recent = withOne();
+  for (let n = 2; n <= 2_001; n += 1) recent.note({ inserts: [{ table: 'attempt', row: attempt(`att_${n}`) }] });
+  expect(recent.attempt(3, 'att_1')).toBeUndefined();
+  expect(recent.attempt(3, 'att_2')?.id).toBe('att_2');
+});

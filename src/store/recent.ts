@@ -1,0 +1,69 @@
+/**
+ * Rows that this process has written lately: what the next step of the same payment would read again.
+ *
+ * Invariant: a row in here is one that was committed, and may be older than the database's. So it serves those who guard
+ * its version and read anew when they lose, and never an answer by itself. A row that is final is forgotten.
+ */
+
+import type { Change } from '../domain/change.ts';
+import type { Attempt, Payment } from '../domain/records.ts';
+
+/** Enough for what is under way; what was begun and left is pushed out by newer ones. */
+const MOST_ROWS = 2_000;
+
+export interface Recent {
+  /** Takes what a change that has been committed wrote. */
+  note(change: Change): void;
+  payment(shard: number, id: string): Payment | undefined;
+  attempt(shard: number, id: string): Attempt | undefined;
+}
+
+export function openRecent(): Recent {
+  const payments = new Map<string, Payment>();
+  const attempts = new Map<string, Attempt>();
+  return {
+    note({ inserts = [], updates = [] }) {
+      for (const insert of inserts) {
+        if (insert.table === 'payment') keep(payments, insert.row, insert.row.completed_at);
+        else if (insert.table === 'attempt') keep(attempts, insert.row, insert.row.settled_at);
+      }
+      for (const update of updates) {
+        if (update.table === 'payment') {
+          const row = stepped(payments.get(update.id), update.version, update.row);
+          if (row !== undefined) keep(payments, row, row.completed_at);
+          else payments.delete(update.id);
+        } else if (update.table === 'attempt') {
+          const row = stepped(attempts.get(update.id), update.version, update.row);
+          if (row !== undefined) keep(attempts, row, row.settled_at);
+          else attempts.delete(update.id);
+        }
+      }
+    },
+    payment: (shard, id) => ofShard(payments.get(id), shard),
+    attempt: (shard, id) => ofShard(attempts.get(id), shard),
+  };
+}
+
+function keep<R extends { readonly id: string }>(rows: Map<string, R>, row: R, finalAt: number | null): void {
+  rows.delete(row.id);
+  if (finalAt !== null) return;
+  rows.set(row.id, row);
+  if (rows.size <= MOST_ROWS) return;
+  for (const oldest of rows.keys()) {
+    rows.delete(oldest);
+    break;
+  }
+}
+
+/** The row after an update of ours; undefined when it is not the one that was updated. */
+function stepped<R extends { readonly version: number }>(
+  row: R | undefined,
+  version: number,
+  columns: Partial<Omit<R, 'shard' | 'id' | 'version'>>,
+): R | undefined {
+  return row === undefined || row.version !== version ? undefined : { ...row, ...columns, version: version + 1 };
+}
+
+function ofShard<R extends { readonly shard: number }>(row: R | undefined, shard: number): R | undefined {
+  return row?.shard === shard ? row : undefined;
+}

@@ -1,0 +1,109 @@
+/**
+ * Rows to text and back, by functions that are compiled from the catalogue: one a shape, with each column's name and type
+ * written out.
+ *
+ * A loop over columns looks each property up by a name that it has just read, which costs the engine a search in a table
+ * of shapes; here every access is its own place in the code, and a row that was read is one object literal. Invariant:
+ * the code holds nothing but names of our own catalogue, which are SQL identifiers.
+ */
+
+import type { Column, ColumnType } from './tables.ts';
+import {
+  bigintText,
+  booleanText,
+  type Field,
+  instantOf,
+  instantText,
+  integerText,
+  jsonText,
+  type Layout,
+  ROW_START,
+  type Row,
+  textText,
+} from './wire.ts';
+
+export type RowWriter = (row: object) => string;
+export type RowReader = (texts: readonly (string | null)[]) => Row;
+
+const WRITERS = { textText, integerText, bigintText, booleanText, instantText, jsonText };
+const WRITER_OF: { readonly [Type in ColumnType]: keyof typeof WRITERS } = {
+  text: 'textText',
+  int2: 'integerText',
+  int4: 'integerText',
+  int8: 'bigintText',
+  bool: 'booleanText',
+  timestamptz: 'instantText',
+  jsonb: 'jsonText',
+};
+
+/** What writes rows of that layout. @throws TypeError when a value is of another type than its column's */
+export function rowWriter({ fields, end }: Layout): RowWriter {
+  return compiledWriter(
+    'row',
+    fields.map((field) => fieldCode(field, 'row')),
+    end,
+  );
+}
+
+/** What writes updates: the guard's own fields, and behind them those of the update's `row`. */
+export function updateWriter(guard: readonly Field[], { fields, end }: Layout): RowWriter {
+  const code = [...guard.map((field) => fieldCode(field, 'update')), ...fields.map((field) => fieldCode(field, 'row'))];
+  return compiledWriter('update', code, end);
+}
+
+const readers = new WeakMap<readonly Column[], RowReader>();
+
+/** What reads rows of these columns from PostgreSQL's text format; made once for each list of columns. */
+export function rowReader(columns: readonly Column[]): RowReader {
+  const known = readers.get(columns);
+  if (known !== undefined) return known;
+  const made = compiledReader(columns);
+  readers.set(columns, made);
+  return made;
+}
+
+function compiledReader(columns: readonly Column[]): RowReader {
+  const members = columns.map(({ name, type }, at) => `${identifier(name)}: ${readCode(type, `texts[${at}]`)}`);
+  return compiled<RowReader>({ instantOf }, `(texts) => ({ ${members.join(', ')} })`);
+}
+
+function compiledWriter(parameter: 'row' | 'update', code: readonly string[], end: string): RowWriter {
+  const text = [JSON.stringify(ROW_START), ...code, JSON.stringify(end)].join(' + ');
+  const rows = parameter === 'update' ? 'const row = update.row;' : '';
+  return compiled<RowWriter>(WRITERS, `(${parameter}) => { ${rows} return ${text}; }`);
+}
+
+/** The function that an expression is, with these helpers in its sight. As the validator and the router do it. */
+function compiled<F>(helpers: { readonly [name: string]: unknown }, expression: string): F {
+  // Nothing but our own catalogue's names is in it, see `identifier`.
+  const make = new Function(...Object.keys(helpers), `"use strict"; return ${expression};`);
+  return make(...Object.values(helpers)) as F;
+}
+
+function fieldCode({ name, type, lead }: Field, from: 'row' | 'update'): string {
+  const value = `${WRITER_OF[type]}(${from}.${identifier(name)}, ${JSON.stringify(name)})`;
+  return lead === '' ? value : `${JSON.stringify(lead)} + ${value}`;
+}
+
+function readCode(type: ColumnType, text: string): string {
+  switch (type) {
+    case 'text':
+      return text;
+    case 'int2':
+    case 'int4':
+      return `${text} === null ? null : Number(${text})`;
+    case 'int8':
+      return `${text} === null ? null : BigInt(${text})`;
+    case 'bool':
+      return `${text} === null ? null : ${text} === 't'`;
+    case 'timestamptz':
+      return `${text} === null ? null : instantOf(${text})`;
+    case 'jsonb':
+      return `${text} === null ? null : JSON.parse(${text})`;
+  }
+}
+
+function identifier(name: string): string {
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`${name} is no name of a column`);
+  return name;
+}

@@ -1,0 +1,73 @@
+/**
+ * What `doctor` asks about the database itself, and about webhooks that their receivers do not take.
+ *
+ * Invariant: it reads a bounded number of rows, by the indexes that the rounds use.
+ */
+
+import { SHARDS } from '../domain/ids.ts';
+import type { Statement } from './pipeline.ts';
+import type { Readers } from './read.ts';
+import { columnList } from './tables.ts';
+import { MOST_WATCHED } from './watch-reads.ts';
+
+export interface Server {
+  /** PostgreSQL's number of its version: 180000 for 18.0. */
+  readonly version: number;
+  /** Bytes. */
+  readonly size: number;
+  /** The names of the migrations that have been applied, in their order. */
+  readonly migrations: readonly string[];
+}
+
+const SERVER: Statement = {
+  name: 'server',
+  text: `select current_setting('server_version_num')::int4, pg_database_size(current_database())::text,
+  (select string_agg(name, ' ' order by name) from schema_migration)`,
+};
+
+export async function readServer(readers: Readers): Promise<Server> {
+  const columns = columnList({ version: 'int4', size: 'text', migrations: 'text' });
+  const [row] = await readers.query(SERVER, columns, []);
+  return {
+    version: Number(row?.version),
+    size: Number(row?.size),
+    migrations: typeof row?.migrations === 'string' ? row.migrations.split(' ') : [],
+  };
+}
+
+/** A receiver whose last answers were no acknowledgements. */
+export interface FailingReceiver {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** How many events wait for it. */
+  readonly count: number;
+  /** What the last try said. */
+  readonly lastError: string | null;
+}
+
+/** How many receivers are named. */
+const MOST_RECEIVERS = 20;
+
+export const FAILING_RECEIVERS: Statement = {
+  name: 'failing_receivers',
+  text: `select origin, count(*)::int4, (array_agg(last_error order by next_at desc))[1]
+from generate_series(0, ${SHARDS - 1}) s(shard) cross join lateral (
+  select split_part(url, '/', 1) || '//' || split_part(url, '/', 3) as origin, last_error, next_at from (
+    select url, attempts, last_error, next_at from webhook_event
+    where shard = s.shard::int2 and status = 'waiting' order by next_at limit ${MOST_WATCHED}) e
+  where attempts > 0) d
+group by origin order by count(*) desc, origin limit ${MOST_RECEIVERS}`,
+};
+
+const FAILING_COLUMNS = columnList({ origin: 'text', count: 'int4', last_error: 'text' });
+
+export async function readFailingReceivers(readers: Readers): Promise<FailingReceiver[]> {
+  const rows = await readers.query(FAILING_RECEIVERS, FAILING_COLUMNS, []);
+  return rows.map(({ origin, count, last_error }) => {
+    return {
+      origin: String(origin),
+      count: Number(count),
+      lastError: typeof last_error === 'string' ? last_error : null,
+    };
+  });
+}

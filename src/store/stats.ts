@@ -1,0 +1,56 @@
+/**
+ * What the store counts of itself, for monitoring.
+ *
+ * Invariant: counting is adding whole numbers, and nothing waits for it; whoever reads them reads what is there.
+ */
+
+/** How often something was how large: `counts` has one place more than `bounds`, for what is above the last of them. */
+export interface Tally {
+  readonly bounds: readonly number[];
+  readonly counts: number[];
+  sum: number;
+}
+
+/** Of a committer. */
+export interface CommitStats {
+  /** Changes in a batch that was committed. */
+  readonly batchChanges: Tally;
+  /** From sending a batch to its end, seconds. */
+  readonly batchSeconds: Tally;
+  /** Changes that lost before they were sent, and at the database. */
+  lostInBatch: number;
+  lostAtDatabase: number;
+  resends: number;
+  splits: number;
+}
+
+/** Of some readers. */
+export interface ReadStats {
+  keys: number;
+  statements: number;
+}
+
+const CHANGES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 4];
+
+export function newCommitStats(): CommitStats {
+  return {
+    batchChanges: newTally(CHANGES),
+    batchSeconds: newTally(SECONDS),
+    lostInBatch: 0,
+    lostAtDatabase: 0,
+    resends: 0,
+    splits: 0,
+  };
+}
+
+export function tally(to: Tally, value: number): void {
+  let at = 0;
+  while (at < to.bounds.length && value > (to.bounds[at] ?? 0)) at += 1;
+  to.counts[at] = (to.counts[at] ?? 0) + 1;
+  to.sum += value;
+}
+
+function newTally(bounds: readonly number[]): Tally {
+  return { bounds, counts: [...bounds.map(() => 0), 0], sum: 0 };
+}

@@ -1,0 +1,141 @@
+/**
+ * What monitoring and `doctor` ask: how much is open, for how long, and what is overdue.
+ *
+ * Invariant: however much waits, a bounded number of each shard's rows is looked at, by the indexes that the rounds use.
+ */
+
+import { SHARDS } from '../domain/ids.ts';
+import type { AttemptPurpose } from '../domain/records.ts';
+import type { Statement } from './pipeline.ts';
+import type { Readers } from './read.ts';
+import { columnList } from './tables.ts';
+import { instantParameter } from './wire.ts';
+
+/** Of each shard. */
+export const MOST_WATCHED = 256;
+/** Of each shard, where some of what is due may not be touched: a suspended merchant's is passed over. */
+const MOST_PASSED = 100;
+
+export const OVERDUE_KINDS = ['inquiry', 'webhook', 'payout', 'refund', 'payout_run', 'expiry'] as const;
+export type OverdueKind = (typeof OVERDUE_KINDS)[number];
+
+/** Since when the most overdue piece of work of a kind has been due. */
+export interface Overdue {
+  readonly kind: OverdueKind;
+  readonly since: number;
+}
+
+/** Open attempts that are alike, and when the oldest of them was made. */
+export interface OpenAttempts {
+  readonly purpose: AttemptPurpose;
+  readonly connector: string;
+  readonly carrier: string;
+  /** Which of the ages that were asked about: 0 for the youngest. */
+  readonly age: number;
+  readonly count: number;
+}
+
+/** Work that waits, and when the oldest of it was made. */
+export interface Waiting {
+  readonly kind: 'webhook_new' | 'webhook_tried' | 'payout' | 'refund';
+  readonly count: number;
+  readonly oldest: number;
+}
+
+export interface Watched {
+  readonly overdue: readonly Overdue[];
+  readonly attempts: readonly OpenAttempts[];
+  readonly waiting: readonly Waiting[];
+}
+
+/** `ages`: the limits between classes of attempts by their age, milliseconds, ascending. */
+export async function readWatched(readers: Readers, now: number, ages: AgeLimits): Promise<Watched> {
+  const before = ages.map((age) => instantParameter(now - age));
+  const [overdue, attempts, waiting] = await Promise.all([
+    readers.query(OVERDUE, OVERDUE_COLUMNS, [instantParameter(now)]),
+    readers.query(ATTEMPTS, ATTEMPT_COLUMNS, before),
+    readers.query(WAITING, WAITING_COLUMNS, []),
+  ]);
+  // The columns are those below.
+  return { overdue, attempts, waiting } as unknown as Watched;
+}
+
+export type AgeLimits = readonly [number, number, number, number];
+
+const IN_EACH_SHARD = `from generate_series(0, ${SHARDS - 1}) s(shard) cross join lateral`;
+
+interface Due {
+  readonly table: string;
+  readonly column: string;
+  /** What the index is made of. */
+  readonly indexed: string;
+  /** What else has to hold, of the first that the index gives. */
+  readonly really?: string;
+}
+
+/** The first of each shard that is due. */
+function firstDue(kind: OverdueKind, { table, column, indexed, really }: Due): string {
+  const first = `select * from ${table} where shard = s.shard::int2 and ${indexed} and ${column} <= $1::timestamptz
+  order by ${column} limit ${really === undefined ? 1 : MOST_PASSED}`;
+  const one = really === undefined ? first : `select * from (${first}) t where ${really} order by ${column} limit 1`;
+  return `select '${kind}', d.${column} ${IN_EACH_SHARD} (${one}) d`;
+}
+
+const IS_ALLOWED = `exists (
+  select from merchant m where m.shard = t.shard and m.id = t.merchant_id and m.status = 'ALLOWED')`;
+
+const DUE: { readonly [kind in OverdueKind]: Due } = {
+  inquiry: { table: 'attempt', column: 'next_inquiry_at', indexed: 'next_inquiry_at is not null' },
+  webhook: { table: 'webhook_event', column: 'next_at', indexed: "status = 'waiting'" },
+  payout: {
+    table: 'payout_line',
+    column: 'next_start_at',
+    indexed: 'next_start_at is not null',
+    really: `${IS_ALLOWED} and not exists (
+  select from payout_batch b where b.shard = t.shard and b.id = t.batch_id and b.cancelled_at is not null)`,
+  },
+  refund: { table: 'refund', column: 'next_start_at', indexed: 'next_start_at is not null' },
+  payout_run: { table: 'payout_batch', column: 'next_run_at', indexed: 'next_run_at is not null', really: IS_ALLOWED },
+  expiry: {
+    table: 'payment',
+    column: 'expires_at',
+    indexed: 'completed_at is null',
+    really: "t.status in ('pending', 'pending_otp_verification', 'pendingBankProofUpload') and t.attempt_id is null",
+  },
+};
+
+const OVERDUE_COLUMNS = columnList({ kind: 'text', since: 'timestamptz' });
+export const OVERDUE: Statement = {
+  name: 'watch_overdue',
+  text: `select kind, min(since) from (
+${OVERDUE_KINDS.map((kind) => firstDue(kind, DUE[kind])).join('\nunion all\n')}) due (kind, since) group by kind`,
+};
+
+const ATTEMPT_COLUMNS = columnList({ purpose: 'text', connector: 'text', carrier: 'text', age: 'int4', count: 'int4' });
+export const ATTEMPTS: Statement = {
+  name: 'watch_attempts',
+  text: `select purpose, connector, carrier,
+  (created_at <= $1::timestamptz)::int4 + (created_at <= $2::timestamptz)::int4
+    + (created_at <= $3::timestamptz)::int4 + (created_at <= $4::timestamptz)::int4 as age, count(*)::int4
+${IN_EACH_SHARD} (
+  select purpose, connector, carrier, created_at from attempt
+  where shard = s.shard::int2 and next_inquiry_at is not null order by next_inquiry_at limit ${MOST_WATCHED}) d
+group by purpose, connector, carrier, age`,
+};
+
+const WAITING_COLUMNS = columnList({ kind: 'text', count: 'int4', oldest: 'timestamptz' });
+export const WAITING: Statement = {
+  name: 'watch_waiting',
+  text: `select kind, count(*)::int4, min(created_at) from (
+select case when attempts = 0 then 'webhook_new' else 'webhook_tried' end, created_at ${IN_EACH_SHARD} (
+  select attempts, created_at from webhook_event
+  where shard = s.shard::int2 and status = 'waiting' order by next_at limit ${MOST_WATCHED}) d
+union all
+${(['payout', 'refund'] as const)
+  .map(
+    (kind) => `select '${kind}', created_at ${IN_EACH_SHARD} (
+  select created_at from ${DUE[kind].table}
+  where shard = s.shard::int2 and next_start_at is not null order by next_start_at limit ${MOST_WATCHED}) d`,
+  )
+  .join('\nunion all\n')}) waits (kind, created_at) group by kind`,
+};

@@ -1,0 +1,123 @@
+/**
+ * Moves what is final and old out of the live tables, and drops months that need not be kept any longer.
+ *
+ * Invariant: it may be killed at any moment and run again: each step is a transaction of its own, and what has left is not found
+ * again. It runs beside the gateway, and rests as long as it works.
+ */
+
+import { cutoffOf, isMonth, OLDEST_MONTHS, YOUNGEST_MONTHS } from '../domain/archive.ts';
+import { SHARDS } from '../domain/ids.ts';
+import { GROUPS, type Group } from '../store/archive-groups.ts';
+import type { Dropped, Month, NotDropped } from '../store/archive-months.ts';
+import type { Moved } from '../store/archive-move.ts';
+import { ARCHIVED_TABLES, type ArchivedTable } from '../store/archive-tables.ts';
+import { type OperatorDeps, OperatorError } from './operator.ts';
+
+type ArchiveDeps = Pick<OperatorDeps, 'store' | 'clock'>;
+
+export interface ArchiveOrder {
+  /** Whole months since when a record must have been final. */
+  readonly months: number;
+  /** Only counts what would move. */
+  readonly dry: boolean;
+  /** Rests between two steps, the first of which took so many milliseconds. */
+  readonly rest: (took: number) => Promise<void>;
+}
+
+export interface Archived {
+  /** The instant before which everything that moved was final, milliseconds. */
+  readonly cutoff: number;
+  /** Rows by table: those that moved, or would. */
+  readonly rows: { readonly [table in ArchivedTable]: number };
+  /** Steps that found rows held by somebody else, and left them for the next run. */
+  readonly busy: number;
+}
+
+/** A step whose rows are held is tried so often. */
+const TRIES = 5;
+const HELD_MS = 100;
+
+/** @throws OperatorError when so few months are asked for that something might still be under way. */
+export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: ArchiveOrder): Promise<Archived> {
+  if (!Number.isInteger(months) || months < YOUNGEST_MONTHS || months > OLDEST_MONTHS) {
+    throw new OperatorError(
+      `what is archived is at least ${YOUNGEST_MONTHS} months old: say --older-than 13m, for example`,
+    );
+  }
+  const cutoff = cutoffOf(deps.clock.now(), months);
+  const rows = new Map<ArchivedTable, number>(ARCHIVED_TABLES.map((table) => [table, 0]));
+  let busy = 0;
+  const archiver = await deps.store.archive.open();
+  const step = async (group: Group, shard: number, after: string): Promise<string | undefined> => {
+    for (let tries = 1; ; tries += 1) {
+      const begun = deps.clock.wall();
+      const done = await archiver.slice(group, { shard, after, cutoff }, dry);
+      addTo(rows, done.moved);
+      if (done.busy && tries === TRIES) busy += 1;
+      // Nothing was found: nobody has been burdened.
+      if (done.busy) await rest(HELD_MS);
+      else if (done.moved.size > 0) await rest(deps.clock.wall() - begun);
+      if (!done.busy || tries === TRIES) return done.reached;
+    }
+  };
+  try {
+    for (const group of GROUPS) await walk(group, step);
+  } finally {
+    await archiver.close();
+  }
+  return { cutoff, rows: Object.fromEntries(rows) as Archived['rows'], busy };
+}
+
+/** Every shard from its beginning: what has left is not there any more. */
+async function walk(
+  group: Group,
+  step: (group: Group, shard: number, after: string) => Promise<string | undefined>,
+): Promise<void> {
+  for (let shard = 0; shard < SHARDS; shard += 1) {
+    let after: string | undefined = '';
+    while (after !== undefined) after = await step(group, shard, after);
+  }
+}
+
+function addTo(rows: Map<ArchivedTable, number>, moved: Moved): void {
+  for (const [table, count] of moved) rows.set(table, (rows.get(table) ?? 0) + count);
+}
+
+export function listArchive({ store }: Pick<ArchiveDeps, 'store'>): Promise<readonly Month[]> {
+  return store.archive.months();
+}
+
+/** @throws OperatorError where that is no month of the archive. */
+export async function requireArchived({ store }: Pick<ArchiveDeps, 'store'>, month: string): Promise<Month> {
+  requireMonth(month);
+  const found = (await store.archive.months()).find((one) => one.month === month);
+  if (found === undefined) throw notDropped({ kind: 'unknown' }, month);
+  return found;
+}
+
+/** Drops the oldest month for ever. @throws OperatorError that says why it is not dropped. */
+export async function dropArchived({ store }: Pick<ArchiveDeps, 'store'>, month: string): Promise<Month> {
+  requireMonth(month);
+  const dropped: Dropped = await store.archive.drop(month);
+  if (dropped.kind !== 'dropped') throw notDropped(dropped, month);
+  return dropped.month;
+}
+
+function requireMonth(month: string): void {
+  if (!isMonth(month)) throw new OperatorError(`${JSON.stringify(month)} is no month: write it like 2024-05`);
+}
+
+function notDropped(why: NotDropped, month: string): OperatorError {
+  switch (why.kind) {
+    case 'unknown':
+      return new OperatorError(`nothing of ${month} is in the archive: see \`mbongo archive list\``);
+    case 'older':
+      return new OperatorError(`months go from the oldest on, and ${why.month} is still there: drop that one first`);
+    case 'live_lines':
+      return new OperatorError(
+        `lines of the ledger of ${month} or before are not archived yet: run \`mbongo archive --older-than …\` first`,
+      );
+    case 'busy':
+      return new OperatorError('somebody is reading the archive just now: try again');
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * The numbers that stand in the database, for monitoring: what is open, what is overdue, what the last audit found.
+ *
+ * Invariant: however often they are asked for, the database is asked once in a few seconds; while it is away they stay as
+ * they were, and whoever asks is not kept waiting for it.
+ */
+
+import type { Metrics } from '../platform/platform.ts';
+import { MOST_WATCHED, OVERDUE_KINDS, type Waiting, type Watched } from '../store/watch-reads.ts';
+import { auditMetrics } from './audit-metrics.ts';
+import type { Deps } from './deps.ts';
+
+const FRESH_MS = 5_000;
+/** A scrape ends after ten seconds, and holds much else. */
+const PATIENCE_MS = 2_000;
+
+const MINUTE = 60_000;
+/** The limits between the classes of ages, and the names of these. */
+export const AGE_LIMITS_MS = [MINUTE, 10 * MINUTE, 60 * MINUTE, 1_440 * MINUTE] as const;
+const AGES = ['under_1m', '1m_to_10m', '10m_to_1h', '1h_to_1d', 'over_1d'] as const;
+
+const NOTHING: Watched = { overdue: [], attempts: [], waiting: [] };
+
+/** Makes what reads them, for whoever is about to show them. */
+export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock'>, metrics: Metrics): () => Promise<void> {
+  const tellAudit = auditMetrics(deps, metrics);
+  const up = metrics.gauge('mbongo_database_up', 'Whether the last reading of numbers from it succeeded.', []);
+  let watched = NOTHING;
+  let at = 0;
+  let last: { readonly at: number; readonly reading: Promise<void> } | undefined;
+  showAttempts(metrics, () => watched);
+  showWaiting(metrics, () => ({ watched, at }));
+
+  const read = async (): Promise<void> => {
+    const now = deps.clock.now();
+    try {
+      const [found] = await Promise.all([deps.store.watched(now, AGE_LIMITS_MS), tellAudit()]);
+      watched = found;
+      at = now;
+      up({}, 1);
+    } catch {
+      // The store has told of it.
+      up({}, 0);
+    }
+  };
+
+  return async () => {
+    const now = deps.clock.wall();
+    if (last === undefined || now - last.at >= FRESH_MS || now < last.at) last = { at: now, reading: read() };
+    await inPatience(deps, last.reading, () => up({}, 0));
+  };
+}
+
+function inPatience({ clock }: Pick<Deps, 'clock'>, work: Promise<void>, late: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(PATIENCE_MS, () => {
+      late();
+      resolve();
+    });
+    void work.finally(() => {
+      cancel();
+      resolve();
+    });
+  });
+}
+
+function showAttempts(metrics: Metrics, watched: () => Watched): void {
+  metrics.read(
+    'mbongo_open_attempts',
+    'gauge',
+    `Attempts whose outcome is not known, of the first ${MOST_WATCHED} of each shard.`,
+    ['purpose', 'connector', 'carrier', 'age'],
+    () =>
+      watched().attempts.map(({ purpose, connector, carrier, age, count }) => {
+        return { values: { purpose, connector, carrier, age: AGES[age] ?? 'over_1d' }, value: count };
+      }),
+  );
+  for (const [name, kind, what] of [
+    ['mbongo_payout_lines', 'payout', 'Beneficiaries who wait to be paid, or are being paid'],
+    ['mbongo_refunds', 'refund', 'Refunds that wait, or are under way'],
+  ] as const) {
+    const help = `${what}, of the first ${MOST_WATCHED} of each shard.`;
+    metrics.read(name, 'gauge', help, ['status'], () => {
+      const processing = watched().attempts.filter(({ purpose }) => purpose === kind);
+      return [
+        { values: { status: 'waiting' }, value: waitingOf(watched(), kind)?.count ?? 0 },
+        { values: { status: 'processing' }, value: processing.reduce((sum, { count }) => sum + count, 0) },
+      ];
+    });
+  }
+}
+
+const TRIED = [
+  ['no', 'webhook_new'],
+  ['yes', 'webhook_tried'],
+] as const;
+
+function showWaiting(metrics: Metrics, look: () => { readonly watched: Watched; readonly at: number }): void {
+  metrics.read(
+    'mbongo_webhooks_waiting',
+    'gauge',
+    `Webhook events that wait, of the first ${MOST_WATCHED} of each shard.`,
+    ['tried'],
+    () => {
+      const { watched } = look();
+      return TRIED.map(([tried, kind]) => ({ values: { tried }, value: waitingOf(watched, kind)?.count ?? 0 }));
+    },
+  );
+  metrics.read(
+    'mbongo_webhook_oldest_waiting_seconds',
+    'gauge',
+    'Age of the oldest webhook event that waits; 0: none does.',
+    ['tried'],
+    () => {
+      const { watched, at } = look();
+      return TRIED.map(([tried, kind]) => {
+        return { values: { tried }, value: secondsSince(waitingOf(watched, kind)?.oldest, at) };
+      });
+    },
+  );
+  metrics.read(
+    'mbongo_work_overdue_seconds',
+    'gauge',
+    'For how long the most overdue piece of work has been due; 0: nothing is.',
+    ['kind'],
+    () => {
+      const { watched, at } = look();
+      const since = new Map(watched.overdue.map((one) => [one.kind, one.since]));
+      return OVERDUE_KINDS.map((kind) => ({ values: { kind }, value: secondsSince(since.get(kind), at) }));
+    },
+  );
+}
+
+function waitingOf({ waiting }: Watched, kind: Waiting['kind']): Waiting | undefined {
+  return waiting.find((one) => one.kind === kind);
+}
+
+function secondsSince(instant: number | undefined, now: number): number {
+  return instant === undefined ? 0 : Math.max(0, now - instant) / 1_000;
+}

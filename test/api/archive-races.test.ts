@@ -1,0 +1,227 @@
+/**
+ * The archive among others: cut off at any moment, twice at once, beside whoever holds a row; and what keeps a row where it is.
+ */
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Insert } from '../../src/domain/change.ts';
+import type { Refund } from '../../src/domain/outgoing-records.ts';
+import type { Attempt, Payment } from '../../src/domain/records.ts';
+import { seededRandom } from '../../src/platform/random.ts';
+import { type Archived, runArchive } from '../../src/usecases/archive-run.ts';
+import { type OperatorWorld, openOperatorWorld } from '../support/operator-world.ts';
+import { DAY, everything, id, over, SHARDS_USED, write, writePast } from './archive-past.ts';
+
+let world: OperatorWorld;
+let client: pg.Client;
+
+beforeEach(async () => {
+  world = await openOperatorWorld();
+  client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+});
+afterEach(async () => {
+  await client.end();
+  await world.close();
+});
+
+const MOST_CUTS = 12;
+const CUT = `select pg_terminate_backend(pid) from pg_stat_activity
+  where application_name = 'mbongo archive' and datname = current_database()`;
+
+function archive(): Promise<Archived> {
+  return runArchive(world.deps, { months: 13, dry: false, rest: () => Promise.resolve() });
+}
+
+test('cut off at any moment, it loses nothing and doubles nothing, and goes on where it was', async () => {
+  const days = 700;
+  await writePast(world.store, world.clock.now(), days);
+  const { digests } = await everything(client);
+  const random = seededRandom(7);
+  let cuts = 0;
+  for (let done = false; !done; ) {
+    // After some of its steps, and nobody waits for the cut: it falls between two statements of a later one.
+    let left = 1 + random.below(2);
+    let cutting: Promise<pg.QueryResult> | undefined;
+    const rest = (): Promise<void> => {
+      left -= 1;
+      if (left === 0 && cuts < MOST_CUTS) cutting = client.query(CUT);
+      return Promise.resolve();
+    };
+    await runArchive(world.deps, { months: 13, dry: false, rest }).then(
+      () => (done = true),
+      () => undefined,
+    );
+    cuts += (await cutting)?.rowCount ?? 0;
+    expect((await everything(client)).digests).toEqual(digests);
+  }
+  expect(cuts).toBeGreaterThan(2);
+  expect((await everything(client)).left).toBe(days * SHARDS_USED);
+});
+
+test('two at once move each row once', async () => {
+  const days = 300;
+  await writePast(world.store, world.clock.now(), days);
+  const { digests } = await everything(client);
+  const both = await Promise.all([archive(), archive()]);
+  expect(both.reduce((sum, { rows }) => sum + rows.payment, 0)).toBe(days * SHARDS_USED);
+  expect(await everything(client)).toEqual({ digests, left: days * SHARDS_USED });
+});
+
+test('a row that somebody holds is not waited for, and leaves the next time', async () => {
+  await writePast(world.store, world.clock.now(), 1);
+  await client.query('begin');
+  await client.query('select from payment where shard = 1 for update');
+  expect(await archive()).toMatchObject({ busy: 1, rows: { payment: SHARDS_USED - 1 } });
+  await client.query('rollback');
+  expect(await archive()).toMatchObject({ busy: 0, rows: { payment: 1 } });
+});
+
+test('a database that is newer than the program is left alone', async () => {
+  await writePast(world.store, world.clock.now(), 1);
+  await client.query('alter table payment add column of_tomorrow text');
+  await expect(archive()).rejects.toThrow(/newest version/);
+  const { rows } = await client.query('select from payment');
+  expect(rows).toHaveLength(SHARDS_USED);
+});
+
+describe('a payment stays', () => {
+  const at = (): number => world.clock.now() - 500 * DAY;
+  const recently = (): number => world.clock.now() - 100 * DAY;
+
+  /** Whether it left. */
+  async function leaves(payment: Payment, ...more: Insert[]): Promise<boolean> {
+    await write(world.store, [{ table: 'payment', row: payment }, ...more]);
+    const { rows } = await archive();
+    return rows.payment === 1;
+  }
+
+  function attemptOf({ shard, id: payment_id, merchant_id }: Payment, more: Partial<Attempt>): Attempt {
+    return {
+      shard,
+      id: id('att', at(), shard),
+      version: 1,
+      merchant_id,
+      purpose: 'payment',
+      payment_id,
+      connector: 'mtn-momo',
+      method: 'mobile_money',
+      status: 'approved',
+      reference: 'r',
+      msisdn: '+243810000042',
+      carrier: 'MTN',
+      amount_minor: 1_275n,
+      fee_minor: 25n,
+      currency: 'usd',
+      provider_reference: null,
+      reason: null,
+      challenge: null,
+      three_ds_status: null,
+      eci: null,
+      inquiries: 0,
+      not_found_at: null,
+      next_inquiry_at: null,
+      created_at: at(),
+      settled_at: at(),
+      ...more,
+    };
+  }
+
+  function refundOf({ shard, id: payment_id, merchant_id }: Payment, more: Partial<Refund>): Refund {
+    return {
+      shard,
+      id: id('rfd', at(), shard),
+      version: 1,
+      merchant_id,
+      payment_id,
+      status: 'completed',
+      method: 'wallet',
+      amount: '1.00',
+      amount_minor: 100n,
+      from_held_minor: 0n,
+      currency: 'usd',
+      note: null,
+      msisdn: null,
+      wallet_number: '1',
+      connector: null,
+      carrier: null,
+      attempt_id: null,
+      late_attempt_id: null,
+      provider_reference: null,
+      reason: null,
+      tries: 1,
+      next_start_at: null,
+      created_at: at(),
+      started_at: at(),
+      completed_at: at(),
+      ...more,
+    };
+  }
+
+  test('not, when all of it is over', async () => {
+    const { payment, event } = over(at());
+    const attempt = attemptOf(payment, {});
+    const whole = { ...payment, attempt_id: attempt.id };
+    const earlier = attemptOf(payment, { status: 'not_sent' });
+    const inserts: Insert[] = [
+      { table: 'webhook_event', row: event },
+      { table: 'attempt', row: attempt },
+      { table: 'attempt', row: earlier },
+      { table: 'refund', row: refundOf(payment, {}) },
+    ];
+    expect(await leaves(whole, ...inserts)).toBe(true);
+    const { rows } = await client.query('select from archive.attempt');
+    expect(rows).toHaveLength(2);
+    expect((await client.query('select from attempt')).rows).toHaveLength(0);
+  });
+
+  test('while it has not been final for so long', async () => {
+    const { payment } = over(at());
+    expect(await leaves({ ...payment, completed_at: recently() })).toBe(false);
+  });
+
+  test('while an event of it waits to be delivered', async () => {
+    const { payment, event } = over(at());
+    const row = { ...event, status: 'waiting', delivered_at: null } as const;
+    expect(await leaves(payment, { table: 'webhook_event', row })).toBe(false);
+  });
+
+  test('while its money is held', async () => {
+    const { payment } = over(at());
+    expect(await leaves({ ...payment, delivery_behaviour: 'delayed_delivery' })).toBe(false);
+  });
+
+  test.each<[string, Partial<Attempt>]>([
+    ['is open', { status: 'waiting', settled_at: null, next_inquiry_at: 1 }],
+    ['is asked about once more', { status: 'declined', next_inquiry_at: 1 }],
+    ['was settled late', { status: 'approved', settled_at: Date.now() - 100 * DAY }],
+  ])('while an attempt of it %s', async (_what, more) => {
+    const { payment } = over(at());
+    const row = attemptOf(payment, more);
+    expect(await leaves({ ...payment, attempt_id: row.id }, { table: 'attempt', row })).toBe(false);
+    expect((await client.query('select from attempt')).rows).toHaveLength(1);
+  });
+
+  test('while an earlier attempt of it is asked about', async () => {
+    const { payment } = over(at());
+    const row = attemptOf(payment, { status: 'declined', next_inquiry_at: 1 });
+    expect(await leaves(payment, { table: 'attempt', row })).toBe(false);
+  });
+
+  test.each<[string, Partial<Refund>]>([
+    ['is open', { status: 'pending', completed_at: null }],
+    ['was given not long ago', { completed_at: Date.now() - 100 * DAY }],
+  ])('while a refund of it %s', async (_what, more) => {
+    const { payment } = over(at());
+    expect(await leaves(payment, { table: 'refund', row: refundOf(payment, more) })).toBe(false);
+  });
+
+  test('and so does a session with a payment that stays, and a ledger line of a day that is not closed', async () => {
+    const { payment } = over(at());
+    expect(await leaves({ ...payment, refunding_minor: 100n })).toBe(false);
+  });
+});
+
+test('what is asked for must be some months old', async () => {
+  const ask = (months: number) => runArchive(world.deps, { months, dry: true, rest: () => Promise.resolve() });
+  for (const months of [0, 1, -13, 1.5, 601]) await expect(ask(months)).rejects.toThrow(/at least 2 months/);
+});

@@ -1,0 +1,204 @@
+/**
+ * The archive: what is final and old leaves the live tables, nobody who reads can tell, and a month's end is its own.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { monthOf, monthsLater } from '../../src/domain/archive.ts';
+import { dropArchived, listArchive } from '../../src/usecases/archive-run.ts';
+import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import { closeDays } from '../../src/usecases/snapshot-days.ts';
+import { mint, NOON, openWorld, type World } from '../support/world.ts';
+import { archive, DAY, growOld, makePast, type Past, readAll } from './archive-scenes.ts';
+import { bearerOf, expectRefusal, rowsOf } from './flows.ts';
+import { fund } from './payout-batches.ts';
+import { callBack } from './phone-payments.ts';
+import { refund } from './refund-flows.ts';
+
+let world: World;
+let past: Past;
+let before: ReadonlyMap<string, string>;
+/** That everything of the past was made in. */
+const MONTH = monthOf(NOON);
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  past = await makePast(world);
+  await growOld(world);
+  before = await readAll(world, past);
+});
+afterAll(() => world.close());
+
+async function idsIn(table: string): Promise<string[]> {
+  return (await rowsOf<{ id: string }>(world, `select id from ${table} order by id`)).map(({ id }) => id);
+}
+
+const post = (path: string, body: object = {}) => world.call('POST', path, { bearer: bearerOf(past.merchant), body });
+
+test('a dry run says what would move, and moves nothing', async () => {
+  const said = await archive(world, { dry: true });
+  expect(said.rows).toMatchObject({ payment: 6, payout_line: 3, payout_batch: 1, refund: 2 });
+  expect(await idsIn('archive.payment')).toEqual([]);
+  expect((await idsIn('payment')).length).toBe(past.over.length + past.open.length);
+});
+
+test('what is over leaves with all that belongs to it, while it is read; what is open, or held, stays', async () => {
+  const said = await archive(world, { dry: true });
+  const { token } = await mint(world, past.merchant);
+  let moving = true;
+  const misses: string[] = [];
+  const readOn = async (): Promise<void> => {
+    while (moving) {
+      for (const id of past.over) {
+        const read = await world.call('GET', `/payments/transaction/${id}`, { bearer: token });
+        if (read.status !== 200 || read.json.timeline.length < 2) misses.push(read.text);
+      }
+    }
+  };
+  const reading = readOn();
+  const moved = await archive(world);
+  moving = false;
+  await reading;
+  expect(misses).toEqual([]);
+  expect(moved).toMatchObject({ rows: { payment: 6, payout_line: 3, refund: 2 }, busy: 0 });
+  // A session stays with a payment that stays, although it is over.
+  expect(moved.rows).toEqual({ ...said.rows, session: moved.rows.session });
+  expect(moved.rows.session).toBeLessThanOrEqual(said.rows.session);
+  expect(await idsIn('archive.payment')).toEqual(past.over.toSorted());
+  expect(await idsIn('payment')).toEqual(past.open.toSorted());
+  expect(await idsIn('archive.payout_batch')).toEqual([past.batchId]);
+});
+
+test('run again, it finds nothing', async () => {
+  const { rows } = await archive(world);
+  expect(Object.entries(rows).filter(([, count]) => count !== 0)).toEqual([]);
+});
+
+test('every read answers as before, to the byte', async () => {
+  expect(Object.fromEntries(await readAll(world, past))).toEqual(Object.fromEntries(before));
+});
+
+test('the books are sound, and the closed days are the same when they are closed anew', async () => {
+  expect(await world.gateway.store.audit()).toEqual([]);
+  const days = 'select * from account_day order by shard, account, day';
+  const closed = await rowsOf(world, days);
+  expect(closed.length).toBeGreaterThan(0);
+  await rowsOf(world, "with gone as (delete from account_day) delete from setting where id = 'last_closed_day'");
+  while ((await closeDays(world.gateway.deps)) > 0);
+  expect(await rowsOf(world, days)).toEqual(closed);
+  expect((await world.gateway.store.auditRecent(past.merchant.merchant.shard)).findings).toEqual([]);
+});
+
+describe('what is archived is not changed', () => {
+  test('a refund is refused, and says how else the money goes back', async () => {
+    const [transaction_id] = past.over;
+    const answer = await refund(world, past.merchant, { transaction_id });
+    expectRefusal(answer, 409, '1205', 'ARCHIVED');
+    expect(answer.json.details[0].field).toBe('transaction_id');
+    expect(answer.json.details[0].message).toMatch(/new payout/);
+  });
+
+  test('a callback about it is one that nobody knows, also where its attempt has stayed behind', async () => {
+    const [left] = await rowsOf<{ id: string; connector: string }>(
+      world,
+      `select id, connector from archive.attempt where purpose = 'payment' and method = 'mobile_money' limit 1`,
+    );
+    if (left === undefined) throw new Error('no phone has paid in the past');
+    const url = callbackUrl(world.gateway.deps, left);
+    expect(await callBack(url, {})).toBe(404);
+    const back = `insert into attempt select (jsonb_populate_record(null::attempt, to_jsonb(a) || '{"status":"declined"}')).*
+      from archive.attempt a where a.id = '${left.id}'`;
+    await rowsOf(world, back);
+    expect(await callBack(url, {})).toBe(404);
+    await rowsOf(world, `delete from attempt where id = '${left.id}'`);
+  });
+
+  test('another merchant’s archived payment is refused as one that is not there', async () => {
+    const stranger = await world.merchant('Librairie Goma');
+    const answer = await refund(world, stranger, { transaction_id: past.over[0] });
+    expectRefusal(answer, 404, '1204');
+  });
+
+  test('an event is not sent again', async () => {
+    const [event] = await rowsOf<{ id: string }>(world, 'select id from archive.webhook_event limit 1');
+    expectRefusal(await post(`/internal/events/${event?.id}/replay`), 409, '1205', 'ARCHIVED_EVENT');
+  });
+
+  test('a batch is not paid again', async () => {
+    const answer = await post(`/internal/payouts/${past.batchId}/retry`);
+    expectRefusal(answer, 409, '1205', 'ARCHIVED');
+    const [line] = past.lineIds;
+    const named = await post(`/internal/payouts/${past.batchId}/retry`, { transaction_ids: [line] });
+    expectRefusal(named, 409, '1205', 'ARCHIVED');
+  });
+
+  test('its payment cannot be submitted', async () => {
+    const [id = ''] = past.over;
+    const { token } = await mint(world, past.merchant);
+    const payment_id = world.gateway.deps.secrets.sealPaymentId(id);
+    const body = { payment_id, payment_method_id: 'wallet', ewallet_number: '1', ewallet_pin: '1234' };
+    const answer = await world.call('POST', '/payments/submit', { bearer: token, body });
+    expect([404, 409]).toContain(answer.status);
+  });
+});
+
+describe('a month ends', () => {
+  /** A statement that reaches back into it. */
+  const statement = (more = ''): ReturnType<World['call']> => {
+    const span = `from=${new Date(NOON - DAY).toISOString()}&to=${new Date(NOON + DAY).toISOString()}`;
+    const path = `/internal/statement?currency=usd&${span}&limit=2${more}`;
+    return world.call('GET', path, { bearer: bearerOf(past.merchant) });
+  };
+  let cursor: string;
+
+  test('only the oldest, and only once the ledger of its time has left', async () => {
+    const months = (await listArchive(world.gateway.deps)).map(({ month }) => month);
+    expect(months).toEqual([MONTH]);
+    await expect(dropArchived(world.gateway.deps, '2024-5')).rejects.toThrow(/write it like/);
+    await expect(dropArchived(world.gateway.deps, monthsLater(MONTH, 1))).rejects.toThrow(/archive list/);
+    const [line] = await rowsOf<{ id: string }>(
+      world,
+      `with gone as (delete from archive.ledger_transfer where id = (select min(id) from archive.ledger_transfer) returning *)
+       insert into ledger_transfer select * from gone returning id`,
+    );
+    await expect(dropArchived(world.gateway.deps, MONTH)).rejects.toThrow(/not archived yet/);
+    await archive(world);
+    expect(await idsIn('archive.ledger_transfer')).toContain(line?.id);
+  });
+
+  test('its tables go, and what is left adds up to the day that it begins with', async () => {
+    await fund(world, past.merchant, 5_00n);
+    const held = (await world.call('GET', '/internal/balances', { bearer: bearerOf(past.merchant) })).text;
+    cursor = (await statement()).json.next_cursor;
+    expect((await statement(`&cursor=${cursor}`)).status).toBe(200);
+    const dropped = await dropArchived(world.gateway.deps, MONTH);
+    expect(dropped.tables.find(({ table }) => table === 'payment')?.rows).toBe(past.over.length);
+    expect(await listArchive(world.gateway.deps)).toEqual([]);
+    expect(await world.gateway.store.audit()).toEqual([]);
+    expect((await world.call('GET', '/internal/balances', { bearer: bearerOf(past.merchant) })).text).toBe(held);
+  });
+
+  test('a statement of it is refused, and names the day from which there is one', async () => {
+    const ask = (from: number) =>
+      world.call('GET', `/internal/statement?currency=usd&from=${new Date(from).toISOString()}`, {
+        bearer: bearerOf(past.merchant),
+      });
+    const gone = await ask(NOON - DAY);
+    expectRefusal(gone, 400, '1110', 'BEFORE_RECORDS');
+    expect(gone.json.details[0].field).toBe('from');
+    const day = `${monthsLater(MONTH, 1)}-01`;
+    expect(gone.json.details[0].message).toContain(day);
+    const kept = await ask(Date.parse(`${day}T00:00:00Z`));
+    expect(kept.status, kept.text).toBe(200);
+    expect(kept.json.lines).toHaveLength(1);
+  });
+
+  test('a statement of it that was begun before does not go on without its lines', async () => {
+    expectRefusal(await statement(`&cursor=${cursor}`), 400, '1110', 'BEFORE_RECORDS');
+  });
+
+  test('its payments are not found any more, and those that stayed are', async () => {
+    const { token } = await mint(world, past.merchant);
+    const read = (id = '') => world.call('GET', `/payments/status/${id}`, { bearer: token });
+    expectRefusal(await read(past.over[0]), 404, '1204');
+    expect((await read(past.open[0])).status).toBe(200);
+  });
+});

@@ -1,0 +1,396 @@
+/**
+ * `mbongo doctor`: each finding, made to come about in a real database, a real sandbox and real sockets; and that each says
+ * what to do.
+ */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { createSandbox, type Sandbox } from '../../sandbox/app.ts';
+import { type Check, spanOf } from '../../src/commands/doctor-check.ts';
+import { migrationCheck, skewCheck } from '../../src/commands/doctor-database.ts';
+import { checkNode, checkPorts, spaceCheck } from '../../src/commands/doctor-machine.ts';
+import { connectorCheck } from '../../src/commands/doctor-upstreams.ts';
+import { attemptsCheck, overdueCheck, waitingCheck } from '../../src/commands/doctor-work.ts';
+import { readConfig } from '../../src/config.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { TEST_MASTER_KEY } from '../support/operator-world.ts';
+import { freePort } from '../support/world.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+describe('ports', () => {
+  const checkAt = async (host: string, port: number): Promise<Check | undefined> => {
+    const found = await checkPorts(readConfig({ HOST: host, PORT: String(port) }));
+    return found.find(({ name }) => name === 'port');
+  };
+
+  test('a gateway that listens at one address only is asked there', async () => {
+    const server = createServer((_request, response) => response.end('{}'));
+    await once(server.listen(0, '127.0.0.2'), 'listening');
+    const port = portOf(server);
+    try {
+      expect(await checkAt('127.0.0.2', port)).toMatchObject({ status: 'ok', detail: `${port} is served already` });
+    } finally {
+      await new Promise((done) => server.close(done));
+    }
+  });
+
+  test('an address of another machine is no port that is taken', async () => {
+    expect(await checkAt('192.0.2.1', 8080)).toMatchObject({
+      status: 'fail',
+      detail: expect.stringMatching(/192\.0\.2\.1.*set HOST$/),
+    });
+  });
+});
+
+describe('what no test can bring about is judged by numbers', () => {
+  test.each([
+    ['18.20.0', 'fail'],
+    ['20.18.9', 'fail'],
+    ['20.19.3', 'fail'],
+    ['20.19.4', 'ok'],
+    ['20.20.0', 'ok'],
+    ['26.1.0', 'ok'],
+  ])('Node.js %s: %s', (version, status) => {
+    expect(checkNode(version).status).toBe(status);
+  });
+
+  test.each([
+    [10 * 1_024 ** 3, 'ok'],
+    [1_024 ** 3, 'warn'],
+    [100 * 1_024 ** 2, 'fail'],
+  ])('%i bytes free: %s', (free, status) => {
+    expect(spaceCheck(free, '/data').status).toBe(status);
+  });
+
+  test('a clock that is a minute and a half away', () => {
+    expect(skewCheck(999).status).toBe('ok');
+    expect(skewCheck(90_000)).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining('90 s away from ours: run NTP'),
+    });
+  });
+
+  test('a database of a newer version', () => {
+    expect(migrationCheck(['0001-a.sql'], ['0001-a.sql'])).toMatchObject({ status: 'ok' });
+    const newer = migrationCheck(['0001-a.sql', '0002-b.sql'], ['0001-a.sql']);
+    expect(newer).toMatchObject({ status: 'warn', detail: expect.stringContaining('0002-b.sql') });
+    expect(newer.detail).toContain('upgrade this program too');
+  });
+
+  test.each<[number, Check['status']]>([
+    [30_000, 'ok'],
+    [2 * MINUTE, 'warn'],
+    [HOUR, 'fail'],
+  ])('work that has been due for %i ms: %s', (late, status) => {
+    const check = overdueCheck({ overdue: [{ kind: 'webhook', since: NOW - late }] }, NOW);
+    expect(check.status).toBe(status);
+    if (status !== 'ok') expect(check.detail).toMatch(/webhooks for \d+ \w+; start a process/);
+  });
+
+  test.each<[number, Check['status']]>([
+    [2, 'ok'],
+    [3, 'warn'],
+    [4, 'fail'],
+  ])('attempts of the age class %i: %s', (age, status) => {
+    const about = { purpose: 'payment', connector: 'mtn-momo', carrier: 'MTN MoMo' } as const;
+    const check = attemptsCheck({
+      attempts: [
+        { ...about, age, count: 7 },
+        { ...about, age: 0, count: 1 },
+      ],
+    });
+    expect(check.status).toBe(status);
+    expect(check.detail).toContain(status === 'ok' ? '8, none older' : '7 are open');
+  });
+
+  test('payouts, refunds and webhooks that wait for long', () => {
+    const waiting = [
+      { kind: 'payout', count: 3, oldest: NOW - 5 * HOUR },
+      { kind: 'refund', count: 1, oldest: NOW - 61 * MINUTE },
+      { kind: 'webhook_tried', count: 9, oldest: NOW - 49 * HOUR },
+      { kind: 'webhook_new', count: 1, oldest: NOW - 9 * HOUR },
+    ] as const;
+    const { status, detail } = waitingCheck({ waiting }, NOW);
+    expect(status).toBe('warn');
+    expect(detail).toContain('payout lines: 3, the oldest for 5 h');
+    expect(detail).toContain('refunds: 1, the oldest for 61 min');
+    expect(detail).toContain('webhooks that receivers do not take: 9, the oldest for 2 d');
+    expect(waitingCheck({ waiting: [] }, NOW).status).toBe('ok');
+  });
+
+  test.each<[Parameters<typeof connectorCheck>[2], Check['status'], string]>([
+    [[{ kind: 'not_sent', reason: 'the name has no address' }], 'fail', 'the name has no address'],
+    [[{ kind: 'answered', status: 401, headers: {}, body: '' }], 'fail', 'HTTP 401'],
+    [[{ kind: 'answered', status: 503, headers: {}, body: '' }], 'warn', 'status page'],
+  ])('a carrier in production that says %j: %s', (heard, status, word) => {
+    const check = connectorCheck('mtn-momo', { kind: 'unknown', reason: 'odd' }, heard, 'production');
+    expect(check.status).toBe(status);
+    expect(check.detail).toContain(word);
+  });
+
+  test.each([
+    [-5, '0 s'],
+    [90_000, '90 s'],
+    [5 * MINUTE, '5 min'],
+    [3 * HOUR, '3 h'],
+    [72 * HOUR, '3 d'],
+  ])('%i ms are %s', (span, text) => {
+    expect(spanOf(span)).toBe(text);
+  });
+});
+
+describe('in a database', () => {
+  let database: TestDatabase;
+  let cli: CommandLine;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    cli = await openCommandLine(database.url, TEST_MASTER_KEY);
+  });
+  afterEach(async () => {
+    await database.drop();
+    await cli.close();
+  });
+
+  async function change(text: string, values: readonly unknown[] = []): Promise<void> {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(text, [...values]);
+    await client.end();
+  }
+
+  interface Told extends Check {
+    readonly ok: boolean;
+  }
+
+  async function examined(env: Readonly<Record<string, string>> = {}) {
+    const sandboxPort = String(await freePort());
+    const { status, out } = await cli.run('doctor --json', { PORT: '0', SANDBOX_PORT: sandboxPort, ...env });
+    const document = JSON.parse(out) as { ok: boolean; checks: Told[] };
+    expect(document.ok).toBe(status === 0);
+    for (const check of document.checks) expect(check.ok).toBe(check.status !== 'fail');
+    return {
+      status,
+      checks: document.checks,
+      of: (name: string) => document.checks.filter((one) => one.name === name),
+    };
+  }
+
+  const event = (id: string, url: string) =>
+    change(
+      `insert into webhook_event (shard, id, version, merchant_id, transaction_id, sequence, type, url, body, status,
+         attempts, next_at, created_at, last_error)
+       values (7, $1, 3, 'mch_x', 'txn_x', 1, 'payment.approved', $2, '{}', 'waiting', 2, now() + interval '1 h',
+         now() - interval '3 h', 'http_500')`,
+      [id, url],
+    );
+
+  it('all is well, but that nobody has started the sandbox', async () => {
+    const { status, checks } = await examined();
+    expect(status).toBe(0);
+    const names = checks.map(({ name }) => name);
+    expect(names).toEqual([
+      'books',
+      'Node.js',
+      'configuration',
+      'database',
+      'migrations',
+      'clock',
+      'keys',
+      'auditor',
+      'work',
+      'open attempts',
+      'waiting',
+      'webhook reach',
+      'session scope',
+      'public URL',
+      'texts',
+      'carriers',
+      'mtn-momo',
+      'mtn-momo-disbursement',
+      'mastercard',
+      'port',
+      'sandbox port',
+    ]);
+    const others = checks.filter(({ status: standing }) => standing !== 'ok');
+    expect(others.map(({ name }) => name)).toEqual(['texts', 'mtn-momo', 'mtn-momo-disbursement', 'mastercard']);
+    for (const { status: standing, detail } of others) {
+      expect(standing).toBe('warn');
+      expect(detail).toContain('cannot be reached (the connection was refused): start the sandbox (npm start)');
+    }
+  });
+
+  it('an address of the database that is wrong', async () => {
+    const { out, status } = await cli.run('doctor --json', { DATABASE_URL: 'postgresql://127.0.0.1:1/x', PORT: '0' });
+    const [first] = (JSON.parse(out) as { checks: Told[] }).checks;
+    expect(status).toBe(1);
+    expect(first).toMatchObject({ name: 'database', status: 'fail' });
+    expect(first?.detail).toContain('DATABASE_URL cannot be used: nothing listens there');
+  });
+
+  it('a variable that is wrong', async () => {
+    const { out, status } = await cli.run('doctor', { PORT: 'eighty' });
+    expect(status).toBe(1);
+    expect(out).toMatch(/^WRONG {2}configuration {2}PORT is "eighty"/m);
+  });
+
+  it('a signing secret that no key opens', async () => {
+    const { merchant_id } = await cli.json('merchant create --name Kivu');
+    expect((await examined()).of('keys')[0]).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining('1 looked at'),
+    });
+    await change("update webhook_secret set sealed = 'AAAAAAAA'");
+    const { status, of } = await examined();
+    expect(status).toBe(1);
+    expect(of('keys')).toMatchObject([{ status: 'fail' }]);
+    expect(of('keys')[0]?.detail).toContain(`1 of 1 signing secrets, of ${merchant_id} first: put the older key back`);
+  });
+
+  it('a migration of a newer version', async () => {
+    await change("insert into schema_migration (name, checksum) values ('9999-later.sql', 'x')");
+    const { of, status } = await examined();
+    expect(status).toBe(0);
+    expect(of('migrations')).toMatchObject([{ status: 'warn', detail: expect.stringContaining('9999-later.sql') }]);
+  });
+
+  it('an auditor who has not looked for hours', async () => {
+    const value = JSON.stringify({ at: Date.now() - 3 * HOUR, findings: {}, accounts: 0, transfers: 0, turn: 0 });
+    await change("insert into setting (shard, id, version, value) values (0, 'audit', 1, $1)", [value]);
+    expect((await examined()).of('auditor')).toMatchObject([
+      {
+        status: 'warn',
+        detail: 'it ran 3 h ago: start a process that does the work (mbongo serve, or serve --role worker)',
+      },
+    ]);
+  });
+
+  it('work that nobody does, and webhooks that nobody takes', async () => {
+    const port = await freePort();
+    const receiver = createServer((_request, response) => response.writeHead(500).end());
+    receiver.listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    const answering = `http://127.0.0.1:${portOf(receiver)}`;
+    await event('evt_a', `http://127.0.0.1:${port}/hook?secret=x`);
+    await event('evt_b', `http://127.0.0.1:${port}/other`);
+    await event('evt_c', `${answering}/hook`);
+    await event('evt_d', 'http://shop.invalid/hook');
+    await change("update webhook_event set next_at = now() - interval '20 min' where id = 'evt_b'");
+    const { of, status } = await examined();
+    await new Promise((resolve) => receiver.close(resolve));
+    expect(status).toBe(1);
+    expect(of('work')).toMatchObject([
+      { status: 'fail', detail: expect.stringMatching(/^overdue: webhooks for 20 min; start a process/) },
+    ]);
+    expect(of('waiting')).toMatchObject([
+      {
+        status: 'warn',
+        detail: expect.stringMatching(/^webhooks that receivers do not take: 4, the oldest for 3 h; see/),
+      },
+    ]);
+    const reach = of('webhook reach').map(({ status: standing, detail }) => `${standing} ${detail}`);
+    expect(reach).toHaveLength(3);
+    expect(reach[0]).toMatch(
+      new RegExp(
+        `^warn http://127.0.0.1:${port} has not taken 2 webhooks; the connection was refused: tell its merchant`,
+      ),
+    );
+    expect(reach.join('\n')).toContain(
+      `${answering} has not taken 1 webhooks; it can be reached, and last said http_500`,
+    );
+    expect(reach.join('\n')).toMatch(
+      /http:\/\/shop\.invalid has not taken 1 webhooks; (its name has no address|the name servers do not answer)/,
+    );
+    expect(reach.join('\n')).not.toContain('secret');
+  });
+
+  it('a payment whose attempt is open since yesterday', async () => {
+    await change(
+      `insert into attempt (shard, id, version, merchant_id, payment_id, connector, status, reference, msisdn, carrier,
+         amount_minor, fee_minor, currency, inquiries, next_inquiry_at, created_at)
+       values (7, 'att_a', 3, 'mch_x', 'txn_x', 'mtn-momo', 'unknown', 'r', '+243810000001', 'MTN', 100, 0, 'usd', 9,
+         now() + interval '1 h', now() - interval '26 h')`,
+    );
+    const { of } = await examined();
+    expect(of('open attempts')).toMatchObject([
+      { status: 'fail', detail: expect.stringContaining('1 are open for more than a day: see mbongo attempt list') },
+    ]);
+  });
+
+  it('a port that another program has', async () => {
+    const other = createSocketServer((socket) => socket.destroy());
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const taken = String((other.address() as AddressInfo).port);
+    const { of, status } = await examined({ PORT: taken, WORKER_PORT: taken });
+    await new Promise((resolve) => other.close(resolve));
+    expect(status).toBe(1);
+    expect(of('port')).toMatchObject([{ status: 'fail', detail: expect.stringContaining('set PORT') }]);
+    expect(of('worker port')).toMatchObject([{ status: 'fail', detail: expect.stringContaining('set WORKER_PORT') }]);
+  });
+
+  describe('and with upstreams', () => {
+    let sandbox: Sandbox;
+    let env: { readonly SANDBOX_PORT: string };
+
+    beforeEach(async () => {
+      sandbox = await createSandbox({ seed: 'test' });
+      env = { SANDBOX_PORT: new URL(await sandbox.app.listen({ port: 0, host: '127.0.0.1' })).port };
+    });
+    afterEach(() => sandbox.app.close());
+
+    it('they answer and take the credentials', async () => {
+      const { status, checks, of } = await examined(env);
+      expect(status).toBe(0);
+      expect(checks.filter(({ status: standing }) => standing !== 'ok')).toEqual([]);
+      for (const name of ['mtn-momo', 'mtn-momo-disbursement', 'mastercard']) {
+        expect(of(name)).toMatchObject([{ detail: 'it answers, and takes our credentials' }]);
+      }
+      expect(of('texts')[0]?.detail).toContain('which can be reached');
+    });
+
+    it('one of them does not take a key', async () => {
+      const { status, of } = await examined({ ...env, MTN_MOMO_API_KEY: 'wrong', CARDNET_API_PASSWORD: 'wrong' });
+      expect(status).toBe(1);
+      for (const name of ['mtn-momo', 'mastercard']) {
+        expect(of(name)).toMatchObject([
+          { status: 'fail', detail: expect.stringContaining('does not take our credentials (HTTP 401)') },
+        ]);
+      }
+      expect(of('mtn-momo-disbursement')).toMatchObject([{ status: 'ok' }]);
+    });
+  });
+
+  it('a carrier that production does not reach', async () => {
+    const dead = `http://127.0.0.1:${await freePort()}`;
+    const { status, of } = await examined({
+      GATEWAY_MODE: 'production',
+      PUBLIC_URL: 'https://pay.example.com',
+      MTN_MOMO_BASE_URL: dead,
+      MTN_MOMO_SUBSCRIPTION_KEY: 'a',
+      MTN_MOMO_API_USER: 'b',
+      MTN_MOMO_API_KEY: 'c',
+      MTN_MOMO_TARGET_ENVIRONMENT: 'mtncongo',
+      SMS_URL: `${dead}/sms`,
+      SMS_TOKEN: 'd',
+    });
+    expect(status).toBe(1);
+    expect(of('mtn-momo')).toMatchObject([
+      {
+        status: 'fail',
+        detail: expect.stringContaining('it cannot be reached (the connection was refused): see its base URL'),
+      },
+    ]);
+    expect(of('texts')).toMatchObject([{ status: 'fail', detail: expect.stringContaining('see SMS_URL') }]);
+  });
+});
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,87 @@
+/**
+ * What a load balancer and a monitor see of a process: that it turns away before it stops, and how a worker is.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { freePort } from '../support/world.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const MASTER_KEY = Buffer.alloc(32, 3).toString('base64');
+let database: TestDatabase;
+let children: ChildProcess[];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  children = [];
+});
+
+afterEach(async () => {
+  for (const child of children) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  await database.drop();
+});
+
+/** A gateway in production: it needs no folder to write to. */
+async function start(role: 'api' | 'worker', env: Readonly<Record<string, string>>): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'serve', '--role', role], {
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: database.url,
+      GATEWAY_MODE: 'production',
+      PUBLIC_URL: 'https://pay.example.com',
+      MASTER_KEY,
+      LOG_LEVEL: 'silent',
+      ...env,
+    },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  children.push(child);
+  const failed = once(child, 'exit').then(() => Promise.reject(new Error('it ended before it was ready')));
+  await Promise.race([once(child, 'message'), failed]);
+  return child;
+}
+
+async function stop(child: ChildProcess): Promise<number | null> {
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  child.kill('SIGTERM');
+  return (await ended)[0];
+}
+
+it('SIGTERM with DRAIN_MS: not ready first, and yet everything is served until the time is over', async () => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const child = await start('api', { PORT: String(port), DRAIN_MS: '2000' });
+  const ready = await fetch(`${url}/health/ready`);
+  expect([ready.status, await ready.json()]).toEqual([
+    200,
+    { status: 'ready', checks: { database: true, accepting: true } },
+  ]);
+  const ended = stop(child);
+  let turned = await fetch(`${url}/health/ready`);
+  while (turned.status === 200) turned = await fetch(`${url}/health/ready`);
+  expect([turned.status, await turned.json()]).toEqual([
+    503,
+    { status: 'not_ready', checks: { database: true, accepting: false } },
+  ]);
+  const served = await fetch(`${url}/openapi.json`);
+  expect([served.status, served.headers.get('connection')]).toEqual([200, 'close']);
+  expect(await ended).toBe(0);
+  await expect(fetch(`${url}/health`)).rejects.toThrow();
+});
+
+it('a worker tells of its health and its metrics at WORKER_PORT, takes no calls there, and does not wait to stop', async () => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const child = await start('worker', { WORKER_PORT: String(port), DRAIN_MS: '60000' });
+  expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain('mbongo_audit_last_run_timestamp_seconds');
+  const call = await fetch(`${url}/api/v1/internal/sessions/create`, { method: 'POST', body: '{}' });
+  expect(call.status).toBe(404);
+  expect(await stop(child)).toBe(0);
+});

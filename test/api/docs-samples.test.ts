@@ -1,0 +1,209 @@
+/**
+ * What the documentation tells a developer to paste is pasted: the first page's commands into a shell, the webhook
+ * samples into their interpreters.
+ *
+ * Invariant: nothing is taken from our sources; the text is read off the pages, as a developer would.
+ */
+
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type DefaultTreeAdapterTypes, parse } from 'parse5';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type Hook, openWorld, type World } from '../support/world.ts';
+import { collect, payFromWallet } from './flows.ts';
+
+const run = promisify(execFile);
+
+let world: World;
+let merchant: MerchantCreated;
+let folder: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  merchant = await world.merchant();
+  folder = await mkdtemp(join(tmpdir(), 'mbongo-docs-'));
+});
+afterAll(async () => {
+  await world.close();
+  await rm(folder, { recursive: true });
+});
+
+type Node = DefaultTreeAdapterTypes.ChildNode;
+
+/** The blocks of code on a page whose caption is that. */
+async function blocks(path: string, caption: string): Promise<string[]> {
+  const document = parse(await (await fetch(world.url + path)).text());
+  const found: string[] = [];
+  const walk = (node: Node): void => {
+    if (node.nodeName === 'figure' && textOf(node.childNodes[0]) === caption) found.push(textOf(node.childNodes[1]));
+    else if ('childNodes' in node) for (const child of node.childNodes) walk(child);
+  };
+  for (const node of document.childNodes) walk(node);
+  return found;
+}
+
+function textOf(node: Node | undefined): string {
+  if (node === undefined) return '';
+  if ('value' in node) return node.value;
+  return 'childNodes' in node ? node.childNodes.map(textOf).join('') : '';
+}
+
+test('the first page’s commands, pasted one after the other, make a payment and show its webhook', async () => {
+  const { key_id, secret } = merchant;
+  await mkdir(join(folder, '.data'));
+  await writeFile(join(folder, '.data/demo.json'), JSON.stringify({ key_id, secret }));
+  const [start, ...steps] = await blocks('/docs', 'Shell');
+  expect([start, steps.length]).toEqual(['npm start', 6]);
+  const shell = (lines: readonly string[]) => run('bash', ['-c', lines.join('\n')], { cwd: folder });
+
+  const paid = await shell(steps.slice(0, 4));
+  const [credential, token, payment, submitted = ''] = paid.stdout.split('\n');
+  expect(credential).toBe(`${key_id}:${secret}`);
+  expect(token).toMatch(/^sess_/);
+  expect(payment).toMatch(/^pay_/);
+  expect(JSON.parse(submitted)).toMatchObject({ status: 'pending_mobile_money_verification', amount: '45.90' });
+
+  // The customer approves after a second, and the carrier calls back.
+  await world.pass(1_500);
+  await world.pass(5_000);
+  const known = [`TOKEN=${token}`, `PAYMENT=${payment}`, steps[0] ?? ''];
+  const { stdout } = await shell([...known, steps[4] ?? '', 'echo', steps[5] ?? '']);
+  const [, status = '', inbox = ''] = stdout.split('\n');
+  expect(JSON.parse(status)).toMatchObject({ data: { status: 'completed' } });
+  const [caught] = JSON.parse(inbox).messages;
+  expect(JSON.parse(caught.body)).toMatchObject({ status: 'approved', amount: '45.90', customer_reference: 'order-1' });
+});
+
+describe('a webhook sample', () => {
+  let hook: Hook;
+
+  beforeAll(async () => {
+    const paying = await collect(world, merchant);
+    await payFromWallet(world, paying, await world.wallet());
+    hook = await world.receiver.about(paying.transaction_id);
+  });
+
+  /** What has to be believed, and what must not be. */
+  function cases() {
+    const headers = {
+      'webhook-id': String(hook.headers['webhook-id']),
+      'webhook-timestamp': String(hook.headers['webhook-timestamp']),
+      'webhook-signature': String(hook.headers['webhook-signature']),
+    };
+    const now = Number(headers['webhook-timestamp']);
+    const secret = merchant.webhook_secret;
+    const real = { headers, body: hook.raw, secret, now };
+    const signature = headers['webhook-signature'];
+    const other = { ...headers, 'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}` };
+    return {
+      real: [
+        real,
+        { ...real, now: now + 300 },
+        { ...real, now: now - 300 },
+        { ...real, headers: { ...headers, 'webhook-signature': `${other['webhook-signature']} ${signature}` } },
+      ],
+      forged: [
+        { ...real, body: hook.raw.replace('12.50', '12.51') },
+        { ...real, secret: `whsec_${Buffer.alloc(32, 1).toString('base64')}` },
+        { ...real, now: now + 301 },
+        { ...real, now: now - 301 },
+        { ...real, headers: other },
+        { ...real, headers: { ...headers, 'webhook-id': 'evt_other' } },
+        { ...real, headers: { ...headers, 'webhook-timestamp': 'soon' } },
+        { ...real, headers: { ...headers, 'webhook-signature': '' } },
+        { ...real, headers: {} },
+      ],
+    };
+  }
+
+  /** Judges every case by a program that reads them from a file, and prints what it believes. */
+  async function judge(name: string, harness: string, program: string, args: readonly string[]): Promise<void> {
+    const { real, forged } = cases();
+    await writeFile(join(folder, 'cases.json'), JSON.stringify([...real, ...forged]));
+    await writeFile(join(folder, name), harness);
+    const { stdout } = await run(program, args, { cwd: folder, env: { ...process.env, GOTOOLCHAIN: 'local' } });
+    expect(JSON.parse(stdout)).toEqual([...real.map(() => true), ...forged.map(() => false)]);
+  }
+
+  test('in TypeScript believes what the gateway signs, and nothing else', async () => {
+    const [sample = ''] = await blocks('/docs/webhooks', 'TypeScript');
+    const harness = `${sample}
+import { readFileSync } from 'node:fs';
+const cases = JSON.parse(readFileSync('cases.json', 'utf8'));
+console.log(JSON.stringify(cases.map((one) => isFromMbongo(one.headers, one.body, one.secret, one.now))));
+`;
+    await judge('judge.mts', harness, process.execPath, ['--import', import.meta.resolve('tsx'), 'judge.mts']);
+  });
+
+  test('in Python does the same, where there is one', async ({ skip }) => {
+    if (!(await isThere('python3', '--version'))) skip();
+    const [sample = ''] = await blocks('/docs/webhooks', 'Python');
+    const harness = `${sample}
+
+
+import json
+
+cases = json.load(open("cases.json"))
+print(json.dumps([is_from_mbongo(c["headers"], c["body"].encode(), c["secret"], c["now"]) for c in cases]))
+`;
+    await judge('judge.py', harness, 'python3', ['judge.py']);
+  });
+
+  test('in PHP does the same, where there is one', async ({ skip }) => {
+    if (!(await isThere('php', '--version'))) skip();
+    const [sample = ''] = await blocks('/docs/webhooks', 'PHP');
+    const harness = `${sample}
+$cases = json_decode(file_get_contents('cases.json'), true);
+echo json_encode(array_map(fn ($c) => is_from_mbongo($c['headers'], $c['body'], $c['secret'], $c['now']), $cases));
+`;
+    await judge('judge.php', harness, 'php', ['judge.php']);
+  });
+
+  test('in Go does the same, where there is one', { timeout: 120_000 }, async ({ skip }) => {
+    if (!(await isThere('go', 'version'))) skip();
+    const [sample = ''] = await blocks('/docs/webhooks', 'Go');
+    await writeFile(join(folder, 'verify.go'), sample);
+    const harness = `package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"time"
+)
+
+func main() {
+	var cases []struct {
+		Headers map[string]string
+		Body, Secret string
+		Now int64
+	}
+	text, _ := os.ReadFile("cases.json")
+	if err := json.Unmarshal(text, &cases); err != nil {
+		panic(err)
+	}
+	believed := []bool{}
+	for _, one := range cases {
+		headers := http.Header{}
+		for name, value := range one.Headers {
+			headers.Set(name, value)
+		}
+		believed = append(believed, isFromMbongo(headers, []byte(one.Body), one.Secret, time.Unix(one.Now, 0)))
+	}
+	json.NewEncoder(os.Stdout).Encode(believed)
+}
+`;
+    await judge('main.go', harness, 'go', ['run', 'verify.go', 'main.go']);
+  });
+});
+
+function isThere(program: string, argument: string): Promise<boolean> {
+  return run(program, [argument]).then(
+    () => true,
+    () => false,
+  );
+}

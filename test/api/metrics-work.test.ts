@@ -1,0 +1,175 @@
+/**
+ * `/metrics` on work that goes on behind the requests: commits, upstreams, webhooks, rounds, and what is open.
+ */
+
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { openReceiver } from '../support/receiver.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { collect, payByPhone, payFromWallet, rowsOf, untilLater } from './flows.ts';
+import { fund } from './payout-batches.ts';
+import { lines, sendPayout } from './payout-flows.ts';
+import { pushed } from './phone-payments.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** Of the numbers that the tests pay from. */
+const CARRIER = 'Vodacom M-Pesa';
+
+let world: World;
+let merchant: MerchantCreated;
+
+beforeAll(async () => {
+  world = await openWorld();
+  merchant = await world.merchant();
+});
+afterAll(() => world.close());
+
+type Numbers = (line: string) => number;
+
+/** The numbers of now: a page that is asked for too soon after another would show what that one has read. */
+async function numbers(): Promise<Numbers> {
+  await world.clock.advance(6_000);
+  const found = await (await fetch(`${world.url}/metrics`)).text();
+  return (line) => {
+    const sample = found.split('\n').find((one) => one.startsWith(`${line} `));
+    return sample === undefined ? 0 : Number(sample.slice(line.length + 1));
+  };
+}
+
+const attempts = (purpose: string, age: string): string =>
+  `mbongo_open_attempts{purpose="${purpose}",connector="${purpose === 'payout' ? 'mtn-momo-disbursement' : 'mtn-momo'}",carrier="${CARRIER}",age="${age}"}`;
+
+test('a payment from a wallet is a change that won, a final transaction and an acknowledged webhook', async () => {
+  const before = await numbers();
+  const paying = await collect(world, merchant);
+  await payFromWallet(world, paying, await world.wallet());
+  await world.receiver.about(paying.transaction_id);
+  await world.gateway.courier.idle();
+  const after = await numbers();
+  const rise = (line: string): number => after(line) - before(line);
+  expect(rise('mbongo_transactions_final_total{kind="payment",status="approved"}')).toBe(1);
+  expect(rise('mbongo_webhook_tries_total{outcome="acknowledged"}')).toBe(1);
+  expect(rise('mbongo_webhook_events_total{status="delivered"}')).toBe(1);
+  expect(rise('mbongo_webhook_acknowledge_duration_seconds_count')).toBe(1);
+  expect(rise('mbongo_webhook_try_duration_seconds_count')).toBe(1);
+  // The session, the payment, its end, the delivery; and what rounds write.
+  expect(rise('mbongo_commit_changes_total{outcome="won"}')).toBeGreaterThanOrEqual(4);
+  expect(rise('mbongo_commit_batch_changes_sum')).toBe(rise('mbongo_commit_changes_total{outcome="won"}'));
+  expect(rise('mbongo_commit_batch_changes_count')).toBeGreaterThanOrEqual(4);
+  expect(rise('mbongo_read_keys_total{use="read"}')).toBeGreaterThan(0);
+  expect(after('mbongo_commit_waiting_changes')).toBe(0);
+  expect(after('mbongo_read_waiting{use="read"}')).toBe(0);
+  expect(after('mbongo_database_up')).toBe(1);
+});
+
+test('two submits of one payment: who comes second is a conflict', async () => {
+  const before = await numbers();
+  const paying = await collect(world, merchant);
+  const wallet = await world.wallet();
+  await Promise.all([payFromWallet(world, paying, wallet), payFromWallet(world, paying, wallet)]);
+  const after = await numbers();
+  const rise = (line: string): number => after(line) - before(line);
+  const found = ['batch', 'database'].map((where) => rise(`mbongo_commit_conflicts_total{found="${where}"}`));
+  expect(found.reduce((sum, one) => sum + one, 0)).toBe(rise('mbongo_commit_changes_total{outcome="lost"}'));
+  expect(rise('mbongo_transactions_final_total{kind="payment",status="approved"}')).toBe(1);
+});
+
+test('an open attempt is shown by its age, and a carrier’s call by what it said', async () => {
+  const before = await numbers();
+  const paying = await pushed(world, merchant, '04');
+  const young = await numbers();
+  expect(young(attempts('payment', 'under_1m'))).toBe(1);
+  expect(young('mbongo_work_overdue_seconds{kind="inquiry"}')).toBeLessThan(10);
+  const call = 'connector="mtn-momo",operation="collect"';
+  expect(
+    young(`mbongo_upstream_calls_total{${call},outcome="waiting"}`) -
+      before(`mbongo_upstream_calls_total{${call},outcome="waiting"}`),
+  ).toBe(1);
+  expect(young(`mbongo_upstream_call_duration_seconds_count{${call}}`)).toBeGreaterThanOrEqual(1);
+  // As if nobody had asked about it for two hours.
+  await rowsOf(
+    world,
+    "update attempt set created_at = $1::timestamptz - interval '2 h', next_inquiry_at = $1::timestamptz + interval '1 h' where payment_id = $2 returning id",
+    [new Date(world.clock.now()).toISOString(), paying.transaction_id],
+  );
+  const old = await numbers();
+  expect(old(attempts('payment', 'under_1m'))).toBe(0);
+  expect(old(attempts('payment', '1h_to_1d'))).toBe(1);
+  // The customer never answers: in the end the carrier says so.
+  const ages = ['1h_to_1d', 'over_1d'].map((age) => attempts('payment', age));
+  const isClosed = async () => {
+    const now = await numbers();
+    return ages.every((line) => now(line) === 0) ? true : undefined;
+  };
+  expect(await untilLater(world, isClosed, HOUR)).toBe(true);
+});
+
+test('a carrier that is down is counted as not sent', async () => {
+  const before = await numbers();
+  const paying = await collect(world, merchant, { method: 'mobile_money' });
+  await payByPhone(world, paying, '+243810000106');
+  const after = await numbers();
+  const down = 'mbongo_upstream_calls_total{connector="mtn-momo",operation="collect",outcome="not_sent"}';
+  expect(after(down) - before(down)).toBe(1);
+});
+
+test('payout lines are shown while they are being paid, and counted when they are', async () => {
+  const rich = await world.merchant('Coopérative');
+  await fund(world, rich, 100_00n);
+  const sent = await sendPayout(world, rich, { beneficiaries: lines(3) });
+  expect(sent.status, sent.text).toBe(200);
+  await world.gateway.dispatcher.idle();
+  const open = await numbers();
+  const paid = 'mbongo_transactions_final_total{kind="payout",status="completed"}';
+  expect(open('mbongo_payout_lines{status="processing"}') + open(paid)).toBe(3);
+  await untilLater(world, async () => ((await numbers())(paid) === 3 ? true : undefined));
+  expect((await numbers())('mbongo_payout_lines{status="processing"}')).toBe(0);
+});
+
+test('a receiver that refuses is counted, its event waits, and is dead in the end', async () => {
+  const receiver = await openReceiver((response) => response.writeHead(500).end());
+  const paying = await collect(world, merchant, { body: { notify_url: receiver.url } });
+  await payFromWallet(world, paying, await world.wallet());
+  await receiver.reached(1);
+  await world.gateway.courier.idle();
+  const refused = await numbers();
+  expect(refused('mbongo_webhook_tries_total{outcome="5xx"}')).toBe(1);
+  expect(refused('mbongo_webhooks_waiting{tried="yes"}')).toBe(1);
+  expect(refused('mbongo_webhook_oldest_waiting_seconds{tried="yes"}')).toBeGreaterThan(0);
+  expect(refused('mbongo_webhook_oldest_waiting_seconds{tried="no"}')).toBe(0);
+  await untilLater(
+    world,
+    async () => ((await numbers())('mbongo_webhook_events_total{status="dead"}') === 1 ? true : undefined),
+    8 * HOUR,
+  );
+  expect((await numbers())('mbongo_webhooks_waiting{tried="yes"}')).toBe(0);
+  await receiver.close();
+});
+
+test('rounds tell how they ran, and when last well', async () => {
+  const before = await numbers();
+  await world.pass(MINUTE);
+  const well = await numbers();
+  expect(well('mbongo_round_last_success_timestamp_seconds{round="audit"}')).toBeGreaterThan(
+    before('mbongo_round_last_success_timestamp_seconds{round="audit"}'),
+  );
+  expect(well('mbongo_round_duration_seconds_count{round="webhooks"}')).toBeGreaterThan(
+    before('mbongo_round_duration_seconds_count{round="webhooks"}'),
+  );
+});
+
+test('while the database does not answer, the page does, and says so', async () => {
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  await client.query('alter table webhook_event rename to elsewhere');
+  await world.clock.advance(1_000);
+  await Promise.all(world.gateway.rounds.map((round) => round.now()));
+  const away = await numbers();
+  await client.query('alter table elsewhere rename to webhook_event');
+  await client.end();
+  expect(away('mbongo_database_up')).toBe(0);
+  expect(away('mbongo_round_failures_total{round="webhooks"}')).toBeGreaterThanOrEqual(1);
+  expect((await numbers())('mbongo_database_up')).toBe(1);
+});

@@ -1,0 +1,177 @@
+/**
+ * The chart, as far as it can be judged without Helm: its templates are balanced and leave YAML behind, and what they ask for
+ * is among the values, in the schema and in the configuration.
+ *
+ * Invariant: no pod runs with more rights than the `restricted` standard gives, and no secret is a value.
+ */
+
+import { Compile } from 'typebox/schema';
+import { describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { STOP_LIMIT_MS } from '../src/commands/serve-told.ts';
+import { listFiles, readText } from './support/sources.ts';
+
+type Tree = { readonly [key: string]: unknown };
+
+const CHART = 'deploy/helm/mbongo';
+const values: Tree = parse(readText(`${CHART}/values.yaml`));
+const schema: Tree = JSON.parse(readText(`${CHART}/values.schema.json`));
+const templates = listFiles('', `${CHART}/templates`).map(
+  (path) => [path.slice(CHART.length + 11), readText(path)] as const,
+);
+const all = templates.map(([, text]) => text).join('\n');
+const valid = Compile(schema);
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What lies at a path of names; undefined when nothing does. */
+function at(tree: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((found, name) => (isTree(found) ? found[name] : undefined), tree);
+}
+
+/** The values with the ones that have no default. */
+function filled(more: Tree = {}): Tree {
+  return {
+    ...values,
+    existingSecret: 'mbongo',
+    config: { ...asTree(values.config), PUBLIC_URL: 'https://pay.example.com' },
+    ...more,
+  };
+}
+
+function asTree(value: unknown): Tree {
+  if (!isTree(value)) throw new Error('not a map');
+  return value;
+}
+
+/** Paths of all values that are no maps with names of the user's own. */
+function leaves(tree: Tree, above: readonly string[] = []): string[][] {
+  return Object.entries(tree).flatMap(([name, value]) =>
+    isTree(value) && Object.keys(value).length > 0 ? leaves(value, [...above, name]) : [[...above, name]],
+  );
+}
+
+/** A template without its actions: what stands alone on a line goes, what stands inside of one becomes a word. */
+function skeleton(text: string): string {
+  return text
+    .replaceAll(/\{\{-?\s*\/\*[\s\S]*?\*\/\s*-?\}\}/g, '')
+    .replaceAll(/^[ \t]*\{\{[^}]*\}\}[ \t]*\n/gm, '')
+    .replaceAll(/\{\{[^}]*\}\}/g, 'word');
+}
+
+describe('templates', () => {
+  test.each(templates)('%s is balanced', (_name, text) => {
+    expect(text.match(/\{\{/g)?.length ?? 0).toBe(text.match(/\}\}/g)?.length ?? 0);
+    const words = [...text.matchAll(/\{\{-?\s*(if|with|range|define|end)\b/g)].map(([, word]) => word);
+    let open = 0;
+    for (const word of words) {
+      open += word === 'end' ? -1 : 1;
+      expect(open).toBeGreaterThanOrEqual(0);
+    }
+    expect(open).toBe(0);
+  });
+
+  test.each(templates.filter(([name]) => name.endsWith('.yaml')))('%s leaves YAML behind', (_name, text) => {
+    const documents = parseAllDocuments(skeleton(text));
+    expect(documents.flatMap(({ errors }) => errors.map(({ message }) => message))).toEqual([]);
+    const kinds = documents.map((document) => at(document.toJS(), ['kind'])).filter((kind) => kind !== undefined);
+    expect(kinds.length).toBeGreaterThan(0);
+  });
+
+  test('what they include is defined, and what is defined is included', () => {
+    const defined = [...all.matchAll(/define "([^"]+)"/g)].map(([, name]) => name);
+    const included = [...all.matchAll(/include "([^"]+)"/g)].map(([, name]) => name);
+    expect([...new Set(included)].sort()).toEqual(defined.sort());
+  });
+
+  test('every value that they ask for is there, and every value is asked for', () => {
+    const asked = [...all.matchAll(/\.Values\.([A-Za-z_.]+)/g)].map(([, path = '']) => path.split('.'));
+    expect(asked.filter((path) => at(values, path) === undefined)).toEqual([]);
+    // A whole branch is handed on: to a loop, or to the block that places pods.
+    const branches = [['config'], ...['api', 'worker'].map((role) => [role])];
+    const isAsked = (leaf: readonly string[]): boolean =>
+      asked.some((path) => path.length <= leaf.length && path.every((name, index) => leaf[index] === name)) ||
+      branches.some(([name]) => leaf[0] === name);
+    expect(leaves(values).filter((leaf) => !isAsked(leaf))).toEqual([]);
+  });
+
+  test('every pod is restricted, says how it is and gets no token', () => {
+    const pods = templates.filter(([, text]) => text.includes('      containers:\n'));
+    expect(pods.map(([name]) => name).sort()).toEqual(['api.yaml', 'migrate.yaml', 'worker.yaml']);
+    for (const [name, text] of pods) {
+      expect(text).toContain('automountServiceAccountToken: false');
+      expect(text).toContain('include "mbongo.podSecurity"');
+      expect(text).toContain('include "mbongo.containerSecurity"');
+      if (name === 'migrate.yaml') continue;
+      expect(text.match(/path: \/health(\/ready)?,/g)).toEqual([
+        'path: /health,',
+        'path: /health,',
+        'path: /health/ready,',
+      ]);
+    }
+    const helpers = readText(`${CHART}/templates/_helpers.tpl`);
+    for (const line of ['runAsNonRoot: true', 'runAsUser: 65532', 'readOnlyRootFilesystem: true', 'drop: [ALL]']) {
+      expect(helpers).toContain(line);
+    }
+  });
+
+  test('overload restarts no pod: a connection that waits behind others has a minute', () => {
+    for (const name of ['api.yaml', 'worker.yaml']) {
+      const [, liveness = ''] = /livenessProbe:\n((?: {12}.*\n)+)/.exec(readText(`${CHART}/templates/${name}`)) ?? [];
+      const { httpGet, periodSeconds, timeoutSeconds, failureThreshold } = parse(liveness);
+      expect(httpGet).toMatchObject({ path: '/health' });
+      expect([timeoutSeconds, periodSeconds * failureThreshold]).toEqual([10, 60]);
+    }
+  });
+
+  test('the migration comes first and leans on nothing that the chart makes', () => {
+    const job = readText(`${CHART}/templates/migrate.yaml`);
+    expect(job).toContain('helm.sh/hook: pre-install,pre-upgrade');
+    expect(job).not.toMatch(/configMapRef|serviceAccountName|volumes:/);
+  });
+
+  test('ports and variables are those of the program', () => {
+    const ports = (name: string) => [...readText(`${CHART}/templates/${name}`).matchAll(/containerPort: (\d+)/g)];
+    expect(ports('api.yaml').map(([, port]) => port)).toEqual(['8080']);
+    expect(ports('worker.yaml').map(([, port]) => port)).toEqual(['9464']);
+    const config = readText('src/config.ts');
+    const named = [...all.matchAll(/- name: ([A-Z_]+)\n|^ {2}([A-Z_]+): /gm)].map(([, one, two]) => one ?? two ?? '');
+    expect([...named, ...Object.keys(asTree(values.config))].filter((name) => !config.includes(`'${name}'`))).toEqual(
+      [],
+    );
+    expect(named).toContain('DRAIN_MS');
+  });
+});
+
+describe('values', () => {
+  test('as they are, all that is missing is the secret and the address', () => {
+    const [, errors] = valid.Errors(values);
+    expect(errors.map(({ instancePath }) => instancePath).sort()).toEqual(['/config/PUBLIC_URL', '/existingSecret']);
+    expect(valid.Check(filled())).toBe(true);
+  });
+
+  test.each([
+    ['a value that nobody knows', { replicas: 3 }],
+    ['a secret among the plain variables', { config: { ...asTree(filled().config), SMS_TOKEN: 'x' } }],
+    ['a database address among them', { config: { ...asTree(filled().config), DATABASE_URL: 'postgresql://…' } }],
+    ['a number where a variable is a text', { config: { ...asTree(filled().config), RATE_LIMIT_SCALE: 2 } }],
+    ['metrics for the world', { ingress: { ...asTree(values.ingress), paths: ['/metrics'] } }],
+    ['a grace that is shorter than a stop', { api: { ...asTree(values.api), terminationGracePeriodSeconds: 5 } }],
+  ])('%s is refused', (_name, more) => {
+    expect(valid.Check(filled(more))).toBe(false);
+  });
+
+  test('a pod has time to drain and to stop', () => {
+    for (const role of ['api', 'worker']) {
+      const grace = Number(at(values, [role, 'terminationGracePeriodSeconds']));
+      expect(grace * 1_000).toBeGreaterThan(Number(at(values, [role, 'drainMs']) ?? 0) + STOP_LIMIT_MS);
+    }
+  });
+
+  test('the chart is of the version of the gateway', () => {
+    const { version }: { version: string } = JSON.parse(readText('package.json'));
+    expect(parse(readText(`${CHART}/Chart.yaml`))).toMatchObject({ appVersion: version });
+  });
+});

@@ -1,0 +1,208 @@
+/**
+ * What is deployed fits the program: the image's recipe, the compose file and the units name files, variables, ports and
+ * times that exist.
+ *
+ * Invariant: no secret has a default, and nothing runs with more rights than it needs.
+ */
+import { existsSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { STOP_LIMIT_MS } from '../src/commands/serve-told.ts';
+import { listFiles, readSources, readText } from './support/sources.ts';
+
+interface Service {
+  readonly image?: string;
+  readonly build?: { readonly target: string };
+  readonly user?: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly privileged?: boolean;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly stop_grace_period?: string;
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+}
+
+const compose: Compose = parse(readText('deploy/compose.yaml'), { merge: true });
+const services = Object.entries(compose.services);
+const dockerfile = readText('deploy/Dockerfile');
+const env = readText('deploy/.env.example');
+const units = listFiles('.service', 'deploy').map((path) => [path, readText(path)] as const);
+
+/** What the configuration reads. */
+const VARIABLES = new Set(readText('src/config.ts').match(/(?<=')(?:[A-Z]+(?:_[A-Z]+)+|HOST|PORT)(?=')/g));
+/** What the recipe of the image and the sandbox networks read besides. */
+const OTHERS = new Set(['NODE_ENV', 'GATEWAY_URL', 'SANDBOX_HOST', 'SANDBOX_PORT']);
+const SECRET = /(KEY|TOKEN|SECRET|PASSWORD)$/;
+
+/** What stands behind a word at the beginning of a line of the Dockerfile. */
+function instructions(word: string): string[] {
+  const whole = dockerfile.replaceAll(/\\\n\s*/g, '');
+  return [...whole.matchAll(new RegExp(`^${word} (.+)$`, 'gm'))].map(([, rest = '']) => rest);
+}
+
+/** The variables that a text of the compose file asks for: name, and what stands behind it. */
+function asked(text: string): { name: string; rest: string }[] {
+  return [...text.matchAll(/\$\{([A-Z_]+)([^}]*)\}/g)].map(([, name = '', rest = '']) => ({ name, rest }));
+}
+
+test('every document parses', () => {
+  const paths = ['.yaml', '.yml'].flatMap((ending) => listFiles(ending, 'deploy'));
+  const plain = paths.filter((path) => !path.includes('/templates/'));
+  expect(plain.length).toBeGreaterThan(5);
+  for (const path of plain) {
+    for (const document of parseAllDocuments(readText(path), { merge: true })) {
+      expect([path, ...document.errors, ...document.warnings]).toEqual([path]);
+    }
+  }
+});
+
+test('the image is made of what is there, and of nothing that is left out', () => {
+  const ignored = readText('.dockerignore').split('\n');
+  expect(
+    ignored.find((line) => line !== '' && !line.startsWith('#')),
+    'first, everything is left out',
+  ).toBe('*');
+  const letIn = ignored.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+  expect(letIn.filter((path) => !existsSync(path))).toEqual([]);
+  const copied = instructions('COPY')
+    .filter((rest) => !rest.startsWith('--from'))
+    .flatMap((rest) => rest.split(' ').slice(0, -1));
+  expect(copied.filter((path) => !letIn.includes(path))).toEqual([]);
+  expect(
+    letIn.filter((path) => !copied.includes(path)),
+    'let in for nothing',
+  ).toEqual([]);
+  expect(instructions('ADD')).toEqual([]);
+});
+
+test('the image runs as a number without rights, ends with the gateway and asks for its own health', () => {
+  expect(instructions('USER')).toEqual(['65532:65532']);
+  expect(instructions('FROM').at(-1)).toBe('base AS gateway');
+  expect(instructions('ENTRYPOINT').at(-1)).toBe('["mbongo"]');
+  expect(instructions('ENV').join(' ')).toContain('HOST=0.0.0.0 PORT=8080 DATA_DIR=/data');
+  expect(instructions('RUN').join('\n')).toContain('ln -s /app/dist/src/main.js /usr/local/bin/mbongo');
+  expect(dockerfile).toContain('HEALTHCHECK');
+  // The package that computes the hashes of PINs is an optional one.
+  expect(instructions('RUN').filter((rest) => rest.includes('--omit=optional'))).toEqual([]);
+});
+
+test('what runs needs no package that only development has', () => {
+  const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(readText('package.json'));
+  const running = readSources().filter(
+    ({ path }) => /^(src|sandbox)\//.test(path) && !/\.test\.ts$|\/testing\/|conformance|scripted-upstream/.test(path),
+  );
+  const missing = running.flatMap(({ path, imports }) =>
+    imports
+      .filter(
+        ({ path: file, typeOnly, specifier }) => file === undefined && !typeOnly && !specifier.startsWith('node:'),
+      )
+      .map(({ specifier }) =>
+        specifier
+          .split('/')
+          .slice(0, specifier.startsWith('@') ? 2 : 1)
+          .join('/'),
+      )
+      .filter((name) => dependencies[name] === undefined)
+      .map((name) => `${path}: ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('every variable that is set is read by the configuration', () => {
+  const ofImage = instructions('ENV').flatMap((rest) => rest.split(' ').map((pair) => pair.split('=')[0] ?? ''));
+  const ofGateway = services.filter(([, { build }]) => build !== undefined);
+  const ofCompose = ofGateway.flatMap(([, { environment = {} }]) => Object.keys(environment));
+  const ofUnits = [...units.map(([, text]) => text), readText('deploy/systemd/mbongo.env.example')].flatMap((text) =>
+    [...text.matchAll(/^(?:Environment=)?([A-Z_]+)=/gm)].map(([, name = '']) => name),
+  );
+  expect(VARIABLES).toContain('DATABASE_URL');
+  const unknown = [...ofImage, ...ofCompose, ...ofUnits].filter((name) => !VARIABLES.has(name) && !OTHERS.has(name));
+  expect(unknown).toEqual([]);
+});
+
+test('every variable of the configuration reaches the gateway of the compose file', () => {
+  const own = new Set(['HOST', 'PORT', 'DATA_DIR', 'SANDBOX_PORT', 'CARRIER_ROUTES', 'DRAIN_MS', 'WORKER_PORT']);
+  const { api, worker } = compose.services;
+  for (const service of [api, worker]) {
+    const given = new Set(Object.keys(service?.environment ?? {}));
+    expect([...VARIABLES].filter((name) => !own.has(name) && !given.has(name))).toEqual([]);
+  }
+});
+
+test('the compose file asks for what .env.example names, and no secret has a default', () => {
+  const all = asked(readText('deploy/compose.yaml')).filter(({ name }) => name !== 'MBONGO_IMAGE');
+  const named = [...env.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => ({ name, value }));
+  expect(named.map(({ name }) => name).sort()).toEqual([...new Set(all.map(({ name }) => name))].sort());
+  const secrets = all.filter(({ name }) => SECRET.test(name));
+  expect(secrets.length).toBeGreaterThan(5);
+  expect(secrets.filter(({ rest }) => rest !== ':-' && !rest.startsWith(':?set it in deploy/.env'))).toEqual([]);
+  expect(named.filter(({ name, value }) => SECRET.test(name) && value !== '')).toEqual([]);
+  for (const name of ['POSTGRES_PASSWORD', 'MASTER_KEY', 'PUBLIC_URL', 'GRAFANA_PASSWORD']) {
+    expect(all.filter((one) => one.name === name).every(({ rest }) => rest.startsWith(':?'))).toBe(true);
+  }
+});
+
+test.each(services)('%s runs contained', (name, service) => {
+  expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+  expect(service.privileged).toBeUndefined();
+  expect(service.image).toMatch(/:[^:]+$/);
+  // Our own images say so themselves.
+  if (service.build === undefined) expect(service.user).toMatch(/^[1-9]\d*:\d+$/);
+  expect((service.ports ?? []).filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+  const files = (service.volumes ?? []).filter((volume) => volume.startsWith('./'));
+  expect(files.filter((volume) => !existsSync(`deploy/${volume.split(':')[0]}`))).toEqual([]);
+  expect(files.every((volume) => volume.endsWith(':ro'))).toBe(true);
+  const ofImage = service.build !== undefined;
+  if (name !== 'migrate' && !ofImage) expect(service.healthcheck).toBeDefined();
+});
+
+test('the ports agree', () => {
+  const { api, worker } = compose.services;
+  expect(instructions('EXPOSE')).toEqual(['8090', '8080']);
+  expect(api?.ports).toEqual([expect.stringMatching(/:8080$/)]);
+  expect(api?.healthcheck?.test).toContain('8080');
+  expect(worker?.environment?.WORKER_PORT).toBe('9464');
+  expect(worker?.healthcheck?.test).toContain('9464');
+  const scraped: { scrape_configs: { dns_sd_configs: { names: string[]; port: number }[] }[] } = parse(
+    readText('deploy/prometheus/prometheus.yml'),
+  );
+  const targets = scraped.scrape_configs.flatMap(({ dns_sd_configs }) => dns_sd_configs);
+  expect(targets.map(({ names, port }) => [...names, port])).toEqual([
+    ['api', 8080],
+    ['worker', 9464],
+  ]);
+});
+
+test('whoever stops a process waits longer than its stop may take', () => {
+  const graces = [
+    ...services
+      .filter(([, { build }]) => build?.target === 'gateway')
+      .map(([, { stop_grace_period = '10s' }]) => stop_grace_period),
+    ...units
+      .filter(([path]) => !path.includes('migrate'))
+      .map(([, text]) => `${/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1]}s`),
+  ];
+  expect(graces.length).toBe(6);
+  expect(graces.filter((grace) => !(Number.parseInt(grace, 10) * 1_000 >= 2 * STOP_LIMIT_MS))).toEqual([]);
+});
+
+test('the units start the program that is built, without rights', () => {
+  expect(units.map(([path]) => path).sort()).toEqual([
+    'deploy/systemd/mbongo-api.service',
+    'deploy/systemd/mbongo-migrate.service',
+    'deploy/systemd/mbongo-worker.service',
+  ]);
+  for (const [, text] of units) {
+    expect(text).toMatch(/^ExecStart=\/usr\/bin\/node \/opt\/mbongo\/dist\/src\/main\.js (migrate|serve --role \w+)$/m);
+    expect(text).toMatch(/^DynamicUser=yes$/m);
+    expect(text).toMatch(/^CapabilityBoundingSet=$/m);
+  }
+});

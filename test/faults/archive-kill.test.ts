@@ -1,0 +1,63 @@
+/**
+ * kill -9 of `mbongo archive` at random moments: nothing is lost, nothing is there twice, and the next run goes on.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openStore } from '../../src/store/store.ts';
+import { everything, SHARDS_USED, writePast } from '../api/archive-past.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openSeed } from '../support/moments.ts';
+import { endAll, temporaryFolder } from '../support/processes.ts';
+
+const GATEWAY = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
+const DAYS = 600;
+/** A kill comes within that time after the first row has moved. */
+const MOST_MS = 150;
+
+const seed = openSeed();
+
+let database: TestDatabase;
+let client: pg.Client;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const store = await openStore({ url: database.url });
+  await writePast(store, Date.now(), DAYS);
+  await store.close();
+});
+afterEach(async () => {
+  await client?.end();
+  await database?.drop();
+  await endAll();
+});
+
+test('kill -9 of the archive at random moments', async () => {
+  seed.tellOnFailure();
+  const env = { PATH: process.env.PATH ?? '', DATABASE_URL: database.url, DATA_DIR: temporaryFolder() };
+  const { digests } = await everything(client);
+  let kills = 0;
+  for (;;) {
+    const { left: before } = await everything(client);
+    const child = spawn(process.execPath, [GATEWAY, 'archive', '--older-than', '13m'], { env, stdio: 'ignore' });
+    const ended = once(child, 'exit');
+    let isOver = false;
+    void ended.then(() => (isOver = true));
+    // It has begun to move, or there was nothing left.
+    while (!isOver && (await everything(client)).left === before) await pause(5);
+    await pause(seed.random.below(MOST_MS));
+    child.kill('SIGKILL');
+    const [code] = (await ended) as [number | null];
+    const now = await everything(client);
+    expect(now.digests).toEqual(digests);
+    if (code === 0) break;
+    kills += 1;
+  }
+  expect(kills).toBeGreaterThan(0);
+  expect((await everything(client)).left).toBe(DAYS * SHARDS_USED);
+});

@@ -1,0 +1,87 @@
+/**
+ * A database that stalls: it hears everything and answers nothing, for longer than anybody waits, and then all at once.
+ * Everybody is told soon to come again, nothing is half done, and the gateway goes on as if nothing had been.
+ *
+ * The gateway's time passes several times as fast as ours: what it takes four seconds to be sure of is known within one.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { seededRandom } from '../../src/platform/random.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
+import { type Hooks, openHooks } from '../support/hooks.ts';
+import { judge } from '../support/invariants.ts';
+import { CLEAN, startGateway } from '../support/processes.ts';
+import { openShop } from '../support/shop.ts';
+import { openWire, type Wire } from '../support/wire.ts';
+
+const SPEED = 5;
+const CALLERS = 32;
+const ORDERS_BEFORE = CALLERS;
+const ORDERS_AFTER = 2 * CALLERS;
+/** So often everybody is turned away, on average, before the database answers again. */
+const REFUSALS = 4 * CALLERS;
+
+let database: TestDatabase;
+let wire: Wire;
+let world: FaultyWorld;
+let hooks: Hooks;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  wire = await openWire(database.url);
+  world = await openFaultyWorld(database.url);
+  hooks = await openHooks();
+});
+afterAll(async () => {
+  await world?.close();
+  await hooks?.close();
+  await wire?.close();
+  await database?.drop();
+});
+
+test('a database that stalls', { timeout: 120_000 }, async () => {
+  const { port, url } = await world.address();
+  const env = world.gatewayEnv(port, { DATABASE_URL: wire.url, LOG_LEVEL: 'info' });
+  const gateway = await startGateway(env, { speed: { factor: SPEED, since: Date.now() } });
+  let waiting = { isOver: (): boolean => false, wake: () => {} };
+  const shop = openShop({
+    ...world,
+    notifyUrl: hooks.url,
+    random: seededRandom(7),
+    kinds: ['wallet', 'wallet', '01', '02'],
+    url: () => url,
+    heard: () => {
+      if (waiting.isOver()) waiting.wake();
+    },
+  });
+  const until = (isOver: () => boolean): Promise<void> =>
+    new Promise((wake) => {
+      waiting = { isOver, wake };
+    });
+  const refusals = (): number =>
+    [...shop.seen].reduce((sum, [what, count]) => (what.endsWith(' 503 1402') ? sum + count : sum), 0);
+  let enough = Number.POSITIVE_INFINITY;
+  const load = shop.run(CALLERS, () => shop.orders.length >= enough);
+
+  await until(() => shop.orders.length >= ORDERS_BEFORE);
+  const before = refusals();
+  wire.stall();
+  await until(() => refusals() - before >= REFUSALS);
+  // Whoever watches is answered all the while.
+  expect((await fetch(`${url}/health`)).status).toBe(200);
+  expect((await fetch(`${url}/health/ready`)).status).toBe(503);
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain('mbongo_overload_level');
+  wire.resume();
+  enough = shop.orders.length + ORDERS_AFTER;
+  await load;
+
+  const findings = await judge({ ...world, shop, hooks });
+  const seen = JSON.stringify(Object.fromEntries(shop.seen));
+  expect(findings, seen).toEqual([]);
+  const unavailable = [...shop.seen.keys()].filter((what) => / 50\d/.test(what));
+  expect(
+    unavailable.filter((what) => !/ (503 1402|502 1404)$/.test(what)),
+    seen,
+  ).toEqual([]);
+  expect(await gateway.stop()).toEqual(CLEAN);
+});

@@ -1,0 +1,91 @@
+/**
+ * A carrier that answers after a minute, and a receiver that trickles one byte a second: neither keeps connections or memory
+ * of ours for longer than its deadline, and nobody else waits for them.
+ *
+ * The gateway's time passes four times as fast as ours; the carrier's does not, so that its answer is four minutes away.
+ */
+import type { ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { seededRandom } from '../../src/platform/random.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
+import { type Hooks, openHooks } from '../support/hooks.ts';
+import { type Running, startGateway } from '../support/processes.ts';
+import { openShop, type Shop } from '../support/shop.ts';
+
+const SPEED = 4;
+const SUBMITS = 24;
+const LOOKS = 300;
+const LOOK_EVERY_MS = 100;
+
+let database: TestDatabase;
+let world: FaultyWorld;
+let gateway: Running;
+let url: string;
+let hooks: Hooks;
+const trickles = new Set<NodeJS.Timeout>();
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  world = await openFaultyWorld(database.url);
+});
+afterAll(async () => {
+  await world?.close();
+  await database?.drop();
+});
+beforeEach(async () => {
+  const address = await world.address();
+  url = address.url;
+  gateway = await startGateway(world.gatewayEnv(address.port), { speed: { factor: SPEED, since: Date.now() } });
+});
+afterEach(async () => {
+  for (const trickle of trickles) clearInterval(trickle);
+  await gateway.kill();
+  await hooks.close();
+});
+
+function shopFor(kinds: Parameters<typeof openShop>[0]['kinds'], shop: number): Shop {
+  return openShop({ ...world, notifyUrl: hooks.url, random: seededRandom(shop), kinds, url: () => url, shop });
+}
+
+test('a carrier that answers after a minute: submits are answered pending, and wallets are not kept waiting', async () => {
+  hooks = await openHooks();
+  const mobile = shopFor(['01'], 1);
+  // The carrier's token is at hand: what is late is the answer to the request for money.
+  await mobile.pay();
+  await hooks.until((caught) => caught.length > 0);
+  await world.carrier({ delay_ms: 60_000 });
+  const wallets = shopFor(['wallet'], 2);
+  const paid = Promise.all(Array.from({ length: SUBMITS }, () => mobile.pay()));
+  // Nobody of the others waits for the carrier.
+  await wallets.run(4, () => wallets.orders.length >= 20);
+  await hooks.until((caught) => new Set(caught.map(({ transactionId }) => transactionId)).size >= 21);
+  // Each is answered when its own time is over, and holds nothing any more.
+  for (const order of await paid) expect((await mobile.status(order))?.status).toBe('processing');
+  expect([...mobile.wrongs, ...wallets.wrongs]).toEqual([]);
+  await world.carrier({});
+});
+
+test('a receiver that trickles one byte a second is left when its time is over, and tried again', async () => {
+  const trickle = (response: ServerResponse): void => {
+    response.writeHead(200, { 'content-length': 10_000 });
+    // A quarter of a second of ours is a second of the gateway's.
+    const timer = setInterval(() => response.write('o'), 250);
+    trickles.add(timer);
+    response.once('close', () => clearInterval(timer));
+  };
+  hooks = await openHooks(trickle);
+  const shop = shopFor(['wallet'], 3);
+  await shop.run(4, () => shop.orders.length >= 8);
+  const first = shop.orders[0]?.transaction_id ?? '';
+  // The second try comes although no answer to the first has ever ended.
+  await hooks.until((caught) => caught.filter(({ transactionId }) => transactionId === first).length >= 2);
+  let held = hooks.held();
+  for (let looks = 0; looks < LOOKS && held >= shop.orders.length; looks += 1) {
+    await pause(LOOK_EVERY_MS);
+    held = hooks.held();
+  }
+  expect(held, 'posts that were given up do not stand').toBeLessThan(shop.orders.length);
+  expect(shop.wrongs).toEqual([]);
+});

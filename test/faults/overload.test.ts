@@ -1,0 +1,103 @@
+/**
+ * Five times as much as the gateway can take, from a process that does not wait for answers: reads are turned away first and
+ * what finishes a payment last, nothing that was acknowledged is lost, and then all is as before.
+ */
+import { execFile } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { KindReport, OverloadOrder, OverloadReport } from '../../bench/overload-load.ts';
+import { openStore } from '../../src/store/store.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
+import { CLEAN, startGateway } from '../support/processes.ts';
+import { freePort } from '../support/world.ts';
+
+const LOAD = fileURLToPath(new URL('../../dist/bench/overload-load.js', import.meta.url));
+/** More than any machine's gateway takes, also where this one was disturbed while it looked for its peak. */
+const LEAST_PER_SECOND = 3_000;
+const CALM_LOOKS = 100;
+const LOOK_EVERY_MS = 100;
+
+let database: TestDatabase;
+let world: FaultyWorld;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  world = await openFaultyWorld(database.url);
+  await world.carrierThinks(0);
+});
+afterAll(async () => {
+  await world?.close();
+  await database?.drop();
+});
+
+async function overload(gateway: string): Promise<OverloadReport> {
+  const { key_id, secret } = world.merchant;
+  const order: OverloadOrder = {
+    gateway,
+    credentials: [`${key_id}:${secret}`],
+    receiverPort: await freePort(),
+    warmupSeconds: 1,
+    peakSeconds: 1,
+    factor: 5,
+    leastPerSecond: LEAST_PER_SECOND,
+    overloadSeconds: 3,
+    recoverySeconds: 30,
+  };
+  const { stdout } = await promisify(execFile)(process.execPath, [LOAD, JSON.stringify(order)]);
+  return JSON.parse(stdout) as OverloadReport;
+}
+
+const refusedShare = ({ offered, refused }: KindReport): number => refused.count / Math.max(1, offered);
+
+/** A number of the metrics page; 0 where it has not been counted. */
+function numberOn(page: string, name: string): number {
+  return Number(
+    page
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length) ?? 0,
+  );
+}
+
+test('five times the load', { timeout: 120_000 }, async () => {
+  const { port, url } = await world.address();
+  const gateway = await startGateway(world.gatewayEnv(port, { LOG_LEVEL: 'info' }));
+  const report = await overload(url);
+  const { read, begin, collect, finish } = report.kinds;
+  const told = JSON.stringify(report);
+
+  // Somebody was turned away, and each of them with 503, 1402 and seconds to wait.
+  expect(begin.refused.count, told).toBeGreaterThan(0);
+  for (const kind of [read, begin, collect, finish]) {
+    expect(kind.malformed, told).toBe(0);
+    // Where the machine leaves the carrier no time, it has not taken a submit: that is said, too.
+    expect(
+      Object.keys(kind.others).filter((status) => status !== '502'),
+      told,
+    ).toEqual([]);
+  }
+  // In the order of the classes. Callbacks are the carrier's calls: the gateway counts them.
+  const page = await (await fetch(`${url}/metrics`)).text();
+  const shares = [read, begin, collect, finish].map(refusedShare);
+  expect(
+    [...shares].sort((a, b) => b - a),
+    told,
+  ).toEqual(shares);
+  expect(numberOn(page, 'mbongo_http_shed_total{class="callback"}')).toBeLessThanOrEqual(finish.refused.count);
+  expect(report.lost, told).toBe(0);
+  expect(report.recoveredAfterSeconds, told).toBeDefined();
+
+  let level = 5;
+  for (let looks = 0; looks < CALM_LOOKS && level > 0; looks += 1) {
+    level = numberOn(await (await fetch(`${url}/metrics`)).text(), 'mbongo_overload_level');
+    if (level > 0) await pause(LOOK_EVERY_MS);
+  }
+  expect(level).toBe(0);
+  expect(gateway.printed()).toContain('"overload_over"');
+  const store = await openStore({ url: database.url });
+  expect(await store.audit().finally(() => store.close())).toEqual([]);
+  expect(await gateway.stop()).toEqual(CLEAN);
+});

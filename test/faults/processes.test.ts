@@ -1,0 +1,202 @@
+/**
+ * Several processes under one supervisor, at one port: they are killed, replaced, stopped and orphaned under load, and
+ * customers notice nothing but answers that may be asked for again.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { seededRandom } from '../../src/platform/random.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
+import { type Hooks, openHooks } from '../support/hooks.ts';
+import { judge } from '../support/invariants.ts';
+import { CLEAN, type Running, startGateway, stoppedInTime } from '../support/processes.ts';
+import { type Order, openShop, type Shop } from '../support/shop.ts';
+
+const CALLERS = 6;
+/** So many orders are paid between two things that happen. */
+const ORDERS = 12;
+const LOOK_EVERY_MS = 20;
+/** Eleven processes start, one after the other: on a busy machine that takes its time. */
+const LIMIT_MS = 240_000;
+
+let database: TestDatabase;
+let world: FaultyWorld;
+let hooks: Hooks;
+let gateway: Running;
+let url: string;
+let isOver: boolean;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  world = await openFaultyWorld(database.url);
+  hooks = await openHooks();
+});
+afterAll(async () => {
+  await world?.close();
+  await hooks?.close();
+  await database?.drop();
+});
+beforeEach(async () => {
+  isOver = false;
+  const address = await world.address();
+  ({ url } = address);
+  gateway = await startGateway(world.gatewayEnv(address.port), { processes: 2 });
+}, LIMIT_MS);
+afterEach(async () => {
+  isOver = true;
+  for (const pid of pids().filter(isAlive)) process.kill(pid, 'SIGKILL');
+  await gateway.kill();
+});
+
+interface Started {
+  readonly process: string;
+  readonly pid: number;
+}
+
+/** What the supervisor has said of its processes, the oldest first. */
+function said<F>(event: string): F[] {
+  const lines = gateway.printed().split('\n');
+  return lines.filter((line) => line.includes(`"event":"${event}"`)).map((line): F => JSON.parse(line));
+}
+
+/** The processes that were started, those that have ended among them. */
+function pids(): number[] {
+  return said<Started>('process_starting').map(({ pid }) => pid);
+}
+
+/** The newest one in a place. */
+function pidOf(name: string): number {
+  return said<Started>('process_starting').findLast(({ process }) => process === name)?.pid ?? 0;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function until(done: () => boolean): Promise<void> {
+  while (!done()) await pause(LOOK_EVERY_MS);
+}
+
+function newShop(shop: number, kinds: Parameters<typeof openShop>[0]['kinds']): Shop {
+  return openShop({ ...world, notifyUrl: hooks.url, random: seededRandom(5), kinds, shop, url: () => url });
+}
+
+/** Customers who pay until they are told to leave; `more` resolves when so many orders more have been begun. */
+function openLoad() {
+  const shop = newShop(0, ['wallet', '01', '07', '08']);
+  const load = shop.run(CALLERS, () => isOver);
+  return {
+    shop,
+    more: (count: number) => {
+      const enough = shop.orders.length + count;
+      return until(() => shop.orders.length >= enough);
+    },
+    end: () => {
+      isOver = true;
+      return load;
+    },
+  };
+}
+
+/** What new connections are answered, one after the other, until `done` says so. */
+async function connectUntil(done: () => boolean): Promise<ReadonlySet<number | string>> {
+  const answers = new Set<number | string>();
+  while (!done()) {
+    const answer = await fetch(`${url}/health`, { headers: { connection: 'close' } }).catch(String);
+    answers.add(typeof answer === 'string' ? answer : answer.status);
+  }
+  return answers;
+}
+
+async function metrics(): Promise<string> {
+  return (await fetch(`${url}/metrics`)).text();
+}
+
+/** Answers that were counted at a process, by the page that Prometheus reads. */
+function countedAt(name: string, page: string): number {
+  const samples = page.matchAll(/^mbongo_http_requests_total\{process="([^"]+)".*\} (\d+)$/gm);
+  return [...samples].reduce((sum, [, process, count]) => (process === name ? sum + Number(count) : sum), 0);
+}
+
+test('two processes answer at one port and one works; they are killed, and then replaced, under load', {
+  timeout: LIMIT_MS,
+}, async () => {
+  expect(gateway.url).toBe(url);
+  const { shop, more, end } = openLoad();
+  await more(ORDERS);
+  let page = '';
+  while (countedAt('api-1', page) === 0 || countedAt('api-2', page) === 0) page = await metrics();
+  expect(page).toContain('mbongo_process_resident_memory_bytes{process="worker-1"}');
+  expect(page.match(/^# TYPE mbongo_http_requests_total /gm)).toHaveLength(1);
+
+  for (const name of ['api-1', 'worker-1', 'api-2']) {
+    const ready = said('process_ready').length;
+    process.kill(pidOf(name), 'SIGKILL');
+    await until(() => said('process_ready').length > ready);
+    await more(ORDERS);
+  }
+  expect(await metrics()).toContain('mbongo_process_restarts_total{process="worker-1"} 1\n');
+
+  const old = pids().filter(isAlive);
+  gateway.signal('SIGUSR2');
+  const answers = await connectUntil(() => said('process_replaced').length === old.length);
+  expect([...answers], 'every connection was taken').toEqual([200]);
+  await more(ORDERS);
+  expect([old.filter(isAlive), pids().filter(isAlive).length]).toEqual([[], old.length]);
+
+  await end();
+  expect(await judge({ ...world, shop, hooks })).toEqual([]);
+  expect([...shop.seen.keys()].filter((what) => / 5\d\d /.test(what) && !what.endsWith(' 503 1402'))).toEqual([]);
+  expect(await gateway.stop()).toEqual(CLEAN);
+  expect(pids().filter(isAlive)).toEqual([]);
+});
+
+test('told to put in new processes before all of them serve, it does so once they do', {
+  timeout: LIMIT_MS,
+}, async () => {
+  await gateway.stop();
+  gateway = await startGateway(world.gatewayEnv(Number(new URL(url).port)), { processes: 2, early: 'SIGUSR2' });
+  await until(() => said('process_replaced').length === 3);
+  expect((await fetch(`${url}/health`)).status).toBe(200);
+  gateway.signal('SIGTERM');
+  expect(await stoppedInTime(gateway)).toEqual(CLEAN);
+});
+
+test('SIGTERM under load: what is under way is finished in all processes, exit status 0', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const shop = newShop(1, ['01', '07']);
+  await world.carrier({ delay_ms: 1_500 });
+  const paid = Promise.all(Array.from({ length: CALLERS }, () => shop.pay()));
+  const isUnderWay = async (order: Order): Promise<boolean> => {
+    return order.transaction_id !== '' && (await shop.status(order))?.status === 'processing';
+  };
+  for (let count = 0; count < CALLERS; ) {
+    count = (await Promise.all(shop.orders.map(isUnderWay))).filter(Boolean).length;
+    await pause(LOOK_EVERY_MS);
+  }
+  gateway.signal('SIGTERM');
+  expect(await stoppedInTime(gateway)).toEqual(CLEAN);
+  await paid;
+  expect(shop.seen.get('POST /payments/submit 200')).toBe(CALLERS);
+  expect([...shop.seen.keys()].filter((what) => what.includes('lost'))).toEqual([]);
+  expect(pids().filter(isAlive)).toEqual([]);
+});
+
+test('a second one at the same port says so in one line; when the supervisor is killed its processes stop too', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const port = Number(new URL(url).port);
+  await expect(startGateway(world.gatewayEnv(port), { processes: 2 })).rejects.toThrow(
+    `mbongo: port ${port} is taken by another program: set PORT\n`,
+  );
+  const orphans = pids();
+  expect(orphans.filter(isAlive)).toHaveLength(3);
+  gateway.signal('SIGKILL');
+  await until(() => !orphans.some(isAlive));
+  await expect(fetch(`${url}/health`)).rejects.toThrow();
+});
