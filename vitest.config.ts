@@ -2,6 +2,7 @@
  * The four kinds of test, one kind after the other. Every kind may ask for a database; the server is shared.
  */
 import { defineConfig } from 'vitest/config';
+import { failedList } from './test/support/failed-list.ts';
 
 const slow = { testTimeout: 60_000, hookTimeout: 60_000 };
 
@@ -12,6 +13,7 @@ export default defineConfig({
   test: {
     globalSetup: ['./test/support/database.ts'],
     passWithNoTests: true,
+    reporters: ['default', failedList],
     // Half of the time is waiting for PostgreSQL: two files at once use two cores.
     maxWorkers: 2,
     projects: [
