@@ -7,6 +7,7 @@
 import type { Inquiry } from '../connectors/connector.ts';
 import type { Inquired } from '../domain/attempt-settlement.ts';
 import type { Attempt } from '../domain/records.ts';
+import { isOld } from './archive-find.ts';
 import { readOrder, settleOutgoingWord } from './attempt-outgoing.ts';
 import { openOrder, settleByInquiry } from './attempt-settle.ts';
 import { attemptOfCallback } from './callback-url.ts';
@@ -124,9 +125,19 @@ export async function hintAttempt(deps: Deps, connectorName: string, segment: st
   if (key === undefined) return false;
   const attempt = openPaymentAttempt(deps, key) ?? (await deps.store.attempt.get(key.shard, key.id));
   if (attempt === undefined || attempt.connector !== connectorName) return false;
+  // Its payment may have left for the archive without it: then nothing here can change any more.
+  if (isOld(deps, attempt.id) && !(await isOrderLive(deps, attempt))) return false;
   // An approved attempt has nothing to learn; one that ended otherwise is asked about again, in case money came late.
   if (attempt.status !== 'approved') await inquireAttempt(deps, attempt);
   return true;
+}
+
+async function isOrderLive(
+  { store }: Pick<Deps, 'store'>,
+  { shard, payment_id: id, purpose }: Attempt,
+): Promise<boolean> {
+  const order = { payment: store.payment, payout: store.payoutLine, refund: store.refund }[purpose];
+  return (await order.get(shard, id)) !== undefined;
 }
 
 /**
