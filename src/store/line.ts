@@ -9,6 +9,7 @@
 import pg from 'pg';
 import { codeOf, FORGOTTEN, LineLost, type ServerError, StoreUnavailable, serverErrorOf } from './errors.ts';
 import { type Execution, prepare, runPipeline, Silent, Untranslatable } from './pipeline.ts';
+import { afterSilence } from './silence.ts';
 
 export interface LineOptions {
   readonly url: string;
@@ -203,8 +204,8 @@ function left(deadline: number): number {
 /** What a promise gives until then. @throws StoreUnavailable when it takes longer. */
 function before<T>(deadline: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new StoreUnavailable()), left(deadline));
-    void promise.then(resolve, reject).finally(() => clearTimeout(timer));
+    const heard = afterSilence(left(deadline), () => reject(new StoreUnavailable()));
+    void promise.then(resolve, reject).finally(heard);
   });
 }
 

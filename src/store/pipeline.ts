@@ -7,6 +7,7 @@
  */
 
 import type pg from 'pg';
+import { afterSilence } from './silence.ts';
 
 /** A prepared statement: `name` (at most 63 bytes) always means the same text. */
 export interface Statement {
@@ -76,15 +77,15 @@ function submit(
   return new Promise((resolve, reject) => {
     let connection: pg.Connection | undefined;
     const done: Done = (error) => {
-      clearTimeout(stall);
+      heard();
       if (error === undefined) resolve();
       else reject(error instanceof Error ? error : new Error('the database connection failed'));
     };
     // A server that has gone silent would hold its batch for as long as TCP retries.
-    const stall = setTimeout(() => {
+    const heard = afterSilence(stallMs, () => {
       connection?.stream.destroy();
       done(new Silent());
-    }, stallMs);
+    });
     client.query(
       handlersFor(executions, done, (given) => {
         connection = given;

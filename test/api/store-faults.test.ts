@@ -4,6 +4,8 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Change, Outcome } from '../../src/domain/change.ts';
+import { openLine } from '../../src/store/line.ts';
+import type { Execution } from '../../src/store/pipeline.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openWire, type Wire } from '../support/wire.ts';
@@ -133,6 +135,26 @@ test('a database that is away: reads and commits fail soon, and the store heals 
   expect((await store.idempotency.get(0, 'back'))?.id).toBe('back');
   expect(errors.length).toBeGreaterThan(0);
   for (const error of errors) expect(error.message).not.toContain(new URL(wire.url).host);
+});
+
+test('a process that stood still does not take that for the silence of the database', async () => {
+  const errors: Error[] = [];
+  const line = openLine({ url: database.url, name: 'frozen', limitMs: 300, onError: (error) => errors.push(error) });
+  const rows: unknown[] = [];
+  const ask: Execution = {
+    statement: { name: 'one', text: 'select 1' },
+    values: () => [],
+    onRow: (texts) => rows.push(texts),
+  };
+  await line.run([ask]);
+  const asked = line.run([ask]);
+  // Sent, and answered while nothing here can read it.
+  await new Promise((resolve) => setImmediate(resolve));
+  const until = performance.now() + 900;
+  while (performance.now() < until);
+  await asked;
+  expect([rows, errors]).toEqual([[['1'], ['1']], []]);
+  await line.close();
 });
 
 test('what waits is bounded; everybody is answered', async () => {
