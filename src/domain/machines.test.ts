@@ -5,9 +5,9 @@ import { factOfDecline, isFinal, movePayment, PAYMENT, StateConflict } from './p
 import { PAYOUT } from './payout.ts';
 import { PROOF } from './proof.ts';
 import { DECLINE_STATUS, type DeclineReason } from './reason.ts';
-import type { Payment } from './records.ts';
+import type { Payment, Session } from './records.ts';
 import { REFUND } from './refund.ts';
-import { SESSION } from './session.ts';
+import { SESSION, updateSession } from './session.ts';
 import { DELIVERY } from './webhook.ts';
 
 const machines: readonly Machine<string, string>[] = [SESSION, PAYMENT, ATTEMPT, PAYOUT, REFUND, PROOF, DELIVERY];
@@ -80,6 +80,30 @@ test('a move writes status, time and timeline in one go', () => {
     table: 'payment_history',
     row: { shard: 1, payment_id: 'txn_01', version: 4, status: 'approved', reason: null, at: 5 },
   });
+});
+
+test('all moves of a payment by phone write the same columns, so that those of a batch are one statement', () => {
+  const upstream = { method: payment.method, msisdn: '+243810000042', carrier: 'a carrier', provider_reference: null };
+  const processing = { ...payment, status: 'processing' as const };
+  const moves = [
+    movePayment(payment, 'attempt_intended', null, 5, { attempt_id: 'att_01', submitted_at: 5 }),
+    movePayment(processing, 'carrier_accepted', null, 5, { ...upstream, fee_minor: 1n, total_minor: 101n }),
+    movePayment(processing, 'carrier_confirmed', null, 5, upstream),
+    movePayment(processing, 'customer_rejected', 'customer_rejected', 5),
+    movePayment(payment, 'session_expired', null, 5),
+  ];
+  const columns = moves.map((moved) => Object.keys(moved?.update.row ?? {}).toSorted());
+  expect(columns).toEqual(moves.map(() => columns[0]));
+  expect(moves[0]?.update.row).toMatchObject({ method: 'wallet', msisdn: null, events: 0, attempt_id: 'att_01' });
+});
+
+test('all steps of a session write the same columns', () => {
+  const session = { version: 2, payments: 1, submitting_payment_id: null, status: 'ACTIVE' } as Session;
+  const steps = [{ payments: 2 }, { submitting_payment_id: 'txn_01' }, { status: 'CONSUMED' as const }];
+  for (const step of steps) {
+    const { payments, submitting_payment_id, status } = session;
+    expect(updateSession(session, step).row).toEqual({ payments, submitting_payment_id, status, ...step });
+  }
 });
 
 test('a final payment is never moved by what arrives late', () => {

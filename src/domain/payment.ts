@@ -166,11 +166,12 @@ export function movePayment(
   if (next.kind === 'conflict') throw new StateConflict(payment, fact);
   const done = isFinal(next.to);
   const row = {
+    ...usualColumns(payment),
     ...columns,
     status: next.to,
     reason,
     completed_at: done ? now : null,
-    ...(done ? { events: payment.events + 1 } : {}),
+    events: done ? payment.events + 1 : payment.events,
   };
   const moved: Payment = { ...payment, ...row, version: payment.version + 1 };
   return {
@@ -181,6 +182,23 @@ export function movePayment(
       row: { shard: payment.shard, payment_id: payment.id, version: moved.version, status: next.to, reason, at: now },
     },
   };
+}
+
+/**
+ * What moves write besides the status: named by all of them, changed or not, so that the moves of a batch are one statement
+ * (a set of columns is one). The guard on the version makes sure that what stays is what was there.
+ */
+function usualColumns({
+  method,
+  fee_minor,
+  total_minor,
+  msisdn,
+  carrier,
+  provider_reference,
+  attempt_id,
+  submitted_at,
+}: Payment): PaymentColumns {
+  return { method, fee_minor, total_minor, msisdn, carrier, provider_reference, attempt_id, submitted_at };
 }
 
 /** A fact that contradicts what was told: never a caller's fault where an upstream stated it. */

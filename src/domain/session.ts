@@ -54,9 +54,13 @@ export function requireOpen(session: Session, now: number): void {
   if (session.expires_at <= now) throw refuseField(1005, 'Authorization', 'SESSION_EXPIRED');
 }
 
-/** A guarded write of session columns. */
-export function updateSession(session: Session, row: Extract<Update, { table: 'session' }>['row']): Update {
-  return { table: 'session', shard: session.shard, id: session.id, version: session.version, row };
+/**
+ * A guarded write of session columns. What a session's steps write is named by all of them, changed or not, so that those of
+ * a batch are one statement.
+ */
+export function updateSession(session: Session, columns: Extract<Update, { table: 'session' }>['row']): Update {
+  const { shard, id, version, payments, submitting_payment_id, status } = session;
+  return { table: 'session', shard, id, version, row: { payments, submitting_payment_id, status, ...columns } };
 }
 
 /**
