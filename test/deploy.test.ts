@@ -37,7 +37,11 @@ const env = readText('deploy/.env.example');
 const units = listFiles('.service', 'deploy').map((path) => [path, readText(path)] as const);
 
 /** What the configuration reads. */
-const VARIABLES = new Set(readText('src/config.ts').match(/(?<=')(?:[A-Z]+(?:_[A-Z]+)+|HOST|PORT)(?=')/g));
+const VARIABLES = new Set(
+  `${readText('src/config.ts')}${readText('src/config-upstreams.ts')}`.match(
+    /(?<=')(?:[A-Z]+(?:_[A-Z]+)+|HOST|PORT)(?=')/g,
+  ),
+);
 /** What the recipe of the image and the sandbox networks read besides. */
 const OTHERS = new Set(['NODE_ENV', 'GATEWAY_URL', 'SANDBOX_HOST', 'SANDBOX_PORT']);
 const SECRET = /(KEY|TOKEN|SECRET|PASSWORD)$/;

@@ -37,7 +37,8 @@ const RULES: Record<string, Rule> = {
   rounds: { rooms: ['usecases', 'domain'] },
   http: { rooms: ['usecases', 'domain', 'messages'], types: ['platform'], packages: 'any' },
   checkout: { rooms: ['usecases', 'domain', 'messages'], types: ['platform'], packages: 'any' },
-  'config.ts': { rooms: ['domain', 'platform'], packages: 'any' },
+  'config.ts': { rooms: ['config-upstreams.ts', 'platform'], packages: 'any' },
+  'config-upstreams.ts': { rooms: ['domain', 'platform'] },
 };
 
 /** The files that join the parts, and so may import every room: the command line and the assembly. */
