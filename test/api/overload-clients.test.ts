@@ -77,7 +77,7 @@ async function isServed(): Promise<void> {
 }
 
 test('headers that come byte by byte end with 408', async () => {
-  await open({ headersMs: 150 });
+  await open({ headersMs: 1_500 });
   const slow = await connected(50);
   for (const one of slow) {
     one.socket.write('POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nX-Slow: ');
@@ -145,7 +145,7 @@ test('a client that sends request after request and reads nothing is cut off, be
 
 test('a client that does not read its answers is let go of', async () => {
   // Answers that are finished and wait in our buffer are a kept connection, to Node.js.
-  await open({ silenceMs: 300, keptMs: 300 });
+  await open({ silenceMs: 1_000, keptMs: 1_000 });
   const deaf = client();
   deaf.socket.pause();
   deaf.socket.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(16));
@@ -155,7 +155,7 @@ test('a client that does not read its answers is let go of', async () => {
 });
 
 test('a thousand idle connections stand by, and go by themselves', async () => {
-  await open({ keptMs: 200, silenceMs: 600 });
+  await open({ keptMs: 2_000, silenceMs: 5_000 });
   const [silent, kept] = [await connected(500), await connected(500)];
   for (const { socket } of kept) socket.write(HEALTH);
   for (const answer of await Promise.all(kept.map(({ answered }) => answered))) expect(answer).toContain(' 200 ');
@@ -182,7 +182,7 @@ test('more connections than there may be are closed as they come, and counted; t
   const standing = await connected(20);
   // Half a request: from Node.js 24 on, a connection that has never asked for anything is an idle one too.
   for (const { socket } of standing) socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n');
-  await vi.waitUntil(() => accepted.length === 20 && accepted.every(({ bytesRead }) => bytesRead > 0));
+  await vi.waitUntil(() => accepted.length === 20 && accepted.every(({ bytesRead }) => bytesRead > 0), 60_000);
   const more = Array.from({ length: 30 }, client);
   expect(await Promise.all(more.map(({ closed }) => closed))).toEqual(more.map(() => ''));
   standing[0]?.socket.write('Connection: close\r\n\r\n');
