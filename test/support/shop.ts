@@ -4,7 +4,6 @@
  *
  * Invariant: every order has a reference and, for mobile money, a number of its own, so that books can be compared.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from '../../src/platform/platform.ts';
 import { type Answer, type ClientOptions, openClient, type Step } from './steady-client.ts';
 
@@ -62,10 +61,6 @@ export interface ShopOptions extends ClientOptions {
   readonly shop?: number;
 }
 
-/** A read that is put off is asked again so often, and so much later. */
-const PUT_OFF_MOST = 100;
-const PUT_OFF_MS = 200;
-
 /** How payments of these numbers end (contract §11). */
 const ENDINGS = {
   '01': 'approved',
@@ -110,12 +105,7 @@ export function openShop(options: ShopOptions): Shop {
       await Promise.all(Array.from({ length: callers }, caller));
     },
     async status(order) {
-      let { status, text } = await client.get(`/payments/status/${order.transaction_id}`, order.token);
-      // A gateway that has too much to do puts reads off first.
-      for (let tries = 0; status === 503 && tries < PUT_OFF_MOST; tries += 1) {
-        await pause(PUT_OFF_MS);
-        ({ status, text } = await client.get(`/payments/status/${order.transaction_id}`, order.token));
-      }
+      const { status, text } = await client.get(`/payments/status/${order.transaction_id}`, order.token);
       if (status === 404 || status === 401) return undefined;
       if (status !== 200) throw new Error(`a status read answered ${status} ${text}`);
       return { status: (JSON.parse(text) as { status: string }).status, text };

@@ -29,7 +29,7 @@ export interface SteadyClient {
   post(step: Step): Promise<Answer>;
   /** Sends a step again, as it was; writes down what differs. */
   replay(step: Step): Promise<void>;
-  /** Reads once. */
+  /** Reads, and again while the gateway puts it off or the connection breaks. */
   get(path: string, bearer: string): Promise<Answer>;
 }
 
@@ -42,8 +42,12 @@ export interface ClientOptions {
 
 /** An answer that never comes is as good as a lost one. */
 const ANSWER_LIMIT_MS = 15_000;
-const TRIES = 600;
+/** Minutes of a gateway that is not there, and a bound for one that never comes. */
+const TRIES = 3_000;
 const PAUSE_MS = 60;
+/** A gateway that has too much to do puts reads off first, and only reads. */
+const READ_PAUSE_MS = 200;
+const READS = 900;
 
 export function openClient({ url, heard = () => undefined }: ClientOptions): SteadyClient {
   const wrongs: string[] = [];
@@ -93,6 +97,17 @@ export function openClient({ url, heard = () => undefined }: ClientOptions): Ste
     throw new Error(`${step.path} was not answered in ${TRIES} tries`);
   };
 
+  const get = async (path: string, bearer: string): Promise<Answer> => {
+    for (let tries = 1; ; tries += 1) {
+      // A connection that was kept may be closed from the other side just as it is used again.
+      const answer = await send('GET', path, { authorization: `Bearer ${bearer}` }).catch((error: unknown) => {
+        if (tries === READS) throw error;
+      });
+      if (answer !== undefined && (answer.status !== 503 || tries === READS)) return answer;
+      await pause(READ_PAUSE_MS);
+    }
+  };
+
   return {
     wrongs,
     seen,
@@ -105,7 +120,7 @@ export function openClient({ url, heard = () => undefined }: ClientOptions): Ste
         wrongs.push(`a replay of ${path} ${key} answered ${again.status}, and other bytes`);
       } else if (!again.replayed) wrongs.push(`a replay of ${path} ${key} did not say so`);
     },
-    get: (path, bearer) => send('GET', path, { authorization: `Bearer ${bearer}` }),
+    get,
   };
 }
 
