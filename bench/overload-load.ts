@@ -24,6 +24,8 @@ export interface OverloadOrder {
   /** Payments a second that are offered at least, where the machine was disturbed while it looked for its peak. */
   readonly leastPerSecond?: number;
   readonly overloadSeconds: number;
+  /** The overload goes on until so many have been turned away: a starved machine takes its time to read what is asked. */
+  readonly leastRefused?: number;
   /** How long to wait, at half of the peak, for all to be well. */
   readonly recoverySeconds: number;
 }
@@ -72,6 +74,8 @@ interface Tally {
 const CONNECTIONS = 1_500;
 const PEAK_CALLERS = 64;
 const LOOK_EVERY_MS = 250;
+/** How often it is looked whether enough have been turned away, and whether all have been told. */
+const LOOKS = 480;
 
 const emptyTally = (): Tally => ({ offered: 0, admitted: [], refused: [], malformed: 0, broken: 0, others: {} });
 const emptyTallies = (): Record<Kind, Tally> => ({
@@ -248,6 +252,7 @@ async function run(order: OverloadOrder): Promise<OverloadReport> {
   const peak = await findPeak(order, ask);
   await pool.open(CONNECTIONS);
   tallies = emptyTallies();
+  refusals = 0;
   const offeredPerSecond = Math.max(peak.perSecond * order.factor, order.leastPerSecond ?? 0);
   const cpu = process.cpuUsage();
   const lag = monitorEventLoopDelay({ resolution: 5 });
@@ -255,6 +260,8 @@ async function run(order: OverloadOrder): Promise<OverloadReport> {
   const stopOverload = offer(order, ask, offeredPerSecond, peak.read);
   const [from, before] = [performance.now(), completed];
   await wait(order.overloadSeconds * 1000);
+  const tooFew = (): boolean => refusals < (order.leastRefused ?? 0);
+  for (let looks = 0; looks < LOOKS && tooFew(); looks += 1) await wait(LOOK_EVERY_MS);
   const goodPerSecond = ((completed - before) / (performance.now() - from)) * 1000;
   stopOverload();
   const overloaded = tallies;
@@ -265,7 +272,7 @@ async function run(order: OverloadOrder): Promise<OverloadReport> {
   const recoveredAfterSeconds = await recovered(order.recoverySeconds);
   stopRest();
   const isLost = (id: string): boolean => !told.has(id);
-  for (let looks = 0; looks < 80 && [...submitted].some(isLost); looks += 1) await wait(LOOK_EVERY_MS);
+  for (let looks = 0; looks < LOOKS && [...submitted].some(isLost); looks += 1) await wait(LOOK_EVERY_MS);
   pool.close();
   close();
   return {
