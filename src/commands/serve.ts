@@ -110,7 +110,10 @@ async function runGateway(world: World, serving: Serving): Promise<void> {
     opening?.giveUp();
     await drain(world, gateway, reason, url !== undefined);
   } finally {
-    const overdue = setTimeout(() => process.exit(0), STOP_LIMIT_MS);
+    const overdue = setTimeout(() => {
+      world.log.warn('stop_overdue');
+      process.exit(0);
+    }, STOP_LIMIT_MS);
     await Promise.all([following?.stop(), gateway.stop()]);
     await Promise.all([outbound.close(), traces?.close()]);
     clearTimeout(overdue);

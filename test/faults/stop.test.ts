@@ -7,28 +7,28 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { seededRandom } from '../../src/platform/random.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
+import { type Gate, openGate } from '../support/gate.ts';
 import { type Hooks, openHooks } from '../support/hooks.ts';
 import { judge } from '../support/invariants.ts';
-import { CLEAN, startGateway, stoppedInTime } from '../support/processes.ts';
+import { CLEAN, startGateway } from '../support/processes.ts';
 import { findSecrets, secretsOf } from '../support/secrets-in-logs.ts';
 import { openShop, type Shop } from '../support/shop.ts';
-
-const CARRIER_DELAY_MS = 1_500;
-/** Of ours: shorter than the connector waits for its answer when time passes five times as fast. */
-const PAUSE_AT_MS = 700;
 
 let database: TestDatabase;
 let world: FaultyWorld;
 let hooks: Hooks;
+let gate: Gate;
 
 beforeEach(async () => {
   database = await createTestDatabase();
   world = await openFaultyWorld(database.url);
   hooks = await openHooks();
+  gate = await openGate(world.sandboxUrl);
 });
 afterEach(async () => {
   await world?.close();
   await hooks?.close();
+  await gate?.close();
   await database?.drop();
 });
 
@@ -62,21 +62,22 @@ function newShop(kinds: Parameters<typeof openShop>[0]['kinds'], url: () => stri
 
 test('SIGTERM under load: what is in flight is answered, what is new is refused, exit status 0', async () => {
   const { port, url } = await world.address();
-  const gateway = await startGateway(world.gatewayEnv(port));
+  const gateway = await startGateway(world.gatewayEnv(port, gate.env));
   const shop = newShop(['01', '07'], () => url);
-  await world.carrier({ delay_ms: CARRIER_DELAY_MS });
+  gate.shut();
   const submits = 8;
   let answered = 0;
   const paid = Array.from({ length: submits }, () => shop.pay().then(() => (answered += 1)));
-  await underWay(shop, submits);
+  await gate.came(submits);
   gateway.signal('SIGTERM');
   await refusesWhatIsNew(url);
   expect(answered, 'submits are still under way').toBe(0);
-  expect(await stoppedInTime(gateway)).toEqual(CLEAN);
+  gate.open();
+  expect(await gateway.ended).toEqual(CLEAN);
+  expect(gateway.printed(), 'it ended by itself').not.toContain('stop_overdue');
   await Promise.all(paid);
   expect(Object.fromEntries(shop.seen)).toMatchObject({ 'POST /payments/submit 200': submits });
   expect([...shop.seen.keys()].filter((what) => what.includes('lost'))).toEqual([]);
-  await world.carrier({});
   const again = await startGateway(world.gatewayEnv(port));
   expect(await judge({ ...world, shop, hooks })).toEqual([]);
   expect(await again.stop()).toEqual(CLEAN);
@@ -98,7 +99,7 @@ test('a carrier that never answers does not hold up the stop', async () => {
   await underWay(shop, 2);
   gateway.signal('SIGTERM');
   next = gateway.ended.then(() => startGateway(world.gatewayEnv(port), { speed }));
-  expect(await stoppedInTime(gateway)).toEqual(CLEAN);
+  expect(await gateway.ended).toEqual(CLEAN);
   await paid;
   expect(await judge({ ...world, shop, hooks })).toEqual([]);
 });
@@ -106,15 +107,16 @@ test('a carrier that never answers does not hold up the stop', async () => {
 test('what a paused process held is taken over, and it finds that out when it wakes', async () => {
   const [one, two] = [await world.address(), await world.address()];
   const speed = { factor: 5, since: Date.now() };
-  const paused = await startGateway(world.gatewayEnv(one.port), { speed });
+  const paused = await startGateway(world.gatewayEnv(one.port, gate.env), { speed });
   const awake = await startGateway(world.gatewayEnv(two.port), { speed });
   let url = one.url;
   const shop = newShop(['01', '02', '05', '07', '08'], () => url);
-  await world.carrier({ delay_ms: PAUSE_AT_MS });
+  gate.shut();
   const submits = 10;
   const paid = Promise.all(Array.from({ length: submits }, () => shop.pay()));
-  await underWay(shop, submits);
+  await gate.came(submits);
   paused.signal('SIGSTOP');
+  gate.open();
   url = two.url;
   // Its leases run out, and the other one asks the carrier in its place.
   const open = new Set(['processing', 'pending_mobile_money_verification']);
