@@ -4,7 +4,11 @@
 import { defineConfig } from 'vitest/config';
 import { failedList } from './test/support/failed-list.ts';
 
-const slow = { testTimeout: 60_000, hookTimeout: 60_000 };
+/**
+ * A limit is there for what hangs, and is never near to what a test takes: a build server may be many times slower than a
+ * desk's machine, and stand still for seconds.
+ */
+const limitOf = (milliseconds: number) => ({ testTimeout: milliseconds, hookTimeout: milliseconds });
 
 /** Tests beside their code that start and kill real servers: too slow for every check. */
 const KILLING = ['src/platform/embedded-database*.test.ts'];
@@ -25,11 +29,18 @@ export default defineConfig({
           include: ['{src,sandbox,scripts,bench}/**/*.test.ts', 'test/*.test.ts', 'test/support/**/*.test.ts'],
           exclude: KILLING,
           sequence: { groupOrder: 0 },
+          ...limitOf(120_000),
         },
       },
       {
         extends: true,
-        test: { name: 'api', isolate: false, include: ['test/api/**/*.test.ts'], sequence: { groupOrder: 1 }, ...slow },
+        test: {
+          name: 'api',
+          isolate: false,
+          include: ['test/api/**/*.test.ts'],
+          sequence: { groupOrder: 1 },
+          ...limitOf(300_000),
+        },
       },
       {
         extends: true,
@@ -38,7 +49,7 @@ export default defineConfig({
           include: ['test/faults/**/*.test.ts', ...KILLING],
           fileParallelism: false,
           sequence: { groupOrder: 2 },
-          ...slow,
+          ...limitOf(600_000),
         },
       },
       {
@@ -48,7 +59,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           fileParallelism: false,
           sequence: { groupOrder: 3 },
-          ...slow,
+          ...limitOf(300_000),
         },
       },
     ],

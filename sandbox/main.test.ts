@@ -2,12 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 
 type Ready = { readonly type: string; readonly url: string };
-
-// Each start compiles the sources anew, which takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 const children: ChildProcess[] = [];
 afterEach(() => {

@@ -21,6 +21,9 @@ process.send({ type: 'ready', url: 'http://' + name, notes: ['try ' + name] });
 if (manner === 'brittle') setInterval(() => existsSync(folder + '/first.pid') && process.exit(3), 5);
 `;
 
+/** For what never comes. */
+const LIMIT_MS = 60_000;
+
 let folder: string;
 let runner: ChildProcess;
 let said: string;
@@ -36,34 +39,34 @@ afterEach(() => {
 
 test('it prints the notes when both are ready, and a signal stops them in order, with exit status 0', async () => {
   const ended = run('steady', 'steady', 10_000);
-  await vi.waitUntil(() => said.includes('try first\ntry second'), 20_000);
+  await vi.waitUntil(() => said.includes('try first\ntry second'), LIMIT_MS);
   runner.kill('SIGTERM');
   expect(await ended).toBe(0);
   expect(ends()).toBe('first asked\nsecond asked\n');
-}, 30_000);
+});
 
 test('when one ends by itself the other is stopped, and the exit status and a line say so', async () => {
   expect(await run('steady', 'brittle', 10_000)).toBe(1);
   expect(said).toContain('the second ended unexpectedly (exit status 3)');
   expect(ends()).toBe('first asked\n');
-}, 30_000);
+});
 
 test('one that does not stop in time is killed, and the exit status says so', async () => {
   const ended = run('deaf', 'steady', 200);
-  await vi.waitUntil(() => said.includes('try first\ntry second'), 20_000);
+  await vi.waitUntil(() => said.includes('try first\ntry second'), LIMIT_MS);
   runner.kill('SIGINT');
   expect(await ended).toBe(1);
   expect(said).toContain('the first did not stop in time and was killed');
-}, 30_000);
+});
 
 test('both stop when the supervisor itself is killed', async () => {
   const ended = run('steady', 'deaf', 10_000);
-  await vi.waitUntil(() => said.includes('try first\ntry second'), 20_000);
+  await vi.waitUntil(() => said.includes('try first\ntry second'), LIMIT_MS);
   runner.kill('SIGKILL');
   await ended;
-  await vi.waitUntil(() => ends().split('\n').length === 3, 20_000);
+  await vi.waitUntil(() => ends().split('\n').length === 3, LIMIT_MS);
   expect(ends().trim().split('\n').sort()).toEqual(['first alone', 'second alone']);
-}, 30_000);
+});
 
 async function run(first: string, second: string, stopLimitMs: number): Promise<number | null> {
   const program = (name: string, manner: string): object => {

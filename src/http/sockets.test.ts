@@ -251,7 +251,7 @@ describe('a server that stops', () => {
     // The second connection has a request half sent: it is no idle one that may be closed at once.
     idle.write('GET /health HTTP/1.1\r\nHost: x\r\n');
     await working;
-    await vi.waitUntil(() => accepted.length === 2 && accepted.every(({ bytesRead }) => bytesRead > 0));
+    await vi.waitUntil(() => accepted.length === 2 && accepted.every(({ bytesRead }) => bytesRead > 0), 60_000);
     const closed = stopping.app.close();
     idle.write('\r\n');
     const [refused] = (await once(idle, 'data')) as [Buffer];

@@ -25,7 +25,7 @@ const OPENER = fileURLToPath(new URL('../../test/support/database-opener.ts', im
 const isRoot = process.getuid?.() === 0;
 const nobodyReadsProject = reachableBy(OPENER, { uid: NOBODY, gid: NOBODY });
 const log = { info: () => undefined, warn: () => undefined };
-const limit = 60_000;
+const limit = 300_000;
 
 let dataDir: string;
 let children: ChildProcess[];

@@ -45,7 +45,7 @@ const shown = async (batchId: string): Promise<Shown> => (await cli.json(`payout
 
 /** Looks until it is so: each look is a command of its own. */
 async function untilShown(batchId: string, isSo: (batch: Shown) => boolean): Promise<Shown> {
-  const late = performance.now() + 60_000;
+  const late = performance.now() + 240_000;
   for (;;) {
     const found = await shown(batchId);
     if (isSo(found)) return found;

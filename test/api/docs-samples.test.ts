@@ -163,7 +163,8 @@ echo json_encode(array_map(fn ($c) => is_from_mbongo($c['headers'], $c['body'], 
     await judge('judge.php', harness, 'php', ['judge.php']);
   });
 
-  test('in Go does the same, where there is one', { timeout: 120_000 }, async ({ skip }) => {
+  // It compiles its whole standard library where nobody has done so before.
+  test('in Go does the same, where there is one', { timeout: 900_000 }, async ({ skip }) => {
     if (!(await isThere('go', 'version'))) skip();
     const [sample = ''] = await blocks('/docs/webhooks', 'Go');
     await writeFile(join(folder, 'verify.go'), sample);

@@ -25,7 +25,7 @@ import { type Order, openShop, type Shop } from '../support/shop.ts';
 
 const browserPath = findBrowser();
 const INBOX = 'kivu';
-const LOOKS = 200;
+const LOOKS = 2_400;
 const LOOK_EVERY_MS = 50;
 
 test.runIf(browserPath === undefined)('a browser to test the pages with', () => {

@@ -16,7 +16,7 @@ import { openShop, type Shop } from '../support/shop.ts';
 
 const SPEED = 4;
 const SUBMITS = 24;
-const LOOKS = 300;
+const LOOKS = 1_800;
 const LOOK_EVERY_MS = 100;
 
 let database: TestDatabase;

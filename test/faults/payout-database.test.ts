@@ -44,7 +44,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-test('the database dies in the middle of batches', { timeout: 120_000 }, async () => {
+test('the database dies in the middle of batches', async () => {
   onTestFailed(() => {
     process.stderr.write(`the faults were those of FAULTS_SEED=${seed}\n`);
   });

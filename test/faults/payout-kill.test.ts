@@ -50,7 +50,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-test('kill -9 at random moments in the middle of batches of a hundred', { timeout: 240_000 }, async () => {
+test('kill -9 at random moments in the middle of batches of a hundred', async () => {
   seed.tellOnFailure();
   const { port, url } = await world.address();
   const speed = { factor: SPEED, since: Date.now() };

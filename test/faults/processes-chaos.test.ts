@@ -127,7 +127,7 @@ async function payOut(payroll: Payroll, done: () => boolean): Promise<void> {
 }
 
 test('five processes are killed at random under load, and everything holds', {
-  timeout: 180_000 + KILLS * 6_000,
+  timeout: 300_000 + KILLS * 15_000,
 }, async () => {
   seed.tellOnFailure();
   const addresses = await Promise.all([world.address(), world.address(), world.address()]);

@@ -31,7 +31,7 @@ interface BookLine {
 
 const FINAL = new Set(['approved', 'declined', 'failed', 'cancelled', 'expired', 'refunded']);
 const UNDELIVERED = 'webhook events that are not delivered';
-const SETTLE_LIMIT_MS = 60_000;
+const SETTLE_LIMIT_MS = 240_000;
 const LOOK_EVERY_MS = 250;
 
 /**

@@ -33,7 +33,7 @@ interface BookLine {
 }
 
 const UNDELIVERED = 'webhook events that are not delivered';
-const SETTLE_LIMIT_MS = 90_000;
+const SETTLE_LIMIT_MS = 240_000;
 const LOOK_EVERY_MS = 250;
 const READERS = 8;
 
