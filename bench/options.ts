@@ -37,8 +37,8 @@ export interface BenchOptions {
 
 const FULL: Settings = {
   rounds: 3,
-  seconds: 5,
-  warmupSeconds: 4,
+  seconds: 8,
+  warmupSeconds: 20,
   connections: 64,
   merchants: 100,
   payments: 5_000_000,

@@ -7,6 +7,7 @@
  */
 
 import { rmSync } from 'node:fs';
+import { NODE_FLAGS } from '../src/platform/node-flags.ts';
 import { type Database, freePort, type Measured, openDatabase, start, whenStopped, withClient } from './worlds.ts';
 
 /** A server that is measured: a gateway, or the naive way. */
@@ -92,7 +93,7 @@ export async function openGateway(ground: Ground, databaseUrl: string): Promise<
   const url = `http://127.0.0.1:${port}`;
   const env = { ...ground.envOf(databaseUrl), PORT: String(port), SANDBOX_PORT: carrier.port, PUBLIC_URL: url };
   const begun = performance.now();
-  const gateway = await start('../src/main.js', ['serve', '--role', 'all'], env);
+  const gateway = await start('../src/main.js', ['serve', '--role', 'all'], env, NODE_FLAGS);
   const startedInMs = performance.now() - begun;
   const pids = { server: gateway.pid, postgres: await postgresPid(databaseUrl), carrier: carrier.pid };
   const stop = async (): Promise<void> => {

@@ -138,8 +138,14 @@ export interface Started {
 }
 
 /** Starts one of our programs and waits until it says that it is ready. */
-export function start(program: string, args: string[], env: Readonly<Record<string, string>>): Promise<Started> {
+export function start(
+  program: string,
+  args: string[],
+  env: Readonly<Record<string, string>>,
+  flags: readonly string[] = [],
+): Promise<Started> {
   const child = fork(here(program), args, {
+    execArgv: [...process.execArgv, ...flags],
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

@@ -21,6 +21,8 @@ async function main(): Promise<number> {
       name: 'gateway',
       file: join(ROOT, 'dist/src/main.js'),
       args: ['serve', '--role', 'all'],
+      // src/platform/node-flags.ts says why.
+      flags: ['--max-semi-space-size=32'],
       env: { LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn' },
     },
   ];

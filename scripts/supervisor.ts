@@ -6,8 +6,8 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** One program: a name for people, a JavaScript file, its arguments, and what its environment has besides ours. */
-export type Program = { name: string; file: string; args: string[]; env: Record<string, string> };
+/** One program: a name for people, a JavaScript file, its arguments, Node.js's own, and what its environment has besides ours. */
+export type Program = { name: string; file: string; args: string[]; flags?: string[]; env: Record<string, string> };
 
 /** What a program sends over its channel when it serves; `notes` are lines for the person who started it. */
 type Ready = { type: 'ready'; url: string; notes?: string[] };
@@ -77,8 +77,8 @@ async function endPart({ name, child, ended }: Part, deadline: number): Promise<
 }
 
 /** Starts one in its own process group, so that Ctrl-C reaches it through us, in order, and once. */
-function launch({ name, file, args, env }: Program): Part {
-  const child = spawn(process.execPath, [file, ...args], {
+function launch({ name, file, args, flags = [], env }: Program): Part {
+  const child = spawn(process.execPath, [...flags, file, ...args], {
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, ...env },

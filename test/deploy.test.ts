@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { STOP_LIMIT_MS } from '../src/commands/serve-told.ts';
+import { NODE_FLAGS } from '../src/platform/node-flags.ts';
 import { listFiles, readSources, readText } from './support/sources.ts';
 
 interface Service {
@@ -43,7 +44,7 @@ const VARIABLES = new Set(
   ),
 );
 /** What the recipe of the image and the sandbox networks read besides. */
-const OTHERS = new Set(['NODE_ENV', 'GATEWAY_URL', 'SANDBOX_HOST', 'SANDBOX_PORT']);
+const OTHERS = new Set(['NODE_ENV', 'NODE_OPTIONS', 'GATEWAY_URL', 'SANDBOX_HOST', 'SANDBOX_PORT']);
 const SECRET = /(KEY|TOKEN|SECRET|PASSWORD)$/;
 
 /** What stands behind a word at the beginning of a line of the Dockerfile. */
@@ -132,6 +133,15 @@ test('every variable that is set is read by the configuration', () => {
   expect(unknown).toEqual([]);
 });
 
+test('whatever starts a process that takes load gives Node.js its flags', () => {
+  const flags = NODE_FLAGS.join(' ');
+  expect(instructions('ENV').join(' ')).toContain(`NODE_OPTIONS=${flags}`);
+  for (const [, text] of units.filter(([, unit]) => unit.includes(' serve '))) {
+    expect(text).toContain(`ExecStart=/usr/bin/node ${flags} /opt`);
+  }
+  expect(readText('scripts/start.ts')).toContain(`flags: ['${NODE_FLAGS.join("', '")}']`);
+});
+
 test('every variable of the configuration reaches the gateway of the compose file', () => {
   const own = new Set(['HOST', 'PORT', 'DATA_DIR', 'SANDBOX_PORT', 'CARRIER_ROUTES', 'DRAIN_MS', 'WORKER_PORT']);
   const { api, worker } = compose.services;
@@ -205,7 +215,9 @@ test('the units start the program that is built, without rights', () => {
     'deploy/systemd/mbongo-worker.service',
   ]);
   for (const [, text] of units) {
-    expect(text).toMatch(/^ExecStart=\/usr\/bin\/node \/opt\/mbongo\/dist\/src\/main\.js (migrate|serve --role \w+)$/m);
+    expect(text).toMatch(
+      /^ExecStart=\/usr\/bin\/node (--\S+ )*\/opt\/mbongo\/dist\/src\/main\.js (migrate|serve --role \w+)$/m,
+    );
     expect(text).toMatch(/^DynamicUser=yes$/m);
     expect(text).toMatch(/^CapabilityBoundingSet=$/m);
   }

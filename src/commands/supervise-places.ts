@@ -4,6 +4,7 @@
  * Invariant: a place has one process that counts, or waits for one; told to stop, none of its processes is left.
  */
 import cluster, { type Worker } from 'node:cluster';
+import { NODE_FLAGS } from '../platform/node-flags.ts';
 import type { Clock, Log } from '../platform/platform.ts';
 import type { Place } from './serve-processes.ts';
 import { isProcessWord, PROCESS_NAME, type ProcessWord, type SupervisorWord } from './supervise-words.ts';
@@ -155,7 +156,7 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
 
 /** Starts this program again, in that role. */
 function launch(place: Place, { log, heard }: PlacesOptions): Member {
-  cluster.setupPrimary({ args: ['serve', '--role', place.role] });
+  cluster.setupPrimary({ args: ['serve', '--role', place.role], execArgv: [...process.execArgv, ...NODE_FLAGS] });
   const worker = cluster.fork({ [PROCESS_NAME]: place.name });
   const { name } = place;
   const pid = worker.process.pid ?? null;

@@ -38,7 +38,7 @@ const SETTINGS: Record<string, string> = {
   unix_socket_directories: '',
   max_connections: '100',
   shared_buffers: '192MB',
-  max_wal_size: '512MB',
+  max_wal_size: '1GB',
   fsync: 'on',
   synchronous_commit: 'on',
   jit: 'off',

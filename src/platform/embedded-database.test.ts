@@ -67,7 +67,7 @@ test(
         current_setting('password_encryption') p, encoding = 6 as utf8, datcollate c
         from pg_database where datname = current_database()`,
       ),
-    ).toEqual([{ f: 'on', s: 'on', w: '512MB', p: 'scram-sha-256', utf8: true, c: 'C' }]);
+    ).toEqual([{ f: 'on', s: 'on', w: '1GB', p: 'scram-sha-256', utf8: true, c: 'C' }]);
     await expect(query(database.url, `select 'canary-4711'::int`)).rejects.toThrow();
     await database.close();
     expect(readFileSync(clusterOf(dataDir).logFile, 'utf8')).not.toContain('canary-4711');

@@ -64,6 +64,8 @@ const RUN_LIMIT_MS = 4_000;
 const PATIENT_LIMIT_MS = 600_000;
 /** The server ends a statement a little earlier than we give up: then it is known to have been rolled back. */
 const SERVER_SHARE = 0.75;
+/** No step of a run gets less: what it has been spent on may have been a pause of our own. */
+const LEAST_MS = 100;
 /** While the database is known to be away, nobody waits longer than that for it to come back. */
 const GLANCE_MS = 250;
 /** A server that does not even say goodbye is left without one. */
@@ -196,9 +198,9 @@ async function sayGoodbye(client: pg.Client): Promise<void> {
   await before(performance.now() + GOODBYE_MS, client.end()).catch(() => client.connection.stream.destroy());
 }
 
-/** Milliseconds until then, at least one. */
+/** Milliseconds until then; after a pause of the machine in the middle of a run, enough for what is healthy to answer. */
 function left(deadline: number): number {
-  return Math.max(1, deadline - performance.now());
+  return Math.max(LEAST_MS, deadline - performance.now());
 }
 
 /** What a promise gives until then. @throws StoreUnavailable when it takes longer. */
