@@ -9,11 +9,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TableName } from '../../src/domain/change.ts';
 import { type MerchantEventFilter, pageOfEvents } from '../../src/store/event-lists.ts';
 import { openLedgerReads } from '../../src/store/ledger-reads.ts';
-import { PLAN_SETTINGS } from '../../src/store/line.ts';
+import { openLine, PLAN_SETTINGS } from '../../src/store/line.ts';
 import { openNouns } from '../../src/store/noun-reads.ts';
 import { listPayments, type PaymentFilter } from '../../src/store/payment-lists.ts';
 import { pageOfBatches, RETRYABLE } from '../../src/store/payout-list-reads.ts';
-import type { Statement } from '../../src/store/pipeline.ts';
+import type { Execution, Statement } from '../../src/store/pipeline.ts';
 import type { Readers } from '../../src/store/read.ts';
 import { openRecent } from '../../src/store/recent.ts';
 import { FAILING_RECEIVERS } from '../../src/store/server-reads.ts';
@@ -64,6 +64,27 @@ test.each(tables.filter((table) => has(table, 'id')))('a keyed read of %s goes b
   const text = `select t.* from unnest($1::int2[], $2::text[]) as k(shard, key)
     join ${table} t on t.shard = k.shard and t.id = k.key`;
   expect(await scansOf(text, `read_${table}`, `'{1}', '{x}'`)).toEqual([`${table}_pkey`]);
+});
+
+test('a plan that was made while a table was known to be empty does not stay', async () => {
+  await client.query('analyze payment_history');
+  const line = openLine({ url: database.url, name: 'plans', onError: () => undefined });
+  const text = `select t.* from unnest($1::int2[], $2::text[]) as k(shard, key)
+    join payment_history t on t.shard = k.shard and t.payment_id = k.key`;
+  const read: Execution = { statement: { name: 'history', text }, values: () => ['{1}', '{x}'] };
+  const planned = async (): Promise<string> => {
+    const rows: string[] = [];
+    const explain = { name: 'explained', text: `explain execute history('{1}', '{x}')` };
+    await line.run([{ statement: explain, values: () => [], onRow: ([row]) => rows.push(row ?? '') }]);
+    return rows.join(' ');
+  };
+  await line.run([read]);
+  expect(await planned()).not.toContain('Index Cond');
+  await client.query(`insert into payment_history (shard, payment_id, version, status, at)
+    select n % 64, 'txn_' || n, 1, 'pending', now() from generate_series(1, 5000) n`);
+  for (let runs = 0; runs < 64; runs += 1) await line.run([read]);
+  expect(await planned()).toMatch(/Index Cond: \(\(shard = k\.shard\) AND \(payment_id = /);
+  await line.close();
 });
 
 /** Writes down the statement and the parameters that a read sends. */
