@@ -156,7 +156,7 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
 
 /** Starts this program again, in that role. */
 function launch(place: Place, { log, heard }: PlacesOptions): Member {
-  cluster.setupPrimary({ args: ['serve', '--role', place.role], execArgv: [...process.execArgv, ...NODE_FLAGS] });
+  cluster.setupPrimary({ args: ['serve', '--role', place.role], execArgv: [...NODE_FLAGS, ...process.execArgv] });
   const worker = cluster.fork({ [PROCESS_NAME]: place.name });
   const { name } = place;
   const pid = worker.process.pid ?? null;

@@ -59,15 +59,17 @@ export const PLAN_SETTINGS = [
 const FORMATS = ['TimeZone=UTC', 'DateStyle=ISO'];
 
 /**
- * From the first attempt to connect to the last byte of the answer. A healthy database needs milliseconds; who waits
- * longer sits in a request whose client is about to give up, and should rather be told to come again (1402).
+ * From the first attempt to connect to the last byte of the answer, but for what the last steps get at least. A healthy
+ * database needs milliseconds; who waits longer sits in a request whose client is about to give up, and should rather be told to come again (1402).
  */
 const RUN_LIMIT_MS = 4_000;
 const PATIENT_LIMIT_MS = 600_000;
 /** The server ends a statement a little earlier than we give up: then it is known to have been rolled back. */
 const SERVER_SHARE = 0.75;
-/** No step of a run gets less: what it has been spent on may have been a pause of our own. */
+/** No preparing step gets less, whatever became of the run's time: it may have gone in a pause of our own. */
 const LEAST_MS = 100;
+/** And no pipeline less than that: a commit that is sent and given up leaves everybody in doubt. */
+const LEAST_RUN_MS = 1_000;
 /** While the database is known to be away, nobody waits longer than that for it to come back. */
 const GLANCE_MS = 250;
 /** A server that does not even say goodbye is left without one. */
@@ -80,7 +82,6 @@ const BACKOFF_MS = [25, 50, 100, 200, 400, 800];
 /** Plans are made anew after so many runs of a connection, then after twice as many, and so on up to every `MOST_RUNS`. */
 const FIRST_RUNS = 32;
 const MOST_RUNS = 8_192;
-/** Goes before a run's own executions, so that their plans are made anew in it. */
 const REPLAN: Execution = { statement: { name: 'replan', text: 'discard plans' }, values: () => [] };
 
 interface Connected {
@@ -170,19 +171,29 @@ export function openLine(options: LineOptions): Line {
     }
   };
 
+  /** A proxy that does not let it through does no harm: the plans stay. */
+  const makePlansAnew = async (connection: Connected, deadline: number): Promise<void> => {
+    try {
+      await prepareMissing(connection, [REPLAN], deadline);
+      await runPipeline(connection.client, [REPLAN], left(deadline));
+    } catch (error) {
+      if (serverErrorOf(error) === undefined) throw error;
+    }
+  };
+
   return {
-    async run(given) {
-      if (given.length === 0) return;
+    async run(executions) {
+      if (executions.length === 0) return;
       const deadline = performance.now() + limitMs;
       const connection = connected ?? (await connect(deadline));
-      const executions = isDue(connection) ? [REPLAN, ...given] : given;
       let sent = false;
       try {
+        if (isDue(connection)) await makePlansAnew(connection, deadline);
         await prepareMissing(connection, executions, deadline);
         // What is still connected is given to the socket now; what is not has certainly not been sent.
         if (connected !== connection) throw lose(connection, undefined, false);
         sent = true;
-        await runPipeline(connection.client, executions, left(deadline));
+        await runPipeline(connection.client, executions, left(deadline, Math.min(LEAST_RUN_MS, limitMs)));
       } catch (error) {
         if (error instanceof Untranslatable || error instanceof LineLost) throw error;
         const server = serverErrorOf(error);
@@ -218,9 +229,9 @@ async function sayGoodbye(client: pg.Client): Promise<void> {
   await before(performance.now() + GOODBYE_MS, client.end()).catch(() => client.connection.stream.destroy());
 }
 
-/** Milliseconds until then; after a pause of the machine in the middle of a run, enough for what is healthy to answer. */
-function left(deadline: number): number {
-  return Math.max(LEAST_MS, deadline - performance.now());
+/** Milliseconds until then, and so many at least. */
+function left(deadline: number, least = LEAST_MS): number {
+  return Math.max(least, deadline - performance.now());
 }
 
 /** What a promise gives until then. @throws StoreUnavailable when it takes longer. */

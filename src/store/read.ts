@@ -48,8 +48,8 @@ export interface Readers {
   /** Runs a statement for one caller, in a transaction of its own. */
   query(statement: Statement, columns: readonly Column[], values: readonly (string | null)[]): Promise<Row[]>;
   /**
-   * Plans every keyed reader on every connection, by asking for nothing. A plan is kept from its first use on: one that is
-   * made while a young table fills up may take an index that does not fit, and reads all of it each time.
+   * Plans every keyed reader on every connection, by asking for nothing. A plan is kept for a while from its first use on
+   * (line.ts): one that is made while a young table fills up may take an index that does not fit, and reads all of it each time.
    */
   plan(): Promise<void>;
   /** Takes no more reads, and resolves when those that wait are answered. */

@@ -125,10 +125,14 @@ export async function hintAttempt(deps: Deps, connectorName: string, segment: st
   if (key === undefined) return false;
   const attempt = openPaymentAttempt(deps, key) ?? (await deps.store.attempt.get(key.shard, key.id));
   if (attempt === undefined || attempt.connector !== connectorName) return false;
-  // Its payment may have left for the archive without it: then nothing here can change any more.
-  if (isOld(deps, attempt.id) && !(await isOrderLive(deps, attempt))) return false;
   // An approved attempt has nothing to learn; one that ended otherwise is asked about again, in case money came late.
-  if (attempt.status !== 'approved') await inquireAttempt(deps, attempt);
+  if (attempt.status === 'approved') return true;
+  if (isOld(deps, attempt.id) && !(await isOrderLive(deps, attempt))) {
+    // It has left for the archive without its attempt: nothing can be written any more, but somebody may want to know.
+    deps.log.warn('callback_of_archived', { attempt_id: attempt.id, transaction_id: attempt.payment_id });
+    return false;
+  }
+  await inquireAttempt(deps, attempt);
   return true;
 }
 
