@@ -171,7 +171,7 @@ describe('a body', () => {
     });
     const missing = '400 1109 amount REQUIRED currency REQUIRED payment_method REQUIRED';
     expect([faults(empty), faults(await post(world, ''))]).toEqual([missing, missing]);
-    expect(world.log.lines.join()).not.toContain('4111');
+    expect(world.log.lines.join()).not.toMatch(/4111.?1111/);
   });
 
   it('has every bad field named, in the caller’s language', async () => {

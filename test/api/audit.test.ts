@@ -251,7 +251,7 @@ test('what is approved here and stands in no book is found, and what is paid the
   await world.pass(MINUTE);
   expect(await findings()).toEqual({ book_amount: 1, book_unpaid: 1, book_missing: 1 });
   const lines = world.log.lines.filter((line) => line.includes('"audit_finding"')).join('\n');
-  expect(lines).not.toMatch(/24381/);
+  expect(lines).not.toMatch(/24381\d{4}/);
   await forget();
 });
 

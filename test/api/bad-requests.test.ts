@@ -159,7 +159,8 @@ describe('card data', () => {
     await expectNothingWritten(world, async () => {
       const refused = await mintWith({ ...MINT, ...more });
       expectRefusal(refused, 400, '1110', 'CARD_DATA');
-      expect(refused.text).not.toMatch(/5123|4508|3782/);
+      // Not four digits: addresses have ports, and ids have digits too.
+      expect(refused.text).not.toMatch(/5123.?4500|4508.?7500|378282/);
     });
     expect(world.log.lines.join('\n')).not.toMatch(/5123450000000008|45087500|378282246310005/);
   });
