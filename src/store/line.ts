@@ -60,7 +60,8 @@ const FORMATS = ['TimeZone=UTC', 'DateStyle=ISO'];
 
 /**
  * From the first attempt to connect to the last byte of the answer, but for what the last steps get at least. A healthy
- * database needs milliseconds; who waits longer sits in a request whose client is about to give up, and should rather be told to come again (1402).
+ * database needs milliseconds; who waits longer sits in a request whose client is about to give up, and should rather be
+ * told to come again (1402).
  */
 const RUN_LIMIT_MS = 4_000;
 const PATIENT_LIMIT_MS = 600_000;
