@@ -9,7 +9,8 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 /** International forms only: a plus sign or 00, then digits with the usual separators. */
 const INTERNATIONAL = /^(?:\+|00)[0-9][0-9 ().\-/\u00a0]{5,30}$/;
 
-const REMEMBERED = 10_000;
+/** A payment's number is looked at three times within seconds. */
+const REMEMBERED = 1_000;
 const remembered = new Map<string, string | undefined>();
 
 /** The number in E.164, or undefined unless it is a valid international one (contract §1). */

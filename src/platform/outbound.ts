@@ -6,6 +6,7 @@
  */
 import { Agent, type Dispatcher } from 'undici';
 import { systemClock } from './clock.ts';
+import { createMemory } from './memory.ts';
 import { BLOCKED, CONNECT_LIMIT_MS, guardedConnector, nameServers, type Resolve } from './outbound-dial.ts';
 import { createLanes, LANE_WIDTH, type Lanes } from './outbound-lanes.ts';
 import { type DialRules, type Target, targetOfMerchant, targetOfUpstream } from './outbound-url.ts';
@@ -52,7 +53,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const target = isMerchant ? judged(request.url) : targetOfUpstream(request.url);
       if ('refused' in target) return Promise.resolve(notSent(`the address is refused: ${target.refused}`));
       if (closed) return Promise.resolve(notSent('the gateway is stopping'));
-      return new Promise((settle) => exchange({ ...ways[request.trust], clock, ...target, request, settle }));
+      const way = ways[request.trust];
+      return new Promise((settle) => exchange({ way, clock, target, request, settle }));
     },
     refuses(url) {
       const target = judged(url);
@@ -71,34 +73,29 @@ const MOST_JUDGED = 1_000;
 const LONGEST_JUDGED = 256;
 
 function remembering(judge: (url: string) => Target): (url: string) => Target {
-  const known = new Map<string, Target>();
+  const known = createMemory<Target>(MOST_JUDGED);
   return (url) => {
     const found = known.get(url);
     if (found !== undefined) return found;
     const target = judge(url);
-    if (url.length > LONGEST_JUDGED) return target;
-    for (const oldest of known.keys()) {
-      if (known.size < MOST_JUDGED) break;
-      known.delete(oldest);
-    }
-    known.set(url, target);
+    if (url.length <= LONGEST_JUDGED) known.set(url, target);
     return target;
   };
 }
 
 interface Exchange {
-  readonly agent: Agent;
-  readonly lanes: Lanes;
+  readonly way: { readonly agent: Agent; readonly lanes: Lanes };
   readonly clock: Clock;
-  readonly origin: string;
-  readonly path: string;
+  readonly target: { readonly origin: string; readonly path: string };
   readonly request: OutboundRequest;
   readonly settle: (answer: OutboundAnswer) => void;
 }
 
 /** One request and what becomes of it. The first of answer, failure and deadline settles it. */
 function exchange(parts: Exchange): void {
-  const { agent, lanes, clock, origin, path, request } = parts;
+  const { clock, request } = parts;
+  const { agent, lanes } = parts.way;
+  const { origin, path } = parts.target;
   let settled = false;
   let controller: Dispatcher.DispatchController | undefined;
 

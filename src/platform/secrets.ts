@@ -6,6 +6,7 @@
  */
 import { createCipheriv, createDecipheriv, createHmac, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { type Keyring, openKeyring } from './keyring.ts';
+import { createMemory } from './memory.ts';
 import { createPins, type Pepper } from './pins.ts';
 import type { KeyPurpose, Random, Secrets } from './platform.ts';
 
@@ -84,17 +85,12 @@ const MOST_PAIRS = 5_000;
 
 /** Remembers what was sealed, both ways. Only pairs of our own making come in. */
 function createPairs() {
-  const bySource = new Map<string, string>();
-  const bySealed = new Map<string, string>();
+  const bySource = createMemory<string>(MOST_PAIRS);
+  const bySealed = createMemory<string>(MOST_PAIRS);
   return {
-    sealed: (source: string) => bySource.get(source),
-    opened: (sealed: string) => bySealed.get(sealed),
+    sealed: bySource.get,
+    opened: bySealed.get,
     remember(source: string, sealed: string): void {
-      for (const [oldest, its] of bySource) {
-        if (bySource.size < MOST_PAIRS) break;
-        bySource.delete(oldest);
-        bySealed.delete(its);
-      }
       bySource.set(source, sealed);
       bySealed.set(sealed, source);
     },

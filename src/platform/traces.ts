@@ -29,6 +29,7 @@ import {
   type SpanExporter,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base';
+import { createMemory } from './memory.ts';
 import type { Clock, Log, Random, TraceAttributes, TracedRequest, TraceStep, Traces } from './platform.ts';
 import { placeOf, readTraceparent, writeTraceparent } from './trace-context.ts';
 import { VERSION } from './version.ts';
@@ -129,15 +130,10 @@ interface Homes {
 }
 
 function createHomes({ derived, start }: Tracer): Homes {
-  const adopted = new Map<string, SpanContext>();
+  const adopted = createMemory<SpanContext>(MOST_ADOPTED);
   const of = (transactionId: string): SpanContext => adopted.get(transactionId) ?? derived(transactionId);
   const adopt = (transactionId: string, by: SpanContext): void => {
-    adopted.delete(transactionId);
     adopted.set(transactionId, by);
-    for (const oldest of adopted.keys()) {
-      if (adopted.size <= MOST_ADOPTED) break;
-      adopted.delete(oldest);
-    }
   };
   return {
     of,
