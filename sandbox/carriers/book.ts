@@ -70,7 +70,7 @@ export function createBook(): Book {
         twice.add(before);
         return;
       }
-      const kept = { ...entry, times: 1 };
+      const kept = { times: 1, ...entry };
       entries.push(kept);
       shelf.set(entry.reference, kept);
     },

@@ -43,7 +43,7 @@ export function createCallbackSender(faults: Faults): CallbackSender {
     const { origin, pathname, search } = new URL(url);
     const target = { origin, path: pathname + search, method: methodFor(reference), headers: HEADERS };
     for (const body of bodies) {
-      for (let sent = 0; sent < times; sent += 1) await sendOnce(agent, { ...target, body });
+      for (let sent = 0; sent < times; sent += 1) await sendOnce(agent, { body, ...target });
     }
   };
 

@@ -72,11 +72,11 @@ export function paymentTransfers(
   const transfers: Transfer[] = [];
   if (toMerchant > 0n) {
     const credit = merchantAccount(payment.merchant_id, balance, payment.currency);
-    transfers.push({ ...common, id: ids[0], credit, amount_minor: toMerchant, cause: 'payment' });
+    transfers.push({ id: ids[0], credit, amount_minor: toMerchant, cause: 'payment', ...common });
   }
   if (payment.fee_minor > 0n) {
     const credit = feesAccount(payment.shard, payment.currency);
-    transfers.push({ ...common, id: ids[1], credit, amount_minor: payment.fee_minor, cause: 'fee' });
+    transfers.push({ id: ids[1], credit, amount_minor: payment.fee_minor, cause: 'fee', ...common });
   }
   return transfers;
 }

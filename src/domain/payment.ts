@@ -166,12 +166,12 @@ export function movePayment(
   if (next.kind === 'conflict') throw new StateConflict(payment, fact);
   const done = isFinal(next.to);
   const row = {
-    ...usualColumns(payment),
-    ...columns,
     status: next.to,
     reason,
     completed_at: done ? now : null,
     events: done ? payment.events + 1 : payment.events,
+    ...usualColumns(payment),
+    ...columns,
   };
   const moved: Payment = { ...payment, ...row, version: payment.version + 1 };
   return {

@@ -57,8 +57,8 @@ function methodFaults(offered: readonly PaymentMethod[], body: Partial<CollectBo
     if (error instanceof Refusal) return error.more.details ?? [];
     throw error;
   }
-  const given = { ...body, cardnet_payment_method: body.cardnet_payment_method ?? body.mastercard_payment_method };
-  const missing = (NEEDED_AT_COLLECT[method] ?? []).filter((field) => absent(given[field]));
+  const older = (field: string) => (field === 'cardnet_payment_method' ? body.mastercard_payment_method : undefined);
+  const missing = (NEEDED_AT_COLLECT[method] ?? []).filter((field) => absent(body[field] ?? older(field)));
   return missing.map((field) => ({ field, code: 'REQUIRED' }));
 }
 
@@ -144,6 +144,6 @@ export function browserOf(call: Pick<Call, 'header' | 'address'>): BrowserFacts 
     accept: call.header('accept'),
     userAgent: call.header('user-agent'),
     language: call.header('accept-language'),
-    address: call.address,
+    address: call.address(),
   };
 }

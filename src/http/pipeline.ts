@@ -334,9 +334,7 @@ function callOf(
     query: request.query,
     language: languageOfRequest(request),
     requestId: exchange.requestId,
-    get address() {
-      return addressOf(parts, request);
-    },
+    address: () => addressOf(parts, request),
     header: (name) => request.headers[name]?.toString(),
     count: (limit, key) => countBy(parts, response, limit, key),
     noteTransaction(transactionId) {

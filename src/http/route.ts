@@ -48,7 +48,7 @@ export interface Call<
   /** `req_…`, the same as in the `X-Request-Id` header, the error envelope and the log. */
   readonly requestId: string;
   /** The caller's address, behind the proxies that are trusted. */
-  readonly address: string;
+  address(): string;
   /** A request header by its lower-case name; undefined when absent. Several of one name are joined by a comma. */
   header(name: string): string | undefined;
   /** Counts this call under a traffic limit whose key only the body says. @throws Refusal 1301 when it is used up. */

@@ -42,9 +42,9 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inqu
 async function inquiryOf(deps: Deps, attempt: Attempt): Promise<Inquiry> {
   const { id, reference, payment_id, amount_minor, currency } = attempt;
   const about = { reference, attemptId: id, amountMinor: amount_minor, currency };
-  if (attempt.purpose !== 'refund') return { ...about, orderId: payment_id };
+  if (attempt.purpose !== 'refund') return { orderId: payment_id, ...about };
   const { payment } = await requireRefundOf(deps, attempt);
-  return { ...about, orderId: payment.id, movement: 'refund' };
+  return { orderId: payment.id, movement: 'refund', ...about };
 }
 
 /** No money has been asked for: it is the authentication that the network knows of. */

@@ -30,13 +30,13 @@ export async function submitToCarrier(
   const closed = refusalOf(() => requireSubmittable(caller.session, payment, deps.clock.now()));
   if (closed !== undefined) return refuse(deps.store, answering, closed);
   const route = carrierFor(deps, msisdn, payment);
-  const intention: Intention = { ...route, method: 'mobile_money', msisdn, callLife: CALL_LIFE_MS };
+  const intention: Intention = { method: 'mobile_money', msisdn, callLife: CALL_LIFE_MS, ...route };
   const intended = await intendAttempt(deps, caller, payment, intention, answering.receipt).catch((error: unknown) => {
     if (error instanceof Refusal) return error;
     throw error;
   });
   if (intended instanceof Refusal) return refuse(deps.store, answering, intended);
-  const rest = callAndRecord(deps, caller, { ...intended, msisdn }, route.connector, answering);
+  const rest = callAndRecord(deps, caller, { msisdn, ...intended }, route.connector, answering);
   deps.underWay.set(payment.session_id, rest);
   try {
     return await rest;
@@ -92,8 +92,8 @@ async function callAndRecord(
       soundAlarm(deps, settled);
       const change = settled.change === undefined ? {} : { change: settled.change };
       // Whatever we were told, the carrier may have said otherwise since: what is settled is answered.
-      if (settled.attempt.status === 'not_sent') return { ...change, refusal: carrierDown(attempt) };
-      return { ...change, answer: { payment: settled.payment } };
+      if (settled.attempt.status === 'not_sent') return { refusal: carrierDown(attempt), ...change };
+      return { answer: { payment: settled.payment }, ...change };
     });
   return persist(deps, record);
 }

@@ -74,10 +74,13 @@ export function createMtnMomoClient(
 ): MtnMomoClient {
   const { outbound, clock, log } = doors;
   const base = `${config.baseUrl}/${product}`;
-  const subscription = { 'ocp-apim-subscription-key': config.subscriptionKey };
+  const common = {
+    'ocp-apim-subscription-key': config.subscriptionKey,
+    'x-target-environment': config.targetEnvironment,
+  };
 
   const ask: Ask = async (request) =>
-    heard(await outbound.request({ ...request, trust: 'upstream', answerLimit: ANSWER_LIMIT }));
+    heard(await outbound.request({ trust: 'upstream', answerLimit: ANSWER_LIMIT, ...request }));
 
   const tokens = createTokens(clock, () => fetchToken(config, product, ask, log));
 
@@ -100,31 +103,29 @@ export function createMtnMomoClient(
     request(reference, body, callbackUrl) {
       const callback = callbackFor(config, callbackUrl);
       const headers = {
-        ...subscription,
         'content-type': 'application/json',
         'x-reference-id': reference,
-        'x-target-environment': config.targetEnvironment,
         // An empty value is refused with 500, so the header is there or it is not.
         ...(callback === undefined ? {} : { 'x-callback-url': callback }),
+        ...common,
       };
       const text = JSON.stringify(body);
       return authorised(START_TIMEOUT, (authorization, timeout) =>
         ask({
           method: 'POST',
           url: `${base}/v1_0/${resource}`,
-          headers: { ...headers, authorization },
+          headers: { authorization, ...headers },
           body: text,
           timeout,
         }),
       );
     },
     statusOf(reference) {
-      const headers = { ...subscription, 'x-target-environment': config.targetEnvironment };
       return authorised(INQUIRE_TIMEOUT, (authorization, timeout) =>
         ask({
           method: 'GET',
           url: `${base}/v1_0/${resource}/${encodeURIComponent(reference)}`,
-          headers: { ...headers, authorization },
+          headers: { authorization, ...common },
           timeout,
         }),
       );

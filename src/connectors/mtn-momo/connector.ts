@@ -78,10 +78,10 @@ function openProduct(config: MtnMomoConfig, product: Product, doors: Doors) {
 
 function requestToPay(order: CollectOrder): MoneyRequest {
   return {
-    ...moneyOf(order),
     payer: partyOf(order.msisdn),
     payerMessage: noteOf(order.customerReference),
     payeeNote: noteOf(order.merchantName),
+    ...moneyOf(order),
   };
 }
 
@@ -89,10 +89,10 @@ function requestToPay(order: CollectOrder): MoneyRequest {
 function transfer(order: PayoutOrder): MoneyRequest {
   const { merchantName, note } = order;
   return {
-    ...moneyOf(order),
     payee: partyOf(order.msisdn),
     payerMessage: noteOf(order.customerReference),
     payeeNote: noteOf(note === null ? merchantName : `${merchantName}: ${note}`),
+    ...moneyOf(order),
   };
 }
 
