@@ -103,6 +103,7 @@ export async function assembleTools(
     codeText: (language, words) => say(languageOf(language), 'sms.code', words),
     payoutText,
     underWay: new Map(),
+    recording: new Map(),
     background: (work) => {
       const tracked = work
         .catch((error: unknown) => platform.log.error('background_failed', {}, error))

@@ -26,7 +26,7 @@ import { type CommitStats, newCommitStats, tally } from './stats.ts';
 const MOST_WAITING = 20_000;
 const MOST_IN_BATCH = 256;
 /** What the last batches wrote is remembered for this many: what waits may have been decided before they committed. */
-const BATCHES_KNOWN = 2;
+const BATCHES_KNOWN = 4;
 /** How often a batch is sent again because of collisions or lost connections. */
 const MOST_RESENDS = 5;
 /** And for how long: whoever waited longer is better told to come again. The first time does not count: a server takes a second to find a deadlock. */

@@ -8,7 +8,7 @@ import type { Inquiry } from '../connectors/connector.ts';
 import type { Inquired } from '../domain/attempt-settlement.ts';
 import type { Attempt } from '../domain/records.ts';
 import { isOld } from './archive-find.ts';
-import { readOrder, settleOutgoingWord } from './attempt-outgoing.ts';
+import { settleOutgoingInquiry } from './attempt-outgoing.ts';
 import { openOrder, settleByInquiry } from './attempt-settle.ts';
 import { attemptOfCallback } from './callback-url.ts';
 import { carryOn } from './card-pay.ts';
@@ -26,8 +26,8 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inqu
   const asked = { at: deps.clock.now(), inquiry };
   const asking = inquiryOf(deps, attempt).then((about) => connector.inquire(about));
   if (attempt.purpose !== 'payment') {
-    const [word, order] = await Promise.all([asking, readOrder(deps, attempt)]);
-    const settled = await settleOutgoingWord(deps, { attempt, order }, word, asked);
+    const word = await asking;
+    const settled = await settleOutgoingInquiry(deps, attempt, word, asked);
     const fields = { purpose: attempt.purpose, attempt_status: settled.attempt.status };
     deps.log.debug('attempt_inquired', { attempt_id: attempt.id, word: word.kind, ...fields });
     return;

@@ -5,14 +5,16 @@
  * on fresh rows until its change commits; who comes second finds it settled.
  */
 
+import type { InquiryAnswer } from '../connectors/connector.ts';
 import type { Inquired, Word } from '../domain/attempt-settlement.ts';
 import { type Outgoing, type OutgoingSettlement, settleOutgoing } from '../domain/outgoing.ts';
 import { lineOrder } from '../domain/payout-outgoing.ts';
 import type { Attempt, AttemptPurpose } from '../domain/records.ts';
 import { refundOrder } from '../domain/refund-outgoing.ts';
+import { recorded, whileRecording } from './attempt-record.ts';
 import { settlementContext, soundAlarm, upstreamOf } from './attempt-settle.ts';
 import { atHandFirst, type Deps } from './deps.ts';
-import { settle } from './perform.ts';
+import { persist, settle } from './perform.ts';
 import { requireRefundOf } from './refund-read.ts';
 
 type Needs = Pick<Deps, 'store' | 'payoutText'>;
@@ -51,29 +53,50 @@ export async function readOutgoing(deps: Needs, attempt: Attempt): Promise<Outgo
   return { attempt: found, order };
 }
 
+/** When an upstream was asked, and why; `false` where it answers to our own call. */
+interface Asked {
+  readonly at: number;
+  readonly inquiry: Inquired | false;
+}
+
 /**
- * Settles an attempt by a word. `rows` are at hand, and may be old: the guards find what has moved. An attempt that has
- * taken a step meanwhile is no longer the one that was due.
+ * Settles an attempt by the answer to our own call. `rows` are at hand, and may be old: the guards find what has moved. Tried
+ * again while the database is away.
  */
-export async function settleOutgoingWord(
-  deps: Deps,
-  rows: OutgoingRows,
-  word: Word,
-  asked: { readonly at: number; readonly inquiry: Inquired | false },
-): Promise<OutgoingSettlement> {
+export function recordOutgoing(deps: Deps, rows: OutgoingRows, word: Word): Promise<OutgoingSettlement> {
   const { attempt } = rows;
+  const read = atHandFirst(rows, () => readOutgoing(deps, attempt));
+  const asked = { at: attempt.created_at, inquiry: false } as const;
+  return whileRecording(deps, attempt.id, () => persist(deps, () => settleWord(deps, attempt, read, word, asked)));
+}
+
+/** Settles an attempt by the answer to an inquiry, on the rows as they are when it has come. */
+export async function settleOutgoingInquiry(
+  deps: Deps,
+  attempt: Attempt,
+  word: InquiryAnswer,
+  asked: { readonly at: number; readonly inquiry: Inquired },
+): Promise<OutgoingSettlement> {
+  await recorded(deps, attempt.id);
+  return settleWord(deps, attempt, () => readOutgoing(deps, attempt), word, asked);
+}
+
+/** An attempt that has taken a step since it was looked at is no longer the one that was due. */
+async function settleWord(
+  deps: Deps,
+  attempt: Attempt,
+  read: () => Promise<OutgoingRows>,
+  word: Word,
+  asked: Asked,
+): Promise<OutgoingSettlement> {
   const upstream = upstreamOf(deps, attempt);
-  const settled = await settle(
-    deps.store,
-    atHandFirst(rows, () => readOutgoing(deps, attempt)),
-    (now) => {
-      const inquiry = asked.inquiry === 'due' && now.attempt.status !== attempt.status ? 'hint' : asked.inquiry;
-      const context = settlementContext(deps, upstream, { at: asked.at, inquiry });
-      const settlement = settleOutgoing(now.attempt, now.order, word, context);
-      const { change } = settlement;
-      return change === undefined ? { answer: settlement } : { change, answer: settlement };
-    },
-  );
+  const settled = await settle(deps.store, read, (now) => {
+    const inquiry = asked.inquiry === 'due' && now.attempt.status !== attempt.status ? 'hint' : asked.inquiry;
+    const context = settlementContext(deps, upstream, { at: asked.at, inquiry });
+    const settlement = settleOutgoing(now.attempt, now.order, word, context);
+    const { change } = settlement;
+    return change === undefined ? { answer: settlement } : { change, answer: settlement };
+  });
   soundAlarm(deps, settled);
   return settled;
 }

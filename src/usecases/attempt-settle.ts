@@ -8,6 +8,7 @@ import type { InquiryAnswer } from '../connectors/connector.ts';
 import type { Inquired, SettlementContext, Word } from '../domain/attempt-settlement.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
+import { recorded } from './attempt-record.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
 import { persist, settle } from './perform.ts';
 
@@ -65,6 +66,7 @@ export async function settleByInquiry(
   const connector = deps.connectors.upstream(attempt.connector);
   if (connector === undefined) throw new Error(`no connector is called ${attempt.connector}`);
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
+  await recorded(deps, attempt.id);
   const atHand = rowsAtHand(deps, attempt, payment);
   const settleOn = (read: () => Promise<SettlementRows>): Promise<Settlement> =>
     settle(deps.store, read, (rows) => {

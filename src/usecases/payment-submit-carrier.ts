@@ -12,6 +12,7 @@ import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '../domain/submission.ts';
 import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
 import { type Intended, type Intention, intendAttempt } from './attempt-intend.ts';
+import { whileRecording } from './attempt-record.ts';
 import { readSettlement, settlementContext, soundAlarm } from './attempt-settle.ts';
 import { callbackUrl } from './callback-url.ts';
 import type { SessionCaller } from './callers.ts';
@@ -95,7 +96,7 @@ async function callAndRecord(
       if (settled.attempt.status === 'not_sent') return { refusal: carrierDown(attempt), ...change };
       return { answer: { payment: settled.payment }, ...change };
     });
-  return persist(deps, record);
+  return whileRecording(deps, attempt.id, () => persist(deps, record));
 }
 
 /** Asks the carrier, unless too much time has passed since the attempt was written. */

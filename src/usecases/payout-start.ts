@@ -16,7 +16,7 @@ import { shardOfWallet } from '../domain/wallet.ts';
 import { CommitUnknown } from '../store/errors.ts';
 import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
-import { settleOutgoingWord } from './attempt-outgoing.ts';
+import { recordOutgoing } from './attempt-outgoing.ts';
 import { callbackUrl } from './callback-url.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
 import { persist, settle } from './perform.ts';
@@ -65,9 +65,7 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
     const { kind, reason } = word;
     deps.log.warn('attempt_unsure', { attempt_id: attempt.id, connector: connector.name, kind, reason });
   }
-  const rows = { attempt, order: lineOrder(line, deps.payoutText) };
-  const asked = { at: attempt.created_at, inquiry: false } as const;
-  const written = persist(deps, () => settleOutgoingWord(deps, rows, word, asked));
+  const written = recordOutgoing(deps, { attempt, order: lineOrder(line, deps.payoutText) }, word);
   return { answered: word.kind !== 'unknown' && word.kind !== 'not_sent', written };
 }
 

@@ -13,7 +13,7 @@ import { intendRefund, refundOrder } from '../domain/refund-outgoing.ts';
 import { CommitUnknown } from '../store/errors.ts';
 import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
-import { settleOutgoingWord } from './attempt-outgoing.ts';
+import { recordOutgoing } from './attempt-outgoing.ts';
 import { callbackUrl } from './callback-url.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
 import { type Deps, newId } from './deps.ts';
@@ -50,8 +50,7 @@ export async function startRefund(deps: Deps, known: Refund): Promise<boolean | 
   if (isUnsure) {
     deps.log.warn('attempt_unsure', { attempt_id: attempt.id, kind: word.kind, reason: word.reason });
   }
-  const asked = { at: attempt.created_at, inquiry: false } as const;
-  await persist(deps, () => settleOutgoingWord(deps, { attempt, order: refundOrder(rows) }, word, asked));
+  await recordOutgoing(deps, { attempt, order: refundOrder(rows) }, word);
   return !isUnsure;
 }
 

@@ -1,0 +1,63 @@
+/**
+ * A callback that comes while the answer to our own call is being written: what the carrier is asked then is decided after it.
+ */
+
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { type FickleCarrier, openFickleCarrier } from './fickle-carrier.ts';
+import { collect, numberEnding, payByPhone, rowsOf, statusOf, until } from './flows.ts';
+import { attemptOf, callBack } from './phone-payments.ts';
+
+let carrier: FickleCarrier;
+let world: World;
+let other: pg.Client;
+
+beforeAll(async () => {
+  carrier = await openFickleCarrier();
+  world = await openWorld({ env: { MTN_MOMO_BASE_URL: carrier.url } });
+  other = new pg.Client({ connectionString: world.databaseUrl });
+  await other.connect();
+});
+afterAll(async () => {
+  await other.end();
+  await world.close();
+  await carrier.close();
+});
+
+const hasInquired = async (): Promise<true | undefined> => {
+  const text = await (await fetch(`${world.url}/metrics`)).text();
+  return /operation="inquire",outcome="approved"\} 1$/m.test(text) || undefined;
+};
+
+test('a callback that overtakes the record of the carrier’s answer is decided after it, and nothing in vain', async () => {
+  const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
+  const held = carrier.holdNext();
+  const submitting = payByPhone(world, paying, numberEnding('42'));
+  await held.asked;
+  const attempt = await attemptOf(world, paying);
+  // Whoever writes that row from now on waits.
+  await other.query('begin');
+  await other.query('select 1 from attempt where id = $1 for update', [attempt.id]);
+  held.answer({ status: 202, body: '' });
+  await until(async () => {
+    const text = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return (await rowsOf(world, text))[0];
+  });
+
+  carrier.say('SUCCESSFUL');
+  const calling = callBack(callbackUrl(world.gateway.deps, attempt), {});
+  await until(hasInquired);
+  // Whatever that answer sets off at once has begun by the time that these are answered.
+  for (const _ of [1, 2, 3]) expect(await statusOf(world, paying)).toBe('processing');
+  const { commit } = world.gateway.store.stats();
+  await other.query('rollback');
+  expect(commit.waiting).toBe(0);
+
+  expect((await submitting).json).toMatchObject({ status: 'pending_mobile_money_verification' });
+  expect(await calling).toBe(200);
+  expect(await statusOf(world, paying)).toBe('approved');
+  expect(world.gateway.store.stats().commit).toMatchObject({ lostInBatch: 0, lostAtDatabase: 0 });
+  expect(await world.gateway.store.audit()).toEqual([]);
+});
