@@ -141,7 +141,7 @@ export function batchOf(merchant: Merchant, order: PayoutOrder, place: BatchPlac
 function beneficiaryOf(merchant: Merchant, order: PayoutOrder, line: OrderedLine): Beneficiary {
   const { amountMinor, ...known } = line;
   const fee = payoutFeeOf(merchant, order.receipt_mode, amountMinor, order.currency);
-  return { ...known, amount_minor: amountMinor.toString(), fee_minor: fee.toString() };
+  return { amount_minor: amountMinor.toString(), fee_minor: fee.toString(), ...known };
 }
 
 /**

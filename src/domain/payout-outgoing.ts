@@ -45,7 +45,7 @@ export function lineOrder(line: PayoutLine, text: LineText): Outgoing {
     status: line.status,
     isItsOwn: (attempt) => line.attempt_id === attempt.id && !isPaidOut(line.status),
     waits: line.status === 'pending',
-    move: (fact, reason, attempt, context) => afterWord(line, fact, reason, attempt, { ...context, text }),
+    move: (fact, reason, attempt, context) => afterWord(line, fact, reason, attempt, { text, ...context }),
     notePaid: (attempt) => notePaid(line, attempt),
   };
 }

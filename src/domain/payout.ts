@@ -132,17 +132,31 @@ export function moveLine(
   if (next.kind === 'conflict') throw new PayoutConflict(line, fact);
   const done = isPaidOut(next.to);
   const row = {
-    ...(next.to === 'pending' ? {} : { next_start_at: null }),
-    ...(done ? { reserved_at: null, events: line.events + 1 } : {}),
-    ...columns,
     status: next.to,
     reason,
     completed_at: done ? now : null,
+    ...usualColumns(line),
+    ...(next.to === 'pending' ? {} : { next_start_at: null }),
+    ...(done ? { reserved_at: null, events: line.events + 1 } : {}),
+    ...columns,
   };
   return {
     line: { ...line, ...row, version: line.version + 1 },
     update: { table: 'payout_line', shard: line.shard, id: line.id, version: line.version, row },
   };
+}
+
+/** What moves write besides the status, changed or not, so that the moves of a batch are one statement (as a payment's are). */
+function usualColumns({
+  attempt_id,
+  provider_reference,
+  tries,
+  events,
+  reserved_at,
+  started_at,
+  next_start_at,
+}: PayoutLine) {
+  return { attempt_id, provider_reference, tries, events, reserved_at, started_at, next_start_at };
 }
 
 /** A fact that contradicts what the merchant was told. */
@@ -158,12 +172,12 @@ type Moves = Pick<PayoutLine, 'shard' | 'id' | 'merchant_id' | 'currency' | 'amo
 /** Puts a line's amount and fee aside. The change loses when the merchant has not so much available. */
 export function reserveTransfer(line: Moves, id: string, at: number): Transfer {
   return {
-    ...common(line, at),
     id,
     debit: merchantAccount(line.merchant_id, 'available', line.currency),
     credit: merchantAccount(line.merchant_id, 'reserved', line.currency),
     amount_minor: costOf(line),
     cause: 'payout_reserved',
+    ...common(line, at),
   };
 }
 
@@ -171,21 +185,21 @@ export function reserveTransfer(line: Moves, id: string, at: number): Transfer {
 export function paidTransfers(line: Moves, target: AccountRef, ids: readonly [string, string], at: number): Transfer[] {
   const reserved = merchantAccount(line.merchant_id, 'reserved', line.currency);
   const paid: Transfer = {
-    ...common(line, at),
     id: ids[0],
     debit: reserved,
     credit: target,
     amount_minor: line.amount_minor,
     cause: 'payout',
+    ...common(line, at),
   };
   if (line.fee_minor === 0n) return [paid];
   const fee: Transfer = {
-    ...common(line, at),
     id: ids[1],
     debit: reserved,
     credit: feesAccount(line.shard, line.currency),
     amount_minor: line.fee_minor,
     cause: 'payout_fee',
+    ...common(line, at),
   };
   return [paid, fee];
 }
@@ -193,12 +207,12 @@ export function paidTransfers(line: Moves, target: AccountRef, ids: readonly [st
 /** Gives back what was put aside. */
 export function returnTransfer(line: Moves, id: string, at: number): Transfer {
   return {
-    ...common(line, at),
     id,
     debit: merchantAccount(line.merchant_id, 'reserved', line.currency),
     credit: merchantAccount(line.merchant_id, 'available', line.currency),
     amount_minor: costOf(line),
     cause: 'payout_returned',
+    ...common(line, at),
   };
 }
 

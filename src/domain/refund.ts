@@ -114,11 +114,11 @@ export function moveRefund(rows: RefundRows, toTake: RefundStep, context: Refund
   if (next.kind === 'repeated') return undefined;
   if (next.kind === 'conflict') throw new RefundConflict(refund, fact);
   const row = {
-    ...(next.to === 'pending' ? {} : { next_start_at: null }),
-    ...columns,
     status: next.to,
     reason,
     completed_at: isRefundOver(next.to) ? context.now : null,
+    ...(next.to === 'pending' ? {} : { next_start_at: null }),
+    ...columns,
   };
   if (next.to === 'completed') return complete(rows, row, toTake.target, context);
   if (next.to === 'failed') return fail(rows, row, context);
@@ -164,7 +164,7 @@ export function giveBack(
   const columns = { refunded_minor, refunding_minor };
   const isLast = refunded_minor === payment.amount_minor;
   const moved = isLast ? movePayment(payment, 'refunded_in_full', null, now, columns) : undefined;
-  const row = { ...columns, events: payment.events + 1 };
+  const row = { events: payment.events + 1, ...columns };
   const after = moved?.payment ?? { ...payment, ...row, version: payment.version + 1 };
   const { shard, id, version } = payment;
   const event = refundEvent(after, refund, newId('evt', shard), now);

@@ -103,7 +103,7 @@ function readLines(deps: Checking, body: Readable<PayoutBody>): Reading<readonly
       faults.push(fault(`${field}.${FIELD[mode ?? 'wallet']}`, 'DUPLICATE_BENEFICIARY'));
     if (key !== undefined) seen.add(key);
     if (receiver.value === undefined || amount === undefined) continue;
-    lines.push({ ...receiver.value, amount: given.amount ?? '', amountMinor: amount.minor });
+    lines.push({ amount: given.amount ?? '', amountMinor: amount.minor, ...receiver.value });
   }
   if (known !== undefined && total > totalMost(known)) {
     const maximum = formatMinor(totalMost(known), known);

@@ -49,7 +49,8 @@ function presentChecked({ batch, lines, sufficientFunds }: PayoutSent, language:
     ...presentOrder(batch),
     dates: batch.dates,
     beneficiaries: lines.map((line) => ({
-      ...receiverOf(line),
+      phone_number: line.msisdn ?? undefined,
+      wallet_number: line.wallet_number ?? undefined,
       amount: line.amount,
       currency: line.currency,
       fee_amount: formatMinor(line.fee_minor, line.currency),
@@ -101,7 +102,8 @@ function presentCounts({ pending, processing, completed, failed }: PayoutCounts)
 
 function presentLine(line: PayoutLine, language: Language) {
   return {
-    ...receiverOf(line),
+    phone_number: line.msisdn ?? undefined,
+    wallet_number: line.wallet_number ?? undefined,
     amount: line.amount,
     currency: line.currency,
     status: line.status,
@@ -109,10 +111,6 @@ function presentLine(line: PayoutLine, language: Language) {
     message: payoutText(language, line),
     fee_amount: formatMinor(line.fee_minor, line.currency),
   };
-}
-
-function receiverOf({ msisdn, wallet_number }: Pick<PayoutLine, 'msisdn' | 'wallet_number'>) {
-  return msisdn === null ? { wallet_number: wallet_number ?? '' } : { phone_number: msisdn };
 }
 
 export function presentBatches({ batches, nextCursor }: BatchPage) {
@@ -159,7 +157,8 @@ export function presentPayoutDetail(line: PayoutLine, language: Language) {
     total_amount: formatMinor(costOf(line), currency),
     customer_reference: line.customer_reference,
     receipt_mode: line.receipt_mode,
-    ...(msisdn === null ? receiverOf(line) : { phone_number: maskPhone(msisdn) }),
+    phone_number: msisdn === null ? undefined : maskPhone(msisdn),
+    wallet_number: line.wallet_number ?? undefined,
     carrier: line.carrier,
     provider_reference: line.provider_reference,
     occurrence: line.occurrence,

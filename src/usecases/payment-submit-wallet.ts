@@ -132,9 +132,9 @@ function decide(
     throw refuseField(1102, typed.numberField, 'WALLET_CURRENCY', { currency: wallet.currency });
   }
   const columns = {
-    ...methodColumns(payment, caller.merchant, typed.kind),
     wallet_number: wallet.id,
     submitted_at: now,
+    ...methodColumns(payment, caller.merchant, typed.kind),
   };
   const ready: Payment = { ...payment, ...columns };
   if ((rows.account?.balance ?? 0n) < ready.total_minor) throw new Refusal(1201, { transactionId: payment.id });
