@@ -6,7 +6,8 @@
  */
 
 import { PROOF_BYTES_MOST } from '../domain/file-type.ts';
-import type { Checkout, Merchant } from '../domain/records.ts';
+import type { Checkout } from '../domain/page-records.ts';
+import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalCode } from '../domain/refusal.ts';
 import { checkoutText } from '../messages/checkout/words.ts';
 import type { Page, PageAnswer, PageRequest, Pages } from '../messages/page.ts';

@@ -5,7 +5,7 @@
  */
 
 import { PAGE_LIFE_MS } from '../domain/checkout.ts';
-import type { Checkout } from '../domain/records.ts';
+import type { Checkout } from '../domain/page-records.ts';
 import { wantsHtml } from '../messages/accept.ts';
 import { isLanguage, type Language, languageOf } from '../messages/messages.ts';
 import { negotiate } from '../messages/negotiate.ts';

@@ -6,16 +6,15 @@
  */
 
 import type { PayoutBatch, PayoutLine, Refund } from './outgoing-records.ts';
+import type { Checkout, MerchantLogo } from './page-records.ts';
 import type {
   Account,
   Attempt,
-  Checkout,
   Credential,
   IdempotencyRecord,
   Keyed,
   LedgerTransfer,
   Merchant,
-  MerchantLogo,
   OneTimeCode,
   Payment,
   PaymentHistory,

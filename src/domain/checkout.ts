@@ -6,7 +6,7 @@
  */
 
 import { isId } from './ids.ts';
-import type { Checkout } from './records.ts';
+import type { Checkout } from './page-records.ts';
 
 /**
  * How long the browser that opened a page keeps it once nothing new can be started on it: a transfer's proof may come

@@ -5,16 +5,15 @@
  */
 
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
+import type { Checkout, MerchantLogo } from '../domain/page-records.ts';
 import type {
   Account,
   Attempt,
-  Checkout,
   Credential,
   CredentialStatus,
   EventStatus,
   IdempotencyRecord,
   Merchant,
-  MerchantLogo,
   MerchantStatus,
   OneTimeCode,
   Payment,

@@ -6,7 +6,8 @@
 
 import type { Change } from '../domain/change.ts';
 import { ticketOf } from '../domain/checkout.ts';
-import type { Checkout, Payment, Session } from '../domain/records.ts';
+import type { Checkout } from '../domain/page-records.ts';
+import type { Payment, Session } from '../domain/records.ts';
 import { type Deps, newId } from './deps.ts';
 
 /** Whether a payment is shown on a hosted page: on none, on a new one, or on the one that the customer has before him. */

@@ -7,7 +7,7 @@
 
 import { isKept, ticketParts } from '../domain/checkout.ts';
 import { isId, shardOf } from '../domain/ids.ts';
-import type { Checkout } from '../domain/records.ts';
+import type { Checkout } from '../domain/page-records.ts';
 import { pageSecret } from './checkout-make.ts';
 import type { Deps } from './deps.ts';
 import { settle } from './perform.ts';

@@ -6,7 +6,8 @@
  */
 
 import { feeColumns } from '../domain/fee.ts';
-import type { Attempt, Checkout, Merchant, OneTimeCode, Payment, PaymentMethod, Session } from '../domain/records.ts';
+import type { Checkout } from '../domain/page-records.ts';
+import type { Attempt, Merchant, OneTimeCode, Payment, PaymentMethod, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isSubmitted, type SubmittedMethod } from '../domain/submission.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';

@@ -7,7 +7,8 @@
 
 import type { Claim, Update } from '../domain/change.ts';
 import { judgeLogo, LOGO_BYTES_MOST } from '../domain/file-type.ts';
-import type { Merchant, MerchantBrand, MerchantLogo } from '../domain/records.ts';
+import type { MerchantLogo } from '../domain/page-records.ts';
+import type { Merchant, MerchantBrand } from '../domain/records.ts';
 import { type OperatorDeps, OperatorError, requireMerchant, settleKnown } from './operator.ts';
 
 export interface MerchantBrandChange {
