@@ -1,7 +1,7 @@
 /**
  * A memory of what was found lately, bounded.
  *
- * Invariant: it holds at most `most` entries, and the newer half of those that were ever put in.
+ * Invariant: it holds at most `most` entries (two at least), and of those that were put in the newest half of so many.
  */
 
 export interface Memory<V> {
@@ -14,7 +14,7 @@ export interface Memory<V> {
  * oldest entry for each new one has to walk over the places of those that it gave up before: 5.5 µs with 5 000 entries.)
  */
 export function createMemory<V>(most: number): Memory<V> {
-  const half = Math.ceil(most / 2);
+  const half = Math.max(1, Math.floor(most / 2));
   let newer = new Map<string, V>();
   let older = new Map<string, V>();
   return {

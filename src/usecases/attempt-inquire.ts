@@ -4,7 +4,8 @@
  * Invariant: nothing is believed but an inquiry's answer. An attempt is asked about until it is settled.
  */
 
-import type { Inquiry } from '../connectors/connector.ts';
+import type { Inquiry, InquiryAnswer } from '../connectors/connector.ts';
+import { isBeingAsked } from '../domain/attempt.ts';
 import type { Inquired } from '../domain/attempt-settlement.ts';
 import type { Attempt } from '../domain/records.ts';
 import { isOld } from './archive-find.ts';
@@ -27,6 +28,7 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inqu
   const asking = inquiryOf(deps, attempt).then((about) => connector.inquire(about));
   if (attempt.purpose !== 'payment') {
     const word = await asking;
+    if (saysNothing(word, attempt, asked)) return;
     const settled = await settleOutgoingInquiry(deps, attempt, word, asked);
     const fields = { purpose: attempt.purpose, attempt_status: settled.attempt.status };
     deps.log.debug('attempt_inquired', { attempt_id: attempt.id, word: word.kind, ...fields });
@@ -34,8 +36,21 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inqu
   }
   const known = openOrder(deps, attempt) ?? deps.store.payment.get(attempt.shard, attempt.payment_id);
   const [word, order] = await Promise.all([asking, known]);
+  if (saysNothing(word, attempt, asked)) return;
   const payment = await settleByInquiry(deps, attempt, order, word, asked);
   deps.log.debug('attempt_inquired', { attempt_id: attempt.id, word: word.kind, payment_status: payment.status });
+}
+
+/**
+ * That the upstream did not know of an order says nothing where our own call may not have brought it yet; nor does it when
+ * the call has been answered meanwhile. Only a round that finds the attempt due takes it for more.
+ */
+function saysNothing(
+  word: InquiryAnswer,
+  attempt: Attempt,
+  { at, inquiry }: { readonly at: number; readonly inquiry: Inquired },
+): boolean {
+  return word.kind === 'not_found' && inquiry === 'hint' && isBeingAsked(attempt, at);
 }
 
 /** What was ordered. A refund is a movement of the order that it gives back. */

@@ -65,9 +65,12 @@ interface Asked {
  */
 export function recordOutgoing(deps: Deps, rows: OutgoingRows, word: Word): Promise<OutgoingSettlement> {
   const { attempt } = rows;
-  const read = atHandFirst(rows, () => readOutgoing(deps, attempt));
   const asked = { at: attempt.created_at, inquiry: false } as const;
-  return whileRecording(deps, attempt.id, () => persist(deps, () => settleWord(deps, attempt, read, word, asked)));
+  const write = (): Promise<OutgoingSettlement> => {
+    const read = atHandFirst(rows, () => readOutgoing(deps, attempt));
+    return settleWord(deps, attempt, read, word, asked);
+  };
+  return whileRecording(deps, attempt.id, () => persist(deps, write));
 }
 
 /** Settles an attempt by the answer to an inquiry, on the rows as they are when it has come. */

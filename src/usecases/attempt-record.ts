@@ -8,10 +8,15 @@
 
 import type { Deps } from './deps.ts';
 
-type Recording = Pick<Deps, 'recording'>;
+/** A commit takes milliseconds; a database that is away is waited for by whoever writes, and not by a callback as well. */
+const PATIENCE_MS = 2_000;
 
 /** Writes what the upstream answered to our call; those who wait by `recorded` come after it. */
-export async function whileRecording<T>(deps: Recording, attemptId: string, write: () => Promise<T>): Promise<T> {
+export async function whileRecording<T>(
+  deps: Pick<Deps, 'recording'>,
+  attemptId: string,
+  write: () => Promise<T>,
+): Promise<T> {
   const writing = write();
   deps.recording.set(attemptId, writing);
   try {
@@ -21,10 +26,16 @@ export async function whileRecording<T>(deps: Recording, attemptId: string, writ
   }
 }
 
-/** Waits for what is being written of that attempt, however it ends. Returns whether there was anything. */
-export async function recorded(deps: Recording, attemptId: string): Promise<boolean> {
+/** Waits until what is being written of that attempt has been, however that ends, and not for long. */
+export async function recorded(deps: Pick<Deps, 'recording' | 'clock'>, attemptId: string): Promise<void> {
   const writing = deps.recording.get(attemptId);
-  if (writing === undefined) return false;
-  await writing.catch(() => undefined);
-  return true;
+  if (writing === undefined) return;
+  await new Promise<void>((done) => {
+    const cancel = deps.clock.after(PATIENCE_MS, done);
+    const end = (): void => {
+      cancel();
+      done();
+    };
+    writing.then(end, end);
+  });
 }

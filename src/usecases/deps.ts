@@ -91,7 +91,7 @@ export interface Deps {
   readonly payoutText: PayoutText;
   /** Submits of this process that hold a session while their upstream answers, by session id. */
   readonly underWay: Map<string, Promise<unknown>>;
-  /** Upstreams' answers to this process's own calls that are being written, by attempt id (`attempt-record.ts`). */
+  /** Carriers' answers to this process's own calls that are being written, by attempt id (`attempt-record.ts`). */
   readonly recording: Map<string, Promise<unknown>>;
   /** Keeps track of work that nobody waits for, so that a graceful stop can. */
   readonly background: (work: Promise<unknown>) => void;

@@ -4,6 +4,7 @@
 
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { type FickleCarrier, openFickleCarrier } from './fickle-carrier.ts';
@@ -60,4 +61,20 @@ test('a callback that overtakes the record of the carrier’s answer is decided 
   expect(await statusOf(world, paying)).toBe('approved');
   expect(world.gateway.store.stats().commit).toMatchObject({ lostInBatch: 0, lostAtDatabase: 0 });
   expect(await world.gateway.store.audit()).toEqual([]);
+});
+
+test('“no such order” to a callback that came before our own call was answered says nothing, when it was answered too', async () => {
+  const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
+  expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
+  const attempt = await attemptOf(world, paying);
+  expect(attempt.status).toBe('waiting');
+  carrier.forget();
+  // As it was when the callback looked for it.
+  const begun = { ...attempt, status: 'intended', version: 1 } as const;
+  await inquireAttempt(world.gateway.deps, begun);
+  expect(await attemptOf(world, paying)).toEqual(attempt);
+  expect(world.log.lines.filter((line) => line.includes('attempt_alarm'))).toEqual([]);
+  // An inquiry that begins now is a contradiction, and somebody must look.
+  await inquireAttempt(world.gateway.deps, attempt);
+  expect(world.log.lines.filter((line) => line.includes('attempt_alarm'))).toHaveLength(1);
 });

@@ -15,6 +15,8 @@ export interface FickleCarrier {
   callbackUrl(): string;
   /** What an inquiry is told from now on, in MTN's word. */
   say(status: string): void;
+  /** From now on it knows of no order: an inquiry is told 404. */
+  forget(): void;
   /** The next request to pay is not answered before the test does; a 202 otherwise. */
   holdNext(): HeldAnswer;
   close(): Promise<void>;
@@ -30,9 +32,11 @@ export async function openFickleCarrier(): Promise<FickleCarrier> {
   let callback = '';
   let order: Record<string, unknown> = {};
   let status = 'PENDING';
+  let knows = true;
   let take = (): Reply | Promise<Reply> => ACCEPTED;
   const upstream = await startScriptedUpstream(({ method, path, headers, body }) => {
     if (path.includes('/token')) return { status: 200, body: '{"access_token":"token","expires_in":3600}' };
+    if (method === 'GET' && !knows) return { status: 404, body: '{"code":"RESOURCE_NOT_FOUND"}' };
     if (method === 'GET') {
       return { status: 200, body: JSON.stringify({ ...order, status, reason: 'PAYER_LIMIT_REACHED' }) };
     }
@@ -45,6 +49,9 @@ export async function openFickleCarrier(): Promise<FickleCarrier> {
     callbackUrl: () => callback,
     say: (next) => {
       status = next;
+    },
+    forget: () => {
+      knows = false;
     },
     holdNext() {
       let answer: HeldAnswer['answer'] = () => undefined;
