@@ -112,7 +112,14 @@ export function openPayroll(options: PayrollOptions): Payroll {
       path: '/internal/sessions/create',
       bearer: `${merchant.key_id}:${merchant.secret}`,
       key: `${reference}-session-${session}`,
-      body: JSON.stringify({ amount: '1.00', currency: 'usd', customer_reference: reference, scope: 'payout' }),
+      body: JSON.stringify({
+        amount: '1.00',
+        currency: 'usd',
+        customer_reference: reference,
+        scope: 'payout',
+        // The gateway's time may pass faster than ours, and its calls are sent again when all lines have ended.
+        ttl_seconds: 86_400,
+      }),
     };
     const minted = doneOr(step, await client.post(step)) as { session_token: string };
     return minted.session_token;
