@@ -74,6 +74,7 @@ export function sendShopPage(reply: FastifyReply, page: ShopPage, status = 200):
 <link rel="icon" href="/shop/files/mark.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/style.css">
 <link rel="stylesheet" href="/shop/files/shop.css">
+<link rel="stylesheet" href="/shop/files/shop-orders.css">
 ${live && html`<script type="module" src="/assets/shop.js"></script>`}
 ${refresh !== undefined && html`<noscript><meta http-equiv="refresh" content="${refresh}"></noscript>`}
 </head>

@@ -28,6 +28,9 @@ export interface Assets {
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="9" fill="#0b6e4f"/><path d="M8 22V11l8 7 8-7v11" fill="none" stroke="#fff" stroke-width="3.2" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
 
+/** The parts of the one stylesheet, in their order: later rules win. */
+const SHEETS = ['page.css', 'page-ways.css', 'page-states.css'];
+
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 export function openAssets(): Assets {
@@ -41,7 +44,8 @@ export function openAssets(): Assets {
     byFile.set(file, { type, plain, br: brotliCompressSync(plain), gzip: gzipSync(plain) });
     addresses.set(name, `/checkout/assets/${file}`);
   };
-  add('page.css', 'text/css; charset=utf-8', readFileSync(join(here, 'page.css'), 'utf8'));
+  const style = SHEETS.map((name) => readFileSync(join(here, name), 'utf8')).join('\n');
+  add('page.css', 'text/css; charset=utf-8', style);
   add('icon.svg', 'image/svg+xml', ICON);
   for (const name of ['page.js', 'card.js']) {
     const script = scriptPath(here, name);

@@ -42,13 +42,15 @@ export function openDocsAssets(): DocsAssets {
     files.set(file, asset);
     return `/docs/assets/${file}`;
   };
-  const own = (name: string, type: string): string => {
-    const content = readFileSync(join(here, 'assets', name));
+  /** A file of our own, or several of them as one. */
+  const own = (name: string, type: string, ...more: readonly string[]): string => {
+    const parts = [name, ...more].map((part) => readFileSync(join(here, 'assets', part)));
+    const content = Buffer.concat(parts);
     return add(name, { type, read: () => content }, content);
   };
   const library = libraryPath();
   return {
-    style: own('style.css', STYLE),
+    style: own('style.css', STYLE, 'style-frame.css', 'style-reference.css'),
     icon: own('icon.svg', 'image/svg+xml'),
     page: own('page.js', SCRIPT),
     explorer: own('explorer.js', SCRIPT),
