@@ -1,0 +1,134 @@
+/**
+ * Webhooks whose secret was rotated, and those that are sent again.
+ */
+import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { shardOf } from '../../src/domain/ids.ts';
+import type { WebhookEvent } from '../../src/domain/records.ts';
+import { RETRY_WAITS_MS } from '../../src/domain/webhook.ts';
+import { newId } from '../../src/usecases/deps.ts';
+import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { offerDue } from '../../src/usecases/webhook-claim.ts';
+import type { Courier } from '../../src/usecases/webhook-deliver.ts';
+import { replayEvent, replayRange } from '../../src/usecases/webhook-replay.ts';
+import { rotateWebhookSecret } from '../../src/usecases/webhook-secret-rotate.ts';
+import type { OperatorWorld } from '../support/operator-world.ts';
+import { HOUR, openWebhookDesk, verify, type WebhookDesk } from './webhook-desk.ts';
+
+let desk: WebhookDesk;
+let world: OperatorWorld;
+let courier: Courier;
+let merchant: MerchantCreated;
+
+beforeEach(async () => {
+  desk = await openWebhookDesk();
+  ({ world, courier, merchant } = desk);
+});
+afterEach(() => desk.close());
+
+describe('rotation of the signing secret', () => {
+  it('signs with both until the grace is over, and with the new one alone from then on', async () => {
+    const receiver = await desk.receiverOf();
+    await desk.post(await desk.commitEvent(receiver.url));
+    const rotated = await rotateWebhookSecret(world.deps, merchant.merchant.id, 24 * HOUR);
+    await world.clock.advance(1_000);
+    await desk.post(await desk.commitEvent(receiver.url));
+    const both = receiver.hits[1];
+    expect(String(both?.headers['webhook-signature']).split(' ')).toHaveLength(2);
+    for (const secret of [merchant.webhook_secret, rotated.webhook_secret]) {
+      expect(verify(both, secret)).toEqual(JSON.parse(both?.body ?? ''));
+    }
+    await world.clock.advance(24 * HOUR);
+    await desk.post(await desk.commitEvent(receiver.url));
+    const hit = receiver.hits[2];
+    const at = new Date(Number(hit?.headers['webhook-timestamp']) * 1000);
+    const wanted = new Webhook(rotated.webhook_secret).sign(String(hit?.headers['webhook-id']), at, hit?.body ?? '');
+    expect(hit?.headers['webhook-signature']).toBe(wanted);
+  });
+
+  it('counts within a second in a courier that has just used the old secret', async () => {
+    const receiver = await desk.receiverOf();
+    await desk.post(await desk.commitEvent(receiver.url));
+    const { webhook_secret } = await rotateWebhookSecret(world.deps, merchant.merchant.id, 0);
+    await world.clock.advance(1_000);
+    await desk.post(await desk.commitEvent(receiver.url));
+    expect(() => verify(receiver.hits[1], merchant.webhook_secret)).toThrow('signature');
+    expect(verify(receiver.hits[1], webhook_secret)).toBeDefined();
+  });
+
+  it('never leaves a merchant with two current secrets, however many rotate at once', async () => {
+    await Promise.all(Array.from({ length: 8 }, () => rotateWebhookSecret(world.deps, merchant.merchant.id, HOUR)));
+    const secrets = await world.store.webhookSecret.ofMerchant(merchant.merchant.shard, merchant.merchant.id);
+    expect(secrets.map(({ status }) => status).toSorted()).toEqual(['ALLOWED', ...Array(8).fill('RETIRING')]);
+  });
+});
+
+describe('replay', () => {
+  it('sends a delivered event again, with the same id and bytes', async () => {
+    const receiver = await desk.receiverOf();
+    const event = await desk.commitEvent(receiver.url);
+    await desk.post(event);
+    expect(await replayEvent(world.deps, merchant.merchant.id, event.id)).toMatchObject({ status: 'waiting' });
+    expect(await desk.deliverWhenDue(event)).toMatchObject({ status: 'delivered', attempts: 2 });
+    expect(receiver.hits.map((hit) => [hit.headers['webhook-id'], hit.body])).toEqual([
+      [event.id, event.body],
+      [event.id, event.body],
+    ]);
+  });
+
+  it('gives a dead event the whole schedule again, and a living one too', async () => {
+    const receiver = await desk.receiverOf((response) => response.writeHead(500).end());
+    const event = await desk.commitEvent(receiver.url);
+    let after = await desk.post(event);
+    while (after.status === 'waiting') after = await desk.deliverWhenDue(event);
+    expect(after).toMatchObject({ status: 'dead', attempts: 12 });
+    await replayEvent(world.deps, merchant.merchant.id, event.id);
+    after = await desk.deliverWhenDue(event);
+    for (const wait of RETRY_WAITS_MS.slice(0, 2)) {
+      const waits = after.next_at - world.clock.now();
+      expect(waits).toBeGreaterThanOrEqual(wait);
+      expect(waits).toBeLessThanOrEqual(wait * 1.2);
+      after = await desk.deliverWhenDue(event);
+    }
+    expect(after).toMatchObject({ status: 'waiting', attempts: 15 });
+    // Once more, in the middle of its series: twelve tries from here.
+    await replayEvent(world.deps, merchant.merchant.id, event.id);
+    for (let tries = 1; tries <= 12; tries += 1) {
+      expect(after.status).toBe('waiting');
+      after = await desk.deliverWhenDue(event);
+    }
+    expect(after).toMatchObject({ status: 'dead', attempts: 27 });
+    expect(receiver.hits).toHaveLength(27);
+    const tries = await world.store.webhookAttempts.ofEvent(event.shard, event.id);
+    expect(tries.map(({ number }) => number)).toEqual(Array.from({ length: 27 }, (_, at) => at + 1));
+  });
+
+  it('is refused for another merchant’s event, an unknown one, and one without a target', async () => {
+    const event = await desk.commitEvent('http://127.0.0.1:9/');
+    const other = await createMerchant(world.deps, { name: 'Chez Amani', noFloat: true });
+    const unknown = newId(world.deps, 'evt', shardOf(event.id));
+    await expect(replayEvent(world.deps, other.merchant.id, event.id)).rejects.toThrow('there is no event');
+    await expect(replayEvent(world.deps, undefined, unknown)).rejects.toThrow('there is no event');
+    await expect(replayEvent(world.deps, undefined, 'evt_x')).rejects.toThrow('no event id');
+    const targetless = await desk.commitEvent(null);
+    await expect(replayEvent(world.deps, undefined, targetless.id)).rejects.toThrow('without a notify_url');
+  });
+
+  it('sends those of a time range again, and of one merchant only', async () => {
+    const receiver = await desk.receiverOf();
+    const other = await createMerchant(world.deps, { name: 'Chez Amani', noFloat: true });
+    const made: WebhookEvent[] = [];
+    for (let i = 0; i < 6; i += 1) {
+      made.push(await desk.commitEvent(receiver.url, i % 2 === 0 ? merchant : other));
+      await desk.post(made[i] as WebhookEvent);
+      await world.clock.advance(60_000);
+    }
+    const range = { from: made[1]?.created_at ?? 0, to: made[5]?.created_at ?? 0, status: undefined };
+    expect(await replayRange(world.deps, { ...range, merchantId: merchant.merchant.id })).toBe(2);
+    await offerDue(world.deps, courier);
+    await courier.idle();
+    expect(receiver.hits.slice(6).map((hit) => hit.headers['webhook-id'])).toEqual([made[2]?.id, made[4]?.id]);
+    expect(await replayRange(world.deps, { ...range, merchantId: undefined, status: 'dead' })).toBe(0);
+    expect(await replayRange(world.deps, { ...range, merchantId: undefined })).toBe(4);
+  });
+});
