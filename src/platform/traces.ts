@@ -132,9 +132,6 @@ interface Homes {
 function createHomes({ derived, start }: Tracer): Homes {
   const adopted = createMemory<SpanContext>(MOST_ADOPTED);
   const of = (transactionId: string): SpanContext => adopted.get(transactionId) ?? derived(transactionId);
-  const adopt = (transactionId: string, by: SpanContext): void => {
-    adopted.set(transactionId, by);
-  };
   return {
     of,
     settle(scope, transactionId) {
@@ -145,7 +142,7 @@ function createHomes({ derived, start }: Tracer): Homes {
         return;
       }
       scope.span.addLink({ context: derived(transactionId) });
-      adopt(transactionId, scope.span.spanContext());
+      adopted.set(transactionId, scope.span.spanContext());
     },
   };
 }
