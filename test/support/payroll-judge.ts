@@ -33,7 +33,7 @@ interface BookLine {
 }
 
 const UNDELIVERED = 'webhook events that are not delivered';
-/** What was asked about in vain across many kills is asked about again after a quarter of an hour, eight times as fast. */
+/** Where the gateway died again and again before a line reached its carrier, each try takes minutes to be sure about, and the pauses grow. */
 const SETTLE_LIMIT_MS = 400_000;
 const LOOK_EVERY_MS = 250;
 const READERS = 8;
