@@ -23,6 +23,8 @@ export interface OverloadOrder {
   readonly factor: number;
   /** Payments a second that are offered at least, where the machine was disturbed while it looked for its peak. */
   readonly leastPerSecond?: number;
+  /** Overload before anything of it counts: what was begun before ends, and the queues fill. None when absent. */
+  readonly leadSeconds?: number;
   readonly overloadSeconds: number;
   /** The overload goes on until so many have been turned away: a starved machine takes its time to read what is asked. */
   readonly leastRefused?: number;
@@ -251,13 +253,14 @@ async function run(order: OverloadOrder): Promise<OverloadReport> {
   const ask = askerOf(pool);
   const peak = await findPeak(order, ask);
   await pool.open(CONNECTIONS);
+  const offeredPerSecond = Math.max(peak.perSecond * order.factor, order.leastPerSecond ?? 0);
+  const stopOverload = offer(order, ask, offeredPerSecond, peak.read);
+  await wait((order.leadSeconds ?? 0) * 1000);
   tallies = emptyTallies();
   refusals = 0;
-  const offeredPerSecond = Math.max(peak.perSecond * order.factor, order.leastPerSecond ?? 0);
   const cpu = process.cpuUsage();
   const lag = monitorEventLoopDelay({ resolution: 5 });
   lag.enable();
-  const stopOverload = offer(order, ask, offeredPerSecond, peak.read);
   const [from, before] = [performance.now(), completed];
   await wait(order.overloadSeconds * 1000);
   const tooFew = (): boolean => refusals < (order.leastRefused ?? 0);

@@ -9,7 +9,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fullPath, type Route } from './route.ts';
 
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, X-Device-Fingerprint, Accept-Language';
-const ANSWER_HEADERS = 'X-Request-Id, Retry-After, Idempotent-Replayed, RateLimit, RateLimit-Policy';
+const READABLE_HEADERS = 'X-Request-Id, Retry-After, Idempotent-Replayed, RateLimit, RateLimit-Policy';
 /** Seconds for which a browser may remember a preflight; none keeps it longer than a day. */
 const REMEMBERED = '86400';
 
@@ -19,9 +19,10 @@ export function isOpenToPages(route: Pick<Route, 'credential' | 'path'>): boolea
 }
 
 /** On every answer of such a route, failures included: a page could read neither without it. */
-export function allowPages(reply: FastifyReply): void {
-  reply.headers({ 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': ANSWER_HEADERS });
-}
+export const PAGES_HEADERS = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': READABLE_HEADERS,
+} as const;
 
 /**
  * Answers the preflights of all such routes. An OPTIONS that is no preflight is refused by `refuse`, as every method
@@ -41,7 +42,7 @@ export function addPreflights(
     app.options(path, (request, reply) => {
       if (request.headers['access-control-request-method'] === undefined) return refuse(request, reply);
       if (request.exchange !== undefined) request.exchange.route = path;
-      allowPages(reply);
+      reply.headers(PAGES_HEADERS);
       return reply
         .code(204)
         .headers({

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { REFUSALS, Refusal, type RefusalCode, refuseField } from '../domain/refusal.ts';
-import { refusalOf, renderEnvelope } from './envelope.ts';
+import { LANGUAGES } from '../messages/messages.ts';
+import { envelopeWriter, refusalOf, renderEnvelope } from './envelope.ts';
 
 const CONTEXT = {
   language: 'en',
@@ -75,6 +76,17 @@ describe('the envelope', () => {
     });
     expect(new Set(texts).size).toBe(6);
   });
+});
+
+it('is the same where all but the id and the time is made once', () => {
+  for (const code of CODES) {
+    for (const language of LANGUAGES) {
+      const refusal = new Refusal(code, { retryAfter: 4 });
+      const context = { ...CONTEXT, language };
+      const write = envelopeWriter(refusal, language, CONTEXT.publicUrl);
+      expect(write(context.requestId, context.now)).toBe(renderEnvelope(refusal, context));
+    }
+  }
 });
 
 describe('an error', () => {

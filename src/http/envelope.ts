@@ -45,6 +45,18 @@ export function renderEnvelope(refusal: Refusal, context: EnvelopeContext): stri
   });
 }
 
+/** Writes one refusal's envelope for each of many requests. */
+export type EnvelopeWriter = (requestId: string, now: number) => string;
+
+/** The envelope of a refusal that is sent often: all of it but the request's id and the time is made once. */
+export function envelopeWriter(refusal: Refusal, language: Language, publicUrl: string): EnvelopeWriter {
+  const slot = (requestId: string, now: number): string =>
+    `"timestamp":"${new Date(now).toISOString()}","request_id":"${requestId}"`;
+  const rendered = renderEnvelope(refusal, { language, requestId: '', now: 0, publicUrl });
+  const [before = '', after = ''] = rendered.split(slot('', 0));
+  return (requestId, now) => `${before}${slot(requestId, now)}${after}`;
+}
+
 /** A single detail says more than the code's own sentence: then it is the message. */
 function messageOf(refusal: Refusal, details: readonly RefusalDetail[], language: Language): string {
   const [only, second] = details;

@@ -85,6 +85,13 @@ export function languageOfRequest(request: FastifyRequest): Language {
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** On every answer, besides its `X-Request-Id`. */
+export const ANSWER_HEADERS = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+} as const;
+
 /** Sets the status and headers of a failure and returns its body: the only way out for errors. */
 export function refuse(parts: ExchangeParts, request: FastifyRequest, reply: FastifyReply, error: unknown): string {
   const exchange = exchangeOf(request);
@@ -136,13 +143,17 @@ function noteBusy(parts: ExchangeParts, exchange: Exchange, error: unknown): voi
 }
 
 /** One line a request, of fields that are safe to keep. */
-export function logExchange(parts: ExchangeParts, request: FastifyRequest, reply: FastifyReply): void {
-  const exchange = exchangeOf(request);
+export function logExchange(
+  parts: Pick<ExchangeParts, 'clock' | 'log'>,
+  exchange: Exchange,
+  method: string,
+  status: number,
+): void {
   parts.log.info('request', {
     request_id: exchange.requestId,
-    method: request.method,
+    method,
     route: exchange.route,
-    status: reply.statusCode,
+    status,
     ms: parts.clock.now() - exchange.startedAt,
     merchant_id: exchange.merchantId,
     transaction_id: exchange.transactionId,

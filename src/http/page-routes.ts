@@ -33,7 +33,7 @@ export function addPages(app: FastifyInstance, parts: PageParts, pages: Pages): 
     app.route({
       method: page.method,
       url: page.path,
-      config: { takesFile: page.file !== undefined, loadClass: loadClassOf(page) },
+      config: { takesFile: page.file !== undefined },
       handler: async (request, reply) => {
         exchangeOf(request).route = page.path;
         const held: (() => void)[] = [];
@@ -51,7 +51,7 @@ export function addPages(app: FastifyInstance, parts: PageParts, pages: Pages): 
 }
 
 /** A page is a payer's way to pay: opening one begins nothing new, and sending its form is what a submit is. */
-function loadClassOf({ method, isPoll }: Page): LoadClass {
+export function loadClassOf({ method, isPoll }: Page): LoadClass {
   if (method === 'POST') return 'finish';
   return isPoll === true ? 'read' : 'collect';
 }

@@ -4,16 +4,16 @@
  * Invariant: it knows patterns and classes of statuses only: whatever strangers ask for is one `unknown`.
  */
 
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Metrics } from '../platform/platform.ts';
-import { exchangeOf } from './exchange.ts';
 
 /** Seconds. Most answers take some milliseconds; those of an upstream some seconds. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** What is told of every answer, once it has been sent. */
-export function requestMetrics(metrics: Metrics): (request: FastifyRequest, reply: FastifyReply) => void {
+/** What is told of every answer, once it has been sent: the route's pattern, and how many milliseconds it took. */
+export type CountAnswer = (method: string, route: string, status: number, milliseconds: number) => void;
+
+export function requestMetrics(metrics: Metrics): CountAnswer {
   const count = metrics.counter('mbongo_http_requests_total', 'Answers by route and class of status.', [
     'method',
     'route',
@@ -25,10 +25,9 @@ export function requestMetrics(metrics: Metrics): (request: FastifyRequest, repl
     ['route'],
     BUCKETS,
   );
-  return (request, reply) => {
-    const { route } = exchangeOf(request);
-    const method = METHODS.has(request.method) ? request.method : 'other';
-    count({ method, route, status: `${Math.floor(reply.statusCode / 100)}xx` });
-    observe({ route }, reply.elapsedTime / 1_000);
+  return (asked, route, status, milliseconds) => {
+    const method = METHODS.has(asked) ? asked : 'other';
+    count({ method, route, status: `${Math.floor(status / 100)}xx` });
+    observe({ route }, milliseconds / 1_000);
   };
 }

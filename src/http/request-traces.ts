@@ -6,7 +6,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { TracedRequest, Traces } from '../platform/platform.ts';
-import { exchangeOf } from './exchange.ts';
+import { type Exchange, exchangeOf } from './exchange.ts';
 
 /** Asked every few seconds, by machines, about nobody's business. */
 const UNTRACED = new Set(['/health', '/api/v1/health', '/health/ready', '/metrics']);
@@ -26,16 +26,22 @@ export function addTraces(app: FastifyInstance, traces: Traces): void {
     else one.within(done);
   });
   app.addHook('onResponse', (request, reply, done) => {
-    const { route, requestId, transactionId, errorCode } = exchangeOf(request);
-    traced.get(request)?.end(`${request.method} ${route}`, {
-      'http.request.method': request.method,
-      'http.route': route,
-      'http.response.status_code': reply.statusCode,
-      'mbongo.request_id': requestId,
-      'mbongo.transaction_id': transactionId,
-      'mbongo.error_code': errorCode,
-      'error.type': reply.statusCode >= 500 ? String(reply.statusCode) : undefined,
-    });
+    const one = traced.get(request);
+    if (one !== undefined) endSpan(one, request.method, exchangeOf(request), reply.statusCode);
     done();
+  });
+}
+
+/** Ends a request's span with what became of it. */
+export function endSpan(span: TracedRequest, method: string, exchange: Exchange, status: number): void {
+  const { route, requestId, transactionId, errorCode } = exchange;
+  span.end(`${method} ${route}`, {
+    'http.request.method': method,
+    'http.route': route,
+    'http.response.status_code': status,
+    'mbongo.request_id': requestId,
+    'mbongo.transaction_id': transactionId,
+    'mbongo.error_code': errorCode,
+    'error.type': status >= 500 ? String(status) : undefined,
   });
 }

@@ -5,6 +5,7 @@
  * framework or the socket refuses leaves in the same envelope.
  */
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -12,17 +13,24 @@ import type { Pages } from '../messages/page.ts';
 import type { Clock, Log, Metrics, Random, Secrets, Traces } from '../platform/platform.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { clientAddressReader } from './client-address.ts';
-import { addPreflights, allowPages, isOpenToPages } from './cors.ts';
+import { addPreflights, isOpenToPages, PAGES_HEADERS } from './cors.ts';
 import { badFraming, unknownPath, wrongMethod } from './envelope.ts';
-import { type ExchangeParts, exchangeOf, logExchange, newExchange, refuse, requestIds } from './exchange.ts';
+import {
+  ANSWER_HEADERS,
+  type ExchangeParts,
+  exchangeOf,
+  logExchange,
+  newExchange,
+  refuse,
+  requestIds,
+} from './exchange.ts';
 import { readJsonBody } from './json-body.ts';
 import { createLimits, failedAuthentications } from './limits.ts';
 import type { Lookups } from './lookups.ts';
-import type { Limiter, LoadClass } from './overload.ts';
+import type { Limiter } from './overload.ts';
 import { createDoor } from './overload-door.ts';
-import { addPages, failPage, isForPage } from './page-routes.ts';
+import { addPages, failPage, isForPage, loadClassOf } from './page-routes.ts';
 import { createPipeline, type PipelineParts } from './pipeline.ts';
-import { countUnanswered } from './pipelining.ts';
 import { hasOneHost } from './request-headers.ts';
 import { requestMetrics } from './request-metrics.ts';
 import { addTraces } from './request-traces.ts';
@@ -32,6 +40,7 @@ import { type Readiness, servicePages } from './service-pages.ts';
 import { answerClientError, answerLateBody, refuseExpectation } from './socket-errors.ts';
 import { createRoomMaker, SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts';
 import { createStreams } from './streams.ts';
+import { createTurnAway, type Place } from './turn-away.ts';
 import { answerBeforeRest, limitBodyTime } from './unread-body.ts';
 import { createUploadSlots } from './upload-slots.ts';
 
@@ -110,22 +119,31 @@ export function createServer(parts: ServerParts): FastifyInstance {
     ...(parts.pages?.list ?? []),
   ]);
   const streams = createStreams(parts);
-  const door = createDoor(parts);
   const bodies = createBodyBudget();
-  const isInTurn = countUnanswered();
   const addressOf = clientAddressReader(parts.trustProxy);
   const peerOf = ({ headers, socket }: FastifyRequest): string =>
     addressOf(socket.remoteAddress, headers['x-forwarded-for']?.toString());
   let stopping = false;
+  const turnAway = createTurnAway({
+    door: createDoor(parts),
+    places: placesOf(parts),
+    clock: parts.clock,
+    log: parts.log,
+    ...(parts.traces === undefined ? {} : { traces: parts.traces }),
+    publicUrl: parts.publicUrl,
+    nextRequestId,
+    counted,
+    isStopping: () => stopping,
+    isDraining: () => parts.isDraining?.() === true,
+  });
+  // Before the framework; a second address of `localhost`, which it opens by itself, comes by the first hook alone.
+  app.server.removeAllListeners('request').on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (!turnAway.takes(request, response)) app.routing(request, response);
+  });
 
   function begin(request: FastifyRequest, reply: FastifyReply): void {
     request.exchange ??= newExchange(nextRequestId(), parts.clock.now());
-    reply.headers({
-      'X-Request-Id': request.exchange.requestId,
-      'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
-      'Referrer-Policy': 'no-referrer',
-    });
+    reply.headers({ 'X-Request-Id': request.exchange.requestId, ...ANSWER_HEADERS });
   }
 
   function fail(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
@@ -148,14 +166,15 @@ export function createServer(parts: ServerParts): FastifyInstance {
   app.decorateRequest('exchange', undefined);
   if (parts.traces !== undefined) addTraces(app, parts.traces);
   app.addHook('onRequest', (request, reply, done) => {
-    if (!isInTurn(request.raw, reply.raw)) {
+    const { isInTurn, refusal } = turnAway.meet(request.raw, reply.raw);
+    if (!isInTurn) {
       // Nobody reads: an answer would only be kept. Nothing of the request has been looked at.
       reply.hijack();
       request.raw.socket.destroy();
       return;
     }
     begin(request, reply);
-    if (request.routeOptions.config.openToPages === true) allowPages(reply);
+    if (request.routeOptions.config.openToPages === true) reply.headers(PAGES_HEADERS);
     if (stopping) {
       reply.header('Connection', 'close');
       return done(new Refusal(1402, { retryAfter: 2 }));
@@ -166,13 +185,12 @@ export function createServer(parts: ServerParts): FastifyInstance {
       reply.header('Connection', 'close');
       return done(badFraming());
     }
-    const { loadClass, takesFile } = request.routeOptions.config;
-    const busy = (loadClass && door.refusalFor(loadClass)) ?? bodies.refusalFor(request, () => peerOf(request));
+    const busy = refusal ?? bodies.refusalFor(request, () => peerOf(request));
     if (busy !== undefined) {
       exchangeOf(request).route = request.routeOptions.url ?? 'unknown';
       return done(busy);
     }
-    if (takesFile !== true) {
+    if (request.routeOptions.config.takesFile !== true) {
       limitBodyTime(parts.clock, request, sockets.requestMs, () => {
         answerLateBody(parts, exchangeOf(request).requestId, request.raw.socket);
       });
@@ -185,8 +203,9 @@ export function createServer(parts: ServerParts): FastifyInstance {
     done(null, answerBeforeRest(parts.clock, request, reply, payload));
   });
   app.addHook('onResponse', (request, reply, done) => {
-    logExchange(parts, request, reply);
-    counted(request, reply);
+    const exchange = exchangeOf(request);
+    logExchange(parts, exchange, request.method, reply.statusCode);
+    counted(request.method, exchange.route, reply.statusCode, reply.elapsedTime);
     done();
   });
   app.addHook('preClose', (done) => {
@@ -214,6 +233,20 @@ export function createServer(parts: ServerParts): FastifyInstance {
   return app;
 }
 
+/** What may be turned away; health, metrics and documents never are. */
+function placesOf({ routes, pages }: ServerParts): Place[] {
+  return [
+    ...routes.map((route): Place => {
+      const { method, loadClass } = route;
+      return { method, path: fullPath(route), loadClass, openToPages: isOpenToPages(route), isPage: false };
+    }),
+    ...(pages?.list ?? []).map((page): Place => {
+      const { method, path } = page;
+      return { method, path, loadClass: loadClassOf(page), openToPages: false, isPage: true };
+    }),
+  ];
+}
+
 /** JSON is read here and judged later, by the pipeline; whatever else comes was refused before, or is taken as text. */
 function takeBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -234,8 +267,6 @@ declare module 'fastify' {
     openToPages?: boolean;
     /** The body may carry a file, and take as long as one does. */
     takesFile?: boolean;
-    /** How soon it is turned away when there is too much to do; never where absent. */
-    loadClass?: LoadClass;
   }
 }
 
@@ -264,7 +295,6 @@ function addRoutes(
         rawBody: route.rawBody === true,
         openToPages: isOpenToPages(route),
         takesFile: route.upload !== undefined,
-        loadClass: route.loadClass,
       },
       onRequest: (request, _reply, done) => {
         try {

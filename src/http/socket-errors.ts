@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import { REFUSALS, type Refusal } from '../domain/refusal.ts';
 import { DEFAULT_LANGUAGE } from '../messages/messages.ts';
 import { badFraming, renderEnvelope } from './envelope.ts';
-import type { ExchangeParts } from './exchange.ts';
+import { ANSWER_HEADERS, type ExchangeParts, JSON_TYPE } from './exchange.ts';
 
 const STATUSES: { readonly [code: string]: number } = {
   HPE_HEADER_OVERFLOW: 431,
@@ -66,13 +66,11 @@ function answerTo(parts: ExchangeParts, requestId: string, refusal: Refusal) {
     publicUrl: parts.publicUrl,
   });
   const headers = {
-    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Type': JSON_TYPE,
     'Content-Length': String(Buffer.byteLength(body)),
     'X-Request-Id': requestId,
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'no-referrer',
     Connection: 'close',
+    ...ANSWER_HEADERS,
   };
   const { http: status, code } = refusal;
   parts.log.info('request', { request_id: requestId, route: 'unknown', status, error_code: code });

@@ -41,9 +41,10 @@ export function answerBeforeRest(
   return Readable.from(answerThen(bytes, restOf(clock, raw)));
 }
 
-function isLongAndComing({ complete, headers }: IncomingMessage): boolean {
+/** Whether more of a body is still to come than is read for nothing. */
+export function isLongAndComing({ complete, headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
-  return !complete && (length === undefined || Number(length) > REST_BYTES_MOST);
+  return !complete && hasBody(headers) && (length === undefined || Number(length) > REST_BYTES_MOST);
 }
 
 async function* answerThen(answer: Buffer, rest: Promise<void>): AsyncGenerator<Buffer> {

@@ -14,7 +14,7 @@ import type { Pages } from '../../messages/page.ts';
 import { type ManualClock, manualClock } from '../../platform/clock.ts';
 import { type MemoryLog, memoryLog } from '../../platform/log.ts';
 import { openMetrics } from '../../platform/metrics.ts';
-import type { Secrets } from '../../platform/platform.ts';
+import type { Secrets, Traces } from '../../platform/platform.ts';
 import { seededRandom } from '../../platform/random.ts';
 import { openSecrets } from '../../platform/secrets.ts';
 import { perform } from '../../usecases/perform.ts';
@@ -73,6 +73,8 @@ export interface SmallWorldOptions {
   readonly trustProxy?: readonly string[];
   readonly mode?: 'sandbox' | 'production';
   readonly ready?: () => Promise<{ ok: boolean; checks: { [name: string]: boolean } }>;
+  readonly traces?: Traces;
+  readonly isDraining?: () => boolean;
 }
 
 export function smallWorld(options: SmallWorldOptions = {}): SmallWorld {
@@ -108,6 +110,8 @@ export function smallWorld(options: SmallWorldOptions = {}): SmallWorld {
     ...(options.sockets === undefined ? {} : { sockets: options.sockets }),
     rateLimitScale: options.rateLimitScale ?? 1,
     trustProxy: options.trustProxy ?? [],
+    ...(options.traces === undefined ? {} : { traces: options.traces }),
+    ...(options.isDraining === undefined ? {} : { isDraining: options.isDraining }),
     ready: options.ready ?? (async () => ({ ok: true, checks: { database: true } })),
   });
   const merchantAuth = `Bearer ${rows.credential.id}:${MERCHANT_SECRET}`;

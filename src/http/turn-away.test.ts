@@ -1,0 +1,206 @@
+/**
+ * Who is turned away before the framework sees the request: answered as the framework would have, over real connections.
+ * Requests that are injected come by the framework alone, and so say what that is.
+ */
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Pages } from '../messages/page.ts';
+import type { TraceAttributes, Traces } from '../platform/platform.ts';
+import { type Limiter, LOAD_CLASSES, type LoadClass } from './overload.ts';
+import { type SmallWorld, type SmallWorldOptions, smallWorld } from './testing/small-world.ts';
+
+const closed = new Set<LoadClass>();
+/** How often a request was judged. */
+let judged = 0;
+const limiter: Limiter = {
+  commits: { follow: (work) => work, pending: () => 0 },
+  reads: { follow: (work) => work, pending: () => 0 },
+  admits(of) {
+    judged += 1;
+    return !closed.has(of);
+  },
+  level: () => LOAD_CLASSES.findLastIndex((of) => closed.has(of)) + 1,
+};
+
+let world: SmallWorld;
+afterEach(async () => {
+  closed.clear();
+  await world.app.close();
+});
+
+async function open(options: SmallWorldOptions = {}): Promise<void> {
+  world = smallWorld({ limiter, rateLimitScale: 0, ...options });
+  for (const of of LOAD_CLASSES) closed.add(of);
+  judged = 0;
+  await world.app.listen({ port: 0, host: '127.0.0.1' });
+}
+
+/** Sends bytes, says that no more come, and reads until the server closes. */
+async function exchange(bytes: string): Promise<string> {
+  const socket = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => socket.destroy());
+  let answer = '';
+  socket.on('data', (chunk) => {
+    answer += chunk.toString();
+  });
+  socket.end(bytes);
+  if (!socket.closed) await once(socket, 'close');
+  return answer;
+}
+
+interface Said {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What differs from one refusal to the next. */
+const OF_EACH = /"(timestamp|request_id)":"[^"]*"|"(retry_after)":\d/g;
+const HEADERS_OF_EACH = new Set(['x-request-id', 'retry-after', 'date', 'connection', 'keep-alive', 'content-length']);
+
+function told({ status, headers, body }: Said): Said {
+  const kept = Object.entries(headers).filter(([name]) => !HEADERS_OF_EACH.has(name));
+  const entries = kept.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return { status, headers: Object.fromEntries(entries), body: body.replace(OF_EACH, '"$1$2":?') };
+}
+
+function parse(answer: string): Said {
+  const [head = '', body = ''] = answer.split('\r\n\r\n', 2);
+  const [first = '', ...lines] = head.split('\r\n');
+  const headers = lines.map((line) => [
+    line.slice(0, line.indexOf(':')).toLowerCase(),
+    line.slice(line.indexOf(':') + 2),
+  ]);
+  return { status: Number(first.slice(9, 12)), headers: Object.fromEntries(headers) as Said['headers'], body };
+}
+
+const CALLS = [
+  ['GET', '/api/v1/payments/status/pay_0123456789?full=1'],
+  ['HEAD', '/api/v1/payments/status/pay_0123456789'],
+  ['POST', '/api/v1/orders'],
+  ['POST', '/api/v1/payments/pay'],
+  ['PUT', '/upstream/mtn'],
+] as const;
+
+describe('whoever is turned away', () => {
+  test.each(
+    CALLS.flatMap(([method, url]) => ['fr', 'zh', 'xx, ru;q=0.5'].map((language) => [method, url, language] as const)),
+  )('%s %s in %s is told what the framework would have said', async (method, url, language) => {
+    await open();
+    const head = `${method} ${url} HTTP/1.1\r\nHost: x\r\nAccept-Language: ${language}\r\n`;
+    const body = method === 'POST' ? 'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}' : '\r\n';
+    const said = parse(await exchange(`${head}${body}`));
+    const injected = await world.app.inject({
+      method,
+      url,
+      headers: { 'accept-language': language, ...(method === 'POST' ? { 'content-type': 'application/json' } : {}) },
+      ...(method === 'POST' ? { payload: '{}' } : {}),
+    });
+    const headers = Object.entries(injected.headers).map(([name, value]) => [name, String(value)]);
+    const way = {
+      status: injected.statusCode,
+      headers: Object.fromEntries(headers) as Said['headers'],
+      body: injected.body,
+    };
+    expect(told(said)).toEqual(told(way));
+    expect(said.status).toBe(503);
+    expect(said.headers['retry-after']).toMatch(/^[1-5]$/);
+    expect(said.headers['x-request-id']).toMatch(/^req_\w{24}$/);
+    if (method === 'HEAD') return;
+    expect(said.headers['content-length']).toBe(String(Buffer.byteLength(said.body)));
+    expect(said.body).toContain(`"request_id":"${said.headers['x-request-id']}"`);
+    expect(said.body).toContain(`"retry_after":${said.headers['retry-after']}`);
+  });
+
+  test('is judged once, counted once and has one line in the log', async () => {
+    await open();
+    await exchange('POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n');
+    expect(judged).toBe(1);
+    const { body } = await world.app.inject({ url: '/metrics' });
+    expect(body).toContain('mbongo_http_shed_total{class="begin"} 1\n');
+    expect(body).toContain('mbongo_http_requests_total{method="POST",route="/api/v1/orders",status="5xx"} 1\n');
+    expect(body).toContain('mbongo_http_request_duration_seconds_count{route="/api/v1/orders"} 1\n');
+    const lines = world.log.lines.filter((line) => line.includes('/api/v1/orders'));
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ method: 'POST', status: 503, error_code: 1402 });
+  });
+
+  test('keeps its connection, and loses it where the process is about to stop', async () => {
+    let draining = false;
+    await open({ isDraining: () => draining });
+    const post =
+      'POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
+    const kept = await exchange(`${post}${post}`);
+    expect([...kept.matchAll(/HTTP\/1\.1 503[\s\S]*?onnection: (\S+)/g)].map(([, how]) => how)).toEqual([
+      'keep-alive',
+      'keep-alive',
+    ]);
+    draining = true;
+    expect((await exchange(`${post}${post}`)).match(/HTTP\/1\.1 503/g)).toHaveLength(1);
+  });
+
+  test('has a span of its own where traces are recorded', async () => {
+    const spans: [string, TraceAttributes][] = [];
+    const traces: Pick<Traces, 'begin'> = {
+      begin: () => ({ within: (run) => run(), end: (name, attributes) => spans.push([name, attributes]) }),
+    };
+    await open({ traces: traces as Traces });
+    await exchange('PUT /upstream/mtn HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(spans).toHaveLength(1);
+    expect(spans[0]).toMatchObject([
+      'PUT /upstream/:name',
+      { 'http.response.status_code': 503, 'mbongo.error_code': 1402, 'error.type': '503' },
+    ]);
+  });
+});
+
+test('two Host headers are refused as such, however busy it is', async () => {
+  await open();
+  const answer = parse(
+    await exchange('GET /api/v1/payments/status/pay_0123456789 HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'),
+  );
+  expect([answer.status, answer.headers.connection, judged]).toEqual([400, 'close', 0]);
+});
+
+test('a long body that is still to come is turned away once, and its sender hears of it', async () => {
+  await open();
+  const answer = parse(
+    await exchange(
+      'POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 300000\r\n\r\n{',
+    ),
+  );
+  expect([answer.status, answer.headers.connection, judged]).toEqual([503, 'close', 1]);
+});
+
+test('a client that sends on without reading is cut off', async () => {
+  await open();
+  const socket = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.pause();
+  const get = 'GET /api/v1/payments/status/pay_0123456789 HTTP/1.1\r\nHost: x\r\n\r\n';
+  socket.write(get.repeat(64));
+  await once(socket.resume(), 'close');
+  expect(judged).toBeLessThanOrEqual(17);
+});
+
+test('a page for people is turned away in words, and the same page of a script in the envelope', async () => {
+  const pages: Pages = {
+    root: '/pay/',
+    list: [{ method: 'GET', path: '/pay/:link', show: () => Promise.reject(new Error('nobody comes so far')) }],
+    failed: ({ http }) => ({ status: http, type: 'text/html; charset=utf-8', body: `<p>${http}` }),
+  };
+  await open({ pages });
+  const get = (accept: string) =>
+    exchange(`GET /pay/me HTTP/1.1\r\nHost: x\r\nAccept: ${accept}\r\nConnection: close\r\n\r\n`);
+  const words = parse(await get('text/html'));
+  expect([words.status, words.headers['content-type'], words.body]).toEqual([
+    503,
+    'text/html; charset=utf-8',
+    '<p>503',
+  ]);
+  expect(words.headers['retry-after']).toMatch(/^[1-5]$/);
+  const envelope = parse(await get('application/json'));
+  expect([envelope.status, envelope.body]).toEqual([503, expect.stringContaining('"error_code":"1402"')]);
+  expect(judged).toBe(2);
+});
