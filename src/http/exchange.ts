@@ -15,6 +15,7 @@ import type { Shown } from './authentication.ts';
 import { refusalOf, renderEnvelope, retryAfterOf } from './envelope.ts';
 import { type Guard, guardHeaders } from './limits.ts';
 import type { PipelineHeaders } from './request-headers.ts';
+import { PROBES } from './service-page.ts';
 
 /** What is known of a request while it is worked on. */
 export interface Exchange {
@@ -142,14 +143,15 @@ function noteBusy(parts: ExchangeParts, exchange: Exchange, error: unknown): voi
   parts.log.warn('request_turned_away', { request_id: exchange.requestId, route: exchange.route, reason });
 }
 
-/** One line a request, of fields that are safe to keep. */
+/** One line a request, of fields that are safe to keep. A probe that finds all well is not worth reading. */
 export function logExchange(
   parts: Pick<ExchangeParts, 'clock' | 'log'>,
   exchange: Exchange,
   method: string,
   status: number,
 ): void {
-  parts.log.info('request', {
+  const level = PROBES.has(exchange.route) && status < 400 ? 'debug' : 'info';
+  parts.log[level]('request', {
     request_id: exchange.requestId,
     method,
     route: exchange.route,

@@ -7,14 +7,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { TracedRequest, Traces } from '../platform/platform.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
-
-/** Asked every few seconds, by machines, about nobody's business. */
-const UNTRACED = new Set(['/health', '/api/v1/health', '/health/ready', '/metrics']);
+import { PROBES } from './service-page.ts';
 
 export function addTraces(app: FastifyInstance, traces: Traces): void {
   const traced = new WeakMap<FastifyRequest, TracedRequest>();
   app.addHook('onRequest', (request, _reply, done) => {
-    if (UNTRACED.has(request.routeOptions.url ?? '')) return done();
+    if (PROBES.has(request.routeOptions.url ?? '')) return done();
     const { traceparent } = request.headers;
     traced.set(request, traces.begin(typeof traceparent === 'string' ? traceparent : undefined));
     done();

@@ -76,6 +76,20 @@ describe('every answer', () => {
     ]);
     expect(world.log.lines.join()).not.toMatch(/private|hidden|243/);
   });
+
+  it('says little of probes, which are asked every few seconds, as long as all is well', async () => {
+    const ready = { ok: true, checks: { database: true } };
+    const world = smallWorld({ ready: async () => ready });
+    const levels = async (urls: readonly string[]) => {
+      const before = world.log.lines.length;
+      for (const url of urls) await world.app.inject(url);
+      return world.log.lines.slice(before).map((line) => (JSON.parse(line) as { level: string }).level);
+    };
+    expect(await levels(['/health', '/api/v1/health', '/health/ready', '/metrics'])).toEqual(Array(4).fill('debug'));
+    expect(await levels(['/openapi.json', '/health/ready?x=1'])).toEqual(['info', 'debug']);
+    ready.ok = false;
+    expect(await levels(['/health/ready', '/metrics'])).toEqual(['info', 'debug']);
+  });
 });
 
 describe('what no route takes', () => {

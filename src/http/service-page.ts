@@ -4,6 +4,9 @@
 
 import type { FastifyRequest } from 'fastify';
 
+/** Asked every few seconds, by machines, about nobody's business. */
+export const PROBES: ReadonlySet<string> = new Set(['/health', '/api/v1/health', '/health/ready', '/metrics']);
+
 export interface ServicePage {
   readonly path: string;
   show(request: FastifyRequest): PageReply | Promise<PageReply>;
