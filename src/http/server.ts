@@ -40,7 +40,7 @@ import { type Readiness, servicePages } from './service-pages.ts';
 import { answerClientError, answerLateBody, refuseExpectation } from './socket-errors.ts';
 import { createRoomMaker, SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts';
 import { createStreams } from './streams.ts';
-import { createTurnAway, type Place } from './turn-away.ts';
+import { createTurnAway, LONGEST_PARAMETER, type Place } from './turn-away.ts';
 import { answerBeforeRest, limitBodyTime } from './unread-body.ts';
 import { createUploadSlots } from './upload-slots.ts';
 
@@ -102,8 +102,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     },
     // Ours is the answer while closing, and it has a Retry-After.
     return503OnClosing: false,
-    // What does not fit into the header limit never comes here; a long id is an unknown one, and not an unknown path.
-    routerOptions: { maxParamLength: 20_000 },
+    routerOptions: { maxParamLength: LONGEST_PARAMETER },
     clientErrorHandler: (error, socket) => answerClientError(parts, nextRequestId(), error, socket),
     frameworkErrors: (error, request, reply) => {
       begin(request, reply);
@@ -126,7 +125,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   let stopping = false;
   const turnAway = createTurnAway({
     door: createDoor(parts),
-    places: placesOf(parts),
+    places: placesOf(parts, pages),
     clock: parts.clock,
     log: parts.log,
     ...(parts.traces === undefined ? {} : { traces: parts.traces }),
@@ -233,9 +232,12 @@ export function createServer(parts: ServerParts): FastifyInstance {
   return app;
 }
 
-/** What may be turned away; health, metrics and documents never are. */
-function placesOf({ routes, pages }: ServerParts): Place[] {
+/** What can be asked for; health, metrics and documents are never turned away. */
+function placesOf({ routes, pages }: ServerParts, always: readonly ServicePage[]): Place[] {
   return [
+    ...always.map(({ path }): Place => {
+      return { method: 'GET', path, loadClass: undefined, openToPages: false, isPage: false };
+    }),
     ...routes.map((route): Place => {
       const { method, loadClass } = route;
       return { method, path: fullPath(route), loadClass, openToPages: isOpenToPages(route), isPage: false };

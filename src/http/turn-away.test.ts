@@ -3,11 +3,13 @@
  * Requests that are injected come by the framework alone, and so say what that is.
  */
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Type } from 'typebox';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Pages } from '../messages/page.ts';
 import type { TraceAttributes, Traces } from '../platform/platform.ts';
 import { type Limiter, LOAD_CLASSES, type LoadClass } from './overload.ts';
+import { defineRoute } from './route.ts';
 import { type SmallWorld, type SmallWorldOptions, smallWorld } from './testing/small-world.ts';
 
 const closed = new Set<LoadClass>();
@@ -47,6 +49,15 @@ async function exchange(bytes: string): Promise<string> {
   socket.end(bytes);
   if (!socket.closed) await once(socket, 'close');
   return answer;
+}
+
+/** Something that is waited for. */
+function signal(): { readonly given: Promise<void>; give(): void } {
+  let give = (): void => undefined;
+  const given = new Promise<void>((done) => {
+    give = done;
+  });
+  return { given, give: () => give() };
 }
 
 interface Said {
@@ -173,15 +184,124 @@ test('a long body that is still to come is turned away once, and its sender hear
   expect([answer.status, answer.headers.connection, judged]).toEqual([503, 'close', 1]);
 });
 
-test('a client that sends on without reading is cut off', async () => {
-  await open();
-  const socket = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1');
-  socket.on('error', () => undefined);
-  socket.pause();
-  const get = 'GET /api/v1/payments/status/pay_0123456789 HTTP/1.1\r\nHost: x\r\n\r\n';
-  socket.write(get.repeat(64));
-  await once(socket.resume(), 'close');
-  expect(judged).toBeLessThanOrEqual(17);
+test.each(['/api/v1/payments/status/pay_0123456789', '/nowhere', '/%zz'])(
+  'a client that asks for %s again and again without reading is cut off',
+  async (path) => {
+    await open();
+    const answers = await exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(1_000));
+    expect(answers.match(/HTTP\/1\.1/g)?.length ?? 0).toBeLessThanOrEqual(16);
+    expect(judged).toBeLessThanOrEqual(16);
+  },
+);
+
+describe('behind a request that is still being answered', () => {
+  const slow = 'PUT /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
+  const post = (length: number) =>
+    `POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+
+  /** Of the requests that the log tells of. */
+  const statuses = () =>
+    world.log.lines
+      .map((line) => JSON.parse(line) as { event: string; status: number })
+      .flatMap(({ event, status }) => (event === 'request' ? [status] : []));
+
+  /** A world that lets callbacks in, and a callback that is answered when it is told to. */
+  async function openSlow(): Promise<{ readonly begun: Promise<void>; end(): void }> {
+    const begun = signal();
+    const end = signal();
+    const route = defineRoute({
+      method: 'PUT',
+      path: '/slow',
+      outside: true,
+      operationId: 'slow',
+      summary: 'Slow',
+      description: 'Answers when it is told to.',
+      credential: 'none',
+      limit: 'none',
+      loadClass: 'callback',
+      allowConsumed: true,
+      rawBody: true,
+      answers: { 200: Type.Object({}) },
+      refusals: [],
+      run: async (call) => {
+        begun.give();
+        await end.given;
+        return call.reply(200, {});
+      },
+    });
+    await open({ routes: [route] });
+    closed.delete('callback');
+    return { begun: begun.given, end: end.give };
+  }
+
+  test('a refusal is counted and logged when it leaves', async () => {
+    const { begun, end } = await openSlow();
+    const answers = exchange(`${slow}${post(2)}{}`);
+    await begun;
+    await vi.waitFor(() => expect(judged).toBe(2));
+    // The refusal waits for the answer before it.
+    expect(statuses()).toEqual([]);
+    end();
+    expect([...(await answers).matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '503']);
+    expect(statuses()).toEqual([200, 503]);
+  });
+
+  test('a body is taken all the same, and a client that goes is noticed', async () => {
+    const { begun, end } = await openSlow();
+    const connected = once(world.app.server, 'connection') as Promise<[Socket]>;
+    const client = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1');
+    const [socket] = await connected;
+    client.write(`${slow}${post(250_000)}`);
+    await new Promise((done) => client.write('x'.repeat(250_000), done));
+    await begun;
+    await vi.waitFor(() => expect(judged).toBe(2));
+    const gone = once(socket, 'close');
+    client.destroy();
+    await gone;
+    end();
+  });
+});
+
+test('what goes wrong in turning away is told to the log, and the request is served', async () => {
+  const broken: Limiter = {
+    ...limiter,
+    admits() {
+      throw new Error('broken');
+    },
+  };
+  await open({ limiter: broken });
+  const answer = parse(await exchange('PUT /upstream/mtn HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n'));
+  expect(answer.status).toBe(200);
+  expect(world.log.lines.map((line) => (JSON.parse(line) as { event: string }).event)).toEqual([
+    'turn_away_failed',
+    'request',
+  ]);
+});
+
+test('health and metrics are answered, and a fixed path is not taken for a pattern that fits it', async () => {
+  const route = defineRoute({
+    method: 'GET',
+    path: '/:anything',
+    outside: true,
+    operationId: 'anything',
+    summary: 'Anything',
+    description: 'Fits what stands at the root.',
+    credential: 'none',
+    limit: 'none',
+    loadClass: 'read',
+    allowConsumed: true,
+    answers: { 200: Type.Object({}) },
+    refusals: [],
+    run: async (call) => call.reply(200, {}),
+  });
+  await open({ routes: [route] });
+  for (const [path, status] of [
+    ['/health', 200],
+    ['/metrics', 200],
+    ['/else', 503],
+  ] as const) {
+    expect(parse(await exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)).status, path).toBe(status);
+  }
 });
 
 test('a page for people is turned away in words, and the same page of a script in the envelope', async () => {

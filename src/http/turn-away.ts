@@ -2,8 +2,8 @@
  * Turns calls away before the framework has made anything of them.
  *
  * Of five times what can be taken, four calls in five are turned away, and what they cost is missing where payments are
- * completed. Invariant: whoever is turned away here gets what the framework's way would have answered, to the byte; and each
- * request is judged once, whichever way it comes.
+ * completed. Invariant: whoever is turned away here gets what the framework's way would have answered; and each request is judged
+ * once, whichever way it comes.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -18,17 +18,18 @@ import { ANSWER_HEADERS, JSON_TYPE, logExchange, newExchange } from './exchange.
 import type { LoadClass } from './overload.ts';
 import type { Door } from './overload-door.ts';
 import { countUnanswered } from './pipelining.ts';
-import { hasOneHost } from './request-headers.ts';
+import { hasBody, hasOneHost } from './request-headers.ts';
 import type { CountAnswer } from './request-metrics.ts';
 import { endSpan } from './request-traces.ts';
 import { isLongAndComing } from './unread-body.ts';
 
-/** Something that may be turned away. */
+/** Something that can be asked for. */
 export interface Place {
   readonly method: 'GET' | 'POST' | 'PUT';
   /** From the root, parameters with a colon. */
   readonly path: string;
-  readonly loadClass: LoadClass;
+  /** Undefined: it is never turned away. */
+  readonly loadClass: LoadClass | undefined;
   /** Pages of any origin may call (cors.ts). */
   readonly openToPages: boolean;
   /** For people: they are answered in words, which the framework's way does. */
@@ -59,14 +60,14 @@ export interface Met {
 }
 
 export interface TurnAway {
-  /** Answers it when that is all there is to do; false: the framework goes on. */
+  /** Answers or cuts it when that is all there is to do; false: the framework goes on. Never throws. */
   takes(request: IncomingMessage, response: ServerResponse): boolean;
   /** The judgement on a request: the same however often it is asked for. */
   meet(request: IncomingMessage, response: ServerResponse): Met;
 }
 
-/** Longer parameters than any header may be are found too, as in the server's own routes. */
-const MOST_OF_A_PARAMETER = 20_000;
+/** The framework is asked instead: it has its own way with what goes wrong. */
+const NOT_JUDGED: Met = { isInTurn: true, refusal: undefined };
 
 export function createTurnAway(parts: TurnAwayParts): TurnAway {
   const placeOf = finderOf(parts.places);
@@ -75,55 +76,82 @@ export function createTurnAway(parts: TurnAwayParts): TurnAway {
   const answer = answerer(parts);
 
   const judge = (request: IncomingMessage, place: Place | undefined): Refusal | undefined => {
-    if (place === undefined || parts.isStopping() || !hasOneHost(request)) return undefined;
+    if (place?.loadClass === undefined || parts.isStopping() || !hasOneHost(request)) return undefined;
     return parts.door.refusalFor(place.loadClass);
   };
-  const met = (request: IncomingMessage, response: ServerResponse, place: Place | undefined): Met => {
+  const meetAt = (request: IncomingMessage, response: ServerResponse, place: Place | undefined): Met => {
     const inTurn = isInTurn(request, response);
     return { isInTurn: inTurn, refusal: inTurn ? judge(request, place) : undefined };
   };
+  const remember = (request: IncomingMessage, met: Met): Met => {
+    known.set(request, met);
+    return met;
+  };
+  const take = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const place = placeOf(request);
+    const met = meetAt(request, response, place);
+    if (!met.isInTurn) {
+      // Nobody reads: an answer would only be kept.
+      request.socket.destroy();
+      return true;
+    }
+    if (met.refusal !== undefined && place?.isPage === false && !isLongAndComing(request)) {
+      answer(place, met.refusal, request, response);
+      return true;
+    }
+    remember(request, met);
+    return false;
+  };
 
   return {
-    meet: (request, response) => known.get(request) ?? met(request, response, placeOf(request)),
+    meet: (request, response) => known.get(request) ?? remember(request, meetAt(request, response, placeOf(request))),
     takes(request, response) {
-      const place = placeOf(request);
-      const judged = met(request, response, place);
-      const { refusal } = judged;
-      if (refusal !== undefined && place?.isPage === false && !isLongAndComing(request)) {
-        answer(place, refusal, request, response);
-        return true;
+      try {
+        return take(request, response);
+      } catch (error) {
+        parts.log.error('turn_away_failed', {}, error);
+        if (response.headersSent) response.destroy();
+        else remember(request, NOT_JUDGED);
+        return response.headersSent;
       }
-      known.set(request, judged);
-      return false;
     },
   };
 }
 
-/** Answers as the framework's way would. What nobody has read of a body is thrown away by Node.js. */
+/** Answers as the framework's way would. */
 function answerer(
   parts: TurnAwayParts,
 ): (place: Place, refusal: Refusal, request: IncomingMessage, response: ServerResponse) => void {
   const writerOf = envelopeWriters(parts.publicUrl);
-  return (place, refusal, { headers, method = '' }, response) => {
+  return (place, refusal, request, response) => {
     const begun = performance.now();
+    const { headers, method = '' } = request;
     const span = parts.traces?.begin(headers.traceparent?.toString());
     const exchange = newExchange(parts.nextRequestId(), parts.clock.now());
     exchange.route = place.path;
     exchange.errorCode = refusal.code;
     const body = writerOf(refusal, negotiate(headers['accept-language']))(exchange.requestId, exchange.startedAt);
     // A list, which Node.js writes as it is.
-    const list = ['X-Request-Id', exchange.requestId, 'Content-Length', String(Buffer.byteLength(body))];
-    list.push('Retry-After', String(retryAfterOf(refusal)), ...(place.openToPages ? HEADERS_FOR_PAGES : HEADERS));
-    if (parts.isDraining()) list.push('Connection', 'close');
-    response.writeHead(refusal.http, list).end(body);
-    logExchange(parts, exchange, method, refusal.http);
-    parts.counted(method, exchange.route, refusal.http, performance.now() - begun);
-    if (span !== undefined) endSpan(span, method, exchange, refusal.http);
+    const list = ['x-request-id', exchange.requestId, 'content-length', String(Buffer.byteLength(body))];
+    list.push('retry-after', String(retryAfterOf(refusal)), ...(place.openToPages ? HEADERS_FOR_PAGES : HEADERS));
+    if (parts.isDraining()) list.push('connection', 'close');
+    response.writeHead(refusal.http, list).end(body, () => {
+      logExchange(parts, exchange, method, refusal.http);
+      parts.counted(method, exchange.route, refusal.http, performance.now() - begun);
+      if (span !== undefined) endSpan(span, method, exchange, refusal.http);
+    });
+    // What nobody wanted to read would keep its connection from the next request, and from saying that it has gone.
+    if (hasBody(headers)) request.resume();
   };
 }
 
-const HEADERS = Object.entries({ 'Content-Type': JSON_TYPE, ...ANSWER_HEADERS }).flat();
-const HEADERS_FOR_PAGES = [...HEADERS, ...Object.entries(PAGES_HEADERS).flat()];
+/** Names in lower case, as the framework writes them. */
+function listed(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => [name.toLowerCase(), value]);
+}
+
+const HEADERS = listed({ 'Content-Type': JSON_TYPE, ...ANSWER_HEADERS });
+const HEADERS_FOR_PAGES = [...HEADERS, ...listed(PAGES_HEADERS)];
 
 /** The writers of what is sent often, by refusal and language. */
 function envelopeWriters(publicUrl: string): (refusal: Refusal, language: Language) => EnvelopeWriter {
@@ -139,9 +167,12 @@ function envelopeWriters(publicUrl: string): (refusal: Refusal, language: Langua
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT'] as const;
 
-/** Finds what may be turned away by the framework's own router, so that both know the same paths. */
+/** What does not fit into the header limit never comes here; a long id is an unknown one, and not an unknown path. */
+export const LONGEST_PARAMETER = 20_000;
+
+/** Finds what is asked for by the framework's own router, so that both know the same paths. */
 function finderOf(places: readonly Place[]): (request: IncomingMessage) => Place | undefined {
-  const router = createRouter({ maxParamLength: MOST_OF_A_PARAMETER, querystringParser: () => ({}) });
+  const router = createRouter({ maxParamLength: LONGEST_PARAMETER, querystringParser: () => ({}) });
   for (const place of places) {
     router.on(place.method === 'GET' ? ['GET', 'HEAD'] : place.method, place.path, () => undefined, place);
   }
