@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { seededRandom } from '../../src/platform/random.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
+import { openGate } from '../support/gate.ts';
 import { type Hooks, openHooks } from '../support/hooks.ts';
 import {
   FUNDS_CENTS,
@@ -24,6 +25,8 @@ import type { Merchant } from '../support/shop.ts';
 
 const SPEED = 5;
 const CARRIER_DELAY_MS = 400;
+/** So slow that hundreds of lines are under way for longer than any pause of a test. */
+const CRAWL_MS = 2_000;
 const BATCH = { mode: 'mobile_money', lines: 100 } as const;
 const WALLETS = { mode: 'wallet', lines: 6 } as const;
 
@@ -79,13 +82,19 @@ async function readUntil(payroll: Payroll, payday: Payday, done: (statuses: read
 
 test('lines of a carrier that is down wait and go out when it is back; wallets do not wait', async () => {
   const { port, url } = await world.address();
-  const gateway = await startGateway(world.gatewayEnv(port), { speed: { factor: SPEED, since: Date.now() } });
+  const gate = await openGate(world.sandboxUrl);
+  opened.push(() => gate.close());
+  const speed = { factor: SPEED, since: Date.now() };
+  const gateway = await startGateway(world.gatewayEnv(port, gate.env), { speed });
   const ours = await payrollOf(() => url);
   const theirs = await anotherPayroll(() => url);
-  await world.carrier({ delay_ms: CARRIER_DELAY_MS });
-  const begun = await Promise.all([ours.send(BATCH), ours.send(BATCH), ours.send(BATCH)]);
-  await settled(ours, begun, 10);
+  await settled(ours, [await ours.send(BATCH)], 10);
+  // What is sent now is under way when the carrier goes down.
+  gate.shut();
+  await Promise.all([ours.send(BATCH), ours.send(BATCH)]);
+  await gate.came(8);
   await world.carrier({ refuse_rate: 1 });
+  gate.open();
   const late = await ours.send(BATCH);
   const paid = await Promise.all([ours.send(WALLETS), theirs.send(WALLETS)]);
   await Promise.all([settled(ours, [paid[0]]), settled(theirs, [paid[1]])]);
@@ -104,7 +113,7 @@ test('a merchant with a thousand lines at a slow carrier holds up no other one',
   const { port, url } = await world.address();
   const gateway = await startGateway(world.gatewayEnv(port));
   const [many, few] = [await payrollOf(() => url), await anotherPayroll(() => url)];
-  await world.carrier({ delay_ms: CARRIER_DELAY_MS });
+  await world.carrier({ delay_ms: CRAWL_MS });
   await Promise.all(Array.from({ length: 10 }, () => many.send(BATCH)));
   await settled(few, [await few.send({ mode: 'mobile_money', lines: 10 })]);
   expect(many.open(), 'most of the thousand still wait').toBeGreaterThan(500);
@@ -143,7 +152,7 @@ test('SIGTERM in the middle of batches: what is under way is finished, and the n
   const { port, url } = await world.address();
   const gateway = await startGateway(world.gatewayEnv(port));
   const payroll = await payrollOf(() => url);
-  await world.carrier({ delay_ms: CARRIER_DELAY_MS });
+  await world.carrier({ delay_ms: CRAWL_MS });
   const begun = await Promise.all(Array.from({ length: 5 }, () => payroll.send(BATCH)));
   await settled(payroll, begun, 20);
   gateway.signal('SIGTERM');
