@@ -37,7 +37,9 @@ describe('identifiers', () => {
       bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
       return `pay_${bytes.toString('base64url')}`;
     });
-    const answers = await Promise.all(flipped.map((one) => read(one)));
+    const answers: Answer[] = [];
+    // As many as may always come at once: of more, a machine that is short of time turns some away.
+    while (flipped.length > 0) answers.push(...(await Promise.all(flipped.splice(0, 64).map((one) => read(one)))));
     const [unknown] = answers;
     for (const answer of answers) {
       expectRefusal(answer, 404, '1204');

@@ -120,7 +120,8 @@ describe('scale 0', () => {
     const paying = await collect(world, await world.merchant());
     const read = () =>
       world.call('GET', `/payments/mobile-money/status/${paying.payment_id}`, { bearer: paying.token });
-    const answers = await Promise.all(Array.from({ length: 200 }, read));
+    // Thirty a minute where limits are on; of more than 128 at once a machine that is short of time turns some away.
+    const answers = await Promise.all(Array.from({ length: 100 }, read));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(answers[0]?.headers.get('ratelimit')).toBeNull();
     expect(answers[0]?.headers.get('ratelimit-policy')).toBeNull();
