@@ -41,7 +41,7 @@ import { answerClientError, answerLateBody, refuseExpectation } from './socket-e
 import { createRoomMaker, SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts';
 import { createStreams } from './streams.ts';
 import { createTurnAway, LONGEST_PARAMETER, type Place } from './turn-away.ts';
-import { answerBeforeRest, limitBodyTime } from './unread-body.ts';
+import { answerBeforeRest, limitBodyTime, limitRestTime } from './unread-body.ts';
 import { createUploadSlots } from './upload-slots.ts';
 
 export interface ServerParts {
@@ -129,6 +129,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     clock: parts.clock,
     log: parts.log,
     ...(parts.traces === undefined ? {} : { traces: parts.traces }),
+    requestMs: sockets.requestMs,
     publicUrl: parts.publicUrl,
     nextRequestId,
     counted,
@@ -190,7 +191,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
       return done(busy);
     }
     if (request.routeOptions.config.takesFile !== true) {
-      limitBodyTime(parts.clock, request, sockets.requestMs, () => {
+      limitBodyTime(parts.clock, request.raw, sockets.requestMs, () => {
         answerLateBody(parts, exchangeOf(request).requestId, request.raw.socket);
       });
     }
@@ -205,6 +206,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     const exchange = exchangeOf(request);
     logExchange(parts, exchange, request.method, reply.statusCode);
     counted(request.method, exchange.route, reply.statusCode, reply.elapsedTime);
+    limitRestTime(parts.clock, request.raw, sockets.requestMs);
     done();
   });
   app.addHook('preClose', (done) => {

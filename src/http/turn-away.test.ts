@@ -184,6 +184,26 @@ test('a long body that is still to come is turned away once, and its sender hear
   expect([answer.status, answer.headers.connection, judged]).toEqual([503, 'close', 1]);
 });
 
+test.each([
+  ['a call', '/api/v1/orders', 503],
+  ['what nobody knows', '/nowhere', 404],
+] as const)(
+  '%s whose body never ends has its answer, and its connection for half a minute',
+  async (_what, path, status) => {
+    await open();
+    const socket = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1');
+    const closedAt = once(socket, 'close');
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(parse(answer.toString()).status).toBe(status);
+    await vi.waitFor(() => expect(world.log.lines.some((line) => line.includes(`"status":${status}`))).toBe(true));
+    await world.clock.advance(27_999);
+    expect(socket.readyState).toBe('open');
+    await world.clock.advance(1);
+    await closedAt;
+  },
+);
+
 test.each(['/api/v1/payments/status/pay_0123456789', '/nowhere', '/%zz'])(
   'a client that asks for %s again and again without reading is cut off',
   async (path) => {

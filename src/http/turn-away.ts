@@ -21,7 +21,7 @@ import { countUnanswered } from './pipelining.ts';
 import { hasBody, hasOneHost } from './request-headers.ts';
 import type { CountAnswer } from './request-metrics.ts';
 import { endSpan } from './request-traces.ts';
-import { isLongAndComing } from './unread-body.ts';
+import { isLongAndComing, limitRestTime } from './unread-body.ts';
 
 /** Something that can be asked for. */
 export interface Place {
@@ -39,10 +39,12 @@ export interface Place {
 export interface TurnAwayParts {
   readonly door: Door;
   readonly places: readonly Place[];
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly log: Log;
   readonly traces?: Traces;
   readonly publicUrl: string;
+  /** How long the rest of a body may take. */
+  readonly requestMs: number;
   nextRequestId(): string;
   readonly counted: CountAnswer;
   /** Whether the process ends: then everybody is told so instead. */
@@ -139,6 +141,7 @@ function answerer(
       logExchange(parts, exchange, method, refusal.http);
       parts.counted(method, exchange.route, refusal.http, performance.now() - begun);
       if (span !== undefined) endSpan(span, method, exchange, refusal.http);
+      limitRestTime(parts.clock, request, parts.requestMs);
     });
     // What nobody wanted to read would keep its connection from the next request, and from saying that it has gone.
     if (hasBody(headers)) request.resume();

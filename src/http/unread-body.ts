@@ -75,14 +75,19 @@ function restOf(clock: Pick<Clock, 'after'>, raw: IncomingMessage): Promise<void
 /** Calls `late` when a request's body has not come whole within that many milliseconds. */
 export function limitBodyTime(
   clock: Pick<Clock, 'after'>,
-  { raw }: FastifyRequest,
+  raw: IncomingMessage,
   milliseconds: number,
   late: () => void,
 ): void {
-  if (!hasBody(raw.headers)) return;
+  if (raw.complete || raw.readableEnded || !hasBody(raw.headers)) return;
   const cancel = clock.after(milliseconds, () => {
     if (!raw.complete) late();
   });
   raw.once('end', cancel);
   raw.once('close', cancel);
+}
+
+/** To be called when an answer has left: whoever still owes the rest of a body may not take for ever over it. */
+export function limitRestTime(clock: Pick<Clock, 'after'>, raw: IncomingMessage, milliseconds: number): void {
+  limitBodyTime(clock, raw, milliseconds, () => raw.socket.destroy());
 }
