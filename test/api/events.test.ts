@@ -13,6 +13,7 @@ import {
   hooksAbout,
   neighbourOf,
   payFromWallet,
+  postsAbout,
   rowsOf,
 } from './flows.ts';
 
@@ -206,9 +207,9 @@ describe('a replay', () => {
     expect(answer.json, answer.text).toMatchObject({ success: true, event_id: event, status: 'waiting', attempts: 1 });
     // No round has run, and no time has passed.
     await world.gateway.courier.idle();
-    const hooks = hooksAbout(world, transaction);
-    expect(hooks.map(({ raw }) => raw)).toEqual([hooks[0]?.raw, hooks[0]?.raw]);
-    expect(hooks.map(({ headers }) => headers['webhook-id'])).toEqual([event, event]);
+    const posts = postsAbout(world, transaction);
+    expect(posts.map(({ raw }) => raw)).toEqual([posts[0]?.raw, posts[0]?.raw]);
+    expect(posts.map(({ headers }) => headers['webhook-id'])).toEqual([event, event]);
     expect((await ask('GET', `/${event}`, merchant)).json).toMatchObject({ status: 'delivered', attempts: 2 });
   });
 
@@ -220,7 +221,7 @@ describe('a replay', () => {
     const answers = [...(await Promise.all(racing)), await ask('POST', `/${event}/replay`, merchant, { headers })];
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     await world.gateway.courier.idle();
-    expect(hooksAbout(world, transaction)).toHaveLength(2);
+    expect(postsAbout(world, transaction)).toHaveLength(2);
   });
 
   test('is refused for what was made without a notify_url (1205)', async () => {

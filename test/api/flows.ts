@@ -233,9 +233,17 @@ export async function untilStatus(
   await untilLater(world, async () => ((await statusOf(world, paying)) === wanted ? true : undefined), stepMs);
 }
 
-/** Every webhook that came about that transaction so far. */
-export function hooksAbout(world: World, transactionId: string): Hook[] {
+/** Every post that came about that transaction so far, those of one event too. */
+export function postsAbout(world: World, transactionId: string): Hook[] {
   return world.receiver.hooks.filter(({ body }) => body.transaction_id === transactionId);
+}
+
+/**
+ * What was told about that transaction so far, in the order in which it first came: an event that was posted again, because
+ * the clock leapt past its lease before its delivery was written down, counts once.
+ */
+export function hooksAbout(world: World, transactionId: string): Hook[] {
+  return [...new Map(postsAbout(world, transactionId).map((hook) => [hook.headers['webhook-id'], hook])).values()];
 }
 
 /** What the envelope of every failure has (contract §2). */

@@ -105,10 +105,9 @@ export async function eventsOf(world: World, { id }: PayoutLine): Promise<Record
   return rows.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
 }
 
-/** The statuses that the receiver was told of a line, in the order in which they were written; one told again counts once. */
+/** The statuses that the receiver was told of a line, in the order in which they were written. */
 export function toldOf(world: World, line: PayoutLine): string[] {
-  const byEvent = new Map(hooksAbout(world, line.id).map((hook) => [hook.headers['webhook-id'], hook]));
-  return [...byEvent.values()]
+  return hooksAbout(world, line.id)
     .toSorted((a, b) => Number(a.headers['webhook-sequence']) - Number(b.headers['webhook-sequence']))
     .map(({ body }) => body.status);
 }

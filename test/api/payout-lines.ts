@@ -18,7 +18,7 @@ import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { newId } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import type { Hook, World } from '../support/world.ts';
-import { rowsOf, untilLater } from './flows.ts';
+import { hooksAbout, rowsOf, untilLater } from './flows.ts';
 
 export interface Payee {
   readonly msisdn?: string;
@@ -148,7 +148,7 @@ export function creditsOf(world: World, msisdn: string): BookLine[] {
 /** The webhooks of a line, once its last event is delivered. */
 export async function payoutHooks(world: World, line: Pick<PayoutLine, 'id'>): Promise<Hook[]> {
   await world.gateway.courier.idle();
-  return world.receiver.hooks.filter(({ body }) => body.transaction_id === line.id);
+  return hooksAbout(world, line.id);
 }
 
 export async function availableOf(world: World, { merchant }: MerchantCreated): Promise<bigint> {
