@@ -328,8 +328,12 @@ export async function tablesOf(world: World): Promise<string[]> {
   return (await rowsOf<{ name: string }>(world, text)).map(({ name }) => name);
 }
 
-/** How many rows each table holds: what a refused request must leave as it was. */
+/**
+ * How many rows each table holds, once what is on its way to a receiver or a carrier is written down: what a refused request
+ * must leave as it was.
+ */
 export async function countRows(world: World): Promise<Readonly<Record<string, number>>> {
+  await Promise.all([world.gateway.courier.idle(), world.gateway.dispatcher.idle()]);
   const counts = (await tablesOf(world)).map((name) => `select '${name}' as name, count(*)::int as rows from ${name}`);
   const found = await rowsOf<{ name: string; rows: number }>(world, counts.join(' union all '));
   return Object.fromEntries(found.map(({ name, rows }) => [name, rows]));

@@ -263,7 +263,9 @@ test('an operator closes a line whose carrier says nothing: paid, or not', async
     { msisdn: numberEnding('04') },
   ]);
   if (unpaid === undefined) throw new Error('two lines were made');
-  await untilLater(world, async () => ((await lastAttempt(unpaid)).status === 'waiting' ? true : undefined));
+  for (const line of [paid, unpaid]) {
+    await untilLater(world, async () => ((await lastAttempt(line)).status === 'waiting' ? true : undefined));
+  }
   const decided = await decideAttempt(world.gateway.deps, (await lastAttempt(paid)).id, PAID);
   expect(decided).toMatchObject({ attempt: { status: 'approved' }, orderStatus: 'completed' });
   const verdict = { ...PAID, paid: false, providerReference: null };
