@@ -206,10 +206,11 @@ export async function tamper(world: World, paying: Pick<Paying, 'transaction_id'
 }
 
 /**
- * Lets time pass, a little at a time, until the work is done: what waits for a neighbour waits by the clock. The rounds run
- * by the same clock, and nobody waits for them: one of them may itself wait for the work.
+ * Lets time pass, a few milliseconds at a time, until the work is done: what waits for a neighbour waits by the clock. PAY
+ * must leave within five seconds by that clock, so that it may not run far ahead of the database. The rounds run by the same
+ * clock, and nobody waits for them: one of them may itself wait for the work.
  */
-export async function whileTimePasses<T>(world: World, work: Promise<T>, stepMs = 100): Promise<T> {
+export async function whileTimePasses<T>(world: World, work: Promise<T>, stepMs = 5): Promise<T> {
   const done = work.then(
     () => true,
     () => true,
@@ -219,6 +220,6 @@ export async function whileTimePasses<T>(world: World, work: Promise<T>, stepMs 
     // Real work over a socket, so that time is given to the others.
     await world.call('GET', '/health');
     return Promise.race([done, Promise.resolve(undefined)]);
-  }, 4_000);
+  }, 10_000);
   return work;
 }

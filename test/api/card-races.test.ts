@@ -217,7 +217,7 @@ describe('the database’s word for the step before PAY is lost', () => {
     const pays = network.count('pay');
     wire.cut();
     wire.release();
-    expect((await whileTimePasses(world, answer, 10)).status).toBe('approved');
+    expect((await whileTimePasses(world, answer)).status).toBe('approved');
     expect(network.count('pay')).toBe(pays + 1);
     expect((await onlyHook(world, paying)).body.status).toBe('approved');
   });
@@ -228,7 +228,7 @@ describe('the database’s word for the step before PAY is lost', () => {
     await world.clock.advance(5_001);
     wire.cut();
     wire.release();
-    expect((await whileTimePasses(world, answer, 10)).status).toBe('failed');
+    expect((await whileTimePasses(world, answer)).status).toBe('failed');
     expect(network.count('pay')).toBe(pays);
     expect(await statusOf(world, paying)).toBe('failed');
   });

@@ -36,6 +36,8 @@ beforeAll(async () => {
   const { payout } = deps.connectors;
   const connectors = { ...deps.connectors, payout: (name: string) => (name === 'ill' ? ill : payout(name)) };
   dispatcher = createDispatcher({ ...deps, connectors });
+  // The world's own would claim what ours has put off.
+  await world.gateway.rounds.find(({ name }) => name === 'payouts')?.stop();
 });
 afterAll(async () => {
   await upstream.close();
