@@ -46,8 +46,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'faults',
+          // Each kills what it has started itself, and waits for most of its time.
           include: ['test/faults/**/*.test.ts', ...KILLING],
-          fileParallelism: false,
           sequence: { groupOrder: 2 },
           ...limitOf(600_000),
         },
@@ -57,6 +57,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          // A browser takes both cores by itself.
           fileParallelism: false,
           sequence: { groupOrder: 3 },
           ...limitOf(300_000),
