@@ -314,6 +314,10 @@ test.each([
   expect(readConfig({ HOST }).publicUrl).toBe(url);
 });
 
+test('HOST=localhost is one address, not two', () => {
+  expect(readConfig({ HOST: 'localhost' })).toMatchObject({ host: '127.0.0.1', publicUrl: 'http://127.0.0.1:8080' });
+});
+
 test('production may take money by MTN, send it, or both', () => {
   const { MTN_MOMO_BASE_URL, MTN_MOMO_TARGET_ENVIRONMENT } = mtn;
   const address = { MTN_MOMO_BASE_URL, MTN_MOMO_TARGET_ENVIRONMENT };

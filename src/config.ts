@@ -38,7 +38,7 @@ export interface Config extends MtnMomoProducts {
   readonly databaseUrl?: string;
   /** `DATA_DIR`, made absolute. */
   readonly dataDir: string;
-  /** `HOST`: the address to listen on. */
+  /** `HOST`: the one address to listen on, or a name for it. */
   readonly host: string;
   /** `PORT`; 0 takes any free one. */
   readonly port: number;
@@ -92,7 +92,7 @@ export function readConfig(environment: Environment, defaults: Environment = {})
   const env = readEnvironment(withDefaults(environment, defaults));
   const mode = env.word<GatewayMode>('GATEWAY_MODE', ['sandbox', 'production'], 'sandbox');
   const port = env.whole('PORT', { from: 0, to: 65_535 }, 8080);
-  const host = env.text('HOST') ?? '127.0.0.1';
+  const host = readHost(env);
   const sandboxPort = env.whole('SANDBOX_PORT', { from: 1, to: 65_535 }, 8090);
   if (mode === 'sandbox' && port === sandboxPort) {
     env.problem(
@@ -124,6 +124,12 @@ export function readConfig(environment: Environment, defaults: Environment = {})
   const problems = env.problems();
   if (problems !== undefined) throw new ConfigError(problems);
   return freeze(config);
+}
+
+/** One address: for the name `localhost` the framework would open a second server, which has none of our limits. */
+function readHost(env: EnvironmentReader): string {
+  const host = env.text('HOST') ?? '127.0.0.1';
+  return host === 'localhost' ? '127.0.0.1' : host;
 }
 
 /** An empty variable must not hide a default: compose files pass on what is not set as an empty text. */
