@@ -12,6 +12,7 @@ import type { World } from '../support/world.ts';
 import { debitsOf, numberEnding, until, untilLater } from './flows.ts';
 import { balancesOf, batchNow, countsNow, eventsOf, expectSound, fund, linesNow, makeBatch } from './payout-batches.ts';
 import { DAY, type Desk, openDesk, SAY } from './payout-desk.ts';
+import { carrierAsked } from './phone-payments.ts';
 
 let desk: Desk;
 let world: World;
@@ -211,8 +212,14 @@ describe('cancelling', () => {
   test('what is under way goes on to its end; what comes back to wait is called off', async () => {
     const { merchant } = await desk.payer();
     const msisdns = [numberEnding('08'), numberEnding('11')];
+    // The token is at hand then: what the carrier is asked next is to pay.
+    expect(await desk.untilFinal(await makeBatch(world, merchant, { msisdns: [numberEnding('01')] }))).toEqual([
+      'completed',
+    ]);
     world.sandbox.faults.set('mtn', { drop_rate: 1 });
+    const asked = carrierAsked(world, msisdns.length);
     const batch = await makeBatch(world, merchant, { msisdns });
+    await asked;
     await until(async () => {
       const lines = await linesNow(world, batch);
       return lines.every(({ status }) => status === 'processing') ? true : undefined;
@@ -245,7 +252,9 @@ describe('cancelling', () => {
     await world.pass(1_000);
     const msisdn = numberEnding('11');
     world.sandbox.faults.set('mtn', { drop_rate: 1 });
+    const asked = carrierAsked(world);
     const last = await makeBatch(world, merchant, { msisdns: [msisdn] });
+    await asked;
     await until(async () => ((await countsNow(world, last))[0]?.processing === 1 ? true : undefined));
     await cancelPayout(deps, last.id, SAY);
     world.sandbox.faults.clear();

@@ -56,12 +56,15 @@ export async function callBack(url: string, body: unknown, method: 'PUT' | 'POST
   return response.status;
 }
 
-/** Resolves when the carrier has received its next request, and so has drawn its fault. */
-export function carrierAsked(world: World): Promise<void> {
+/** Resolves when the carrier has been asked for so much more (not about what it has), and so has drawn the faults. */
+export function carrierAsked(world: World, times = 1): Promise<void> {
   const { server } = world.sandbox.app;
+  let left = times;
   return new Promise((resolve) => {
-    const listener = ({ url }: IncomingMessage): void => {
-      if (url?.startsWith('/mtn/') !== true) return;
+    const listener = ({ method, url }: IncomingMessage): void => {
+      if (method !== 'POST' || url?.startsWith('/mtn/') !== true) return;
+      left -= 1;
+      if (left > 0) return;
       server.off('request', listener);
       resolve();
     };
