@@ -18,6 +18,8 @@ export interface Wire {
   swallow: boolean;
   /** Nothing passes either way, and the connections stand: as a stopped server does. */
   frozen: boolean;
+  /** How long each of the database's answers takes to arrive, beside its own time. */
+  slowness: (() => Promise<void> | undefined) | undefined;
   /** Nothing passes either way from now on, and nothing is lost: as a database whose disk has stopped. */
   stall(): void;
   /** Hands over what came while it stalled, in its order. */
@@ -57,6 +59,10 @@ export async function openWire(target: string): Promise<Wire> {
     }
     const far = connect(Number(port === '' ? 5432 : port), hostname);
     let line = '';
+    let last = Promise.resolve();
+    const slowly = (bytes: Buffer): void => {
+      last = last.then(() => wire.slowness?.()).then(() => void near.write(bytes));
+    };
     for (const [socket, other] of [
       [near, far],
       [far, near],
@@ -77,6 +83,7 @@ export async function openWire(target: string): Promise<Wire> {
     far.on('data', (bytes) => {
       if (stalled !== undefined) stalled.push(() => near.write(bytes));
       else if (line === held) kept.push({ near, bytes });
+      else if (wire.slowness !== undefined) slowly(bytes);
       else if (!wire.frozen && !wire.swallow) near.write(bytes);
       tell();
     });
@@ -92,6 +99,7 @@ export async function openWire(target: string): Promise<Wire> {
     refuse: false,
     swallow: false,
     frozen: false,
+    slowness: undefined,
     stall() {
       stalled ??= [];
     },

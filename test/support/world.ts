@@ -7,7 +7,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSandbox, type Sandbox } from '../../sandbox/app.ts';
 import { assembleGateway, type Gateway } from '../../src/assemble.ts';
@@ -26,6 +26,7 @@ import { openTraces } from '../../src/platform/traces.ts';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openWallet } from '../../src/usecases/wallet-open.ts';
 import { createTestDatabase } from './database.ts';
+import { slowDatabase, slowly, slowness } from './slow-world.ts';
 
 export const NOON = Date.UTC(2026, 10, 20, 12, 0, 0);
 export const WORLD_MASTER_KEY = Buffer.alloc(32, 7).toString('base64');
@@ -99,6 +100,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const testClock = shiftableClock(clock);
   const log = memoryLog(clock);
   const database = await createTestDatabase();
+  const way = await slowDatabase(database.url);
   const sandbox = await createSandbox({ seed: 'test', now: clock.now, schedule: clock.after });
   const sandboxUrl = await sandbox.app.listen({ port: 0, host: '127.0.0.1' });
   const receiver = await openReceiver();
@@ -111,7 +113,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     ...options.env,
   });
   const random = systemRandom();
-  const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
+  const outbound = slowly(createOutbound({ allowLoopback: true, requireHttps: false }));
   const traces = config.traces && openTraces(config.traces, { clock, log, random });
   const platform = {
     ...(traces === undefined ? {} : { traces }),
@@ -127,7 +129,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
     }),
   };
-  const gateway = await assembleGateway(config, platform, { databaseUrl: database.url, role: 'all' });
+  const gateway = await assembleGateway(config, platform, { databaseUrl: way.url, role: 'all' });
   const url = await gateway.listen();
   // Its first run writes a row: a test that counts rows must not see it come.
   await gateway.rounds.find(({ name }) => name === 'audit')?.now();
@@ -169,6 +171,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       await Promise.all([outbound.close(), traces?.close()]);
       await sandbox.app.close();
       await receiver.close();
+      await way.close();
       await database.drop();
     },
   };
@@ -190,6 +193,7 @@ async function call(url: string, method: string, path: string, options: CallOpti
     },
   );
   const text = await response.text();
+  await slowness();
   const json: unknown = text.startsWith('{') ? JSON.parse(text) : undefined;
   return { status: response.status, headers: response.headers, text, json };
 }
@@ -197,6 +201,11 @@ async function call(url: string, method: string, path: string, options: CallOpti
 export async function openReceiver(answer = 200): Promise<Receiver> {
   const hooks: Hook[] = [];
   const waiters = new Set<() => void>();
+  const acknowledge = async (response: ServerResponse): Promise<void> => {
+    await slowness();
+    response.writeHead(answer).end();
+    for (const wake of waiters) wake();
+  };
   const server = createServer((request, response) => {
     let raw = '';
     request.setEncoding('utf8');
@@ -205,8 +214,7 @@ export async function openReceiver(answer = 200): Promise<Receiver> {
     });
     request.on('end', () => {
       hooks.push({ headers: request.headers, raw, body: JSON.parse(raw) });
-      response.writeHead(answer).end();
-      for (const wake of waiters) wake();
+      void acknowledge(response);
     });
   });
   server.listen(0, '127.0.0.1');
