@@ -18,7 +18,7 @@ import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { newId } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import type { Hook, World } from '../support/world.ts';
-import { hooksAbout, rowsOf, untilLater } from './flows.ts';
+import { hooksAbout, rowsOf, until, untilLater } from './flows.ts';
 
 export interface Payee {
   readonly msisdn?: string;
@@ -147,7 +147,14 @@ export function creditsOf(world: World, msisdn: string): BookLine[] {
 
 /** The webhooks of a line, once its last event is delivered. */
 export async function payoutHooks(world: World, line: Pick<PayoutLine, 'id'>): Promise<Hook[]> {
-  await world.gateway.courier.idle();
+  // Whoever reads the line may know of its event before the gateway that is writing it does.
+  await until(async () => {
+    await world.gateway.courier.idle();
+    const open = await rowsOf(world, `select id from webhook_event where transaction_id = $1 and status = 'waiting'`, [
+      line.id,
+    ]);
+    return open.length === 0 ? true : undefined;
+  });
   return hooksAbout(world, line.id);
 }
 
