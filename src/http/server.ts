@@ -136,7 +136,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     isStopping: () => stopping,
     isDraining: () => parts.isDraining?.() === true,
   });
-  // Before the framework; a second address of `localhost`, which it opens by itself, comes by the first hook alone.
+  // Before the framework, which hears only of what is not turned away.
   app.server.removeAllListeners('request').on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (!turnAway.takes(request, response)) app.routing(request, response);
   });

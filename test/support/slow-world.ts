@@ -8,10 +8,11 @@ import type { Outbound } from '../../src/platform/platform.ts';
 import { openWire } from './wire.ts';
 
 const MOST_MS = Number(process.env.SLOW_WORLD ?? 0);
+if (!(MOST_MS >= 0)) throw new Error('SLOW_WORLD is a number of milliseconds, for example SLOW_WORLD=40');
 
 /** Waits as long as the world is slow; not at all where it is not. */
-export function slowness(): Promise<void> | undefined {
-  return MOST_MS > 0 ? new Promise((done) => setTimeout(done, Math.random() * MOST_MS)) : undefined;
+export async function slowness(): Promise<void> {
+  if (MOST_MS > 0) await new Promise((done) => setTimeout(done, Math.random() * MOST_MS));
 }
 
 /** The same door, whose requests leave later and whose answers come later. */
@@ -30,8 +31,5 @@ export function slowly(outbound: Outbound): Outbound {
 
 /** The way to a database that answers later. */
 export async function slowDatabase(url: string): Promise<{ readonly url: string; close(): Promise<void> }> {
-  if (MOST_MS === 0) return { url, close: async () => undefined };
-  const wire = await openWire(url);
-  wire.slowness = slowness;
-  return wire;
+  return MOST_MS === 0 ? { url, close: async () => undefined } : openWire(url, slowness);
 }

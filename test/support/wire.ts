@@ -18,8 +18,6 @@ export interface Wire {
   swallow: boolean;
   /** Nothing passes either way, and the connections stand: as a stopped server does. */
   frozen: boolean;
-  /** How long each of the database's answers takes to arrive, beside its own time. */
-  slowness: (() => Promise<void> | undefined) | undefined;
   /** Nothing passes either way from now on, and nothing is lost: as a database whose disk has stopped. */
   stall(): void;
   /** Hands over what came while it stalled, in its order. */
@@ -37,8 +35,8 @@ export interface Wire {
   close(): Promise<void>;
 }
 
-/** Opens a wire to the database of that address. */
-export async function openWire(target: string): Promise<Wire> {
+/** Opens a wire to the database of that address. Each of its answers waits for `slowness`, where that is given. */
+export async function openWire(target: string, slowness?: () => Promise<void>): Promise<Wire> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const waiting = new Set<() => void>();
@@ -60,9 +58,6 @@ export async function openWire(target: string): Promise<Wire> {
     const far = connect(Number(port === '' ? 5432 : port), hostname);
     let line = '';
     let last = Promise.resolve();
-    const slowly = (bytes: Buffer): void => {
-      last = last.then(() => wire.slowness?.()).then(() => void near.write(bytes));
-    };
     for (const [socket, other] of [
       [near, far],
       [far, near],
@@ -80,12 +75,15 @@ export async function openWire(target: string): Promise<Wire> {
       if (stalled !== undefined) stalled.push(() => far.write(bytes));
       else if (!wire.frozen) far.write(bytes);
     });
-    far.on('data', (bytes) => {
+    const answer = (bytes: Buffer): void => {
       if (stalled !== undefined) stalled.push(() => near.write(bytes));
       else if (line === held) kept.push({ near, bytes });
-      else if (wire.slowness !== undefined) slowly(bytes);
       else if (!wire.frozen && !wire.swallow) near.write(bytes);
       tell();
+    };
+    far.on('data', (bytes) => {
+      if (slowness === undefined) answer(bytes);
+      else last = last.then(slowness).then(() => answer(bytes));
     });
   });
   server.listen(0, '127.0.0.1');
@@ -99,7 +97,6 @@ export async function openWire(target: string): Promise<Wire> {
     refuse: false,
     swallow: false,
     frozen: false,
-    slowness: undefined,
     stall() {
       stalled ??= [];
     },
