@@ -50,8 +50,7 @@ test('a file numbered before an applied one comes too late', async () => {
 });
 
 test('a table that somebody holds is waited for a little at a time, so that others pass', async () => {
-  const holder = new pg.Client({ connectionString: database.url });
-  await holder.connect();
+  const holder = await connected();
   await holder.query('begin');
   await holder.query('select from payment');
   const all = [...readMigrations(), made('9001-wider.sql', 'alter table payment add column wider int')];
@@ -68,6 +67,34 @@ test('a table that somebody holds is waited for a little at a time, so that othe
   expect(await migrating).toEqual(['9001-wider.sql']);
 });
 
+test('whoever waits for a table while we wait for theirs goes first, and the file is applied after them', async () => {
+  const gate = await connected();
+  const other = await connected();
+  await gate.query('select pg_advisory_lock(1)');
+  await other.query('begin');
+  // Of the two that wait for each other, ours is to be the one that finds out.
+  await other.query("set local deadlock_timeout = '1min'");
+  await other.query('select from session');
+  const wider = `set local lock_timeout = 0;
+    alter table payment add column wider int;
+    select pg_advisory_xact_lock_shared(1);
+    set local deadlock_timeout = '1ms';
+    alter table session add column wider int`;
+  const migrating = migrate(database.url, [...readMigrations(), made('9001-wider.sql', wider)]);
+  try {
+    await until(async () => (await waiting('advisory')) > 0);
+    const theirs = other.query('select from payment');
+    await until(async () => (await waiting()) > 0);
+    await gate.query('select pg_advisory_unlock(1)');
+    await theirs;
+    await other.query('commit');
+    expect(await migrating).toEqual(['9001-wider.sql']);
+  } finally {
+    await gate.end();
+    await other.end();
+  }
+});
+
 test('older code leaves a newer database as it is', async () => {
   const all = readMigrations();
   await migrate(database.url, [...all, made('9001-one.sql', 'create table one (n int)')]);
@@ -78,9 +105,14 @@ function made(name: string, sql: string): Migration {
   return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
 }
 
-async function read(sql: string): Promise<unknown[]> {
+async function connected(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
+  return client;
+}
+
+async function read(sql: string): Promise<unknown[]> {
+  const client = await connected();
   try {
     return (await client.query(sql)).rows;
   } finally {
@@ -88,10 +120,10 @@ async function read(sql: string): Promise<unknown[]> {
   }
 }
 
-/** How many sessions of this database wait for the lock of a table. */
-async function waiting(): Promise<number> {
-  return (await read("select from pg_stat_activity where datname = current_database() and wait_event = 'relation'"))
-    .length;
+/** How many sessions of this database wait for a lock of this kind. */
+async function waiting(kind: 'relation' | 'advisory' = 'relation'): Promise<number> {
+  const rows = await read(`select from pg_stat_activity where datname = current_database() and wait_event = '${kind}'`);
+  return rows.length;
 }
 
 /** Asks until it is so; the database's own round trips are the pause. */

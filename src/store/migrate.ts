@@ -20,8 +20,8 @@ const LOCK_KEY = 7_262_646;
 const LOCK_TIMEOUT = '1s';
 const TRIES = 120;
 const PAUSE_MS = 1_000;
-/** `lock_not_available`. */
-const HELD = '55P03';
+/** `lock_not_available`, and `deadlock_detected`: who held the table that we waited for has waited for one of ours. */
+const HELD = new Set(['55P03', '40P01']);
 const NAME_PATTERN = /^\d{4}-[a-z0-9-]+\.sql$/;
 
 /** One migration: its file name, its text and the SHA-256 of the text. */
@@ -95,7 +95,7 @@ async function applyPatiently(client: pg.Client, migration: Migration): Promise<
       return await applyOnce(client, migration);
     } catch (error) {
       const cause = error instanceof Error ? error.cause : undefined;
-      if (tries === TRIES || !(cause instanceof pg.DatabaseError) || cause.code !== HELD) throw error;
+      if (tries === TRIES || !(cause instanceof pg.DatabaseError) || !HELD.has(cause.code ?? '')) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }

@@ -7,7 +7,7 @@
  */
 
 import { SHARDS } from '../domain/ids.ts';
-import { LineLost, StoreBusy, StoreRefused, StoreUnavailable, TOO_SLOW } from './errors.ts';
+import { isCollision, isTrouble, LineLost, StoreBusy, StoreRefused, StoreUnavailable, TOO_SLOW } from './errors.ts';
 import { type Line, Refused } from './line.ts';
 import type { Execution, Statement } from './pipeline.ts';
 import { type RowReader, rowReader } from './row-codec.ts';
@@ -21,7 +21,7 @@ const MOST_WAITING = 50_000;
 const MOST_STATEMENTS = 2_000;
 /** Keys of one statement: more only make the first callers wait for the last. */
 const MOST_KEYS = 512;
-/** A read is harmless: it is sent again when its connection breaks. */
+/** A read is harmless: it is sent again when its connection breaks, or somebody's transaction gets in its way. */
 const MOST_TRIES = 3;
 /** A connection that took longer to break had fallen silent, and its callers have waited enough. */
 const TRY_AGAIN_WITHIN_MS = 1_000;
@@ -175,6 +175,8 @@ async function answer(line: Line, jobs: readonly Job[]): Promise<void> {
         for (const job of jobs) await answer(line, [job]);
         return;
       }
+      // A server takes a second to find a deadlock: what the tries took does not count.
+      if (hasCollided(failure) && tries < MOST_TRIES) continue;
       for (const job of jobs) job.settle(answerFor(failure));
       return;
     }
@@ -190,8 +192,15 @@ function isTooSlow(failure: unknown): boolean {
   return failure instanceof Refused && failure.server.code === TOO_SLOW;
 }
 
+function hasCollided(failure: unknown): boolean {
+  return failure instanceof Refused && isCollision(failure.server.code);
+}
+
 function answerFor(failure: unknown): Error {
   if (isTooSlow(failure)) return new StoreUnavailable('the database takes too long');
+  // Nothing that was asked for is to blame: a table that others would not let go, memory, a full disk.
+  if (hasCollided(failure) || (failure instanceof Refused && isTrouble(failure.server.code)))
+    return new StoreUnavailable('the database cannot read now');
   if (failure instanceof Refused) return new StoreRefused(failure.server.code, failure.server.constraint);
   if (failure instanceof LineLost) return new StoreUnavailable();
   return failure instanceof Error ? failure : new StoreUnavailable();

@@ -9,7 +9,7 @@ import type { Execution } from '../../src/store/pipeline.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openWire, type Wire } from '../support/wire.ts';
-import { anAnswer, aTransfer, moving } from './store-records.ts';
+import { anAnswer, aTransfer, moving, NOON } from './store-records.ts';
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -198,25 +198,9 @@ test('a database that cannot be reached is said so at once', async () => {
   wire = await openWire(database.url);
 });
 
-test('what the database ends for its own sake may be tried again, and passes when it is', async () => {
+test('a commit that the database ends for its own sake may be tried again, and passes when it is', async () => {
   const store = await open(database.url);
-  await client.query(`create sequence ended;
-    create function end_it() returns trigger language plpgsql as $$
-    begin
-      if nextval('ended') <= current_setting('mbongo.endings')::int then
-        raise exception 'ended' using errcode = current_setting('mbongo.ending');
-      end if;
-      return new;
-    end $$;
-    create trigger ending before insert on idempotency for each row execute function end_it()`);
-  const endings = async (count: number, code: string): Promise<void> => {
-    await client.query(`alter database ${client.database} set mbongo.endings = '${count}'`);
-    await client.query(`alter database ${client.database} set mbongo.ending = '${code}'`);
-    await client.query(`alter sequence ended restart`);
-    await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
-      where application_name = 'mbongo commit' and datname = current_database()`);
-  };
-  try {
+  await withEndings('insert', async (endings) => {
     await endings(2, '40P01');
     expect(await committed(store, 'deadlocked')).toBe('won');
     await endings(100, '40P01');
@@ -224,10 +208,54 @@ test('what the database ends for its own sake may be tried again, and passes whe
     await endings(1, '25006');
     expect(await committed(store, 'standby')).toBe('StoreUnavailable');
     expect(await committed(store, 'standby')).toBe('won');
+  });
+});
+
+test('so may a read, which is no bug of ours however often it is ended', async () => {
+  const store = await open(database.url);
+  const reaped = (): Promise<number | string> => store.idempotency.reap(NOON + 1, 10).catch(nameOf);
+  await withEndings('delete', async (endings) => {
+    for (const code of ['40P01', '26000']) {
+      await store.commit(claim(code));
+      await endings(1, code);
+      expect(await reaped()).toBe(1);
+    }
+    await store.commit(claim('left'));
+    for (const code of ['40P01', '53100']) {
+      await endings(100, code);
+      expect(await reaped()).toBe('StoreUnavailable');
+    }
+    await endings(0, '40P01');
+    expect(await reaped()).toBe(1);
+  });
+});
+
+/** Makes the database end so many of these writes with that SQLSTATE, on connections that are made anew. */
+async function withEndings(
+  kind: 'insert' | 'delete',
+  run: (endings: (count: number, code: string) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  await client.query(`create sequence ended;
+    create function end_it() returns trigger language plpgsql as $$
+    begin
+      if nextval('ended') <= current_setting('mbongo.endings')::int then
+        raise exception 'ended' using errcode = current_setting('mbongo.ending');
+      end if;
+      return coalesce(new, old);
+    end $$;
+    create trigger ending before ${kind} on idempotency for each row execute function end_it()`);
+  try {
+    await run(async (count, code) => {
+      await client.query(`alter database ${client.database} set mbongo.endings = '${count}'`);
+      await client.query(`alter database ${client.database} set mbongo.ending = '${code}'`);
+      await client.query(`alter sequence ended restart`);
+      await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name in ('mbongo commit', 'mbongo read') and datname = current_database()`);
+    });
   } finally {
     await client.query('drop trigger ending on idempotency; drop function end_it; drop sequence ended');
   }
-});
+}
 
 /** How it ended; the connection may just have been cut, which the store heals by itself. */
 async function committed(store: Store, id: string): Promise<string> {

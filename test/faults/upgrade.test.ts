@@ -70,15 +70,22 @@ function oddAnswers(shop: Shop): string[] {
   return [...shop.seen.keys()].filter((what) => !fine.test(what));
 }
 
-/** A machine that stands still may cost a connection. What a changed schema does to a statement has an SQLSTATE instead. */
-const STALLED =
-  /"error":"(LineLost: the database connection was lost|StoreUnavailable: the database cannot be reached[^"]*)"/;
+/**
+ * A machine that stands still may cost a connection, and with it what was under way: our timers run five times as fast here,
+ * the server's do not. What a changed schema does to a statement has an SQLSTATE instead.
+ */
+const STALLED = [
+  'LineLost: the database connection was lost',
+  'CommitUnknown: the database connection was lost',
+  'StoreUnavailable: the database cannot be reached',
+  'StoreUnavailable: the database takes too long',
+].map((words) => `"error":"${words}`);
 
 function errorsIn(printed: string): string[] {
   return printed
     .split('\n')
     .filter((line) => line.includes('"level":"error"') || line.includes('"level":50'))
-    .filter((line) => !line.includes('attempt_alarm') && !STALLED.test(line));
+    .filter((line) => !line.includes('attempt_alarm') && !STALLED.some((words) => line.includes(words)));
 }
 
 async function newestMigration(): Promise<string> {
@@ -122,6 +129,7 @@ test('old processes are replaced by new ones under load, and back again', async 
   expect(oddAnswers(shop)).toEqual([]);
   // The run was one: requests met processes that were gone.
   expect([...shop.seen.keys()].some((what) => /connection lost|503/.test(what))).toBe(true);
-  expect([...old, ...young, back].flatMap((gateway) => errorsIn(gateway.printed()))).toEqual([]);
+  const errors = [...old, ...young, back].flatMap((gateway) => errorsIn(gateway.printed()));
+  expect(errors, errors.join('\n')).toEqual([]);
   expect(await back.stop()).toEqual(CLEAN);
 });
