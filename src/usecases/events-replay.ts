@@ -109,21 +109,23 @@ async function replayPages(
   let next = beyond;
   for (let page = 0; page < PAGES_MOST && replayed < REPLAYED_MOST; page += 1) {
     const found = await deps.store.pageOfEvents({ ...filter, beyond: next, limit: REPLAYED_MOST - replayed });
-    await Promise.all(found.rows.map((event) => replayNow(deps, courier, event)));
-    replayed += found.rows.length;
+    const sent = await Promise.all(found.rows.map((event) => replayNow(deps, courier, event)));
+    replayed += sent.filter(Boolean).length;
     next = found.next;
     if (next === undefined) break;
   }
   return { replayed, until, next };
 }
 
+/** Returns false, and sends nothing, when the event has been archived since it was listed. */
 async function replayNow(deps: ReplayDeps, courier: Pick<Courier, 'offer'>, { shard, id }: WebhookEvent) {
-  const read = async (): Promise<WebhookEvent> => {
-    const event = await deps.store.event.get(shard, id);
-    if (event === undefined) throw new Error(`event ${id} was listed, and is not there`);
-    return event;
-  };
-  courier.offer(await settle(deps.store, read, (event) => decideReplay(deps, event)));
+  const due = await settle<WebhookEvent | undefined, WebhookEvent | undefined>(
+    deps.store,
+    () => deps.store.event.get(shard, id),
+    (event) => (event === undefined ? { answer: undefined } : decideReplay(deps, event)),
+  );
+  if (due !== undefined) courier.offer(due);
+  return due !== undefined;
 }
 
 function decideReplay(deps: ReplayDeps, event: WebhookEvent) {

@@ -56,7 +56,7 @@ export async function replayEvent(
   );
 }
 
-/** Makes every event of the range due now. Returns how many there were. */
+/** Makes every event of the range due now. Returns how many there were; what is archived meanwhile is left out. */
 export async function replayRange(deps: ReplayDeps, range: EventRange): Promise<number> {
   const { merchantId, from, to, status } = range;
   let replayed = 0;
@@ -69,10 +69,21 @@ export async function replayRange(deps: ReplayDeps, range: EventRange): Promise<
       to,
       limit: PAGE,
     });
-    const sendable = events.filter((event) => event.status !== 'no_target');
-    await Promise.all(sendable.map((event) => replayEvent(deps, merchantId, event.id)));
-    replayed += sendable.length;
+    const sent = await Promise.all(events.map((event) => replayListed(deps, event)));
+    replayed += sent.filter(Boolean).length;
     after = events.at(-1)?.id;
     if (events.length < PAGE || after === undefined) return replayed;
   }
+}
+
+/** Whether it is sent again: it has a target, and has not been archived since it was listed. */
+function replayListed(deps: ReplayDeps, { shard, id }: WebhookEvent): Promise<boolean> {
+  return settle(
+    deps.store,
+    () => deps.store.event.get(shard, id),
+    (event) => {
+      const replayed = event && afterReplay(event, deps.clock.now());
+      return replayed === undefined ? { answer: false } : { change: { updates: [replayed.update] }, answer: true };
+    },
+  );
 }

@@ -2,6 +2,8 @@
  * Webhook events by API: listed, read with their tries, and sent again.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Refusal } from '../../src/domain/refusal.ts';
+import { type RangeReplayed, replayOwnRange } from '../../src/usecases/events-replay.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, type CallOptions, openReceiver, openWorld, type World } from '../support/world.ts';
 import {
@@ -297,6 +299,27 @@ describe('a replay of a range', () => {
     const answer = await replay(await world.merchant(), body);
     expect(answer.status, answer.text).toBe(400);
     expect(answer.json.details).toMatchObject([{ field, code }]);
+  });
+
+  test('leaves out what is archived in that instant', async () => {
+    const merchant = await world.merchant();
+    const from = world.clock.now();
+    const [, gone = ''] = await payTimes(merchant, 2);
+    const { deps, courier } = world.gateway;
+    const pageOfEvents: typeof deps.store.pageOfEvents = async (filter) => {
+      const page = await deps.store.pageOfEvents(filter);
+      await rowsOf(world, 'delete from webhook_event where id = $1', [gone]);
+      return page;
+    };
+    const answering = {
+      receipt: undefined,
+      render: (answer: RangeReplayed) => ({ status: 200, body: String(answer.replayed) }),
+      renderRefusal: (refusal: Refusal) => ({ status: refusal.http, body: '' }),
+    };
+    const range = { from, until: world.clock.now(), status: undefined, beyond: undefined };
+    const caller = { kind: 'merchant', merchant: merchant.merchant, credentialId: '' } as const;
+    const store = { ...deps.store, pageOfEvents };
+    expect(await replayOwnRange({ ...deps, store }, courier, caller, range, answering)).toMatchObject({ body: '1' });
   });
 
   test('takes 31 days, and a time to come as an empty one', async () => {

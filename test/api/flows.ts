@@ -309,7 +309,7 @@ export function withoutIds(answer: Answer): Fields {
 
 /** What the world's database answers to a question of SQL: for what no call shows. */
 export async function rowsOf<Row extends pg.QueryResultRow>(
-  world: World,
+  world: Pick<World, 'databaseUrl'>,
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {

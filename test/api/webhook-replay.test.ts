@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
 import type { WebhookEvent } from '../../src/domain/records.ts';
 import { RETRY_WAITS_MS } from '../../src/domain/webhook.ts';
+import type { Store } from '../../src/store/store.ts';
 import { newId } from '../../src/usecases/deps.ts';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { offerDue } from '../../src/usecases/webhook-claim.ts';
@@ -13,6 +14,7 @@ import type { Courier } from '../../src/usecases/webhook-deliver.ts';
 import { replayEvent, replayRange } from '../../src/usecases/webhook-replay.ts';
 import { rotateWebhookSecret } from '../../src/usecases/webhook-secret-rotate.ts';
 import type { OperatorWorld } from '../support/operator-world.ts';
+import { rowsOf } from './flows.ts';
 import { HOUR, openWebhookDesk, verify, type WebhookDesk } from './webhook-desk.ts';
 
 let desk: WebhookDesk;
@@ -130,5 +132,21 @@ describe('replay', () => {
     expect(receiver.hits.slice(6).map((hit) => hit.headers['webhook-id'])).toEqual([made[2]?.id, made[4]?.id]);
     expect(await replayRange(world.deps, { ...range, merchantId: undefined, status: 'dead' })).toBe(0);
     expect(await replayRange(world.deps, { ...range, merchantId: undefined })).toBe(4);
+  });
+
+  it('leaves out what is archived in that instant', async () => {
+    const receiver = await desk.receiverOf();
+    const [gone, left] = [await desk.commitEvent(receiver.url), await desk.commitEvent(receiver.url)];
+    const list: Store['event']['list'] = async (query) => {
+      const events = await world.store.event.list(query);
+      await rowsOf(world, 'delete from webhook_event where id = $1', [gone.id]);
+      return events;
+    };
+    const deps = { ...world.deps, store: { ...world.store, event: { ...world.store.event, list } } };
+    const range = { from: gone.created_at, to: left.created_at + 1, merchantId: undefined, status: undefined };
+    expect(await replayRange(deps, range)).toBe(1);
+    await offerDue(world.deps, courier);
+    await courier.idle();
+    expect(receiver.hits.map((hit) => hit.headers['webhook-id'])).toEqual([left.id]);
   });
 });
