@@ -158,9 +158,19 @@ describe('values', () => {
     ['a database address among them', { config: { ...asTree(filled().config), DATABASE_URL: 'postgresql://…' } }],
     ['a number where a variable is a text', { config: { ...asTree(filled().config), RATE_LIMIT_SCALE: 2 } }],
     ['metrics for the world', { ingress: { ...asTree(values.ingress), paths: ['/metrics'] } }],
+    ['everything for the world', { ingress: { ...asTree(values.ingress), paths: ['/'] } }],
+    ['a path that is none', { ingress: { ...asTree(values.ingress), paths: ['api'] } }],
     ['a grace that is shorter than a stop', { api: { ...asTree(values.api), terminationGracePeriodSeconds: 5 } }],
   ])('%s is refused', (_name, more) => {
     expect(valid.Check(filled(more))).toBe(false);
+  });
+
+  test('their schema is one that Helm understands: its expressions look neither ahead nor back', () => {
+    const patterns = [...readText(`${CHART}/values.schema.json`).matchAll(/"pattern": "([^"]+)"/g)];
+    expect(patterns.length).toBeGreaterThan(3);
+    expect(
+      patterns.map(([, pattern = '']) => pattern).filter((pattern) => /\(\?(?!:)|\\\\[1-9k]/.test(pattern)),
+    ).toEqual([]);
   });
 
   test('a pod has time to drain and to stop', () => {
