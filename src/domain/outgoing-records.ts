@@ -89,7 +89,7 @@ export interface PayoutLine extends Versioned {
   readonly note: string | null;
   readonly language: string;
   readonly attempt_id: string | null;
-  /** An attempt that nobody waited for any more, and that has paid all the same: nothing more may be sent for it. */
+  /** An attempt that nobody waited for any more, and that was taken, or has paid, all the same: nothing more may be sent. */
   readonly late_attempt_id: string | null;
   readonly provider_reference: string | null;
   /** Why it failed, or why it waits: a code of `domain/reason.ts`. */
@@ -130,7 +130,7 @@ export interface Refund extends Versioned {
   readonly connector: string | null;
   readonly carrier: string | null;
   readonly attempt_id: string | null;
-  /** An attempt that nobody waited for any more, and that has paid all the same: nothing more may be sent for it. */
+  /** An attempt that nobody waited for any more, and that was taken, or has paid, all the same: nothing more may be sent. */
   readonly late_attempt_id: string | null;
   readonly provider_reference: string | null;
   /** Why it failed, or why it waits. */

@@ -146,7 +146,8 @@ function hear(
   const attempt = world.attempts[number];
   if (attempt === undefined) return undefined;
   const context = { now, askedAt: now, settleDelay: SETTLE_DELAY, inquiry, newId };
-  const settled = settleOutgoing(attempt, lineOrder(world.line, text), word, context);
+  const late = world.attempts.find((row) => row.id === world.line.late_attempt_id);
+  const settled = settleOutgoing(attempt, lineOrder(world.line, text, late), word, context);
   if (settled.change !== undefined) apply(world, settled.change);
   return settled;
 }
@@ -261,17 +262,42 @@ describe('an upstream says', () => {
     expect([balance(world, TRANSIT), balance(world, 'suspense:usd')]).toEqual([1_000n, 0n]);
   });
 
-  test('taken, of an earlier attempt that was heard of before: the line that waits goes on with it', () => {
+  test.each([
+    ['not taken', NOT_SENT],
+    ['refused', REFUSED],
+  ])('taken, of an earlier attempt, and the one under way is %s: it is waited for, and nothing is sent', (_, word) => {
+    const world = sent();
+    hear(world, NOT_SENT, 20, false);
+    start(world, 30);
+    expect(hear(world, TAKEN, 40, 'hint', 0)?.alarm).toBe('late_acceptance');
+    expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_1', late_attempt_id: 'att_0' });
+    hear(world, word, 50, false);
+    expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_0', late_attempt_id: null });
+    hear(world, PAID, 60, 'due', 0);
+    expect(world.line).toMatchObject({ status: 'completed', provider_reference: 'p1' });
+    expect([balance(world, TRANSIT), balance(world, 'suspense:usd')]).toEqual([1_000n, 0n]);
+  });
+
+  test('taken, of an earlier attempt, and then no: what is under way is all there is', () => {
     const world = sent();
     hear(world, NOT_SENT, 20, false);
     start(world, 30);
     hear(world, TAKEN, 40, 'hint', 0);
-    hear(world, NOT_SENT, 50, false);
+    hear(world, REFUSED, 50, 'due', 0);
+    expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_1', late_attempt_id: null });
+    hear(world, NOT_SENT, 60, false);
     expect(world.line.status).toBe('pending');
-    hear(world, TAKEN, 60, 'due', 0);
-    expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_0' });
-    hear(world, REFUSED, 70, 'due', 0);
-    expect(world.line.status).toBe('failed');
+  });
+
+  test('taken, of an earlier attempt, after the line has failed: it is remembered until that is over', () => {
+    const world = sent();
+    hear(world, NOT_SENT, 20, false);
+    start(world, 30);
+    hear(world, REFUSED, 40, false);
+    hear(world, TAKEN, 50, 'hint', 0);
+    expect(world.line).toMatchObject({ status: 'failed', attempt_id: 'att_1', late_attempt_id: 'att_0' });
+    hear(world, REFUSED, 60, 'due', 0);
+    expect(world.line).toMatchObject({ status: 'failed', late_attempt_id: null });
   });
 
   test.each([
@@ -345,6 +371,8 @@ function expectSound(world: World): void {
   expect(balance(world, TRANSIT)).toBe(paid * line.amount_minor);
   // Nothing is sent that is known to have been paid.
   if (status === 'pending') expect(paid).toBe(0n);
+  // Nor what is known to have been taken.
+  if (status === 'pending') expect(world.attempts.map((attempt) => attempt.status)).not.toContain('waiting');
   const ours = status === 'completed' ? 1n : 0n;
   expect(balance(world, 'suspense:usd')).toBe((ours - paid) * line.amount_minor);
   expect(balance(world, 'fees:usd')).toBe(ours * line.fee_minor);

@@ -3,11 +3,11 @@
  * refund. One way through for the answer to our own call, for a callback and for the inquiry round.
  *
  * Invariant: pure, and total. An order is paid once: what its last attempt is said to have done is done to the order. What
- * another attempt turns out to have paid is taken for it while nothing else is under way; else it is booked aside, once,
- * and the order remembers it, so that nothing more is sent.
+ * another attempt turns out to have paid is taken for it while nothing else is under way; else it is booked aside, once.
+ * An attempt that was taken after all, or has paid, is remembered by its order, so that nothing more is sent.
  */
 
-import { ATTEMPT, type AttemptFact } from './attempt.ts';
+import { ATTEMPT, type AttemptFact, isOpen } from './attempt.ts';
 import {
   type Alarm,
   attemptColumns,
@@ -45,8 +45,11 @@ export interface Outgoing {
    * an upstream that was believed not to have it may have taken it all the same.
    */
   move(fact: OutgoingFact, reason: Reason | null, attempt: Attempt, context: SettlementContext): Change | undefined;
-  /** What is noted of it when an attempt that nobody waits for has paid; nothing where it has been paid already. */
-  notePaid(attempt: Attempt): readonly Update[];
+  /**
+   * What is noted of it when an attempt that nobody waits for, given as it will be, was taken after all, has paid, or has
+   * ended without; nothing where the order has been paid already.
+   */
+  noteLate(attempt: Attempt): readonly Update[];
 }
 
 export interface OutgoingSettlement {
@@ -135,10 +138,23 @@ function attemptOnly(
   const said = alarm === undefined ? {} : { alarm };
   if (weighed.kind === 'nothing') return { attempt, ...said };
   const after = { ...attempt, ...weighed.row };
-  const isLateMoney = weighed.kind === 'late_money';
-  const updates = [updateAttempt(attempt, weighed.row), ...(isLateMoney ? order.notePaid(after) : [])];
-  const transfers = isLateMoney ? [lateTransfer(attempt, context)] : [];
+  const updates = [updateAttempt(attempt, weighed.row), ...(order.isItsOwn(attempt) ? [] : order.noteLate(after))];
+  const transfers = weighed.kind === 'late_money' ? [lateTransfer(attempt, context)] : [];
   return { change: { updates, transfers }, attempt: after, ...said };
+}
+
+/**
+ * Which attempt an order has to remember, once `attempt` has moved without being waited for: one that was taken, or has
+ * paid, which weighs more. Undefined: what it remembers stays. `known` is what it remembers by now.
+ */
+export function lateAttempt(
+  attempt: Attempt,
+  known: { readonly id: string | null; readonly hasPaid: boolean },
+): string | null | undefined {
+  const isKnown = known.id === attempt.id;
+  if (attempt.status === 'approved') return isKnown || known.id === null || !known.hasPaid ? attempt.id : undefined;
+  if (isOpen(attempt.status)) return known.id === null ? attempt.id : undefined;
+  return isKnown ? null : undefined;
 }
 
 function lateTransfer(attempt: Attempt, context: SettlementContext): Transfer {

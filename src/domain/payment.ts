@@ -81,6 +81,8 @@ export const PAYMENT: Machine<PaymentStatus, PaymentFact> = {
       transfer_promised: 'pendingBankProofUpload',
       sibling_paid: 'cancelled',
       session_expired: 'expired',
+      // Of a try that was believed not to have been taken, and was.
+      carrier_accepted: 'pending_mobile_money_verification',
       // Native pay: the token came with the collect, so that the network is asked while the payment is pending.
       attempt_never_arrived: 'failed',
       carrier_silent: 'pending',

@@ -5,10 +5,11 @@
  * change.
  */
 
+import { isOpen } from './attempt.ts';
 import type { SettlementContext } from './attempt-settlement.ts';
 import type { Change, Transfer, Update } from './change.ts';
 import { suspenseAccount, transitAccount, walletAccount } from './ledger.ts';
-import type { Outgoing, OutgoingFact } from './outgoing.ts';
+import { lateAttempt, type Outgoing, type OutgoingFact } from './outgoing.ts';
 import type { PayoutLine } from './outgoing-records.ts';
 import {
   eventInsert,
@@ -39,23 +40,38 @@ export interface LineChange {
   readonly line: PayoutLine;
 }
 
-/** A line as what its attempts pay. */
-export function lineOrder(line: PayoutLine, text: LineText): Outgoing {
+/** A line as what its attempts pay. `late` is the attempt that it remembers, where it remembers one. */
+export function lineOrder(line: PayoutLine, text: LineText, late?: Attempt): Outgoing {
   return {
     status: line.status,
     isItsOwn: (attempt) => line.attempt_id === attempt.id && !isPaidOut(line.status),
     waits: line.status === 'pending',
-    move: (fact, reason, attempt, context) => afterWord(line, fact, reason, attempt, { text, ...context }),
-    notePaid: (attempt) => notePaid(line, attempt),
+    move: (fact, reason, attempt, context) => {
+      const isNotPaid = fact === 'upstream_refused' || fact === 'attempt_not_taken';
+      if (isNotPaid && line.late_attempt_id !== null)
+        return goOnWith(line, line.late_attempt_id, late, { text, ...context });
+      return afterWord(line, fact, reason, attempt, { text, ...context });
+    },
+    noteLate: (attempt) => noteLate(line, attempt, late),
   };
 }
 
 /** What has failed keeps what its merchant reads of it. */
-function notePaid(line: PayoutLine, { id: late_attempt_id, provider_reference }: Attempt): Update[] {
+function noteLate(line: PayoutLine, attempt: Attempt, late: Attempt | undefined): Update[] {
   const { shard, id, version, status } = line;
-  if (status === 'completed' || line.late_attempt_id !== null) return [];
-  const row = isPaidOut(status) ? { late_attempt_id } : { late_attempt_id, provider_reference };
+  const late_attempt_id = lateAttempt(attempt, { id: line.late_attempt_id, hasPaid: late?.status !== 'waiting' });
+  if (status === 'completed' || late_attempt_id === undefined) return [];
+  const isPaying = attempt.status === 'approved' && !isPaidOut(status);
+  const row = { late_attempt_id, ...(isPaying ? { provider_reference: attempt.provider_reference } : {}) };
   return [{ table: 'payout_line', shard, id, version, row }];
+}
+
+/** The attempt that was waited for has not paid, and another one was taken: it has paid, or is waited for from now on. */
+function goOnWith(line: PayoutLine, attempt_id: string, late: Attempt | undefined, context: LineContext): Change {
+  if (late === undefined || !isOpen(late.status)) return endByLate(line, attempt_id, context);
+  const { shard, id, version } = line;
+  const row = { attempt_id, late_attempt_id: null, provider_reference: late.provider_reference };
+  return { updates: [{ table: 'payout_line', shard, id, version, row }] };
 }
 
 function afterWord(
@@ -68,8 +84,6 @@ function afterWord(
   const { now, newId } = context;
   const { shard } = line;
   const { id: attempt_id, provider_reference } = attempt;
-  const isNotPaid = fact === 'upstream_refused' || fact === 'attempt_not_taken';
-  if (isNotPaid && line.late_attempt_id !== null) return endByLate(line, line.late_attempt_id, context);
   switch (fact) {
     case 'upstream_paid': {
       const target = transitAccount(shard, attempt.connector, line.currency);

@@ -5,9 +5,10 @@
  * that writes it.
  */
 
+import { isOpen } from './attempt.ts';
 import type { Change, Update } from './change.ts';
 import { suspenseAccount, transitAccount } from './ledger.ts';
-import type { Outgoing } from './outgoing.ts';
+import { lateAttempt, type Outgoing } from './outgoing.ts';
 import { nextStartAt } from './payout.ts';
 import type { Attempt } from './records.ts';
 import {
@@ -19,17 +20,17 @@ import {
   type RefundRows,
 } from './refund.ts';
 
-/** A refund as what its attempts pay. */
-export function refundOrder(rows: RefundRows): Outgoing {
+/** A refund as what its attempts pay. `late` is the attempt that it remembers, where it remembers one. */
+export function refundOrder(rows: RefundRows, late?: Attempt): Outgoing {
   const { refund } = rows;
   return {
     status: refund.status,
     isItsOwn: (attempt) => refund.attempt_id === attempt.id && !isRefundOver(refund.status),
     waits: refund.status === 'pending',
-    notePaid: (attempt) => notePaid(rows, attempt),
+    noteLate: (attempt) => noteLate(rows, attempt, late),
     move: (fact, reason, attempt, context) => {
       const isNotPaid = fact === 'upstream_refused' || fact === 'attempt_not_taken';
-      if (isNotPaid && refund.late_attempt_id !== null) return endByLate(rows, refund.late_attempt_id, context);
+      if (isNotPaid && refund.late_attempt_id !== null) return goOnWith(rows, refund.late_attempt_id, late, context);
       const target = transitAccount(refund.shard, attempt.connector, refund.currency);
       const columns: RefundColumns =
         fact === 'attempt_not_taken'
@@ -40,17 +41,29 @@ export function refundOrder(rows: RefundRows): Outgoing {
   };
 }
 
-/** This attempt has not paid it, and an earlier one has: that one's money was booked aside when it was heard of. */
-function endByLate(rows: RefundRows, attempt_id: string, context: RefundContext): Change | undefined {
-  const { shard, currency } = rows.refund;
+/** The attempt that was waited for has not paid, and another one was taken: it has paid, or is waited for from now on. */
+function goOnWith(
+  rows: RefundRows,
+  attempt_id: string,
+  late: Attempt | undefined,
+  context: RefundContext,
+): Change | undefined {
+  const { shard, id, version, currency } = rows.refund;
+  if (late !== undefined && isOpen(late.status)) {
+    const row = { attempt_id, late_attempt_id: null, provider_reference: late.provider_reference };
+    return { updates: [{ table: 'refund', shard, id, version, row }] };
+  }
+  // That one's money was booked aside when it was heard of.
   const target = suspenseAccount(shard, currency);
   return moveRefund(rows, { fact: 'upstream_paid', reason: null, columns: { attempt_id }, target }, context)?.change;
 }
 
 /** Of the payment nothing changes but its version: a refund that is being made of it is decided again, and sees this. */
-function notePaid({ refund, payment }: RefundRows, { id: late_attempt_id, provider_reference }: Attempt): Update[] {
-  if (refund.status === 'completed' || refund.late_attempt_id !== null) return [];
-  const row = isRefundOver(refund.status) ? { late_attempt_id } : { late_attempt_id, provider_reference };
+function noteLate({ refund, payment }: RefundRows, attempt: Attempt, late: Attempt | undefined): Update[] {
+  const late_attempt_id = lateAttempt(attempt, { id: refund.late_attempt_id, hasPaid: late?.status !== 'waiting' });
+  if (refund.status === 'completed' || late_attempt_id === undefined) return [];
+  const isPaying = attempt.status === 'approved' && !isRefundOver(refund.status);
+  const row = { late_attempt_id, ...(isPaying ? { provider_reference: attempt.provider_reference } : {}) };
   const { shard, id, version } = refund;
   const { id: payment_id, version: paymentVersion, refunding_minor } = payment;
   return [

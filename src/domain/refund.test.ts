@@ -185,8 +185,9 @@ class World {
     const attempt = this.attempts[at];
     if (attempt === undefined) return;
     const rows = { refund: this.refund(attempt.payment_id), payment: this.payment };
+    const late = this.attempts.find(({ id }) => id === rows.refund.late_attempt_id);
     const context = { ...this.context(), askedAt: this.now, settleDelay: SETTLE_DELAY, inquiry };
-    this.apply(settleOutgoing(attempt, refundOrder(rows), word, context).change);
+    this.apply(settleOutgoing(attempt, refundOrder(rows, late), word, context).change);
   }
 
   decide(at: number, fact: Extract<RefundFact, 'executed_by_hand' | 'called_off'>): void {
@@ -360,4 +361,35 @@ test('an earlier attempt that has paid, and the one under way has not: the refun
   expect(world.all()[0]).toMatchObject({ status: 'completed', attempt_id: 'att_1' });
   expect(world.balances.get('suspense:usd')).toBe(0n);
   expectSound(world);
+});
+
+test('an earlier attempt that was taken, and the one under way has not paid: the refund waits for it', () => {
+  const world = new World(paid, 0n);
+  world.make('5.00', UPSTREAM);
+  world.start(0);
+  world.say(0, { kind: 'not_sent', reason: 'x' }, false);
+  world.start(0);
+  world.say(0, { kind: 'waiting', providerReference: null }, 'hint');
+  expect(world.all()[0]).toMatchObject({ status: 'processing', attempt_id: 'att_2', late_attempt_id: 'att_1' });
+  world.say(1, { kind: 'declined', reason: 'payee_unknown', providerReference: null }, false);
+  expect(world.all()[0]).toMatchObject({ status: 'processing', attempt_id: 'att_1', late_attempt_id: null });
+  world.say(0, { kind: 'approved', providerReference: 'P' }, 'due');
+  expect(world.all()[0]).toMatchObject({ status: 'completed', provider_reference: 'P' });
+  expect(world.balances.get('suspense:usd') ?? 0n).toBe(0n);
+  expectSound(world);
+});
+
+test('what a failed refund may still pay cannot be asked for again, until that is over', () => {
+  const world = new World(paid, 5_000n);
+  world.make('6.00', UPSTREAM);
+  world.start(0);
+  world.say(0, { kind: 'not_sent', reason: 'x' }, false);
+  world.start(0);
+  world.say(1, { kind: 'declined', reason: 'payee_unknown', providerReference: null }, false);
+  world.say(0, { kind: 'waiting', providerReference: null }, 'hint');
+  world.make('4.01', UPSTREAM);
+  expect(world.all()).toHaveLength(1);
+  world.say(0, { kind: 'declined', reason: 'payee_unknown', providerReference: null }, 'due');
+  world.make('10.00', UPSTREAM);
+  expect(world.all()).toHaveLength(2);
 });

@@ -5,7 +5,7 @@ import type { Change } from './change.ts';
 import { makeId } from './ids.ts';
 import { isFinal } from './payment.ts';
 import type { Attempt, Payment, Session, WebhookEvent } from './records.ts';
-import { type Settlement, type SettlementRows, settleAttempt } from './settlement.ts';
+import { needsSession, type Settlement, type SettlementRows, settleAttempt } from './settlement.ts';
 
 const SHARD = 5;
 const SETTLE_DELAY = 60_000;
@@ -118,12 +118,12 @@ function newWorld(): World {
 }
 
 function rowsOf(world: World): SettlementRows {
-  const intended = world.attempt.status === 'intended';
+  const matters = needsSession(world.attempt, world.payment);
   return {
     attempt: world.attempt,
     payment: world.payment,
-    session: intended ? world.session : undefined,
-    sessionPayments: intended ? [world.payment, world.sibling] : [],
+    session: matters ? world.session : undefined,
+    sessionPayments: matters ? [world.payment, world.sibling] : [],
   };
 }
 
@@ -282,26 +282,39 @@ describe('afterwards', () => {
   const notSent: Word = { kind: 'not_sent', reason: 'refused' };
   const paid: Word = { kind: 'approved', providerReference: 'p9' };
 
-  test('money for an order that was not taken goes to suspense, once, with the reference to give it back by', () => {
+  test('money for an order that was believed not to be taken is the payment’s, while nothing else is under way', () => {
     const world = newWorld();
     hear(world, notSent, 10, false);
-    const late = hear(world, paid, 20);
+    expect(hear(world, paid, 20).alarm).toBe('late_acceptance');
     hear(world, paid, 30);
-    expect(late.alarm).toBe('late_success');
-    expect(world.attempt).toMatchObject({ status: 'approved', provider_reference: 'p9', next_inquiry_at: null });
-    expect(world.payment.status).toBe('pending');
-    expect([world.toMerchant, world.toSuspense]).toEqual([0n, 1025n]);
+    expect(world.payment).toMatchObject({ status: 'approved', attempt_id: attempt.id, submitted_at: 2 });
+    expect(world.session).toMatchObject({ status: 'CONSUMED', submitting_payment_id: txn });
+    expect(world.sibling.status).toBe('cancelled');
+    expect([world.toMerchant, world.toFees, world.toSuspense]).toEqual([1000n, 25n, 0n]);
   });
 
-  test('an order that was taken after all is asked about until it ends', () => {
+  test('an order that was taken after all is the payment’s too: its customer is not asked a second time', () => {
     const world = newWorld();
     hear(world, notSent, 10, false);
-    const late = hear(world, { kind: 'waiting', providerReference: null }, 20);
-    expect(late.alarm).toBe('late_acceptance');
+    expect(hear(world, { kind: 'waiting', providerReference: null }, 20).alarm).toBe('late_acceptance');
     expect(world.attempt).toMatchObject({ status: 'waiting', settled_at: null });
-    hear(world, { kind: 'declined', reason: 'prompt_expired', providerReference: null }, 30);
-    expect(world.attempt.status).toBe('declined');
-    expect([world.payment.status, world.toSuspense]).toEqual(['pending', 0n]);
+    expect(world.payment).toMatchObject({ status: 'pending_mobile_money_verification', attempt_id: attempt.id });
+    expect(world.session.status).toBe('CONSUMED');
+    hear(world, paid, 30);
+    expect([world.payment.status, world.toMerchant, world.toSuspense]).toEqual(['approved', 1000n, 0n]);
+  });
+
+  test.each<[string, Partial<Session>]>([
+    ['has been paid by another payment', { status: 'CONSUMED', submitting_payment_id: `${txn}2` }],
+    ['is being paid by another payment', { submitting_payment_id: `${txn}2` }],
+  ])('money that came late where the session %s goes to suspense, once', (_, columns) => {
+    const world = newWorld();
+    hear(world, notSent, 10, false);
+    world.session = { ...world.session, ...columns };
+    expect(hear(world, paid, 20).alarm).toBe('late_success');
+    hear(world, paid, 30);
+    expect(world.attempt).toMatchObject({ status: 'approved', provider_reference: 'p9', next_inquiry_at: null });
+    expect([world.payment.status, world.toMerchant, world.toSuspense]).toEqual(['pending', 0n, 1025n]);
   });
 
   test('a closed attempt is asked about after a quarter of an hour and after a day, and then never', () => {

@@ -37,7 +37,7 @@ import { collectEvent } from './webhook.ts';
 export interface SettlementRows {
   readonly attempt: Attempt;
   readonly payment: Payment;
-  /** Read while the session may still be unconsumed by this payment: the attempt is `intended`. */
+  /** Read while the session may still have to be consumed by this payment: see `needsSession`. */
   readonly session: Session | undefined;
   /** The session's payments, read when it has more than one. */
   readonly sessionPayments: readonly Payment[];
@@ -57,11 +57,23 @@ interface Meaning {
   readonly reason: Reason | null;
 }
 
+/** Whether the session matters: our own call may not have been answered, or the payment is its customer's to submit. */
+export function needsSession(attempt: Attempt, payment: Payment): boolean {
+  return attempt.status === 'intended' || isFree(payment);
+}
+
+/** Nothing is under way for it, and any method may be tried. */
+function isFree({ status, attempt_id }: Payment): boolean {
+  return status === 'pending' && attempt_id === null;
+}
+
 /** Decides what an upstream's word writes. */
 export function settleAttempt(rows: SettlementRows, word: Word, context: SettlementContext): Settlement {
   const { attempt, payment } = rows;
   const isItsOwn = payment.attempt_id === attempt.id && !isFinal(payment.status);
   const meaning = { ...meaningOf(word, rows), ...(context.reason === undefined ? {} : { reason: context.reason }) };
+  const taken = takenLate(rows, word);
+  if (taken !== undefined) return { ...move(taken, meaning, word, context), alarm: 'late_acceptance' };
   const weighed = weighWord(attempt, isItsOwn, word, meaning.attempt, context);
   if (weighed.kind !== 'moves') return attemptOnly(rows, weighed, context);
   try {
@@ -70,6 +82,18 @@ export function settleAttempt(rows: SettlementRows, word: Word, context: Settlem
     if (error instanceof StateConflict) return { payment, attempt, alarm: 'contradiction' };
     throw error;
   }
+}
+
+/**
+ * A carrier that was believed not to have the order has taken it, or the money, and nothing else is under way: the payment
+ * goes on with that, instead of letting its customer be asked a second time. Its session is held for it, as by a submit.
+ */
+function takenLate(rows: SettlementRows, word: Word): SettlementRows | undefined {
+  const { attempt, payment, session } = rows;
+  if (word.kind !== 'approved' && word.kind !== 'waiting') return undefined;
+  if (attempt.method !== 'mobile_money' || attempt.status === 'approved' || !isFree(payment)) return undefined;
+  if (session?.status !== 'ACTIVE' || session.submitting_payment_id !== null) return undefined;
+  return { ...rows, session: { ...session, submitting_payment_id: payment.id } };
 }
 
 function meaningOf(word: Word, rows: SettlementRows): Meaning {
@@ -110,8 +134,9 @@ export function move(rows: SettlementRows, meaning: Meaning, word: Word, context
   const { attempt, payment } = rows;
   const { now } = context;
   const next = step(ATTEMPT, attempt.status, meaning.attempt);
-  if (next.kind !== 'moved') return { payment, attempt };
-  const attemptRow = attemptColumns(attempt, next.to, meaning.reason, referenceIn(word), context);
+  if (next.kind === 'conflict') return { payment, attempt };
+  const to = next.kind === 'moved' ? next.to : attempt.status;
+  const attemptRow = attemptColumns(attempt, to, meaning.reason, referenceIn(word), context);
   const columns = paymentColumns(meaning, attemptRow, rows);
   const moved = movePayment(payment, meaning.payment, meaning.reason, now, columns);
   const { payment: after, update } = moved ?? takeOver(payment, columns);
@@ -122,7 +147,7 @@ export function move(rows: SettlementRows, meaning: Meaning, word: Word, context
     inserts.push(moved.history);
     if (after.completed_at !== null) inserts.push(eventOf(after, context));
   }
-  if (next.to === 'approved') {
+  if (to === 'approved') {
     const source = transitAccount(payment.shard, attempt.connector, payment.currency);
     transfers.push(...paymentTransfers(after, source, transferIds(payment.shard, context), now));
   }
@@ -160,6 +185,7 @@ function paymentColumns(
     ...(attempt.method === 'mobile_money' ? { msisdn: attempt.msisdn, carrier: attempt.carrier } : {}),
     provider_reference: row.provider_reference,
     ...(payment.attempt_id === attempt.id ? {} : { attempt_id: attempt.id }),
+    ...(payment.submitted_at === null ? { submitted_at: attempt.created_at } : {}),
   };
 }
 

@@ -8,6 +8,7 @@
 import type { InquiryAnswer } from '../connectors/connector.ts';
 import type { Inquired, Word } from '../domain/attempt-settlement.ts';
 import { type Outgoing, type OutgoingSettlement, settleOutgoing } from '../domain/outgoing.ts';
+import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import { lineOrder } from '../domain/payout-outgoing.ts';
 import type { Attempt, AttemptPurpose } from '../domain/records.ts';
 import { refundOrder } from '../domain/refund-outgoing.ts';
@@ -26,10 +27,21 @@ const ORDERS: {
 } = {
   payout: async ({ store, payoutText }, { shard, payment_id }) => {
     const line = await store.payoutLine.get(shard, payment_id);
-    return line && lineOrder(line, payoutText);
+    return line && lineOrder(line, payoutText, await readLate(store, line));
   },
-  refund: async (deps, key) => refundOrder(await requireRefundOf(deps, key)),
+  refund: async (deps, key) => {
+    const rows = await requireRefundOf(deps, key);
+    return refundOrder(rows, await readLate(deps.store, rows.refund));
+  },
 };
+
+/** The attempt that an order remembers. It moves only together with the order, whose version guards what is decided by it. */
+async function readLate(
+  store: Deps['store'],
+  { shard, late_attempt_id: id }: Pick<PayoutLine | Refund, 'shard' | 'late_attempt_id'>,
+): Promise<Attempt | undefined> {
+  return id === null ? undefined : store.attempt.get(shard, id);
+}
 
 /** An attempt and what it pays, as they are. */
 export interface OutgoingRows {

@@ -7,7 +7,7 @@
 import type { InquiryAnswer } from '../connectors/connector.ts';
 import type { Inquired, SettlementContext, Word } from '../domain/attempt-settlement.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
-import { type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
+import { needsSession, type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { recorded } from './attempt-record.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
 import { persist, settle } from './perform.ts';
@@ -22,7 +22,7 @@ export async function readSettlement(
     deps.store.payment.get(key.shard, key.payment_id),
   ]);
   if (attempt === undefined || payment === undefined) throw new Error(`attempt ${key.id} has lost its rows`);
-  if (attempt.status !== 'intended') return { attempt, payment, session: undefined, sessionPayments: [] };
+  if (!needsSession(attempt, payment)) return { attempt, payment, session: undefined, sessionPayments: [] };
   const session = await deps.store.session.caller(payment.shard, payment.session_id);
   const several = session !== undefined && session.payments > 1;
   const sessionPayments: Payment[] = several
@@ -92,8 +92,8 @@ export function openOrder(deps: Pick<Deps, 'store'>, attempt: Attempt): Payment 
 }
 
 /**
- * The rows as this process has written them since, or else as they were read. While the attempt is `intended` its session
- * matters, which is read with them.
+ * The rows as this process has written them since, or else as they were read. Where the session matters, it is
+ * read with them.
  */
 function rowsAtHand(
   deps: Pick<Deps, 'store'>,
@@ -102,7 +102,7 @@ function rowsAtHand(
 ): SettlementRows | undefined {
   const current = deps.store.attempt.recent(attempt.shard, attempt.id) ?? attempt;
   const payment = openOrder(deps, attempt) ?? read;
-  if (payment === undefined || current.status === 'intended') return undefined;
+  if (payment === undefined || needsSession(current, payment)) return undefined;
   return { attempt: current, payment, session: undefined, sessionPayments: [] };
 }
 

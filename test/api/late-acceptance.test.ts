@@ -1,0 +1,157 @@
+/**
+ * A carrier turns a call away (503), and has taken it all the same, as it says later. Whatever is under way by then: nobody
+ * is asked for money, or sent any, a second time where that can be known.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Reply } from '../../src/connectors/scripted-upstream.ts';
+import type { Attempt } from '../../src/domain/records.ts';
+import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { bearerOf, collect, expectRefusal, numberEnding, payByPhone, rowsOf, statusOf, until } from './flows.ts';
+import { availableOf, commitBatch, lineNow, openPayer } from './payout-lines.ts';
+import { attemptOf, callBack } from './phone-payments.ts';
+import { minted, readBack, refund, refunded } from './refund-flows.ts';
+import { openWaveringCarrier, type Said, type WaveringCarrier } from './wavering-carrier.ts';
+
+const TURNED_AWAY: Reply = { status: 503, body: '' };
+const NO_ANSWER: Reply = { status: 500, body: '' };
+
+let carrier: WaveringCarrier;
+let world: World;
+beforeAll(async () => {
+  carrier = await openWaveringCarrier();
+  world = await openWorld({ env: { MTN_MOMO_BASE_URL: carrier.url, RATE_LIMIT_SCALE: '0' } });
+});
+afterAll(async () => {
+  await world.close();
+  await carrier.close();
+});
+
+type Tried = Pick<Attempt, 'shard' | 'id' | 'status' | 'reference' | 'connector'>;
+
+function triesOf(order: string): Promise<Tried[]> {
+  return rowsOf(
+    world,
+    'select shard, id, status, reference, connector from attempt where payment_id = $1 order by created_at, id',
+    [order],
+  );
+}
+
+async function tryOf(order: string, at: number): Promise<Tried> {
+  const tried = (await triesOf(order))[at];
+  if (tried === undefined) throw new Error(`no try ${at} has been made`);
+  return tried;
+}
+
+/** Resolves when that try of the order stands so, while time passes. */
+function untilTried(order: string, at: number, status: string): Promise<true> {
+  return until(async () => {
+    if ((await triesOf(order))[at]?.status === status) return true;
+    await world.pass(5_000);
+    return undefined;
+  });
+}
+
+async function hearOf({ reference, ...tried }: Tried, said: Said): Promise<void> {
+  carrier.say(reference, said);
+  expect(await callBack(callbackUrl(world.gateway.deps, { ...tried, reference } as Attempt), {})).toBe(200);
+}
+
+/** Of an order's two tries the first was turned away, and accepted as we know by now; the second got no answer. */
+async function acceptedBefore(order: string): Promise<{ readonly first: Tried; readonly second: Tried }> {
+  await untilTried(order, 1, 'unknown');
+  const [first, second] = [await tryOf(order, 0), await tryOf(order, 1)];
+  carrier.say(second.reference, 'cannot_tell');
+  await hearOf(first, 'PENDING');
+  expect((await tryOf(order, 0)).status).toBe('waiting');
+  return { first, second };
+}
+
+const passMinutes = async (count: number): Promise<void> => {
+  for (let minutes = 0; minutes < count; minutes += 1) await world.pass(60_000);
+};
+
+describe('a payout line', () => {
+  async function sentTwice() {
+    const payer = await openPayer(world, 100_00n);
+    carrier.answer(TURNED_AWAY, NO_ANSWER);
+    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+    return { payer, line, ...(await acceptedBefore(line.id)) };
+  }
+
+  test('that the second try has not brought waits for the first, and is neither sent nor called off', async () => {
+    const { payer, line, first, second } = await sentTwice();
+    // For ten minutes the carrier cannot say; then it has never heard of it.
+    await passMinutes(10);
+    carrier.say(second.reference, 'not_found');
+    await untilTried(line.id, 1, 'not_sent');
+    expect(await lineNow(world, line)).toMatchObject({ status: 'processing', attempt_id: first.id });
+    await cancelPayout(world.gateway.deps, line.batch_id, { by: 'amina', why: 'a test' });
+    await passMinutes(5);
+    expect(await triesOf(line.id)).toHaveLength(2);
+    carrier.say(first.reference, 'SUCCESSFUL');
+    await until(async () => {
+      await world.pass(60_000);
+      return (await lineNow(world, line)).status === 'completed' ? true : undefined;
+    });
+    expect(await availableOf(world, payer)).toBe(89_90n);
+  });
+
+  test('that the second try was refused for waits for the first, and cannot be retried', async () => {
+    const { payer, line, first, second } = await sentTwice();
+    carrier.say(second.reference, 'FAILED');
+    await untilTried(line.id, 1, 'declined');
+    expect(await lineNow(world, line)).toMatchObject({ status: 'processing', attempt_id: first.id });
+    const retry = () =>
+      world.call('POST', `/internal/payouts/${line.batch_id}/retry`, { bearer: bearerOf(payer), body: {} });
+    expectRefusal(await retry(), 409, '1205', 'NOT_RETRYABLE');
+    // Neither has paid: now it has failed, and its money is back.
+    carrier.say(first.reference, 'FAILED');
+    await untilTried(line.id, 0, 'declined');
+    expect((await lineNow(world, line)).status).toBe('failed');
+    expect(await availableOf(world, payer)).toBe(100_00n);
+    expect((await retry()).status).toBe(200);
+  });
+});
+
+test('a refund whose second try was refused waits for the first: no more is given back than was paid', async () => {
+  const merchant = await world.merchant();
+  const paying = await collect(world, merchant, { method: 'mobile_money', minted });
+  await payByPhone(world, paying, numberEnding('42'));
+  await hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
+  expect(await statusOf(world, paying)).toBe('approved');
+  carrier.answer(TURNED_AWAY, NO_ANSWER);
+  const { refund_id } = await refunded(world, merchant, paying);
+  const { first, second } = await acceptedBefore(refund_id);
+  carrier.say(second.reference, 'FAILED');
+  await untilTried(refund_id, 1, 'declined');
+  expect((await readBack(world, merchant, refund_id)).status).toBe('processing');
+  const again = await refund(world, merchant, { transaction_id: paying.transaction_id });
+  expect(again.status, again.text).not.toBe(201);
+  carrier.say(first.reference, 'SUCCESSFUL');
+  await untilTried(refund_id, 0, 'approved');
+  expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
+});
+
+describe('a payment whose submit was turned away', () => {
+  async function turnedAway() {
+    carrier.answer(TURNED_AWAY);
+    const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
+    const refused = await payByPhone(world, paying, numberEnding('42'));
+    expectRefusal(refused, 502, '1404', 'CARRIER_DOWN');
+    expect(await statusOf(world, paying)).toBe('pending');
+    return { paying, first: await tryOf(paying.transaction_id, 0) };
+  }
+
+  test.each<[Said, string]>([
+    ['SUCCESSFUL', 'approved'],
+    ['PENDING', 'pending_mobile_money_verification'],
+  ])('and that the carrier calls %s is %s, and is not submitted again', async (said, status) => {
+    const { paying, first } = await turnedAway();
+    await hearOf(first, said);
+    expect(await statusOf(world, paying)).toBe(status);
+    expectRefusal(await payByPhone(world, paying, numberEnding('42')), 401, '1001', 'SESSION_CONSUMED');
+    expect(await triesOf(paying.transaction_id)).toHaveLength(1);
+  });
+});
