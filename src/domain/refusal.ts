@@ -108,6 +108,7 @@ export type DetailCode =
   | 'WALLET_CURRENCY'
   | 'IDEMPOTENCY_BODY'
   | 'IN_PROGRESS'
+  | 'IN_DOUBT'
   | 'STATE'
   | 'AMOUNT_BELOW_MINIMUM'
   | 'AMOUNT_ABOVE_MAXIMUM'

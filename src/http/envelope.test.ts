@@ -93,12 +93,20 @@ describe('an error', () => {
   const named = (name: string): Error => Object.assign(new Error('secret'), { name });
 
   it.each(['StoreBusy', 'CommitUnknown', 'PinsBusy', 'StoreUnavailable'])('of the kind %s means: not now', (name) => {
-    expect(refusalOf(named(name))).toMatchObject({ refusal: { code: 1402, more: { retryAfter: 1 } }, isBug: false });
+    const { refusal, isBug } = refusalOf(named(name), true);
+    expect([refusal.code, refusal.retryable, refusal.more.retryAfter, isBug]).toEqual([1402, true, 1, false]);
+  });
+
+  it('that leaves a call in doubt which cannot be repeated says so, and does not ask for it', () => {
+    const { refusal, isBug } = refusalOf(named('CommitUnknown'), false);
+    expect([refusal.code, refusal.retryable, refusal.more.retryAfter, isBug]).toEqual([1402, false, undefined, false]);
+    expect(refusal.more.details).toEqual([{ field: 'Idempotency-Key', code: 'IN_DOUBT' }]);
+    expect(refusalOf(named('StoreUnavailable'), false).refusal.retryable).toBe(true);
   });
 
   it('that nobody foresaw is internal, and says nothing', () => {
     for (const error of [new Error('select * from payment'), 'text', undefined, { code: 1204 }]) {
-      const { refusal, isBug } = refusalOf(error);
+      const { refusal, isBug } = refusalOf(error, true);
       expect([refusal.code, isBug]).toEqual([1401, true]);
       expect(renderEnvelope(refusal, CONTEXT)).not.toContain('select');
     }

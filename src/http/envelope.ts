@@ -17,12 +17,12 @@ export interface EnvelopeContext {
   readonly publicUrl: string;
 }
 
-/** Refusals that never go without a Retry-After: seconds, where the refusal names none. */
+/** Refusals that never go without a Retry-After where they may be tried again: seconds, where the refusal names none. */
 const RETRY_AFTER: { readonly [code: number]: number } = { 1301: 1, 1402: 1 };
 
 /** Whole seconds for `Retry-After`, or null. */
 export function retryAfterOf(refusal: Refusal): number | null {
-  return refusal.more.retryAfter ?? RETRY_AFTER[refusal.code] ?? null;
+  return refusal.more.retryAfter ?? (refusal.retryable ? RETRY_AFTER[refusal.code] : undefined) ?? null;
 }
 
 /** The envelope as it is sent, fields in the order of the contract's table. */
@@ -83,15 +83,27 @@ const FRAMEWORK: { readonly [code: string]: () => Refusal } = {
   FST_ERR_BAD_URL: unknownPath,
 };
 
-/** What an error means to the caller. Anything unknown is 1401, and `isBug` says that it must be logged. */
-export function refusalOf(error: unknown): { readonly refusal: Refusal; readonly isBug: boolean } {
+/**
+ * What an error means to the caller. Anything unknown is 1401, and `isBug` says that it must be logged. `isRepeatable`: the
+ * same call, sent again, cannot do twice what it may have done; nobody is told to repeat another one that is in doubt.
+ */
+export function refusalOf(
+  error: unknown,
+  isRepeatable: boolean,
+): { readonly refusal: Refusal; readonly isBug: boolean } {
   if (error instanceof Refusal) return { refusal: error, isBug: false };
   if (error instanceof Error) {
+    if (error.name === 'CommitUnknown' && !isRepeatable) return { refusal: inDoubt(), isBug: false };
     if (BUSY.has(error.name)) return { refusal: new Refusal(1402, { retryAfter: 1 }), isBug: false };
     const framework = refusalOfFramework(error);
     if (framework !== undefined) return { refusal: framework, isBug: false };
   }
   return { refusal: new Refusal(1401), isBug: true };
+}
+
+/** It may have happened, and there is no key by which it would be known again. */
+function inDoubt(): Refusal {
+  return new Refusal(1402, { retryable: false, details: [{ field: 'Idempotency-Key', code: 'IN_DOUBT' }] });
 }
 
 function refusalOfFramework(error: Error): Refusal | undefined {

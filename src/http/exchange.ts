@@ -120,7 +120,8 @@ export function writable(name: string, value: string): string {
 /** What an error means to the caller, written down for the log's line. */
 export function noteFailure(parts: ExchangeParts, request: FastifyRequest, error: unknown): Refusal {
   const exchange = exchangeOf(request);
-  const { refusal, isBug } = refusalOf(error);
+  const isRepeatable = request.method !== 'POST' || request.headers['idempotency-key'] !== undefined;
+  const { refusal, isBug } = refusalOf(error, isRepeatable);
   exchange.errorCode = refusal.code;
   exchange.transactionId ??= refusal.more.transactionId;
   if (isBug) parts.log.error('request_failed', { request_id: exchange.requestId, route: exchange.route }, error);

@@ -128,6 +128,8 @@ export const en = {
     WALLET_CURRENCY: 'This account holds {currency}, not the currency of the payment. Pay with another account.',
     IDEMPOTENCY_BODY:
       'This Idempotency-Key was used with another request. Repeat the first one unchanged, or use a new key.',
+    IN_DOUBT:
+      'It is not known whether this call has had its effect. Look for it before you send it again: sent without an Idempotency-Key it may happen twice. With one the same call can be repeated safely.',
     IN_PROGRESS: 'The first request is still being worked on. Send it again in a moment.',
     STATE: 'The payment is in state {state}, which does not allow this step. Read its status before going on.',
     AMOUNT_BELOW_MINIMUM: 'The amount is too small. The least is {minimum} {currency}.',

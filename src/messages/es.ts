@@ -140,6 +140,8 @@ export const es = {
     WALLET_CURRENCY: 'Esta cuenta está en {currency}, no en la moneda del pago. Pague con otra cuenta.',
     IDEMPOTENCY_BODY:
       'Esta Idempotency-Key se usó con otra solicitud. Repita la primera sin cambios o use una clave nueva.',
+    IN_DOUBT:
+      'No se sabe si esta llamada ha tenido efecto. Búsquela antes de enviarla de nuevo: sin Idempotency-Key puede ocurrir dos veces. Con esa clave, la misma llamada puede repetirse sin riesgo.',
     IN_PROGRESS: 'La primera solicitud aún se está procesando. Envíela de nuevo en un momento.',
     STATE: 'El pago está en el estado {state}, que no permite este paso. Lea su estado antes de continuar.',
     AMOUNT_BELOW_MINIMUM: 'El importe es demasiado pequeño. El mínimo es {minimum} {currency}.',

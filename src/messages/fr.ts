@@ -161,6 +161,8 @@ export const fr = {
     WALLET_CURRENCY: 'Ce compte est en {currency}, et non dans la devise du paiement. Payez avec un autre compte.',
     IDEMPOTENCY_BODY:
       'Cette Idempotency-Key a servi à une autre requête. Répétez la première sans la changer, ou prenez une nouvelle clé.',
+    IN_DOUBT:
+      'On ne sait pas si cet appel a eu son effet. Cherchez-le avant de l’envoyer de nouveau : sans Idempotency-Key, il peut se produire deux fois. Avec une telle clé, le même appel peut être répété sans risque.',
     IN_PROGRESS: 'La première requête est encore en cours. Renvoyez-la dans un instant.',
     STATE: 'Le paiement est dans l’état {state}, qui ne permet pas cette étape. Lisez son état avant de poursuivre.',
     AMOUNT_BELOW_MINIMUM: 'Le montant est trop petit. Le minimum est de {minimum} {currency}.',

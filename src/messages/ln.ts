@@ -127,6 +127,8 @@ export const ln = {
     WALLET_CURRENCY: 'Compte oyo ezali ya {currency}, ezali devise ya lifuti oyo te. Futa na compte mosusu.',
     IDEMPOTENCY_BODY:
       'Idempotency-Key oyo esalelamaki na bosenga mosusu. Tinda lisusu bosenga ya liboso ndenge ezalaki, to salela fungola ya sika.',
+    IN_DOUBT:
+      'Toyebi te soki lisengi oyo esalemi. Luka yango liboso ya kotinda yango lisusu: soki Idempotency-Key ezali te, ekoki kosalema mbala mibale. Na yango, lisengi wana ekoki kozongelama kozanga likama.',
     IN_PROGRESS: 'Bosenga ya liboso ezali naino kosalema. Tinda yango lisusu mwa moke na nsima.',
     STATE: 'Lifuti ezali na état {state}, oyo epesi nzela na etambe oyo te. Tanga état na yango liboso ya kokoba.',
     AMOUNT_BELOW_MINIMUM: 'Motango ya mbongo ezali moke mingi. Oyo ya moke koleka ezali {minimum} {currency}.',

@@ -155,6 +155,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   UNKNOWN_WALLET: ['field'],
   WALLET_CURRENCY: ['currency'],
   IDEMPOTENCY_BODY: [],
+  IN_DOUBT: [],
   IN_PROGRESS: [],
   STATE: ['state'],
   AMOUNT_BELOW_MINIMUM: ['currency', 'minimum'],

@@ -97,6 +97,8 @@ export const zh = {
     UNKNOWN_WALLET: '{field} 不是我们已知的账户。请核对号码。',
     WALLET_CURRENCY: '该账户的货币是 {currency}，与支付货币不同。请使用其他账户支付。',
     IDEMPOTENCY_BODY: '此 Idempotency-Key 已用于另一个请求。请原样重复第一个请求，或使用新的键。',
+    IN_DOUBT:
+      '无法确定该请求是否已经生效。重新发送之前请先查询：没有 Idempotency-Key 时它可能执行两次；带上该键即可安全地重复同一请求。',
     IN_PROGRESS: '第一次请求仍在处理中。请稍后再次发送。',
     STATE: '支付处于 {state} 状态，不允许进行此步骤。请先读取其状态再继续。',
     AMOUNT_BELOW_MINIMUM: '金额过小。最低为 {minimum} {currency}。',

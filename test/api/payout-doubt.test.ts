@@ -11,11 +11,12 @@ import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { newAttempt } from '../../src/usecases/attempt-intend.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import { newId } from '../../src/usecases/deps.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { startDue } from '../../src/usecases/payout-claim.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { openFickleCarrier } from './fickle-carrier.ts';
-import { bearerOf, numberEnding, rowsOf, until, untilLater } from './flows.ts';
+import { bearerOf, freshKey, numberEnding, rowsOf, until, untilLater } from './flows.ts';
 import {
   availableOf,
   commitBatch,
@@ -164,6 +165,54 @@ test('a process that sleeps over its intention sends nothing; the line goes out 
   expect(await attemptsOf(line)).toEqual(['not_sent', 'approved']);
   expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
   await expectPayoutBooksAgree(world, payer);
+});
+
+/** A call to pay, whose commit happens and is not heard of. */
+async function sendInDoubt(payer: MerchantCreated, msisdn: string, headers: Readonly<Record<string, string>>) {
+  const post = (to: string, key: Readonly<Record<string, string>>): Promise<Response> =>
+    fetch(`${behind.url}/api/v1/internal/payouts`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bearerOf(payer)}`, 'content-type': 'application/json', ...key },
+      body: JSON.stringify({
+        customer_reference: 'salaries',
+        currency: 'usd',
+        receipt_mode: 'mobile_money',
+        notify_url: world.receiver.url,
+        beneficiaries: [{ phone_number: to, amount: '10.00' }],
+      }),
+    });
+  // What it needs is prepared by a call before it.
+  const before = await post(numberEnding('01'), Object.keys(headers).length > 0 ? freshKey() : {});
+  expect(before.status, await before.text()).toBe(200);
+  await Promise.all([behind.gateway.dispatcher.idle(), behind.gateway.courier.idle()]);
+  wire.hold('commit');
+  const calling = post(msisdn, headers);
+  await wire.kept();
+  wire.cut();
+  wire.release();
+  return { first: await calling, again: () => post(msisdn, headers) };
+}
+
+test('a call in doubt without a key is not to be repeated, and says so; with one it is, and pays once', async () => {
+  const payer = await openPayer(world);
+  const unkeyed = await sendInDoubt(payer, numberEnding('01'), {});
+  expect([unkeyed.first.status, unkeyed.first.headers.get('retry-after')]).toEqual([503, null]);
+  expect(await unkeyed.first.json()).toMatchObject({
+    error_code: '1402',
+    retryable: false,
+    retry_after: null,
+    details: [{ field: 'Idempotency-Key', code: 'IN_DOUBT' }],
+  });
+  const msisdn = numberEnding('01');
+  const keyed = await sendInDoubt(payer, msisdn, freshKey());
+  expect(await keyed.first.json()).toMatchObject({ error_code: '1402', retryable: true, retry_after: 1 });
+  const again = await keyed.again();
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+  await until(async () => {
+    await world.pass(1_000);
+    return creditsOf(world, msisdn).length > 0 ? true : undefined;
+  });
+  expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
 });
 
 test('an answer that cannot be written down: the carrier is asked what became of it', async () => {
