@@ -96,3 +96,21 @@ test('a task further away than a timer can hold does not run at once', async () 
   cancel();
   expect(ran).toBe(false);
 });
+
+test('a task of the machine clock never runs before its time, by the clock that says so', async () => {
+  const clock = systemClock();
+  const early: number[] = [];
+  const one = (wait: number): Promise<void> =>
+    new Promise((resolve) => {
+      const due = clock.now() + wait;
+      clock.after(wait, () => {
+        if (clock.now() < due) early.push(due - clock.now());
+        resolve();
+      });
+    });
+  const row = async (wait: number): Promise<void> => {
+    for (let times = 0; times < 40; times += 1) await one(wait);
+  };
+  await Promise.all(Array.from({ length: 40 }, (_, at) => row(at / 2)));
+  expect(early).toEqual([]);
+});

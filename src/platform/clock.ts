@@ -7,6 +7,8 @@ import type { Clock } from './platform.ts';
 
 /** Node.js runs a longer timer at once, so that longer ones are made of several. */
 const LONGEST_TIMER_MS = 2_147_483_647;
+/** Node.js counts by another clock than `Date` and rounds: its timers come up to a millisecond early. More is a clock set back. */
+const EARLY_MOST_MS = 5;
 
 /** The machine's clock. A task that throws ends the process, as any uncaught error does. */
 export function systemClock(): Clock {
@@ -16,11 +18,17 @@ export function systemClock(): Clock {
     leaptAt: () => undefined,
     after(milliseconds, task) {
       let rest = Math.max(0, milliseconds);
+      const due = Date.now() + rest;
       let timer: NodeJS.Timeout;
       const arm = (): void => {
         const part = Math.min(rest, LONGEST_TIMER_MS);
         rest -= part;
-        timer = setTimeout(rest > 0 ? arm : task, part);
+        timer = setTimeout(rest > 0 ? arm : run, part);
+      };
+      const run = (): void => {
+        rest = due - Date.now();
+        if (rest > 0 && rest <= EARLY_MOST_MS) arm();
+        else task();
       };
       arm();
       return () => clearTimeout(timer);
