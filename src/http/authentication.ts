@@ -13,9 +13,9 @@ import { sessionTokenParts } from '../domain/session-token.ts';
 import type { Clock, Secrets } from '../platform/platform.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import { addressKey, addressMatcher } from './client-address.ts';
-import type { SlidingWindow } from './limits.ts';
 import type { CredentialRow, Lookups, SessionRow } from './lookups.ts';
 import type { CredentialKind } from './route.ts';
+import type { SlidingWindow } from './sliding-window.ts';
 
 /** A credential as it was shown, its lookup already under way. */
 export type Shown =
