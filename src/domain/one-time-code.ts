@@ -11,17 +11,33 @@ export const CODE_LIFE_MS = 10 * 60_000;
 export const CODE_TRIES = 5;
 export const CODE_WINDOW_MS = 5 * 60_000;
 export const CODE_RESENDS = 3;
+/** How often another code may be asked for in the same window, whatever comes of it. */
+export const CODE_RESEND_CALLS = 5;
+
+/** What is left of a limit that guards a code: how many, and whole seconds until that changes. */
+export interface Left {
+  readonly count: number;
+  readonly seconds: number;
+}
 
 /** The tries that still count, newest last. */
 export function recentTries(code: OneTimeCode, now: number): number[] {
   return code.tries.filter((at) => at > now - CODE_WINDOW_MS);
 }
 
-/** Seconds until the next try counts again; undefined while there are tries left. */
-export function triesUsedUp(code: OneTimeCode, now: number): number | undefined {
-  const tries = recentTries(code, now);
-  const oldest = tries[tries.length - CODE_TRIES];
-  return oldest === undefined ? undefined : Math.max(1, Math.ceil((oldest + CODE_WINDOW_MS - now) / 1000));
+/** The tries that are left, and when the oldest comes back; all of them where no code was ever asked for. */
+export function triesLeft(code: OneTimeCode | undefined, now: number): Left {
+  const tries = code === undefined ? [] : recentTries(code, now).slice(-CODE_TRIES);
+  return { count: CODE_TRIES - tries.length, seconds: secondsUntil((tries[0] ?? now) + CODE_WINDOW_MS, now) };
+}
+
+/** The resends that are left of the payment's, which gets no more until its end. */
+export function resendsLeft(code: OneTimeCode | undefined, endsAt: number, now: number): Left {
+  return { count: Math.max(0, CODE_RESENDS - (code?.resends ?? 0)), seconds: secondsUntil(endsAt, now) };
+}
+
+function secondsUntil(at: number, now: number): number {
+  return Math.max(1, Math.ceil((at - now) / 1000));
 }
 
 /** Six digits, leading zeros included. */

@@ -29,7 +29,7 @@ export interface Exchange {
   merchantId: string | undefined;
   transactionId: string | undefined;
   errorCode: number | undefined;
-  /** The exact limit that a refusal 1301 would come from now; the traffic limits name themselves. */
+  /** The limit that a refusal 1301 would come from now; a route's own limits name themselves. */
   guard: Guard | undefined;
   /** A refusal that a use case had rendered to be remembered: it is sent with the same bytes. */
   rendered: { readonly refusal: Refusal; readonly reply: Reply } | undefined;
@@ -100,7 +100,7 @@ export function refuse(parts: ExchangeParts, request: FastifyRequest, reply: Fas
   const retryAfter = retryAfterOf(refusal);
   if (retryAfter !== null) reply.header('Retry-After', String(retryAfter));
   if (refusal.code === 1301 && exchange.guard !== undefined) {
-    reply.headers(guardHeaders(exchange.guard, retryAfter ?? exchange.guard.seconds));
+    reply.headers(guardHeaders(exchange.guard, { count: 0, seconds: retryAfter ?? exchange.guard.seconds }));
   }
   reply.code(refusal.http).header('Content-Type', JSON_TYPE);
   if (exchange.rendered?.refusal === refusal) return exchange.rendered.reply.body;

@@ -4,6 +4,7 @@
  * Invariant: what guards a PIN or a code is counted exactly, in the database, and not here.
  */
 
+import type { Left } from '../domain/one-time-code.ts';
 import type { Clock } from '../platform/platform.ts';
 import { type SlidingWindow, type Standing, slidingWindow } from './sliding-window.ts';
 
@@ -43,18 +44,18 @@ export function limitHeaders(name: CountedLimit, standing: Standing): { policy: 
   };
 }
 
-/** A limit that guards a secret: never scaled, and counted by whoever keeps the secret. */
+/** A limit that guards a secret: never scaled, the same for every merchant, and counted by whoever keeps the secret. */
 export interface Guard {
   readonly name: string;
   readonly calls: number;
   readonly seconds: number;
 }
 
-/** The headers of a refusal by such a limit: nothing is left, and how many seconds until that changes. */
-export function guardHeaders(guard: Guard, retryAfter: number): { 'RateLimit-Policy': string; RateLimit: string } {
+/** The headers of an answer under such a limit. What changes only after the window's length is told as that. */
+export function guardHeaders(guard: Guard, left: Left): { 'RateLimit-Policy': string; RateLimit: string } {
   return {
     'RateLimit-Policy': `"${guard.name}";q=${guard.calls};w=${guard.seconds}`,
-    RateLimit: `"${guard.name}";r=0;t=${retryAfter}`,
+    RateLimit: `"${guard.name}";r=${left.count};t=${Math.min(left.seconds, guard.seconds)}`,
   };
 }
 

@@ -238,7 +238,8 @@ function headerParameters(route: Route): Json[] {
 }
 
 function answers(route: Route): Json {
-  const limit = route.limit === 'none' ? [] : (['RateLimit', 'RateLimitPolicy'] as const);
+  const isLimited = route.limit !== 'none' || route.guard !== undefined;
+  const limit = isLimited ? (['RateLimit', 'RateLimitPolicy'] as const) : [];
   const replay = route.method === 'GET' ? [] : (['Replayed'] as const);
   return Object.fromEntries(
     Object.entries(route.answers).map(([status, schema], place) => [

@@ -6,10 +6,10 @@
  */
 
 import { Type } from 'typebox';
-import { CODE_LIFE_MS, CODE_RESENDS, CODE_TRIES, CODE_WINDOW_MS } from '../domain/one-time-code.ts';
+import { CODE_RESEND_CALLS, CODE_TRIES, CODE_WINDOW_MS, type Left } from '../domain/one-time-code.ts';
+import { Refusal } from '../domain/refusal.ts';
 import type { Submitted } from '../domain/submission.ts';
-import type { CodeResent } from '../usecases/code-resend.ts';
-import { resendCode } from '../usecases/code-resend.ts';
+import { type CodeResent, type ResendCalls, resendCode } from '../usecases/code-resend.ts';
 import { type CodeVerified, verifyCode } from '../usecases/code-verify.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { type Collected, collectPayment } from '../usecases/payment-collect.ts';
@@ -17,6 +17,7 @@ import { readByPaymentId } from '../usecases/payment-read.ts';
 import { submitPayment } from '../usecases/payment-submit.ts';
 import { readTransaction, readTransactionDetail } from '../usecases/payout-read.ts';
 import { presentTransfer } from './bank-present.ts';
+import type { Guard } from './limits.ts';
 import { browserOf, collectCommand, collectFaults, submitCommand, submitFaults } from './payment-commands.ts';
 import { presentPayoutDetail } from './payout-present.ts';
 import { PayoutDetailAnswer } from './payout-schemas.ts';
@@ -30,7 +31,7 @@ import {
   presentVerified,
   sentenceOf,
 } from './present.ts';
-import { defineRoute, type Route } from './route.ts';
+import { type Call, defineRoute, type Route } from './route.ts';
 import {
   CollectAnswer,
   CollectBody,
@@ -47,6 +48,7 @@ import {
   VerifiedAnswer,
   VerifyBody,
 } from './schemas.ts';
+import { type SlidingWindow, slidingWindow } from './sliding-window.ts';
 
 export function paymentRoutes(deps: Deps): Route[] {
   return [...payingRoutes(deps), ...codeRoutes(deps), ...readingRoutes(deps)];
@@ -120,8 +122,14 @@ function payingRoutes(deps: Deps): Route[] {
   ];
 }
 
+/** Exact, and kept with the code (contract §8). */
+const CODES: Guard = { name: 'codes', calls: CODE_TRIES, seconds: CODE_WINDOW_MS / 1000 };
+/** Calls, counted here; how many resends a payment has in all is kept with the code. */
+const RESENDS: Guard = { name: 'resends', calls: CODE_RESEND_CALLS, seconds: CODE_WINDOW_MS / 1000 };
+
 function codeRoutes(deps: Deps): Route[] {
   const seal = deps.secrets.sealPaymentId;
+  const calls = slidingWindow(deps.clock, RESENDS);
   return [
     defineRoute({
       method: 'POST',
@@ -130,10 +138,9 @@ function codeRoutes(deps: Deps): Route[] {
       summary: 'Verify a one-time code',
       description: 'Five codes are evaluated in five minutes per payment; the sixth answers 1301, right or wrong.',
       credential: 'session',
-      limit: 'payments',
+      limit: 'none',
       loadClass: 'finish',
-      // Exact, and kept with the code (contract §8).
-      guard: { name: 'codes', calls: CODE_TRIES, seconds: CODE_WINDOW_MS / 1000 },
+      guard: CODES,
       allowConsumed: true,
       body: VerifyBody,
       answers: { 200: VerifiedAnswer },
@@ -147,6 +154,7 @@ function codeRoutes(deps: Deps): Route[] {
             status: 200,
             value: presentVerified(verified, seal, call.language),
           })),
+          call.tellLeft,
         ),
     }),
     defineRoute({
@@ -154,12 +162,13 @@ function codeRoutes(deps: Deps): Route[] {
       path: '/payments/resend-otp',
       operationId: 'resendCode',
       summary: 'Send another one-time code',
-      description: 'The code before is dead from then on. A payment has three resends; tries already made still count.',
+      description:
+        'The code before is dead from then on. A payment has three resends, and five calls in five minutes; tries already ' +
+        'made still count.',
       credential: 'session',
-      limit: 'payments',
+      limit: 'none',
       loadClass: 'finish',
-      // Exact, and kept with the code: a payment has as many in all.
-      guard: { name: 'resends', calls: CODE_RESENDS, seconds: CODE_LIFE_MS / 1000 },
+      guard: RESENDS,
       allowConsumed: true,
       body: ResendBody,
       answers: { 200: ResentAnswer },
@@ -173,9 +182,26 @@ function codeRoutes(deps: Deps): Route[] {
             status: 200,
             value: presentResent(resent, seal, call.language),
           })),
+          resendCalls(calls, call),
         ),
     }),
   ];
+}
+
+/** Counts a call by its payment. Of calls and resends those are told that are sooner used up. */
+function resendCalls(window: SlidingWindow, { tellLeft }: Pick<Call, 'tellLeft'>): ResendCalls {
+  let calls: Left | undefined;
+  return {
+    count(payment) {
+      const { allowed, remaining, reset, retryAfter } = window.take(payment.id);
+      calls = { count: remaining, seconds: reset };
+      tellLeft(calls);
+      if (!allowed) throw new Refusal(1301, { transactionId: payment.id, retryAfter });
+    },
+    tell(resends) {
+      tellLeft(calls !== undefined && calls.count < resends.count ? calls : resends);
+    },
+  };
 }
 
 function readingRoutes(deps: Deps): Route[] {

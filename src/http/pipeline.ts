@@ -40,7 +40,7 @@ import {
   type UsedReceipt,
 } from './idempotency.ts';
 import { type JsonBody, readFormBody } from './json-body.ts';
-import { type CountedLimit, FAILED_AUTHENTICATIONS, type Limits, limitHeaders } from './limits.ts';
+import { type CountedLimit, FAILED_AUTHENTICATIONS, guardHeaders, type Limits, limitHeaders } from './limits.ts';
 import { type FileRule, isForm, readForm, type UploadedFile } from './multipart.ts';
 import {
   hasBody,
@@ -146,7 +146,6 @@ async function answerCall(
   exchange.guard = undefined;
   exchange.merchantId = known?.merchant.id;
   countCall(parts, route, known, reply);
-  exchange.guard = route.guard;
   // Of two fingerprints none is chosen, so none may be bound.
   if (headers?.duplicate !== undefined) throw refuseField(1110, headers.duplicate, 'DUPLICATE_HEADER');
   const caller = await withDevice(parts, known);
@@ -178,7 +177,7 @@ async function answerBody(
   try {
     if (!route.allowConsumed && !(await hasBegun(receipt, caller))) requireUnconsumed(caller);
     requireShapes(kept, route, request, caller, body);
-    return await route.run(callOf(parts, request, reply, caller, body, receipt));
+    return await route.run(callOf(parts, route, { request, reply }, caller, body, receipt));
   } catch (error) {
     return await replayInstead(receipt, error);
   } finally {
@@ -316,8 +315,8 @@ function isOutOfScope({ more }: Refusal): boolean {
 
 function callOf(
   parts: PipelineParts,
-  request: FastifyRequest,
-  response: FastifyReply,
+  { guard }: Route,
+  { request, reply: response }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   caller: Caller,
   body: unknown,
   receipt: UsedReceipt | undefined,
@@ -337,6 +336,9 @@ function callOf(
     address: () => addressOf(parts, request),
     header: (name) => request.headers[name]?.toString(),
     count: (limit, key) => countBy(parts, response, limit, key),
+    tellLeft(left) {
+      if (guard !== undefined) response.headers(guardHeaders(guard, left));
+    },
     noteTransaction(transactionId) {
       exchange.transactionId = transactionId;
     },

@@ -6,6 +6,7 @@
  */
 
 import type { Static, TSchema, TUnknown } from 'typebox';
+import type { Left } from '../domain/one-time-code.ts';
 import type { RefusalCode, RefusalDetail } from '../domain/refusal.ts';
 import type { Language } from '../messages/messages.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
@@ -53,6 +54,8 @@ export interface Call<
   header(name: string): string | undefined;
   /** Counts this call under a traffic limit whose key only the body says. @throws Refusal 1301 when it is used up. */
   count(limit: CountedLimit, key: string): void;
+  /** Says what is left of the route's guard, in the headers of whatever this call is answered. */
+  tellLeft(left: Left): void;
   /** Names the transaction of this call in its log line. Answers that carry a `transaction_id` do so by themselves. */
   noteTransaction(transactionId: string): void;
   /** How a use case's answer becomes bytes, and where they are remembered (contract §7). */
@@ -73,7 +76,7 @@ interface RouteFacts {
   readonly limit: LimitName;
   /** How soon it is turned away when there is too much to do. */
   readonly loadClass: LoadClass;
-  /** The limit that the use case itself keeps, exactly, beside the traffic limit. */
+  /** The limit that the use case itself keeps, exactly, in place of a traffic limit. */
   readonly guard?: Guard;
   /** Answers by HTTP status. */
   readonly answers: { readonly [status: number]: TSchema };

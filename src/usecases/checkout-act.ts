@@ -47,12 +47,15 @@ export function payOnPage(
 /** @throws Refusal as the API's verify-otp does. */
 export function verifyOnPage(deps: Deps, { caller, payment }: PageView, code: string): Promise<CodeVerified> {
   const command = { payment_id: deps.secrets.sealPaymentId(payment.id), otp_code: code };
-  return captured((answering) => verifyCode(deps, caller, command, answering));
+  return captured((answering) => verifyCode(deps, caller, command, answering, () => undefined));
 }
 
 /** @throws Refusal as the API's resend-otp does. */
 export function resendOnPage(deps: Deps, { caller, payment }: PageView): Promise<CodeResent> {
-  return captured((answering) => resendCode(deps, caller, deps.secrets.sealPaymentId(payment.id), answering));
+  const paymentId = deps.secrets.sealPaymentId(payment.id);
+  // The page counts what it is asked for itself.
+  const calls = { count: () => undefined, tell: () => undefined };
+  return captured((answering) => resendCode(deps, caller, paymentId, answering, calls));
 }
 
 /** The proof of a transfer, already judged by its content. @throws Refusal as the API's upload does. */

@@ -4,7 +4,7 @@
  * Invariant: a resend does not give more tries: those already made still count.
  */
 
-import { CODE_LIFE_MS, CODE_RESENDS, writeCode } from '../domain/one-time-code.ts';
+import { CODE_LIFE_MS, CODE_RESENDS, type Left, resendsLeft, writeCode } from '../domain/one-time-code.ts';
 import { refuseState } from '../domain/payment.ts';
 import type { OneTimeCode, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -22,18 +22,36 @@ export interface CodeResent {
   readonly expiresAt: number;
 }
 
+/** What counts the calls for another code, beside the resends that a payment has in all. */
+export interface ResendCalls {
+  /** Counts this call, whatever comes of it. @throws Refusal 1301 when there have been too many. */
+  count(payment: Payment): void;
+  /** Hears how many resends are left, each time that is known better: the last word is the answer's. */
+  tell(left: Left): void;
+}
+
+/** @throws Refusal 1204, 1205 or 1301. */
 export async function resendCode(
   deps: Deps,
   caller: SessionCaller,
   paymentId: string,
   answering: Answering<CodeResent>,
+  calls: ResendCalls,
 ): Promise<Reply> {
   const text = writeCode(deps.random.below(1_000_000));
   let resent: CodeResent | undefined;
+  let isCounted = false;
   const reply = await perform(
     deps.store,
     answering,
-    () => readRows(deps, caller, paymentId),
+    async () => {
+      const { payment, code } = await readRows(deps, caller, paymentId);
+      // What has lost to a neighbour reads again, and is still one call.
+      if (!isCounted) calls.count(payment);
+      isCounted = true;
+      calls.tell(resendsLeft(code, payment.expires_at, deps.clock.now()));
+      return { payment, code };
+    },
     ({ payment, code }) => {
       const now = deps.clock.now();
       const fresh = requireResendable(payment, code, now);
@@ -45,6 +63,7 @@ export async function resendCode(
       };
       resent = { payment, sentTo: fresh.sent_to, resends: row.resends, resentAt: now, expiresAt };
       const { shard, id, version } = fresh;
+      calls.tell(resendsLeft({ ...fresh, resends: row.resends }, payment.expires_at, now));
       return { change: { updates: [{ table: 'one_time_code', shard, id, version, row }] }, answer: resent };
     },
   );

@@ -6,7 +6,7 @@
  */
 
 import type { Update } from '../domain/change.ts';
-import { CODE_TRIES, recentTries, triesUsedUp } from '../domain/one-time-code.ts';
+import { type Left, recentTries, triesLeft } from '../domain/one-time-code.ts';
 import { movePayment, refuseState, StateConflict } from '../domain/payment.ts';
 import type { Account, OneTimeCode, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -34,19 +34,27 @@ interface Rows {
   readonly payment: Payment;
   readonly code: OneTimeCode | undefined;
   readonly account: Account | undefined;
+  /** The tries that were left when these rows were read. */
+  readonly left: Left;
 }
 
+/** `tell` hears how many tries are left, each time that is known better: the last word is the answer's. */
 export function verifyCode(
   deps: Deps,
   caller: SessionCaller,
   command: CodeVerifyCommand,
   answering: Answering<CodeVerified>,
+  tell: (left: Left) => void,
 ): Promise<Reply> {
   return perform(
     deps.store,
     answering,
-    () => readRows(deps, caller, command.payment_id),
-    (rows) => decide(deps, rows, command.otp_code),
+    async () => {
+      const rows = await readRows(deps, caller, command.payment_id);
+      tell(rows.left);
+      return rows;
+    },
+    (rows) => decide(deps, rows, command.otp_code, tell),
   );
 }
 
@@ -57,16 +65,17 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): P
     deps.store.code.get(payment.shard, payment.id),
     number === null ? undefined : deps.store.account.get(shardOfWallet(number), number),
   ]);
-  return { payment, code, account };
+  return { payment, code, account, left: triesLeft(code, deps.clock.now()) };
 }
 
-function decide(deps: Deps, rows: Rows, given: string): Decision<CodeVerified> {
-  const { payment, code } = rows;
+function decide(deps: Deps, rows: Rows, given: string, tell: (left: Left) => void): Decision<CodeVerified> {
+  const { payment, code, left } = rows;
   const now = deps.clock.now();
   // The limit comes before the state: the sixth try answers 1301, right or wrong (contract §8).
-  const wait = code === undefined ? undefined : triesUsedUp(code, now);
-  if (wait !== undefined)
-    throw new Refusal(1301, { transactionId: payment.id, retryAfter: wait, words: { seconds: wait } });
+  if (left.count === 0) {
+    const { seconds } = left;
+    throw new Refusal(1301, { transactionId: payment.id, retryAfter: seconds, words: { seconds } });
+  }
   if (code === undefined || payment.status !== 'pending_otp_verification' || payment.expires_at <= now) {
     throw refuseState(payment);
   }
@@ -78,7 +87,9 @@ function decide(deps: Deps, rows: Rows, given: string): Decision<CodeVerified> {
     version: code.version,
     row: { tries },
   };
-  const wrong = verdictOf(deps, code, payment, given, now, CODE_TRIES - tries.length);
+  const then = triesLeft({ ...code, tries }, now);
+  tell(then);
+  const wrong = verdictOf(deps, code, payment, given, now, then.count);
   if (wrong !== undefined) return { change: { updates: [counted] }, refusal: wrong };
   if ((rows.account?.balance ?? 0n) < payment.total_minor) {
     return { change: { updates: [counted] }, refusal: new Refusal(1201, { transactionId: payment.id }) };

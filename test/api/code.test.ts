@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -10,8 +9,6 @@ let number = 100;
 beforeAll(async () => {
   world = await openWorld();
   merchant = await world.merchant();
-  // The traffic limit is another matter: here hundreds of guesses have to reach the exact one.
-  await setMerchant(world.gateway.deps, merchant.merchant.id, { rate_limits: new Map([['payments', 10_000]]) });
 });
 afterAll(() => world.close());
 
@@ -71,6 +68,17 @@ function verify(asked: Asked, otp_code: string, headers: Record<string, string> 
   });
 }
 
+function resend(asked: Asked, headers: Record<string, string> = {}): Promise<Answer> {
+  return world.call('POST', '/payments/resend-otp', {
+    bearer: asked.token,
+    body: { payment_id: asked.payment_id },
+    headers,
+  });
+}
+
+const limitOf = ({ headers }: Answer): string[] =>
+  ['ratelimit-policy', 'ratelimit'].map((name) => headers.get(name) ?? 'none');
+
 const wrongOf = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
 test('the code on the phone pays; the answer tells what was taken and what is left', async () => {
@@ -108,20 +116,72 @@ test('a wrong code says how many tries are left', async () => {
   expect(wrong.json.details[0].message).toContain('4');
 });
 
+test('every answer to a code says how many tries are left, and until when', async () => {
+  const asked = await askCode();
+  const code = await codeOn(asked.phone);
+  const policy = '"codes";q=5;w=300';
+  expect(limitOf(await verify(asked, wrongOf(code)))).toEqual([policy, '"codes";r=4;t=300']);
+  await world.clock.advance(60_000);
+  expect(limitOf(await verify(asked, wrongOf(code)))).toEqual([policy, '"codes";r=3;t=240']);
+  const headers = { 'idempotency-key': 'tries-left' };
+  const paid = await verify(asked, code, headers);
+  expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
+  expect(limitOf(paid)).toEqual([policy, '"codes";r=2;t=240']);
+  expect(limitOf(await verify(asked, code, headers))).toEqual([policy, '"codes";r=2;t=240']);
+  // What is refused for the payment’s state is not evaluated, and takes no try.
+  await world.clock.advance(4 * 60_000);
+  const again = await verify(asked, code);
+  expect(again.json, again.text).toMatchObject({ error_code: '1205' });
+  expect(limitOf(again)).toEqual([policy, '"codes";r=3;t=60']);
+});
+
+test('every answer to a resend says how many are left, of five calls in five minutes and of three in all', async () => {
+  const asked = await askCode();
+  const policy = '"resends";q=5;w=300';
+  for (const left of [2, 1, 0]) expect(limitOf(await resend(asked))).toEqual([policy, `"resends";r=${left};t=300`]);
+  for (let calls = 4; calls <= 5; calls += 1) {
+    const used = await resend(asked);
+    expect(used.json, used.text).toMatchObject({ error_code: '1301', details: [{ code: 'RESENDS_USED' }] });
+    expect(limitOf(used)).toEqual([policy, '"resends";r=0;t=300']);
+  }
+  await world.clock.advance(60_000);
+  const refused = await resend(asked);
+  expect(refused.json, refused.text).toMatchObject({ error_code: '1301', retryable: true, retry_after: 240 });
+  expect(limitOf(refused)).toEqual([policy, '"resends";r=0;t=240']);
+});
+
+test('five calls for another code are heard in five minutes and payment, whatever comes of them', async () => {
+  const [asked, other] = [await askCode(), await askCode()];
+  expect((await verify(asked, await codeOn(asked.phone))).json).toMatchObject({ status: 'approved' });
+  const states = [];
+  for (let calls = 0; calls < 5; calls += 1) states.push(limitOf(await resend(asked))[1]);
+  expect(states).toEqual([3, 3, 2, 1, 0].map((left) => `"resends";r=${left};t=300`));
+  const refused = await resend(asked);
+  expect(refused.json, refused.text).toMatchObject({ error_code: '1301', retry_after: 300 });
+  expect((await resend(other)).json).toMatchObject({ resend_count: 1 });
+  await world.clock.advance(300_000);
+  expect((await resend(asked)).json).toMatchObject({ error_code: '1205' });
+});
+
+test('a resend that is repeated with its key is answered however often it comes', async () => {
+  const asked = await askCode();
+  const headers = { 'idempotency-key': 'resend-1' };
+  const first = await resend(asked, headers);
+  for (let calls = 1; calls < 8; calls += 1) expect((await resend(asked, headers)).text).toBe(first.text);
+});
+
 test('after ten minutes the code is dead; a resent one pays, a fourth resend is refused', async () => {
   const asked = await askCode();
   const first = await codeOn(asked.phone);
   await world.clock.advance(10 * 60_000 + 1);
   expect((await verify(asked, first)).json).toMatchObject({ error_code: '1302', details: [{ code: 'OTP_EXPIRED' }] });
-  const resend = () =>
-    world.call('POST', '/payments/resend-otp', { bearer: asked.token, body: { payment_id: asked.payment_id } });
   for (const count of [1, 2, 3]) {
-    const resent = await resend();
+    const resent = await resend(asked);
     expect(resent.json, resent.text).toMatchObject({ resend_count: count, max_resends: 3 });
     expect(resent.json.otp_sent_to).not.toContain(asked.phone.slice(4, -2));
     await codeOn(asked.phone, count + 1);
   }
-  expect((await resend()).json).toMatchObject({ error_code: '1301' });
+  expect((await resend(asked)).json).toMatchObject({ error_code: '1301' });
   expect((await verify(asked, await codeOn(asked.phone, 4))).json).toMatchObject({ status: 'approved' });
 });
 

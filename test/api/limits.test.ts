@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { bearerOf, collect, expectRefusal } from './flows.ts';
+import { bearerOf, codeOn, collect, expectRefusal } from './flows.ts';
 import { MINT } from './mints.ts';
 import { askCode } from './route-samples.ts';
 
@@ -111,6 +111,25 @@ describe('traffic', () => {
     expect(passed).toBe(11);
     await world.clock.advance(120_000);
     expect((await one()).text).toBe(first.text);
+  });
+
+  test('is no business of a code: neither reads nor a small scale keep the right one from paying', async () => {
+    // 120 a minute, scaled: what the payment itself needs.
+    const world = await worldAt('0.02');
+    const asked = await askCode(world, await world.merchant());
+    const code = await codeOn(world, asked.phone);
+    const read = await world.call('GET', `/payments/status/${asked.transaction_id}`, { bearer: asked.token });
+    expectRefusal(read, 429, '1301');
+    const call = (path: string, body: object) => world.call('POST', path, { bearer: asked.token, body });
+    const { payment_id } = asked;
+    const wrong = await call('/payments/verify-otp', { payment_id, otp_code: code === '123456' ? '654321' : '123456' });
+    expectRefusal(wrong, 400, '1302');
+    expect(standing(wrong)).toMatchObject({ name: 'codes', quota: 5, window: 300, rest: 4 });
+    const paid = await call('/payments/verify-otp', { payment_id, otp_code: code });
+    expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
+    const late = await call('/payments/resend-otp', { payment_id });
+    expectRefusal(late, 409, '1205');
+    expect(standing(late)).toMatchObject({ name: 'resends', quota: 5, window: 300, rest: 3 });
   });
 });
 
