@@ -6,6 +6,7 @@
  */
 
 import { Command, CommanderError, Option } from 'commander';
+import { TRAFFIC_LIMITS } from '../domain/traffic-limit.ts';
 import { addArchiveCommands } from './archive-verbs.ts';
 import { printError, type Surroundings } from './output.ts';
 import { addPayoutCommands } from './payout-verbs.ts';
@@ -14,6 +15,7 @@ import { type Role, readProcesses } from './serve-processes.ts';
 import type { AddVerb, AddVerbOf } from './verb.ts';
 
 const USAGE = 2;
+const LIMIT_NAMES = Object.keys(TRAFFIC_LIMITS).join(', ');
 
 /** Runs a command line; `argv` is without the program's name. Returns the exit status. */
 export async function runCommandLine(argv: readonly string[], around: Surroundings, version: string): Promise<number> {
@@ -139,7 +141,10 @@ function addMerchantCommands(program: Command, addVerb: AddVerb): void {
     .option('--method-limit <list>', 'the same for one method, besides: wallet:usd:1-500; wallet:usd:none')
     .option('--methods <list>', 'the only ones its customers may choose: wallet,card; or all')
     .option('--code-threshold <list>', 'from which amount a wallet asks for a code: usd:100; or usd:default')
-    .option('--rate-limit <list>', 'requests by limit name: payments:240; or payments:default')
+    .option(
+      '--rate-limit <list>',
+      `calls a minute by traffic limit (${LIMIT_NAMES}): payments:240; or payments:default`,
+    )
     .addOption(new Option('--scope-required <on|off>', 'every session must say its scope').choices(['on', 'off']))
     .option('--url-hosts <list>', 'hosts that notify and redirect URLs may name: shop.example; or any');
   addVerb(

@@ -113,7 +113,7 @@ function callbackRoute(deps: Deps): Route {
           networkOrder: body['order.id'],
           proof: call.query,
         },
-        (key) => call.count('card_callbacks', key),
+        (order, merchant) => call.count('card_callbacks', order, merchant),
         (end) => answerTo(call, end.payment, isBrowser ? returnAddress(deps, end) : undefined),
       );
     },

@@ -5,39 +5,31 @@
  */
 
 import type { Left } from '../domain/one-time-code.ts';
+import { TRAFFIC_LIMITS, type TrafficLimit } from '../domain/traffic-limit.ts';
 import type { Clock } from '../platform/platform.ts';
 import { type SlidingWindow, type Standing, slidingWindow } from './sliding-window.ts';
 
-/** Calls a window, and the window's length in seconds. */
-const LIMITS = {
-  sessions_create: { calls: 6_000, seconds: 60 },
-  payments: { calls: 120, seconds: 60 },
-  mobile_money_status: { calls: 30, seconds: 60 },
-  card_callbacks: { calls: 60, seconds: 60 },
-} as const;
-
-export type CountedLimit = keyof typeof LIMITS;
-export type LimitName = CountedLimit | 'none';
+export type LimitName = TrafficLimit | 'none';
 
 export interface Limits {
   /** Counts a call under a limit; undefined when the limit is switched off. `calls`: the merchant's own number. */
-  take(name: CountedLimit, key: string, calls: number | undefined): Standing | undefined;
+  take(name: TrafficLimit, key: string, calls: number | undefined): Standing | undefined;
 }
 
 /** The traffic limits, each multiplied by `scale`; 0 switches them off. */
 export function createLimits(clock: Pick<Clock, 'now'>, scale: number): Limits {
-  const windows = new Map(Object.entries(LIMITS).map(([name, rule]) => [name, slidingWindow(clock, rule)]));
+  const windows = new Map(Object.entries(TRAFFIC_LIMITS).map(([name, rule]) => [name, slidingWindow(clock, rule)]));
   return {
     take(name, key, calls) {
       if (scale === 0) return undefined;
-      const scaled = Math.max(1, Math.round((calls ?? LIMITS[name].calls) * scale));
+      const scaled = Math.max(1, Math.round((calls ?? TRAFFIC_LIMITS[name].calls) * scale));
       return windows.get(name)?.take(key, scaled);
     },
   };
 }
 
 /** `RateLimit-Policy` and `RateLimit` (IETF draft-ietf-httpapi-ratelimit-headers). */
-export function limitHeaders(name: CountedLimit, standing: Standing): { policy: string; state: string } {
+export function limitHeaders(name: TrafficLimit, standing: Standing): { policy: string; state: string } {
   return {
     policy: `"${name}";q=${standing.calls};w=${standing.seconds}`,
     state: `"${name}";r=${standing.remaining};t=${standing.reset}`,

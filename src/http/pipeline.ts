@@ -8,8 +8,9 @@
 
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Session } from '../domain/records.ts';
+import type { Merchant, Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
+import type { TrafficLimit } from '../domain/traffic-limit.ts';
 import type { Clock } from '../platform/platform.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import type { Answering, Reply } from '../usecases/perform.ts';
@@ -40,7 +41,7 @@ import {
   type UsedReceipt,
 } from './idempotency.ts';
 import { type JsonBody, readFormBody } from './json-body.ts';
-import { type CountedLimit, FAILED_AUTHENTICATIONS, guardHeaders, type Limits, limitHeaders } from './limits.ts';
+import { FAILED_AUTHENTICATIONS, guardHeaders, type Limits, limitHeaders } from './limits.ts';
 import { type FileRule, isForm, readForm, type UploadedFile } from './multipart.ts';
 import {
   hasBody,
@@ -244,7 +245,7 @@ function addressOf(parts: PipelineParts, request: FastifyRequest): string {
 
 function countCall(parts: PipelineParts, route: Route, caller: Caller, reply: FastifyReply): void {
   if (route.limit === 'none' || caller === undefined) return;
-  countBy(parts, reply, route.limit, senderOf(caller), caller.merchant.settings.rate_limits?.[route.limit]);
+  countBy(parts, reply, route.limit, senderOf(caller), caller.merchant);
 }
 
 /** By whom calls and uploads are counted. */
@@ -252,8 +253,14 @@ function senderOf(caller: NonNullable<Caller>): string {
   return caller.kind === 'session' ? caller.session.id : caller.credentialId;
 }
 
-function countBy(parts: PipelineParts, reply: FastifyReply, limit: CountedLimit, key: string, calls?: number): void {
-  const standing = parts.limits.take(limit, key, calls);
+function countBy(
+  parts: PipelineParts,
+  reply: FastifyReply,
+  limit: TrafficLimit,
+  key: string,
+  merchant: Merchant | undefined,
+): void {
+  const standing = parts.limits.take(limit, key, merchant?.settings.rate_limits?.[limit]);
   if (standing === undefined) return;
   const { policy, state } = limitHeaders(limit, standing);
   reply.header('RateLimit-Policy', policy).header('RateLimit', state);
@@ -335,7 +342,7 @@ function callOf(
     requestId: exchange.requestId,
     address: () => addressOf(parts, request),
     header: (name) => request.headers[name]?.toString(),
-    count: (limit, key) => countBy(parts, response, limit, key),
+    count: (limit, key, merchant) => countBy(parts, response, limit, key, merchant),
     tellLeft(left) {
       if (guard !== undefined) response.headers(guardHeaders(guard, left));
     },

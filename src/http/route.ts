@@ -7,11 +7,13 @@
 
 import type { Static, TSchema, TUnknown } from 'typebox';
 import type { Left } from '../domain/one-time-code.ts';
+import type { Merchant } from '../domain/records.ts';
 import type { RefusalCode, RefusalDetail } from '../domain/refusal.ts';
+import type { TrafficLimit } from '../domain/traffic-limit.ts';
 import type { Language } from '../messages/messages.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import type { Answering, Reply } from '../usecases/perform.ts';
-import type { CountedLimit, Guard, LimitName } from './limits.ts';
+import type { Guard, LimitName } from './limits.ts';
 import type { FileRule } from './multipart.ts';
 import type { LoadClass } from './overload.ts';
 
@@ -52,8 +54,12 @@ export interface Call<
   address(): string;
   /** A request header by its lower-case name; undefined when absent. Several of one name are joined by a comma. */
   header(name: string): string | undefined;
-  /** Counts this call under a traffic limit whose key only the body says. @throws Refusal 1301 when it is used up. */
-  count(limit: CountedLimit, key: string): void;
+  /**
+   * Counts this call under a traffic limit whose key, and whose merchant if there is one, only the body says.
+   *
+   * @throws Refusal 1301 when it is used up.
+   */
+  count(limit: TrafficLimit, key: string, merchant: Merchant | undefined): void;
   /** Says what is left of the route's guard, in the headers of whatever this call is answered. */
   tellLeft(left: Left): void;
   /** Names the transaction of this call in its log line. Answers that carry a `transaction_id` do so by themselves. */

@@ -7,7 +7,7 @@
 
 import { isOpen } from '../domain/attempt.ts';
 import { isId, shardOf } from '../domain/ids.ts';
-import type { Attempt, Payment } from '../domain/records.ts';
+import type { Attempt, Merchant, Payment } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { readSettlement, settlementContext, soundAlarm, upstreamOf } from './attempt-settle.ts';
@@ -55,19 +55,22 @@ interface Proven {
 }
 
 /**
- * Proves a callback, counts it, and carries the payment on. `render` makes the answer from how it ends.
+ * Proves a callback, counts it, and carries the payment on. `count` gets its order, and whose that is, if anybody's; it
+ * may throw. `render` makes the answer from how it ends.
  *
  * @throws Refusal 1109 or 1110 for its form, 1304 when nobody proves it, 1301, and 1204 for an order that is not there.
  */
 export async function takeCallback(
   deps: Deps,
   callback: CardCallback,
-  count: (key: string) => void,
+  count: (order: string, merchant: Merchant | undefined) => void,
   render: (end: CallbackEnd) => Reply,
 ): Promise<Reply> {
   const proven = prove(deps, callback);
-  count(proven.orderId ?? proven.transactionId);
   const payment = await paymentOf(deps, proven);
+  const merchant = payment && (await deps.store.merchant.get(payment.shard, payment.merchant_id));
+  count(payment?.id ?? proven.orderId ?? proven.transactionId, merchant);
+  if (payment === undefined) throw new Refusal(1204);
   if (callback.networkOrder !== undefined && callback.networkOrder !== payment.id) throw new Refusal(1304);
   const receipt = callbackReceipt(deps, payment, proven.identity);
   const hasPage = await isPageOpen(deps, payment);
@@ -132,13 +135,12 @@ function isSigned(deps: Deps, text: string, signature: string | undefined): bool
   return deps.secrets.equal(signature.toLowerCase(), right);
 }
 
-/** The card payment that a proven callback is about; one that does not fit together is of none (1204). */
-async function paymentOf(deps: Deps, { orderId, transactionId }: Proven): Promise<Payment> {
+/** The card payment that a proven callback is about; one that does not fit together is of none. */
+async function paymentOf(deps: Deps, { orderId, transactionId }: Proven): Promise<Payment | undefined> {
   const payment = await paymentNamed(deps, transactionId);
-  if (payment === undefined || (payment.method !== 'card' && payment.method !== 'none')) throw new Refusal(1204);
+  if (payment === undefined || (payment.method !== 'card' && payment.method !== 'none')) return undefined;
   const fits = orderId === undefined || orderId === payment.id || orderId === payment.customer_reference;
-  if (!fits) throw new Refusal(1204);
-  return payment;
+  return fits ? payment : undefined;
 }
 
 async function paymentNamed(deps: Deps, transactionId: string): Promise<Payment | undefined> {

@@ -8,6 +8,7 @@
 import type { Currency } from '../domain/currency.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { AmountLimits, Merchant, MerchantSettings, PaymentMethod } from '../domain/records.ts';
+import { isTrafficLimit, TRAFFIC_LIMITS } from '../domain/traffic-limit.ts';
 import { type OperatorDeps, OperatorError, requireMerchant, settleKnown } from './operator.ts';
 
 /** What changes. `null` puts a setting back to its default. Amounts are minor units. */
@@ -29,7 +30,7 @@ export interface MerchantSettingsChange {
   readonly payout_time_zone?: string | null;
   /** From which total a payout waits for an operator; `null`: none does. */
   readonly payout_approval_from?: ReadonlyMap<Currency, bigint | null>;
-  /** Requests by limit name; `null`: the default. */
+  /** Calls a minute by the name of a traffic limit; `null`: the default. */
   readonly rate_limits?: ReadonlyMap<string, number | null>;
 }
 
@@ -94,6 +95,10 @@ function requireUsable(wanted: MerchantSettingsChange): void {
     }
   }
   for (const [name, count] of wanted.rate_limits ?? []) {
+    if (!isTrafficLimit(name)) {
+      const names = Object.keys(TRAFFIC_LIMITS).join(', ');
+      throw new OperatorError(`there is no limit ${JSON.stringify(name)} to be set: name one of ${names}`);
+    }
     if (count !== null && (!Number.isSafeInteger(count) || count < 1)) {
       throw new OperatorError(`the limit ${JSON.stringify(name)} must be a whole number from 1 up`);
     }

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { openWorld, type World } from '../support/world.ts';
 import {
   answerChallenge,
@@ -253,5 +254,28 @@ describe('again', () => {
     expect((await postCallback(world, callbackFor(world, other))).status).toBe(200);
     // A forged one is not counted against its order.
     expectRefusal(await postCallback(world, { ...callbackFor(world, other), signature: 'x' }), 401, '1304');
+  });
+
+  test('as many as the merchant’s own number says, under whichever name the order comes', async () => {
+    const [strict, usual] = [await world.merchant(), await world.merchant()];
+    await setMerchant(world.gateway.deps, strict.merchant.id, { rate_limits: new Map([['card_callbacks', 3]]) });
+    // Two merchants may have given their orders the same name.
+    const order_id = 'order-of-both';
+    const minted = { customer_reference: order_id };
+    const paying = await challenged(world, strict, 'challenge', { minted });
+    const other = await challenged(world, usual, 'challenge', { minted });
+    for (const more of [{}, { order_id }, {}]) {
+      const answer = await postCallback(world, callbackFor(world, paying, more));
+      expect(answer.status, answer.text).toBe(200);
+      expect(answer.headers.get('ratelimit-policy')).toBe('"card_callbacks";q=3;w=60');
+    }
+    expectRefusal(await postCallback(world, callbackFor(world, paying, { order_id })), 429, '1301');
+    const free = await postCallback(world, callbackFor(world, other, { order_id }));
+    expect(free.status, free.text).toBe(200);
+    expect(free.headers.get('ratelimit')).toBe('"card_callbacks";r=59;t=60');
+    // One that no payment fits is counted by what it names.
+    const nobody = await postCallback(world, callbackFor(world, paying, { order_id: 'order-of-nobody' }));
+    expectRefusal(nobody, 404, '1204');
+    expect(nobody.headers.get('ratelimit')).toBe('"card_callbacks";r=59;t=60');
   });
 });

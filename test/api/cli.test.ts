@@ -53,6 +53,25 @@ describe('mbongo', () => {
     });
   });
 
+  it('takes the names of traffic limits alone, and says them to who writes another', async () => {
+    const { id } = await makeMerchant();
+    const set = await json(
+      `merchant set --merchant ${id} --rate-limit sessions_create:9,payments:8,mobile_money_status:7,card_callbacks:6`,
+    );
+    const limits = { sessions_create: 9, payments: 8, mobile_money_status: 7, card_callbacks: 6 };
+    expect(set.settings).toMatchObject({ rate_limits: limits });
+    // What guards a secret is the same for everybody; and a name that every object has is none either.
+    for (const name of ['bogus', 'codes', 'resends', 'failed_authentications', 'constructor']) {
+      for (const count of ['3', 'default']) {
+        const refused = await run(`merchant set --merchant ${id} --rate-limit payments:5,${name}:${count}`);
+        expect([refused.status, refused.err]).toEqual([1, expect.stringContaining(`"${name}"`)]);
+        expect(refused.err).toContain(Object.keys(limits).join(', '));
+      }
+    }
+    const { merchants } = (await json('merchant list')) as { merchants: Document[] };
+    expect(merchants.find(({ merchant_id }) => merchant_id === id)?.settings).toMatchObject({ rate_limits: limits });
+  });
+
   it('issues, rotates, revokes and lists credentials, and lists no secret', async () => {
     const merchant = await makeMerchant();
     const issued = await json(`credential issue --merchant ${merchant.id} --addresses 10.0.0.0/8`);
