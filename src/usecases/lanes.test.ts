@@ -93,7 +93,25 @@ describe('lanes', () => {
       for (const event of world.running()) await world.end(event, true);
       widths.push(world.running().length);
     }
-    expect(widths).toEqual([1, 1, 1, 2, 7, 26, 26]);
+    expect(widths).toEqual([1, 1, 1, 2, 8, 26, 26]);
+  });
+
+  it('let what one merchant meets at a receiver narrow nobody else’s way there', async () => {
+    const world = openLanes();
+    fill(world.lanes, 'silenced', 'shared', 100);
+    for (const event of world.running()) await world.end(event, false);
+    expect(world.running()).toHaveLength(1);
+    fill(world.lanes, 'other', 'shared', 20);
+    expect(world.running().filter((event) => event.startsWith('other/'))).toHaveLength(20);
+    for (const event of world.running()) await world.end(event, event.startsWith('other/'));
+    expect(world.running()).toEqual([expect.stringContaining('silenced/')]);
+  });
+
+  it('hold a receiver to its width over all merchants, most of which a few may have', () => {
+    const world = openLanes();
+    for (let i = 0; i < 40; i += 1) fill(world.lanes, `m${i}`, 'shared', 100);
+    expect(world.running()).toHaveLength(32);
+    expect(new Set(world.running().map((event) => event.split('/')[0])).size).toBeGreaterThan(2);
   });
 
   it('forget what waits when they are cleared, and finish what runs', async () => {

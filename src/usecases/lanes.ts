@@ -3,9 +3,10 @@
  * is whoever answers slowly or not at all: a merchant's webhook receiver, or a carrier.
  *
  * Invariant: nobody can take the last of anything. A merchant may hold a multiple of what is still free (the dynamic
- * thresholds of Choudhury and Hahne), at a receiver and in all, and a receiver that does not answer is called less and
- * less, so that however many receivers hang, a newcomer finds room. One merchant's work for one receiver starts in the
- * order in which it came.
+ * thresholds of Choudhury and Hahne), at a receiver and in all, and is served less and less by a receiver that does not
+ * answer it, so that however many receivers hang, a newcomer finds room. What one merchant meets at a receiver narrows nobody
+ * else's way there: many merchants may share a host, and one of its paths may hang. One merchant's work for one receiver
+ * starts in the order in which it came.
  */
 
 export interface LaneLimits {
@@ -39,8 +40,6 @@ const LOOKS = 8;
 interface Share<W> {
   inFlight: number;
   waiting: number;
-  /** How many may be under way at a receiver: halved by every call that it leaves unanswered, doubled by an answer. */
-  width: number;
   /** The lanes of this share in which something waits, the longest not looked at first. */
   readonly lanes: Set<Lane<W>>;
 }
@@ -53,6 +52,8 @@ interface Lane<W> {
   readonly receiver: Share<W>;
   readonly queue: W[];
   inFlight: number;
+  /** How many of it may be under way: halved by every call that is left unanswered, doubled by an answer. */
+  width: number;
 }
 
 /**
@@ -64,7 +65,7 @@ export function createLanes<W>(
   start: (work: W) => Promise<boolean>,
   emptied: () => void,
 ): Lanes<W> {
-  const all: Share<W> = emptyShare(limits.inAll);
+  const all: Share<W> = emptyShare();
   const merchants = new Map<string, Share<W>>();
   const receivers = new Map<string, Share<W>>();
   const lanes = new Map<string, Lane<W>>();
@@ -73,14 +74,15 @@ export function createLanes<W>(
     const key = `${merchantId} ${receiverId}`;
     const known = lanes.get(key);
     if (known !== undefined) return known;
-    const merchant = shareOf(merchants, merchantId, limits.inAll);
+    const merchant = shareOf(merchants, merchantId);
     const lane = {
       merchantId,
       receiverId,
       merchant,
-      receiver: shareOf(receivers, receiverId, limits.atReceiver),
+      receiver: shareOf(receivers, receiverId),
       queue: [],
       inFlight: 0,
+      width: limits.atReceiver,
     };
     lanes.set(key, lane);
     return lane;
@@ -93,8 +95,9 @@ export function createLanes<W>(
 
   const mayStart = (lane: Lane<W>): boolean =>
     all.inFlight < limits.inAll &&
-    lane.receiver.inFlight < lane.receiver.width &&
-    lane.inFlight < Math.max(1, RECEIVER_FACTOR * (lane.receiver.width - lane.receiver.inFlight)) &&
+    lane.inFlight < lane.width &&
+    lane.receiver.inFlight < limits.atReceiver &&
+    lane.inFlight < Math.max(1, RECEIVER_FACTOR * (limits.atReceiver - lane.receiver.inFlight)) &&
     lane.merchant.inFlight < Math.max(1, MERCHANT_FACTOR * (limits.inAll - all.inFlight));
 
   const sharesOf = (lane: Lane<W>): readonly Share<W>[] => [all, lane.merchant, lane.receiver];
@@ -122,10 +125,7 @@ export function createLanes<W>(
   };
 
   const end = (lane: Lane<W>, answered: boolean): void => {
-    const { receiver } = lane;
-    receiver.width = answered
-      ? Math.min(limits.atReceiver, receiver.width * 2)
-      : Math.max(1, Math.floor(receiver.width / 2));
+    lane.width = answered ? Math.min(limits.atReceiver, lane.width * 2) : Math.max(1, Math.floor(lane.width / 2));
     lane.inFlight -= 1;
     for (const share of sharesOf(lane)) share.inFlight -= 1;
     forget(lane);
@@ -180,14 +180,14 @@ export function createLanes<W>(
   };
 }
 
-function emptyShare<W>(width: number): Share<W> {
-  return { inFlight: 0, waiting: 0, width, lanes: new Set() };
+function emptyShare<W>(): Share<W> {
+  return { inFlight: 0, waiting: 0, lanes: new Set() };
 }
 
-function shareOf<W>(shares: Map<string, Share<W>>, id: string, width: number): Share<W> {
+function shareOf<W>(shares: Map<string, Share<W>>, id: string): Share<W> {
   const known = shares.get(id);
   if (known !== undefined) return known;
-  const share = emptyShare<W>(width);
+  const share = emptyShare<W>();
   shares.set(id, share);
   return share;
 }

@@ -3,6 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LEASE_MS, RETRY_WAITS_MS } from '../../src/domain/webhook.ts';
@@ -195,6 +196,30 @@ describe('a receiver that hangs', () => {
     // One merchant alone holds four fifths of a receiver's share: what comes behind them is the other's.
     await hanging.reached(53);
     expect(hanging.hits.at(-1)?.body).not.toContain('slow');
+  });
+
+  it('is called less by the merchant whom it does not answer, and no less by another at the same host', async () => {
+    const held: ServerResponse[] = [];
+    let isOver = false;
+    const host = await desk.receiverOf((response, hit, number) => {
+      if (hit.path !== '/hooks/hang' || isOver) response.writeHead(200).end();
+      else if (number <= 60) response.destroy();
+      else held.push(response);
+    });
+    const other = await createMerchant(world.deps, { name: 'Chez Amani', noFloat: true });
+    const hanging = [];
+    for (let i = 0; i < 70; i += 1) hanging.push(await desk.commitEvent(`${host.url}/hang`));
+    for (const event of hanging) courier.offer(event);
+    await host.reached(61);
+    const event = await desk.commitEvent(`${host.url}/ok`, other);
+    courier.offer(event);
+    await host.reached(62);
+    expect(host.hits.map((hit) => hit.path).slice(60)).toEqual(['/hooks/hang', '/hooks/ok']);
+    expect(held).toHaveLength(1);
+    isOver = true;
+    for (const response of held) response.writeHead(200).end();
+    await courier.idle();
+    expect(await desk.readEvent(event)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 });
 

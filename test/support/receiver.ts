@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type Hit = { headers: IncomingHttpHeaders; body: string; method: string | undefined };
+export type Hit = { headers: IncomingHttpHeaders; body: string; method: string | undefined; path: string | undefined };
 
 export type Receiver = {
   url: string;
@@ -26,7 +26,8 @@ export async function openReceiver(
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const hit = { headers: request.headers, body: Buffer.concat(chunks).toString(), method: request.method };
+      const body = Buffer.concat(chunks).toString();
+      const hit = { headers: request.headers, body, method: request.method, path: request.url };
       hits.push(hit);
       answer(response, hit, hits.length);
       for (const waiter of waiters) if (hits.length >= waiter.count) waiter.resolve();
