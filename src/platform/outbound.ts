@@ -2,7 +2,7 @@
  * The one door to the network: small HTTP requests over pooled connections.
  *
  * Invariant: `not_sent` is said only of a request of which no byte was written, and never can be; everything else
- * without a whole answer is `lost`. No request outlives its deadline, follows a redirect or asks a proxy.
+ * without the answer that was asked for is `lost`. No request outlives its deadline, follows a redirect or asks a proxy.
  */
 import { Agent, type Dispatcher } from 'undici';
 import { systemClock } from './clock.ts';
@@ -18,6 +18,12 @@ export interface OutboundOptions extends DialRules {
   /** How a merchant's host name becomes addresses; the machine's name servers when absent. */
   readonly resolve?: Resolve;
 }
+
+/**
+ * So many answers at once whose end nobody waits for, over all origins: then the oldest's connection is closed. Ordinary ones
+ * end in a moment and their connections are used again; those that never end must not hold an origin's places.
+ */
+const MOST_RESTS = 64;
 
 /** Idle connections are closed after 4 s, or when the receiver asked for less; its wish for more ends at 30 s. */
 const POOLS = {
@@ -39,11 +45,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const resolve = options.resolve ?? nameServers({ alsoSystem: rules.allowLoopback });
   // Two sets of pools: a merchant's request must never travel over a connection that was made without the guard.
   const ways = {
-    merchant: { agent: new Agent({ ...POOLS, connect: guardedConnector(rules, resolve) }), lanes: createLanes() },
-    upstream: {
-      agent: new Agent({ ...POOLS, connect: { timeout: CONNECT_LIMIT_MS, rejectUnauthorized: true } }),
-      lanes: createLanes(),
-    },
+    merchant: openWay(new Agent({ ...POOLS, connect: guardedConnector(rules, resolve) })),
+    upstream: openWay(new Agent({ ...POOLS, connect: { timeout: CONNECT_LIMIT_MS, rejectUnauthorized: true } })),
   };
   const judged = remembering((url) => targetOfMerchant(url, rules));
   let closed = false;
@@ -83,27 +86,47 @@ function remembering(judge: (url: string) => Target): (url: string) => Target {
   };
 }
 
+interface Way {
+  readonly agent: Agent;
+  readonly lanes: Lanes;
+  /** What cuts each answer that has been handed over and has not ended, the oldest first. */
+  readonly rests: Set<() => void>;
+}
+
+function openWay(agent: Agent): Way {
+  return { agent, lanes: createLanes(), rests: new Set() };
+}
+
 interface Exchange {
-  readonly way: { readonly agent: Agent; readonly lanes: Lanes };
+  readonly way: Way;
   readonly clock: Clock;
   readonly target: { readonly origin: string; readonly path: string };
   readonly request: OutboundRequest;
   readonly settle: (answer: OutboundAnswer) => void;
 }
 
-/** One request and what becomes of it. The first of answer, failure and deadline settles it. */
+/**
+ * One request and what becomes of it. The first of answer, failure and deadline settles it. Where the status is enough, the rest
+ * of the answer is read and dropped, within the same limit and deadline.
+ */
 function exchange(parts: Exchange): void {
   const { clock, request } = parts;
-  const { agent, lanes } = parts.way;
+  const { agent, lanes, rests } = parts.way;
   const { origin, path } = parts.target;
   let settled = false;
   let controller: Dispatcher.DispatchController | undefined;
 
+  const cut = (): void => controller?.abort(new Error('the rest is not wanted'));
   const settle = (answer: OutboundAnswer): void => {
     if (settled) return;
     settled = true;
-    cancelDeadline();
+    if (!rests.has(cut)) cancelDeadline();
     parts.settle(answer);
+  };
+  const leave = (): void => {
+    cancelDeadline();
+    rests.delete(cut);
+    lanes.leave(origin);
   };
   const cancelDeadline = clock.after(request.timeout, () => {
     leaveQueue?.();
@@ -122,6 +145,11 @@ function exchange(parts: Exchange): void {
       },
       onResponseStart(_, status, headers) {
         answer.start(status, headers);
+        if (request.enough !== 'status' || status < 200) return;
+        rests.add(cut);
+        settle(answer.whole());
+        const [oldest] = rests;
+        if (rests.size > MOST_RESTS) oldest?.();
       },
       onResponseData(current, chunk) {
         if (answer.data(chunk)) return;
@@ -130,12 +158,12 @@ function exchange(parts: Exchange): void {
       },
       onResponseEnd() {
         settle(answer.whole());
-        lanes.leave(origin);
+        leave();
       },
       onResponseError(_, error) {
         const reason = reasonOf(error);
         settle(controller === undefined ? notSent(reason) : lost(reason));
-        lanes.leave(origin);
+        leave();
       },
     });
   };

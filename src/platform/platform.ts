@@ -119,6 +119,11 @@ export interface OutboundRequest {
   readonly trust: 'merchant' | 'upstream';
   /** How much of the answer is read; the rest is dropped and the connection closed. */
   readonly answerLimit: number;
+  /**
+   * `status`: a final status (200 or above) and the headers are the answer, whether or not a body comes to its end, and none is
+   * handed back. Absent: the body belongs to it.
+   */
+  readonly enough?: 'status';
 }
 
 /**

@@ -28,7 +28,7 @@ export interface Courier {
 }
 
 const LIMITS: LaneLimits = { atReceiver: 64, inAll: 1_024, waitingAtReceiver: 2_000, waitingInAll: 20_000 };
-/** Nothing in an answer's body matters. */
+/** Nothing in an answer's body matters; so much of it is read, so that the connection can be used again. */
 const ANSWER_LIMIT = 1_024;
 const CHANCE = 1_000_000;
 
@@ -121,6 +121,7 @@ async function tryOnce(deps: CourierDeps, sign: Signer, event: WebhookEvent): Pr
     timeout: DELIVERY_TIMEOUT_MS,
     trust: 'merchant',
     answerLimit: ANSWER_LIMIT,
+    enough: 'status',
   });
   return { at, durationMs: Math.max(0, deps.clock.wall() - begun), ...outcomeOf(answer) };
 }

@@ -102,6 +102,25 @@ describe('delivery', () => {
     expect(await desk.deliverWhenDue(event)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
+  it('counts a 2xx as acknowledged whether its body comes to an end or not', async () => {
+    const endless = await desk.receiverOf((response) => void response.writeHead(200).write('more follows'));
+    const cut = await desk.receiverOf((response) => {
+      response.writeHead(200, { 'content-length': '99' }).write('half', () => response.destroy());
+    });
+    for (const { url, hits } of [endless, cut]) {
+      const event = await desk.commitEvent(url);
+      expect(await desk.post(event)).toMatchObject({ status: 'delivered', attempts: 1, last_error: null });
+      expect(hits).toHaveLength(1);
+    }
+  });
+
+  it('posts one event after the other over the same connection', async () => {
+    const receiver = await desk.receiverOf((response) => response.writeHead(200).end('ok'));
+    for (let i = 0; i < 12; i += 1) await desk.post(await desk.commitEvent(receiver.url));
+    expect(receiver.hits).toHaveLength(12);
+    expect(receiver.connections()).toBe(1);
+  });
+
   it('follows no redirect', async () => {
     const elsewhere = await desk.receiverOf();
     const receiver = await desk.receiverOf((response) => response.writeHead(301, { location: elsewhere.url }).end());

@@ -10,6 +10,8 @@ export type Hit = { headers: IncomingHttpHeaders; body: string; method: string |
 export type Receiver = {
   url: string;
   hits: Hit[];
+  /** How many connections were made to it. */
+  connections(): number;
   /** Resolves once so many hits have come in all. */
   reached(count: number): Promise<void>;
   /** Cuts every connection that is still open. */
@@ -33,12 +35,17 @@ export async function openReceiver(
       for (const waiter of waiters) if (hits.length >= waiter.count) waiter.resolve();
     });
   });
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/hooks`,
     hits,
+    connections: () => connections,
     reached: (count) =>
       new Promise((resolve) => {
         if (hits.length >= count) resolve();
