@@ -79,6 +79,20 @@ test('a collect names what its method lacks before what is badly written, each i
   );
 });
 
+test('any port is a browser’s to open, and not the gateway’s to dial', () => {
+  for (const port of [9, 81, 6379, 65_535]) {
+    const url = `https://shop.example.com:${port}/thanks#paid`;
+    expect(collect({ payment_method: 'none', success_redirect_url: url, fail_redirect_url: url })).toBe('');
+  }
+  for (const port of [9, 81, 6379]) {
+    const notify_url = `https://shop.example.com:${port}/hooks`;
+    expect(collect({ payment_method: 'none', notify_url })).toBe('1110 notify_url INVALID_URL');
+  }
+  for (const url of ['http://shop.example.com/', 'https://a:b@shop.example.com/', 'https://10.0.0.1:81/', 'data:x']) {
+    expect(collect({ payment_method: 'none', fail_redirect_url: url })).toBe('1110 fail_redirect_url INVALID_URL');
+  }
+});
+
 test('the currency of a transaction is one of the merchant’s', () => {
   const body = { payment_method: 'none' };
   expect(collect({ ...body, transactional_currency: 'usd' })).toBe('');

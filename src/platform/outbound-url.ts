@@ -6,6 +6,7 @@
  */
 import { isIP } from 'node:net';
 import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
+import type { Opener } from './platform.ts';
 
 /** What a mode of the gateway permits. */
 export interface DialRules {
@@ -28,8 +29,11 @@ const PORTS_REFUSED = new Set([2375, 3306, 5432, 6379, 9200, 11_211, 27_017]);
 
 const NAMES_REFUSED = ['local', 'internal', 'home.arpa'];
 
-/** Judges the URL of a merchant. */
-export function targetOfMerchant(text: string, rules: DialRules): Target {
+/**
+ * Judges the URL of a merchant. One that only a customer's browser opens may have any port and a fragment: nothing is posted
+ * there.
+ */
+export function targetOfMerchant(text: string, rules: DialRules, opener: Opener = 'gateway'): Target {
   if (text.length > LONGEST_URL) return refuse(`it is longer than ${LONGEST_URL} characters`);
   if (AMBIGUOUS.test(text) || !/^https?:\/\/[^/]/i.test(text)) return refuse('it is no http(s) address');
   const url = parse(text);
@@ -38,8 +42,8 @@ export function targetOfMerchant(text: string, rules: DialRules): Target {
   // A bare `@` or `#` leaves no trace in the parsed URL, but another reader may see one.
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text))
     return refuse('it holds credentials');
-  if (text.includes('#')) return refuse('it has a fragment');
-  if (!isPort(url)) return refuse('its port is not allowed');
+  if (opener === 'gateway' && text.includes('#')) return refuse('it has a fragment');
+  if (opener === 'gateway' && !isPort(url)) return refuse('its port is not allowed');
   const host = refusedHost(url.hostname, rules);
   if (host !== undefined) return refuse(host);
   return { origin: url.origin, path: url.pathname + url.search };

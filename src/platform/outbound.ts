@@ -49,6 +49,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
     upstream: openWay(new Agent({ ...POOLS, connect: { timeout: CONNECT_LIMIT_MS, rejectUnauthorized: true } })),
   };
   const judged = remembering((url) => targetOfMerchant(url, rules));
+  const judgedForBrowsers = remembering((url) => targetOfMerchant(url, rules, 'browser'));
   let closed = false;
   return {
     request(request) {
@@ -59,8 +60,8 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const way = ways[request.trust];
       return new Promise((settle) => exchange({ way, clock, target, request, settle }));
     },
-    refuses(url) {
-      const target = judged(url);
+    refuses(url, opener) {
+      const target = opener === 'browser' ? judgedForBrowsers(url) : judged(url);
       return 'refused' in target ? target.refused : undefined;
     },
     async close() {

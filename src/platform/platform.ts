@@ -140,11 +140,17 @@ export type OutboundAnswer =
   | { readonly kind: 'not_sent'; readonly reason: string }
   | { readonly kind: 'lost'; readonly reason: string };
 
+/** Who opens a URL of a merchant: the gateway dials it, or a customer's browser is sent there. */
+export type Opener = 'gateway' | 'browser';
+
 export interface Outbound {
   /** Never throws, never follows a redirect, never reads proxy settings. */
   request(request: OutboundRequest): Promise<OutboundAnswer>;
-  /** Whether a URL may be dialled at all: scheme, port, credentials, literal address. The reason when not. */
-  refuses(url: string): string | undefined;
+  /**
+   * Whether a URL may be opened at all: scheme, port, credentials, literal address. The reason when not. `opener` is the gateway
+   * when absent.
+   */
+  refuses(url: string, opener?: Opener): string | undefined;
   close(): Promise<void>;
 }
 

@@ -188,9 +188,8 @@ export function urlFaults(deps: Pick<Deps, 'outbound'>, merchant: Merchant, urls
   for (const field of ['notify_url', 'success_redirect_url', 'fail_redirect_url'] as const) {
     const url = urls[field];
     if (url === undefined) continue;
-    // Only a browser opens a redirect URL: it may carry a fragment, which goes into a header like the rest.
-    const dialled = field === 'notify_url' ? url : (url.split('#')[0] ?? url);
-    const isGood = isPlainAddress(url) && deps.outbound.refuses(dialled) === undefined;
+    const opener = field === 'notify_url' ? 'gateway' : 'browser';
+    const isGood = isPlainAddress(url) && deps.outbound.refuses(url, opener) === undefined;
     if (!isGood) details.push({ field, code: 'INVALID_URL' });
     else if (hosts.length > 0 && !hosts.includes(new URL(url).hostname)) {
       details.push({ field, code: 'URL_NOT_ALLOWED', words: { options: hosts.join(', ') } });
