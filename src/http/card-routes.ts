@@ -33,8 +33,8 @@ export function cardRoutes(deps: Deps): Route[] {
       operationId: 'checkStatus',
       summary: 'Ask the card network anew',
       description:
-        'By customer_reference (its newest card payment), transaction_id or the network’s order id. A final payment is ' +
-        'answered from what is kept.',
+        'By customer_reference (its newest payment), transaction_id or the network’s order id. A final payment is ' +
+        'answered from what is kept; one by another method than card, Google Pay or Apple Pay with 1205.',
       credential: 'session',
       limit: 'payments',
       loadClass: 'read',

@@ -9,7 +9,7 @@ import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records
 import type { Attempt, Payment, PaymentHistory, WebhookAttempt, WebhookEvent } from '../domain/records.ts';
 import type { ArchivedTable } from './archive-tables.ts';
 import { type MerchantEventFilter, pageOfEvents } from './event-lists.ts';
-import { newestCard } from './noun-reads.ts';
+import { newestPayment } from './noun-reads.ts';
 import { listPayments, type PaymentFilter } from './payment-lists.ts';
 import { openOccurrences, type PayoutBatchReads } from './payout-batch-reads.ts';
 import { type BatchFilter, pageOfBatches } from './payout-list-reads.ts';
@@ -24,7 +24,7 @@ export interface ArchiveReads {
     get(shard: number, id: string): Promise<Payment | undefined>;
     history(shard: number, id: string): Promise<PaymentHistory[]>;
     page(filter: PaymentFilter): Promise<ScannedPage<Payment>>;
-    newestCard(shard: number, merchantId: string, reference: string): Promise<Payment | undefined>;
+    newest(shard: number, merchantId: string, reference: string): Promise<Payment | undefined>;
   };
   readonly attempt: { get(shard: number, id: string): Promise<Attempt | undefined> };
   readonly refund: {
@@ -73,7 +73,7 @@ export function openArchiveReads(readers: Readers): ArchiveReads {
       get: byId<Payment>('payment'),
       history: rowsBy<PaymentHistory>('payment_history', 'payment_id', 'version'),
       page: (filter) => listPayments(readers, filter, 'archive'),
-      newestCard: (shard, merchantId, reference) => newestCard(readers, shard, merchantId, reference, 'archive'),
+      newest: (shard, merchantId, reference) => newestPayment(readers, shard, merchantId, reference, 'archive'),
     },
     attempt: { get: byId<Attempt>('attempt') },
     refund: { get: byId<Refund>('refund'), ofPayment: rowsBy<Refund>('refund', 'payment_id', 'id') },

@@ -51,7 +51,7 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
       recent: recent.payment,
       ofSession: byColumn('payment', 'session_id', 'id'),
       history: byColumn('payment_history', 'payment_id', 'version'),
-      newestCard: (shard, merchantId, reference) => newestCard(readers, shard, merchantId, reference),
+      newest: (shard, merchantId, reference) => newestPayment(readers, shard, merchantId, reference),
       toExpire: rounds.paymentsToExpire,
     },
     attempt: {
@@ -257,15 +257,15 @@ ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`} order by i
   return recordsOf<WebhookEvent>(await readers.query({ name: `list_events_${name}`, text }, columns, values));
 }
 
-const newestCardIn = (place: Place): Statement => ({
-  name: nameIn(place, 'newest_card_payment'),
+const newestPaymentIn = (place: Place): Statement => ({
+  name: nameIn(place, 'newest_payment'),
   text: `select ${listOf(columnsOf('payment'))} from ${tableIn(place, 'payment')}
-where shard = $1::int2 and merchant_id = $2 and customer_reference = $3 and method in ('card', 'google_pay', 'apple_pay')
+where shard = $1::int2 and merchant_id = $2 and customer_reference = $3
 order by id desc limit 1`,
 });
 
-/** The newest card payment of a merchant's own reference. */
-export async function newestCard(
+/** The newest payment of a merchant's own reference. */
+export async function newestPayment(
   readers: Readers,
   shard: number,
   merchantId: string,
@@ -273,7 +273,7 @@ export async function newestCard(
   place: Place = 'live',
 ): Promise<Payment | undefined> {
   const values = [String(shard), merchantId, reference];
-  return recordsOf<Payment>(await readers.query(newestCardIn(place), columnsOf('payment'), values))[0];
+  return recordsOf<Payment>(await readers.query(newestPaymentIn(place), columnsOf('payment'), values))[0];
 }
 
 /** Each condition only where it was asked for, so that the index of what waits is used. */

@@ -95,8 +95,8 @@ export interface Nouns {
     /** In the order of their ids, which is that of their making. */
     ofSession(shard: number, sessionId: string): Promise<Payment[]>;
     history(shard: number, id: string): Promise<PaymentHistory[]>;
-    /** The newest card payment of that merchant under the merchant's own reference. */
-    newestCard(shard: number, merchantId: string, reference: string): Promise<Payment | undefined>;
+    /** The newest payment of that merchant under the merchant's own reference. */
+    newest(shard: number, merchantId: string, reference: string): Promise<Payment | undefined>;
     /** Payments that wait for the customer and whose time is over: pending, waiting for a code or for a proof. */
     toExpire(now: number, limit: number): Promise<Payment[]>;
   };

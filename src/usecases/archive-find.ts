@@ -43,15 +43,15 @@ export function findAttempt(deps: FindDeps, shard: number, id: string): Promise<
   return find(deps, { live: deps.store.attempt, archive: deps.store.archive.attempt }, shard, id);
 }
 
-/** The merchant's newest card payment of that reference. */
-export async function findNewestCard(
+/** The merchant's newest payment of that reference, by whatever method. */
+export async function findNewestPayment(
   { store }: Pick<Deps, 'store'>,
   shard: number,
   merchantId: string,
   reference: string,
 ): Promise<Payment | undefined> {
-  const live = await store.payment.newestCard(shard, merchantId, reference);
-  return live ?? store.archive.payment.newestCard(shard, merchantId, reference);
+  const live = await store.payment.newest(shard, merchantId, reference);
+  return live ?? store.archive.payment.newest(shard, merchantId, reference);
 }
 
 export function findRefund(deps: FindDeps, shard: number, id: string): Promise<Refund | undefined> {

@@ -10,7 +10,7 @@ import { isId } from '../domain/ids.ts';
 import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { findAttempt, findNewestCard, findPayment } from './archive-find.ts';
+import { findAttempt, findNewestPayment, findPayment } from './archive-find.ts';
 import { inquireAttempt } from './attempt-inquire.ts';
 import type { SessionCaller } from './callers.ts';
 import { challengeUrl } from './card-challenge.ts';
@@ -23,7 +23,7 @@ export interface UpstreamChecked {
   readonly upstreamStatus: string | null;
 }
 
-/** By transaction_id, which the network's order id is too, or by customer_reference: then its newest card payment. */
+/** By transaction_id, which the network's order id is too, or by customer_reference: then its newest payment. */
 export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: string): Promise<UpstreamChecked> {
   const known = await cardPaymentOf(deps, caller, orderId);
   const attempt = await attemptOf(deps, known);
@@ -43,9 +43,9 @@ async function cardPaymentOf(deps: Deps, { merchant }: SessionCaller, orderId: s
   const { shard, id } = merchant;
   const named = isId('txn', orderId) ? await findPayment(deps, shard, orderId) : undefined;
   if (named?.merchant_id === id) return requireCard(named, 'order_id');
-  const newest = await findNewestCard(deps, shard, id, orderId);
+  const newest = await findNewestPayment(deps, shard, id, orderId);
   if (newest === undefined) throw new Refusal(1204);
-  return newest;
+  return requireCard(newest, 'order_id');
 }
 
 /** Another method has no card network behind it; a payment whose method is still open may get one. */

@@ -10,7 +10,7 @@ import {
   readyToPay,
   submitCard,
 } from './card-payments.ts';
-import { collect, expectRefusal } from './flows.ts';
+import { collect, collectWith, expectRefusal } from './flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -87,5 +87,20 @@ describe('reads', () => {
     expectRefusal(await get(`/payments/cardnet/status/${stranger.transaction_id}`), 404, '1204');
     expectRefusal(await get(`/payments/check-status/${wallet.transaction_id}`), 409, '1205', 'NOT_A_CARD');
     expectRefusal(await get(`/payments/cardnet/status/${wallet.transaction_id}`), 409, '1205', 'NOT_A_CARD');
+  });
+
+  test('a reference means its newest payment, by whatever method', async () => {
+    const mobile = await collect(world, merchant, { method: 'mobile_money' });
+    const check = (reference: string) =>
+      world.call('GET', `/payments/check-status/${reference}`, { bearer: mobile.token });
+    const refused = await check(mobile.reference);
+    expectRefusal(refused, 409, '1205', 'NOT_A_CARD');
+    expect(refused.json.transaction_id).toBe(mobile.transaction_id);
+    const paying = await collectByCard(world, merchant);
+    expect((await check(paying.reference)).json).toMatchObject({ transaction_id: paying.transaction_id });
+    // Ids are in the order of their milliseconds.
+    await world.pass(5);
+    await collectWith(world, paying.token, 'mobile_money');
+    expectRefusal(await check(paying.reference), 409, '1205', 'NOT_A_CARD');
   });
 });

@@ -154,9 +154,9 @@ test.each<[string, Partial<PaymentFilter>]>([
   expect((await scansOf(text, name, values)).toSorted()).toEqual([index, 'payment_pkey'].toSorted());
 });
 
-test('the newest card payment of a reference is found by that', async () => {
+test('the newest payment of a reference is found by that', async () => {
   const [{ text, name }, values] = await askedBy((readers) =>
-    openNouns(readers, openRecent()).payment.newestCard(1, 'mch_a', 'order-1'),
+    openNouns(readers, openRecent()).payment.newest(1, 'mch_a', 'order-1'),
   );
   expect(await scansOf(text, name, values)).toEqual(['payment_by_reference']);
 });
