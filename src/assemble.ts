@@ -38,6 +38,7 @@ import { type Round, repeat } from './rounds/round.ts';
 import { snapshotRounds } from './rounds/snapshot-round.ts';
 import { webhookRounds } from './rounds/webhook-round.ts';
 import { openStore, type Store } from './store/store.ts';
+import { alarmMetrics } from './usecases/alarm-metrics.ts';
 import { doubtAfterLeap } from './usecases/clock-leap.ts';
 import { databaseMetrics } from './usecases/database-metrics.ts';
 import type { Deps } from './usecases/deps.ts';
@@ -95,6 +96,7 @@ export async function assembleTools(
   const deps: Deps = {
     ...platform,
     store,
+    alarmed: alarmMetrics(platform.metrics),
     books: openSandboxBooks(config, platform.outbound),
     connectors: doubtAfterLeap(upstreams, platform.clock),
     mode: config.mode,

@@ -11,7 +11,7 @@ import { openWorld } from './world.ts';
 
 /** What a command is handed. */
 export interface Tools {
-  readonly deps: OperatorDeps & Pick<Deps, 'log' | 'payoutText'>;
+  readonly deps: OperatorDeps & Pick<Deps, 'log' | 'alarmed' | 'payoutText'>;
 }
 
 /** Carries a command out and prints its result. Returns the exit status: 0, or 1 when it was not carried out. */
@@ -28,7 +28,8 @@ export async function runWithTools(
       const store = await openStore({ url: world.databaseUrl });
       try {
         const { clock, random, secrets, log, config } = world;
-        return await command({ deps: { store, clock, random, secrets, log, payoutText, mode: config.mode } });
+        const alarmed = (): void => undefined;
+        return await command({ deps: { store, clock, random, secrets, log, alarmed, payoutText, mode: config.mode } });
       } finally {
         await store.close();
       }

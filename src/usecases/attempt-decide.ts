@@ -36,7 +36,7 @@ const MOST_ROUNDS = 20;
 
 /** @throws OperatorError when there is no such attempt, it is closed, it is being made, or the verdict contradicts it. */
 export async function decideAttempt(
-  deps: OperatorDeps & Pick<Deps, 'log' | 'payoutText'>,
+  deps: OperatorDeps & Pick<Deps, 'log' | 'alarmed' | 'payoutText'>,
   attemptId: string,
   verdict: AttemptVerdict,
 ): Promise<Decided> {

@@ -138,9 +138,10 @@ export async function settleByWord(
 /** What was settled: a payment's attempt, or one that sends money out. */
 type Settled = Pick<Settlement, 'attempt' | 'alarm'> & { readonly payment?: Payment };
 
-/** What a person must look at is an error in the log. */
-export function soundAlarm(deps: Pick<Deps, 'log'>, { alarm, attempt, payment }: Settled): void {
+/** What a person must look at is an error in the log, and a number. */
+export function soundAlarm(deps: Pick<Deps, 'log' | 'alarmed'>, { alarm, attempt, payment }: Settled): void {
   if (alarm === undefined) return;
+  deps.alarmed(alarm);
   deps.log.error('attempt_alarm', {
     alarm,
     attempt_id: attempt.id,

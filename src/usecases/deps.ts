@@ -18,6 +18,7 @@ import type { PayoutLine } from '../domain/outgoing-records.ts';
 import type { Words } from '../domain/refusal.ts';
 import type { Calendar, Clock, Log, Outbound, Random, Secrets } from '../platform/platform.ts';
 import type { Store } from '../store/store.ts';
+import type { AlarmWatch } from './alarm-metrics.ts';
 
 /** Which carrier serves a number in a currency, or what would work instead. */
 export type CarrierRoute =
@@ -78,6 +79,8 @@ export interface Deps {
   readonly secrets: Secrets;
   readonly outbound: Outbound;
   readonly log: Log;
+  /** Counts what a person must look at; the command line, whose caller is told, counts nothing. */
+  readonly alarmed: AlarmWatch;
   readonly connectors: Connectors;
   /** What the auditor may look into; absent where the upstreams keep their books to themselves. */
   readonly books?: Books | undefined;
