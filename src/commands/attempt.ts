@@ -1,12 +1,15 @@
 /**
- * `mbongo attempt`: see which attempts are open, and close one by hand when its upstream will not.
+ * `mbongo attempt`: see which attempts are open, and close one by hand when its upstream will not; see which have brought
+ * money too late, and say whose it is.
  *
- * Invariant: nothing is closed without --yes; a phone number is never shown whole.
+ * Invariant: nothing is closed or booked without --yes; a phone number is never shown whole.
  */
 
+import type { LateTarget } from '../domain/late-money.ts';
 import { formatMinor } from '../domain/money.ts';
 import { maskPhone } from '../domain/phone.ts';
 import type { Attempt } from '../domain/records.ts';
+import { bookLateMoney, requireLate } from '../usecases/attempt-book.ts';
 import { decideAttempt, requireAttempt, requireDecidable } from '../usecases/attempt-decide.ts';
 import { OperatorError } from '../usecases/operator.ts';
 import { readWhole } from './options.ts';
@@ -18,9 +21,10 @@ const MOST_LISTED = 1_000;
 
 export async function attemptList(
   { deps }: Tools,
-  options: { readonly after?: string; readonly limit: string },
+  options: { readonly late?: true; readonly after?: string; readonly limit: string },
 ): Promise<Output> {
   const limit = readWhole(options.limit, 'limit', 1, MOST_LISTED);
+  if (options.late === true) return lateList(await deps.store.lateAttempts(limit, options.after));
   const attempts = await deps.store.attempt.listOpen(limit, options.after);
   const rows = attempts.map((attempt) => [
     attempt.id,
@@ -36,6 +40,26 @@ export async function attemptList(
   return {
     document: { attempts: attempts.map(documentOf) },
     lines: table(['attempt', 'status', 'made', 'upstream', 'for', 'amount', 'phone', 'transaction', 'inquiries'], rows),
+  };
+}
+
+/** What lies in suspense, and when it came there. */
+function lateList(attempts: readonly Attempt[]): Output {
+  const rows = attempts.map((attempt) => [
+    attempt.id,
+    timeOf(attempt.settled_at) ?? '',
+    attempt.connector,
+    amountOf(attempt),
+    phoneOf(attempt) ?? '',
+    attempt.payment_id,
+    attempt.merchant_id,
+    attempt.provider_reference ?? '',
+  ]);
+  return {
+    document: {
+      attempts: attempts.map((attempt) => ({ ...documentOf(attempt), came_at: timeOf(attempt.settled_at) })),
+    },
+    lines: table(['attempt', 'came', 'upstream', 'amount', 'phone', 'transaction', 'merchant', 'reference'], rows),
   };
 }
 
@@ -75,6 +99,28 @@ export async function attemptSettle(
   return {
     document,
     lines: [`${attempt.id}  ${attempt.status}; ${attempt.payment_id}  ${orderStatus}  ${amountOf(attempt)}`],
+  };
+}
+
+export interface AttemptBookOptions {
+  readonly to: LateTarget;
+  readonly by?: string;
+  readonly why: string;
+  readonly yes?: true;
+}
+
+export async function attemptBook({ deps }: Tools, attemptId: string, options: AttemptBookOptions): Promise<Output> {
+  const { to, by = thisUser(), why, yes } = options;
+  if (yes !== true) {
+    const { attempt, payment } = await requireLate(deps, attemptId, to);
+    const what = `${amountOf(attempt)} from ${phoneOf(attempt) ?? attempt.method} by ${attempt.carrier}`;
+    const came = `came at ${timeOf(attempt.settled_at)} for ${payment.id}, ${payment.status}`;
+    throw new OperatorError(`${what} ${came}: say --yes to book it to the ${to}, for good`);
+  }
+  const { attempt, payment } = await bookLateMoney(deps, attemptId, { to, by, why });
+  return {
+    document: { ...documentOf(attempt), payment_status: payment.status, booked_to: to, reason: attempt.reason },
+    lines: [`${attempt.id}  ${amountOf(attempt)} booked to the ${to}; ${payment.id}  stays ${payment.status}`],
   };
 }
 

@@ -288,6 +288,7 @@ function addAttemptCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVe
   const attempt = program.command('attempt').description('attempts at upstreams whose outcome is not known');
   const load = () => import('./attempt.ts');
   addVerb(attempt, 'list', 'list open attempts, the oldest first', async () => (await load()).attemptList)
+    .option('--late', 'those whose money came late instead, and lies in suspense')
     .option('--after <id>', 'those after this attempt: the next page')
     .option('--limit <count>', 'at most so many', '50');
   addVerbOf(
@@ -301,6 +302,17 @@ function addAttemptCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVe
     .option('--provider-reference <reference>', "the upstream's name of it: with --paid it has to be there")
     .option('--by <name>', 'who says so (default: the user of this machine)')
     .option('--why <text>', 'on what grounds, for the log')
+    .option('--yes', 'do it');
+  const target = new Option('--to <whom>', 'the merchant keeps it, or the payer has been given it back by hand');
+  addVerbOf(
+    attempt,
+    'book',
+    'say whose money is that came after its payment had ended; asks for --yes',
+    async () => (await load()).attemptBook,
+  )
+    .addOption(target.choices(['merchant', 'payer']).makeOptionMandatory())
+    .requiredOption('--why <text>', 'on what grounds, for the log')
+    .option('--by <name>', 'who says so (default: the user of this machine)')
     .option('--yes', 'do it');
 }
 

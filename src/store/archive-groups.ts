@@ -6,6 +6,7 @@
  */
 
 import type { Prefix } from '../domain/ids.ts';
+import { LATE_WAITS } from '../domain/late-money.ts';
 import { LAST_CLOSED_DAY } from './account-days.ts';
 import type { ArchivedTable } from './archive-tables.ts';
 
@@ -36,11 +37,16 @@ const CUTOFF = '$3::timestamptz';
 /** What attempts are for that somebody is still going to ask about: every open one is, and closed ones for a day. */
 const ASKED_ABOUT = 'array(select a.payment_id from attempt a where a.shard = $1 and a.next_inquiry_at is not null)';
 
-/** Whether an attempt named by these columns was settled too late, or is not. */
+/** Whether a payment's attempt brought money that came late, and that nobody has booked: a person is still going to. */
+export function isLate(attempt: string): string {
+  return `(${attempt}.purpose = 'payment' and ${attempt}.reason is not distinct from '${LATE_WAITS}')`;
+}
+
+/** Whether an attempt named by these columns was settled too late, or is not, or its money waits for a person. */
 function unsettled(order: string, ...columns: readonly string[]): string {
   const named = columns.map((column) => `${order}.${column}`).join(', ');
   return `exists (select from attempt a where a.shard = ${order}.shard and a.id in (${named})
-    and (a.settled_at is null or a.settled_at >= ${CUTOFF}))`;
+    and (a.settled_at is null or a.settled_at >= ${CUTOFF} or ${isLate('a')}))`;
 }
 
 /** Whether an order's events still have to be delivered. */
@@ -73,7 +79,7 @@ const CHECKOUTS: Group = {
 const EARLIER_ATTEMPTS: Group = {
   root: 'attempt',
   prefix: 'att',
-  isFinal: `t.settled_at < ${CUTOFF} and t.next_inquiry_at is null and not (t.payment_id = any(${ASKED_ABOUT}))
+  isFinal: `t.settled_at < ${CUTOFF} and t.next_inquiry_at is null and not ${isLate('t')} and not (t.payment_id = any(${ASKED_ABOUT}))
     and not exists (select from payment o where o.shard = t.shard and o.id = t.payment_id
       and (o.completed_at is null or o.completed_at >= ${CUTOFF} or o.attempt_id = t.id or t.method = 'card'))
     and not exists (select from payout_line o where o.shard = t.shard and o.id = t.payment_id
@@ -93,6 +99,8 @@ const PAYMENTS: Group = {
   isFinal: `t.completed_at < ${CUTOFF} and t.refunding_minor = 0 and not (t.id = any(${ASKED_ABOUT}))
     and (t.delivery_behaviour = 'direct_delivery' or t.status <> 'approved' or t.released_at < ${CUTOFF})
     and not ${unsettled('t', 'attempt_id')}
+    and not exists (select from attempt a
+      where a.payment_id = t.id and a.shard = t.shard and a.method = 'card' and ${isLate('a')})
     and not ${REFUND_OPEN}
     and not ${undelivered('t')}
     and not exists (select from proof f where f.payment_id = t.id and f.shard = t.shard and f.status = 'waiting')`,

@@ -6,7 +6,7 @@
  */
 
 import type { Change, Outcome } from '../domain/change.ts';
-import type { Payment, WebhookEvent } from '../domain/records.ts';
+import type { Attempt, Payment, WebhookEvent } from '../domain/records.ts';
 import { closeAccountDays, firstTransferDay, LAST_CLOSED_DAY } from './account-days.ts';
 import { type Dropped, dropMonth, LEDGER_BEGINS, listMonths, type Month } from './archive-months.ts';
 import { type Archiver, openArchiver } from './archive-move.ts';
@@ -14,6 +14,7 @@ import { type ArchiveReads, openArchiveReads } from './archive-reads.ts';
 import { type Audited, type AuditFinding, auditAll, auditRecent } from './audit.ts';
 import { openCommitter } from './commit.ts';
 import { type MerchantEventFilter, pageOfEvents } from './event-lists.ts';
+import { readLateAttempts } from './late-reads.ts';
 import { type LedgerReads, openLedgerReads } from './ledger-reads.ts';
 import { type Line, openLine } from './line.ts';
 import { openNouns } from './noun-reads.ts';
@@ -46,6 +47,8 @@ export interface Store extends Nouns {
   auditRecent(shard: number): Promise<Audited>;
   /** How many attempts an upstream had in a span, and what they come to. */
   upstreamSpan(question: UpstreamQuestion): Promise<UpstreamSpan>;
+  /** Attempts of payments whose money came late and lies in suspense, in the order of their ids; those after `after`. */
+  lateAttempts(limit: number, after?: string): Promise<Attempt[]>;
   /** Lines and balances of merchants' accounts, and lists of payments: long reads, on connections of their own. */
   readonly ledger: LedgerReads;
   listPayments(filter: PaymentFilter): Promise<ScannedPage<Payment>>;
@@ -135,6 +138,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     auditAll: () => auditAll(auditLine),
     auditRecent: (shard) => auditRecent(auditLine, shard),
     upstreamSpan: (question) => readUpstreamSpan(auditLine, question),
+    lateAttempts: (limit, after) => readLateAttempts({ ...auditLine, name: 'late' }, limit, after),
     ledger: openLedgerReads(lists),
     listPayments: (filter) => listPayments(lists, filter),
     pageOfEvents: (filter) => pageOfEvents(lists, filter),

@@ -4,6 +4,7 @@
  * Invariant: read on a connection of its own, each of the two at one instant.
  */
 
+import { GIVEN_BACK } from '../domain/late-money.ts';
 import { type LineOptions, openLine } from './line.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
@@ -45,7 +46,10 @@ const COUNT: Statement = {
 where connector = $1 and created_at >= $2::timestamptz and created_at < $3::timestamptz`,
 };
 
-/** An attempt and its transfers end at the same instant, because they commit together. */
+/**
+ * An attempt and its transfers end at the same instant, because they commit together. What an operator gave back by hand, of
+ * money that had come late, is no attempt's.
+ */
 const TOTALS: Statement = {
   name: 'upstream_totals',
   text: `with paid as (
@@ -58,7 +62,7 @@ booked as (
   select currency, sum(case debit_account when 'transit:' || $1 || ':' || currency then amount_minor else 0 end
     - case credit_account when 'transit:' || $1 || ':' || currency then amount_minor else 0 end) as ledger
   from ${inEither('ledger_transfer')} t
-  where at >= $2::timestamptz and at < $3::timestamptz
+  where at >= $2::timestamptz and at < $3::timestamptz and cause <> '${GIVEN_BACK}'
     and 'transit:' || $1 || ':' || currency in (debit_account, credit_account)
   group by currency)
 select currency, coalesce(approved, 0)::bigint, coalesce(moved, 0)::bigint, coalesce(ledger, 0)::bigint

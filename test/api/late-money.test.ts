@@ -2,33 +2,64 @@
  * Money that comes after its payment has ended: a person is called, and settles it, once.
  */
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LATE_TARGETS, type LateTarget } from '../../src/domain/late-money.ts';
 import type { Attempt } from '../../src/domain/records.ts';
+import { manualClock } from '../../src/platform/clock.ts';
+import { bookLateMoney, type LateRows } from '../../src/usecases/attempt-book.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { type CommandLine, type Document, openCommandLine } from '../support/command-line.ts';
+import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import { archive, DAY, growOld } from './archive-scenes.ts';
 import { type FickleCarrier, openFickleCarrier } from './fickle-carrier.ts';
-import { collect, numberEnding, type Paying, payByPhone, statusOf } from './flows.ts';
+import {
+  collect,
+  type Fields,
+  hooksAbout,
+  numberEnding,
+  type Paying,
+  payByPhone,
+  payFromWallet,
+  rowsOf,
+  statusOf,
+  until,
+} from './flows.ts';
+import { fund } from './payout-batches.ts';
+import { createPayout } from './payout-flows.ts';
 import { attemptOf, callBack } from './phone-payments.ts';
+import { openSecond } from './second-gateway.ts';
 
 let carrier: FickleCarrier;
 let world: World;
 let merchant: MerchantCreated;
+let cli: CommandLine;
 
 beforeAll(async () => {
   carrier = await openFickleCarrier();
   world = await openWorld({ env: { MTN_MOMO_BASE_URL: carrier.url, RATE_LIMIT_SCALE: '0' } });
   merchant = await world.merchant();
+  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
 });
 afterAll(async () => {
   await world.close();
+  await cli.close();
   await carrier.close();
 });
 
-/** A payment that failed, and was paid after that. */
-async function paidLate(of = merchant): Promise<{ readonly paying: Paying; readonly attempt: Attempt }> {
-  const paying = await collect(world, of);
+/** A payment whose prompt is on the phone. */
+async function submitted(fields: Fields = {}): Promise<Paying> {
+  const paying = await collect(world, merchant, { body: fields });
   carrier.say('PENDING');
-  expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
+  const answer = await payByPhone(world, paying, numberEnding('42'));
+  expect(answer.status, answer.text).toBe(200);
+  return paying;
+}
+
+/** A payment that failed, and was paid after that. */
+async function paidLate(fields: Fields = {}): Promise<{ readonly paying: Paying; readonly attempt: Attempt }> {
+  const paying = await submitted(fields);
   for (const word of ['FAILED', 'SUCCESSFUL']) {
     carrier.say(word);
     expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
@@ -49,4 +80,261 @@ test('every kind of alarm is counted, from 0 on', async () => {
   expect(await alarms()).toEqual(none);
   await paidLate();
   expect(await alarms()).toEqual({ ...none, late_success: 1 });
+});
+
+const SAY = { by: 'amina', why: 'the shop has delivered' };
+const book = (attemptId: string, to: LateTarget) => bookLateMoney(world.gateway.deps, attemptId, { to, ...SAY });
+
+async function balanceOf(account: string, shard = merchant.merchant.shard): Promise<bigint> {
+  return (await world.gateway.store.account.get(shard, account))?.balance ?? 0n;
+}
+
+/** What moves while something is done, by account. */
+async function movedBy(act: () => Promise<unknown>): Promise<Record<string, bigint>> {
+  const of = { available: `${merchant.merchant.id}:available:usd`, fees: 'fees:usd', suspense: 'suspense:usd' };
+  const accounts = { ...of, transit: 'transit:mtn-momo:usd' };
+  const before = new Map<string, bigint>();
+  for (const id of Object.values(accounts)) before.set(id, await balanceOf(id));
+  await act();
+  const after = Object.entries(accounts).map(
+    async ([name, id]) => [name, (await balanceOf(id)) - (before.get(id) ?? 0n)] as const,
+  );
+  return Object.fromEntries((await Promise.all(after)).filter(([, moved]) => moved !== 0n));
+}
+
+async function expectSoundBooks(): Promise<void> {
+  expect(await world.gateway.store.audit()).toEqual([]);
+}
+
+describe('mbongo attempt list --late', () => {
+  test('shows what lies in suspense until it is booked, and no whole number', async () => {
+    await world.clock.advance(1);
+    const { paying, attempt } = await paidLate();
+    const listed = async () => (await cli.json('attempt list --late')).attempts as Document[];
+    expect((await listed()).filter(({ attempt_id }) => attempt_id === attempt.id)).toMatchObject([
+      {
+        transaction_id: paying.transaction_id,
+        merchant_id: merchant.merchant.id,
+        amount: '12.50',
+        currency: 'usd',
+        phone_number: expect.stringContaining('•••'),
+        came_at: expect.stringMatching(/^2026-11-20T/),
+      },
+    ]);
+    const { out } = await cli.run('attempt list --late');
+    expect(out).toMatch(/^attempt +came +upstream +amount +phone +transaction +merchant +reference\natt_/);
+    expect((await cli.json(`attempt list --late --after ${attempt.id}`)).attempts).toEqual([]);
+    expect(await cli.json('attempt list')).toEqual({ attempts: [] });
+    await book(attempt.id, 'payer');
+    expect((await listed()).map(({ attempt_id }) => attempt_id)).not.toContain(attempt.id);
+  });
+});
+
+describe('mbongo attempt book', () => {
+  test('--to merchant: it is available, and nothing else changes', async () => {
+    const { paying, attempt } = await paidLate();
+    const told = hooksAbout(world, paying.transaction_id).length;
+    const words = ['attempt', 'book', attempt.id, '--to', 'merchant', '--by', 'amina', '--why', SAY.why];
+    const asked = await cli.run(words);
+    expect(asked).toMatchObject({ status: 1, out: '' });
+    expect(asked.err).toMatch(
+      /^mbongo: 12\.50 usd from \+243 81 ••• •• 42 by Vodacom M-Pesa came at [^\n]+, failed: say --yes [^\n]+\n$/,
+    );
+    const moved = await movedBy(async () => {
+      const { status, out, err } = await cli.run([...words, '--yes', '--json']);
+      expect(status, err).toBe(0);
+      expect(JSON.parse(out)).toMatchObject({
+        attempt_id: attempt.id,
+        transaction_id: paying.transaction_id,
+        payment_status: 'failed',
+        booked_to: 'merchant',
+        amount: '12.50',
+      });
+      expect(JSON.parse(err)).toMatchObject({
+        event: 'late_money_booked_by_operator',
+        attempt_id: attempt.id,
+        transaction_id: paying.transaction_id,
+        to: 'merchant',
+        ...SAY,
+      });
+    });
+    expect(moved).toEqual({ suspense: -12_50n, available: 12_50n });
+    expect(await statusOf(world, paying)).toBe('failed');
+    await world.pass(60_000);
+    await world.gateway.courier.idle();
+    expect(hooksAbout(world, paying.transaction_id)).toHaveLength(told);
+    const lines = await rowsOf(
+      world,
+      'select cause, amount_minor::int from ledger_transfer where cause_id = $1 order by at, id',
+      [paying.transaction_id],
+    );
+    expect(lines).toEqual([
+      { cause: 'late_success', amount_minor: 12_50 },
+      { cause: 'late_payment', amount_minor: 12_50 },
+    ]);
+    await expectSoundBooks();
+  });
+
+  test.each([
+    ['merchant', { suspense: -12_50n, available: 12_00n, fees: 50n }],
+    ['buyer', { suspense: -13_00n, available: 12_50n, fees: 50n }],
+  ] as const)('the fee is ours, as of any payment: covered by the %s', async (covered, moves) => {
+    await cli.json(`fee set --merchant ${merchant.merchant.id} --currency usd --rate 4`);
+    const { attempt } = await paidLate({ fee_covered_by: covered });
+    await cli.json(`fee set --merchant ${merchant.merchant.id} --currency usd --remove`);
+    expect(await movedBy(() => book(attempt.id, 'merchant'))).toEqual(moves);
+    await expectSoundBooks();
+  });
+
+  test('--to payer: the carrier owes it no more, and its statement agrees', async () => {
+    const from = world.clock.now();
+    const { paying, attempt } = await paidLate();
+    expect(await movedBy(() => book(attempt.id, 'payer'))).toEqual({ suspense: -12_50n, transit: 12_50n });
+    expect(await statusOf(world, paying)).toBe('failed');
+    await expectSoundBooks();
+    const file = join(cli.dataDir, 'statement.csv');
+    const attempts = await rowsOf<{ reference: string; total: string }>(
+      world,
+      `select reference, (amount_minor / 100.0)::numeric(9, 2)::text as total from attempt
+       where status = 'approved' and connector = 'mtn-momo'`,
+    );
+    expect(attempts.map(({ reference }) => reference)).toContain(attempt.reference);
+    const lines = attempts.map(({ reference, total }) => `${reference},${total},usd,SUCCESSFUL`);
+    await writeFile(file, ['reference,amount,currency,status', ...lines, ''].join('\n'));
+    const span = `--from ${new Date(from - DAY).toISOString()} --to ${new Date(from + DAY).toISOString()}`;
+    const said = await cli.run(`reconcile ${file} --connector mtn-momo ${span} --json`);
+    expect(said.status, said.out).toBe(0);
+    expect(JSON.parse(said.out)).toMatchObject({ agrees: true, totals: [{ currency: 'usd', booked: true }] });
+  });
+
+  test('twenty at once book it once; the others hear where it went', async () => {
+    const { attempt } = await paidLate();
+    const second = await openSecond(world, manualClock(0));
+    const targets = Array.from({ length: 20 }, (_, at) => LATE_TARGETS[at % 2] ?? 'payer');
+    let said: PromiseSettledResult<LateRows>[] = [];
+    const moved = await movedBy(async () => {
+      said = await Promise.allSettled(
+        targets.map((to, at) => {
+          const { deps } = at % 3 === 0 ? second.gateway : world.gateway;
+          return bookLateMoney(deps, attempt.id, { to, ...SAY });
+        }),
+      );
+    });
+    await second.cut();
+    await second.close();
+    const won = said.findIndex(({ status }) => status === 'fulfilled');
+    const to = targets[won];
+    expect(said.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const one of said) {
+      if (one.status === 'rejected') expect(String(one.reason)).toContain(`has been booked already, to the ${to}`);
+    }
+    expect(moved).toEqual({ suspense: -12_50n, [to === 'merchant' ? 'available' : 'transit']: 12_50n });
+    await expectSoundBooks();
+  });
+
+  test('what was booked stays so, whatever the carrier goes on to say', async () => {
+    const { attempt } = await paidLate();
+    await book(attempt.id, 'payer');
+    expect(
+      await movedBy(async () => {
+        for (const word of ['SUCCESSFUL', 'FAILED', 'SUCCESSFUL']) {
+          carrier.say(word);
+          expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
+        }
+        await world.pass(DAY);
+      }),
+    ).toEqual({});
+    const again = await cli.run(['attempt', 'book', attempt.id, '--to', 'merchant', '--why', 'x', '--yes']);
+    expect(again).toMatchObject({ status: 1, out: '' });
+    expect(again.err).toContain(`${attempt.id} has been booked already, to the payer`);
+  });
+});
+
+describe('what is not late is refused, with the way out', () => {
+  const refusal = async (attemptId: string, more = '--to merchant --why x --yes'): Promise<string> => {
+    const { status, out, err } = await cli.run(`attempt book ${attemptId} ${more}`);
+    expect([status, out]).toEqual([1, '']);
+    expect(err).toMatch(/^mbongo: [^\n]+\n$/);
+    return err;
+  };
+
+  test('an attempt that is open, one that brought its money in time, and none', async () => {
+    const paying = await submitted();
+    const { id } = await attemptOf(world, paying);
+    expect(await refusal(id)).toContain(
+      'is waiting, and none of its money lies in suspense: close it with `mbongo att',
+    );
+    carrier.say('SUCCESSFUL');
+    expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
+    expect(await refusal(id)).toContain('is approved, and none of its money lies in suspense: see `mbongo attempt li');
+    const unknown = id.replace(/^att_.{20}/, 'att_00000000000000000000');
+    expect(await refusal(unknown)).toContain('there is no attempt');
+    expect(await refusal(paying.transaction_id)).toContain('that is no attempt id');
+    expect(await cli.run(`attempt book ${id} --why x --yes`)).toMatchObject({ status: 2 });
+    expect(await cli.run(`attempt book ${id} --to me --why x --yes`)).toMatchObject({ status: 2 });
+    expect(await cli.run(`attempt book ${id} --to payer --yes`)).toMatchObject({ status: 2 });
+  });
+
+  test('an attempt of a payout line, whose money has left', async () => {
+    await fund(world, merchant, 10_00n);
+    carrier.say('PENDING');
+    const sent = await createPayout(world, merchant);
+    expect(sent.status, sent.text).toBe(200);
+    const heard = async () => {
+      const [row] = await rowsOf<{ id: string; status: string; reason: string | null }>(
+        world,
+        'select id, status, reason from attempt where payment_id = $1',
+        [sent.json.beneficiaries[0].transaction_id],
+      );
+      return row;
+    };
+    await until(async () => ((await heard())?.status === 'waiting' ? true : undefined));
+    for (const word of ['FAILED', 'SUCCESSFUL']) {
+      carrier.say(word);
+      expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
+    }
+    const attempt = await heard();
+    expect(attempt).toMatchObject({ status: 'approved', reason: 'late_success' });
+    expect(await refusal(attempt?.id ?? '')).toContain('is of a payout line, not of a payment');
+    const { attempts } = await cli.json('attempt list --late');
+    expect((attempts as Document[]).map(({ attempt_id }) => attempt_id)).not.toContain(attempt?.id);
+  });
+
+  test('the merchant does not keep it for a payment that was paid otherwise', async () => {
+    const paying = await collect(world, merchant);
+    carrier.holdNext().answer({ status: 429, body: '' });
+    await payByPhone(world, paying, numberEnding('42'));
+    const [attempt] = await rowsOf<{ id: string; status: string }>(
+      world,
+      'select id, status from attempt where payment_id = $1',
+      [paying.transaction_id],
+    );
+    if (attempt === undefined) throw new Error('no attempt was made');
+    expect(attempt.status).toBe('not_sent');
+    expect((await payFromWallet(world, paying, await world.wallet())).json.status).toBe('approved');
+    carrier.say('SUCCESSFUL');
+    expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
+    expect(await refusal(attempt.id)).toContain('give it back, and say --to payer');
+    await book(attempt.id, 'payer');
+    await expectSoundBooks();
+  });
+});
+
+test('the archive leaves it where it is until it is booked', async () => {
+  const { paying, attempt } = await paidLate();
+  const places = () =>
+    rowsOf(
+      world,
+      `select 'live' as place, id from payment where id = $1 union all select 'archive', id from archive.payment where id = $1
+       union all select 'live', id from attempt where id = $2 union all select 'archive', id from archive.attempt where id = $2`,
+      [paying.transaction_id, attempt.id],
+    );
+  const both = (place: string) => [paying.transaction_id, attempt.id].map((id) => ({ place, id }));
+  await growOld(world);
+  await archive(world);
+  expect(await places()).toEqual(both('live'));
+  await book(attempt.id, 'merchant');
+  await archive(world);
+  expect(await places()).toEqual(both('archive'));
+  await expectSoundBooks();
 });

@@ -1,0 +1,103 @@
+/**
+ * An operator's word about money that came after its payment had ended: whose it is.
+ *
+ * Invariant: it is booked once, however many say so at the same time; who comes second is told where it went. No status
+ * changes and no merchant is told. Who said so, and why, stands in the log before it is answered.
+ */
+
+import { isOpen } from '../domain/attempt.ts';
+import { bookLate, type LateTarget, lateMoneyOf, whyNotKept } from '../domain/late-money.ts';
+import type { Attempt, Payment } from '../domain/records.ts';
+import { findPayment } from './archive-find.ts';
+import { requireAttempt } from './attempt-decide.ts';
+import { type Deps, newId } from './deps.ts';
+import { commitOnce, type OperatorDeps, OperatorError, requireSay } from './operator.ts';
+
+export interface LateVerdict {
+  readonly to: LateTarget;
+  readonly by: string;
+  readonly why: string;
+}
+
+/** An attempt whose money came late, and the payment that had ended without it. */
+export interface LateRows {
+  readonly attempt: Attempt;
+  readonly payment: Payment;
+}
+
+/** Whoever loses against another word finds the money booked the next time round. */
+const MOST_ROUNDS = 20;
+const LOOK = 'see `mbongo attempt list --late`';
+
+/** @throws OperatorError when there is no such attempt, none of its money lies in suspense, or it cannot be the merchant's. */
+export async function bookLateMoney(
+  deps: OperatorDeps & Pick<Deps, 'log'>,
+  attemptId: string,
+  verdict: LateVerdict,
+): Promise<LateRows> {
+  requireSay(verdict);
+  const { shard } = await requireAttempt(deps, attemptId);
+  const commandId = newId(deps, 'evt', shard);
+  const ids = [newId(deps, 'trf', shard), newId(deps, 'trf', shard)] as const;
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const { attempt: before, payment } = await requireLate(deps, attemptId, verdict.to);
+    const { change, attempt } = bookLate(before, payment, verdict.to, { ids, now: deps.clock.now() });
+    if ((await commitOnce(deps, shard, commandId, change, LOOK)) === 'lost') continue;
+    const booked = { attempt, payment };
+    tell(deps, booked, verdict);
+    return booked;
+  }
+  throw new Error('a booking lost against its neighbours too often');
+}
+
+/** The attempt and its payment, as they are. @throws OperatorError when its money cannot be booked there. */
+export async function requireLate(
+  deps: Pick<Deps, 'store' | 'clock'>,
+  attemptId: string,
+  to: LateTarget,
+): Promise<LateRows> {
+  const attempt = await requireAttempt(deps, attemptId);
+  requireWaiting(attempt);
+  // What is final never changes again, so that no guard has to hold the payment.
+  const payment = await findPayment(deps, attempt.shard, attempt.payment_id);
+  if (payment === undefined) throw new Error(`attempt ${attempt.id} has lost its payment`);
+  if (to === 'merchant') requireKeepable(payment);
+  return { attempt, payment };
+}
+
+function requireWaiting(attempt: Attempt): void {
+  const { id, purpose, status } = attempt;
+  const late = lateMoneyOf(attempt);
+  if (late === 'waits') return;
+  if (late !== undefined) {
+    throw new OperatorError(
+      `${id} has been booked already, to the ${late}: the log says by whom (late_money_booked_by_operator)`,
+    );
+  }
+  if (purpose !== 'payment') {
+    const what = purpose === 'payout' ? 'a payout line' : 'a refund';
+    throw new OperatorError(`${id} is of ${what}, not of a payment: ask the upstream to give back what it paid late`);
+  }
+  const instead = isOpen(status) ? 'close it with `mbongo attempt settle`' : LOOK;
+  throw new OperatorError(`${id} is ${status}, and none of its money lies in suspense: ${instead}`);
+}
+
+function requireKeepable(payment: Payment): void {
+  const why = whyNotKept(payment);
+  if (why === undefined) return;
+  const { id, status } = payment;
+  if (why === 'open') throw new OperatorError(`${id} is ${status}: wait until it has ended`);
+  throw new OperatorError(`${id} is ${status}, and so was paid without this: give it back, and say --to payer`);
+}
+
+function tell(deps: Pick<Deps, 'log'>, { attempt, payment }: LateRows, { to, by, why }: LateVerdict): void {
+  deps.log.warn('late_money_booked_by_operator', {
+    attempt_id: attempt.id,
+    transaction_id: payment.id,
+    merchant_id: payment.merchant_id,
+    payment_status: payment.status,
+    to,
+    by,
+    why,
+  });
+}
