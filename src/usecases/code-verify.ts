@@ -2,13 +2,14 @@
  * Verifies a one-time code and pays.
  *
  * Invariant: at most five codes are evaluated in five minutes per payment. Every evaluation, the right one too, is a
- * guarded write on the code's row, so that parallel guesses are decided one after the other.
+ * guarded write on the code's row, so that parallel guesses are decided one after the other. The approving change
+ * guards the wallet's version too, so that of two payments from one wallet the later one tells what both left in it.
  */
 
 import type { Update } from '../domain/change.ts';
 import { type Left, recentTries, triesLeft } from '../domain/one-time-code.ts';
 import { movePayment, refuseState, StateConflict } from '../domain/payment.ts';
-import type { Account, OneTimeCode, Payment } from '../domain/records.ts';
+import type { Account, OneTimeCode, Payment, Wallet } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
@@ -33,6 +34,7 @@ export interface CodeVerified {
 interface Rows {
   readonly payment: Payment;
   readonly code: OneTimeCode | undefined;
+  readonly wallet: Wallet | undefined;
   readonly account: Account | undefined;
   /** The tries that were left when these rows were read. */
   readonly left: Left;
@@ -61,15 +63,16 @@ export function verifyCode(
 async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Rows> {
   const payment = await readByPaymentId(deps, caller, paymentId);
   const number = payment.wallet_number;
-  const [code, account] = await Promise.all([
+  const [code, wallet, account] = await Promise.all([
     deps.store.code.get(payment.shard, payment.id),
+    number === null ? undefined : deps.store.wallet.get(shardOfWallet(number), number),
     number === null ? undefined : deps.store.account.get(shardOfWallet(number), number),
   ]);
-  return { payment, code, account, left: triesLeft(code, deps.clock.now()) };
+  return { payment, code, wallet, account, left: triesLeft(code, deps.clock.now()) };
 }
 
 function decide(deps: Deps, rows: Rows, given: string, tell: (left: Left) => void): Decision<CodeVerified> {
-  const { payment, code, left } = rows;
+  const { payment, code, wallet, left } = rows;
   const now = deps.clock.now();
   // The limit comes before the state: the sixth try answers 1301, right or wrong (contract §8).
   if (left.count === 0) {
@@ -91,14 +94,14 @@ function decide(deps: Deps, rows: Rows, given: string, tell: (left: Left) => voi
   tell(then);
   const wrong = verdictOf(deps, code, payment, given, now, then.count);
   if (wrong !== undefined) return { change: { updates: [counted] }, refusal: wrong };
-  if ((rows.account?.balance ?? 0n) < payment.total_minor) {
+  if (wallet === undefined || (rows.account?.balance ?? 0n) < payment.total_minor) {
     return { change: { updates: [counted] }, refusal: new Refusal(1201, { transactionId: payment.id }) };
   }
   const moved = movePayment(payment, 'code_confirmed', null, now);
   if (moved === undefined) throw new StateConflict(payment, 'code_confirmed');
-  const approved = approvedStep(deps, moved, payment.wallet_number ?? '', now);
+  const approved = approvedStep(deps, moved, wallet.id, now);
   return {
-    change: { ...approved.change, updates: [counted, ...(approved.change.updates ?? [])] },
+    change: { ...approved.change, updates: [counted, guardWallet(wallet), ...(approved.change.updates ?? [])] },
     answer: {
       payment: approved.payment,
       debitMinor: payment.total_minor,
@@ -106,6 +109,11 @@ function decide(deps: Deps, rows: Rows, given: string, tell: (left: Left) => voi
       verifiedAt: now,
     },
   };
+}
+
+/** Writes what is there: a code says nothing about the PIN, whose count stays. */
+function guardWallet({ shard, id, version, pin_failures, pin_failed_at, locked_until }: Wallet): Update {
+  return { table: 'wallet', shard, id, version, row: { pin_failures, pin_failed_at, locked_until } };
 }
 
 function verdictOf(

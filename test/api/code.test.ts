@@ -20,11 +20,23 @@ interface Asked {
   readonly phone: string;
 }
 
-/** A payment that waits for its one-time code. */
-async function askCode(): Promise<Asked> {
+interface Funded {
+  readonly number: string;
+  readonly pin: string;
+  readonly phone: string;
+}
+
+/** A wallet with a phone of its own. */
+async function fund(balance = 500_00n): Promise<Funded> {
   number += 1;
   const phone = `+243810000${number}`;
-  const wallet = await world.wallet({ balance: 500_00n, phone });
+  return { ...(await world.wallet({ balance, phone })), phone };
+}
+
+/** A payment that waits for its one-time code. */
+async function askCode(from?: Funded): Promise<Asked> {
+  const wallet = from ?? (await fund());
+  const { phone } = wallet;
   const { token } = await mint(world, merchant, { amount: '150.00' });
   const made = await world.call('POST', '/payments/collect', { bearer: token, body: collectBody(world, 'none') });
   const submitted = await world.call('POST', '/payments/submit', {
@@ -92,6 +104,22 @@ test('the code on the phone pays; the answer tells what was taken and what is le
   });
   const hook = await world.receiver.about(asked.transaction_id);
   expect(hook.body.status).toBe('approved');
+});
+
+test('codes of one wallet that are verified at once tell what each of them left in it', async () => {
+  const wallet = await fund(1_000_00n);
+  const ready: { readonly asked: Asked; readonly code: string }[] = [];
+  for (const count of [1, 2, 3, 4, 5, 6]) {
+    const asked = await askCode(wallet);
+    ready.push({ asked, code: await codeOn(wallet.phone, count) });
+  }
+  const verified = await Promise.all(
+    ready.map(({ asked, code }) => verify(asked, code, { 'idempotency-key': 'once' })),
+  );
+  const left = verified.map(({ json }) => json.wallet_balance);
+  expect(left.sort()).toEqual(['100.00', '250.00', '400.00', '550.00', '700.00', '850.00']);
+  const again = await Promise.all(ready.map(({ asked, code }) => verify(asked, code, { 'idempotency-key': 'once' })));
+  expect(again.map(({ json }) => json.wallet_balance).sort()).toEqual(left);
 });
 
 test('three hundred parallel guesses: exactly five are evaluated, and the right one after them is refused too', async () => {
