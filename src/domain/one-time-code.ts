@@ -5,7 +5,7 @@
  * come: each try is written by a guarded update before it is answered.
  */
 
-import type { OneTimeCode } from './records.ts';
+import type { OneTimeCode, Payment } from './records.ts';
 
 export const CODE_LIFE_MS = 10 * 60_000;
 export const CODE_TRIES = 5;
@@ -38,6 +38,14 @@ export function resendsLeft(code: OneTimeCode | undefined, endsAt: number, now: 
 
 function secondsUntil(at: number, now: number): number {
   return Math.max(1, Math.ceil((at - now) / 1000));
+}
+
+/**
+ * When a payment that waits for its code expires: not before the code. Its session may end sooner, and any live one of the
+ * merchant may still finish it (contract §3).
+ */
+export function expiryWithCode(payment: Pick<Payment, 'expires_at'>, code: Pick<OneTimeCode, 'expires_at'>): number {
+  return Math.max(payment.expires_at, code.expires_at);
 }
 
 /** Six digits, leading zeros included. */

@@ -1,10 +1,19 @@
 /**
  * Sends another one-time code; the one before is dead from then on.
  *
- * Invariant: a resend does not give more tries: those already made still count.
+ * Invariant: a resend does not give more tries: those already made still count. The payment lives as long as its newest
+ * code; one that already expires later is not written.
  */
 
-import { CODE_LIFE_MS, CODE_RESENDS, type Left, resendsLeft, writeCode } from '../domain/one-time-code.ts';
+import type { Update } from '../domain/change.ts';
+import {
+  CODE_LIFE_MS,
+  CODE_RESENDS,
+  expiryWithCode,
+  type Left,
+  resendsLeft,
+  writeCode,
+} from '../domain/one-time-code.ts';
 import { refuseState } from '../domain/payment.ts';
 import type { OneTimeCode, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -63,8 +72,9 @@ export async function resendCode(
       };
       resent = { payment, sentTo: fresh.sent_to, resends: row.resends, resentAt: now, expiresAt };
       const { shard, id, version } = fresh;
-      calls.tell(resendsLeft({ ...fresh, resends: row.resends }, payment.expires_at, now));
-      return { change: { updates: [{ table: 'one_time_code', shard, id, version, row }] }, answer: resent };
+      calls.tell(resendsLeft({ ...fresh, resends: row.resends }, expiryWithCode(payment, row), now));
+      const updates: Update[] = [{ table: 'one_time_code', shard, id, version, row }, ...prolonged(payment, row)];
+      return { change: { updates }, answer: resent };
     },
   );
   if (resent !== undefined && reply.replayed !== true) {
@@ -80,6 +90,13 @@ async function readRows(
 ): Promise<{ payment: Payment; code: OneTimeCode | undefined }> {
   const payment = await readByPaymentId(deps, caller, paymentId);
   return { payment, code: await deps.store.code.get(payment.shard, payment.id) };
+}
+
+/** What keeps a payment until its new code has run out. */
+function prolonged(payment: Payment, code: Pick<OneTimeCode, 'expires_at'>): Update[] {
+  const { shard, id, version } = payment;
+  const expires_at = expiryWithCode(payment, code);
+  return expires_at === payment.expires_at ? [] : [{ table: 'payment', shard, id, version, row: { expires_at } }];
 }
 
 function requireResendable(payment: Payment, code: OneTimeCode | undefined, now: number): OneTimeCode {

@@ -1,8 +1,8 @@
 /**
  * Ends payments that nobody finished in time, and tells the merchant.
  *
- * Invariant: only payments in which we move no money expire: `pending`, those waiting for a code, and transfers without
- * a proof. A payment with an attempt ends by what its upstream says, never by time.
+ * Invariant: only payments in which we move no money expire: `pending`, those whose code has run out, and transfers
+ * without a proof. A payment with an attempt ends by what its upstream says, never by time.
  */
 
 import { movePayment } from '../domain/payment.ts';

@@ -8,7 +8,7 @@
 
 import type { Change, Insert, Update } from '../domain/change.ts';
 import { paymentTransfers, walletAccount } from '../domain/ledger.ts';
-import { CODE_LIFE_MS, CODE_THRESHOLDS, writeCode } from '../domain/one-time-code.ts';
+import { CODE_LIFE_MS, CODE_THRESHOLDS, expiryWithCode, writeCode } from '../domain/one-time-code.ts';
 import { movePayment, StateConflict } from '../domain/payment.ts';
 import type { Merchant, Payment, Session, Wallet } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
@@ -220,7 +220,9 @@ export function approvedStep(
 }
 
 function askCode(deps: Deps, payment: Payment, columns: Columns, wallet: Wallet, code: string, now: number): Step {
-  const moved = movePayment(payment, 'code_asked', null, now, columns);
+  const expiry = { expires_at: now + CODE_LIFE_MS };
+  const waiting = { expires_at: expiryWithCode(payment, expiry), ...columns };
+  const moved = movePayment(payment, 'code_asked', null, now, waiting);
   if (moved === undefined) throw new StateConflict(payment, 'code_asked');
   return {
     change: {
@@ -237,7 +239,7 @@ function askCode(deps: Deps, payment: Payment, columns: Columns, wallet: Wallet,
             sent_to: wallet.phone,
             resends: 0,
             tries: [],
-            expires_at: now + CODE_LIFE_MS,
+            ...expiry,
             created_at: now,
           },
         },

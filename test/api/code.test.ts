@@ -34,10 +34,10 @@ async function fund(balance = 500_00n): Promise<Funded> {
 }
 
 /** A payment that waits for its one-time code. */
-async function askCode(from?: Funded): Promise<Asked> {
+async function askCode(from?: Funded, minted: { readonly ttl_seconds?: number } = {}): Promise<Asked> {
   const wallet = from ?? (await fund());
   const { phone } = wallet;
-  const { token } = await mint(world, merchant, { amount: '150.00' });
+  const { token } = await mint(world, merchant, { amount: '150.00', ...minted });
   const made = await world.call('POST', '/payments/collect', { bearer: token, body: collectBody(world, 'none') });
   const submitted = await world.call('POST', '/payments/submit', {
     bearer: token,
@@ -221,6 +221,39 @@ test('a verify that is repeated with its key answers the same bytes', async () =
   expect(first.json).toMatchObject({ status: 'approved' });
   expect(again.text).toBe(first.text);
   expect(again.headers.get('idempotent-replayed')).toBe('true');
+});
+
+/** Another live session of the merchant, for a payment whose own has ended. */
+async function onAnotherSession(asked: Asked): Promise<Asked> {
+  return { ...asked, token: (await mint(world, merchant)).token };
+}
+
+function resend(asked: Asked): Promise<Answer> {
+  return world.call('POST', '/payments/resend-otp', { bearer: asked.token, body: { payment_id: asked.payment_id } });
+}
+
+test('a payment outlives its session until its code has run out: another session of the merchant finishes it', async () => {
+  const asked = await askCode(undefined, { ttl_seconds: 60 });
+  const code = await codeOn(asked.phone);
+  await world.pass(9 * 60_000);
+  expect((await verify(asked, code)).json).toMatchObject({ error_code: '1005' });
+  const other = await onAnotherSession(asked);
+  expect((await verify(other, code)).json).toMatchObject({ status: 'approved', wallet_balance: '350.00' });
+});
+
+test('another code keeps the payment for ten minutes more; when that has run out too, it expires', async () => {
+  const asked = await askCode(undefined, { ttl_seconds: 60 });
+  await codeOn(asked.phone);
+  await world.pass(9 * 60_000);
+  expect((await resend(await onAnotherSession(asked))).json).toMatchObject({ resend_count: 1 });
+  const code = await codeOn(asked.phone, 2);
+  await world.pass(9 * 60_000);
+  const other = await onAnotherSession(asked);
+  expect((await verify(other, wrongOf(code))).json).toMatchObject({ error_code: '1302' });
+  await world.pass(60_000);
+  expect((await verify(other, code)).json).toMatchObject({ error_code: '1205' });
+  expect((await world.receiver.about(asked.transaction_id)).body.status).toBe('expired');
+  expect(await world.gateway.store.audit()).toEqual([]);
 });
 
 test('a payment that nobody verifies expires with its session; no money has moved', async () => {
