@@ -208,7 +208,7 @@ function paymentInfo(payment: Payment) {
   return {
     carrier: payment.carrier,
     phone_number: payment.msisdn === null ? null : maskPhone(payment.msisdn),
-    amount: formatMinor(payment.total_minor, payment.currency),
+    amount: payment.amount,
     currency: payment.currency,
     provider_reference: payment.provider_reference,
     completed_at: payment.completed_at === null ? null : timestamp(payment.completed_at),
