@@ -102,10 +102,34 @@ test('the currency of a transaction is one of the merchant’s', () => {
   );
 });
 
-test('a submit names a bad phone number beside what is missing', () => {
+function submit(body: JsonObject): string {
   const shape = createBodyShape(SubmitBody);
-  const body = { payment_id: 'short', mobile_money_phone_number: '081' };
-  expect(faults(() => shape.require(body, (readable) => submitFaults(readable, rows)))).toBe(
+  return faults(() => shape.require(body, (readable, unreadable) => submitFaults(readable, rows, unreadable)));
+}
+
+test('a submit names a bad phone number beside what is missing', () => {
+  expect(submit({ payment_id: 'short', mobile_money_phone_number: '081' })).toBe(
     '1109 payment_method_id REQUIRED payment_id TOO_SHORT mobile_money_phone_number INVALID_PHONE_NUMBER',
   );
+});
+
+test('a submit names what its method lacks before what is badly written', () => {
+  const payment_id = 'pay_0123456789';
+  const by = (payment_method_id: string, body: JsonObject = {}) => submit({ payment_id, payment_method_id, ...body });
+  expect(by('wallet', { ewallet_pin: 'x' })).toBe('1109 ewallet_number REQUIRED ewallet_pin INVALID_FORMAT');
+  expect(by('wallet', { ewallet_number: '5707', ewallet_pin: '1234' })).toBe('');
+  expect(by('flash')).toBe('1109 flash_number REQUIRED flash_pin REQUIRED');
+  expect(by('flash', { ewallet_number: '5707', flash_pin: '1234' })).toBe('');
+  // A field that cannot be read is not missing, nor is the one that it stands for.
+  expect(by('flash', { ewallet_number: '5707', ewallet_pin: 'x' })).toBe('1110 ewallet_pin INVALID_FORMAT');
+  expect(by('mobile_money', { payment_id: 'short' })).toBe(
+    '1109 mobile_money_phone_number REQUIRED payment_id TOO_SHORT',
+  );
+  expect(by('mobile_money', { mobile_money_phone_number: '081' })).toBe(
+    '1110 mobile_money_phone_number INVALID_PHONE_NUMBER',
+  );
+  expect(by('card')).toBe('1109 cardnet_payment_method REQUIRED session_id REQUIRED');
+  expect(by('bank_transfer', { payment_id: 'short' })).toBe('1109 bank_account_id REQUIRED payment_id TOO_SHORT');
+  // What the customer chose at collect is not known here.
+  expect(by('none')).toBe('');
 });

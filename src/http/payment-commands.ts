@@ -105,22 +105,38 @@ export function collectCommand(body: CollectBody, language: string): PaymentColl
   };
 }
 
-/** What is wrong with a submit's fields. */
+/** The fields that each method needs at submit (contract §4); after the first of a line, those that may stand for it. */
+const NEEDED_AT_SUBMIT: { readonly [method in PaymentMethod]: readonly (readonly (keyof SubmitBody)[])[] } = {
+  wallet: [['ewallet_number'], ['ewallet_pin']],
+  flash: [
+    ['flash_number', 'ewallet_number'],
+    ['flash_pin', 'ewallet_pin'],
+  ],
+  mobile_money: [['mobile_money_phone_number']],
+  card: [['cardnet_payment_method', 'mastercard_payment_method'], ['session_id']],
+  bank_transfer: [['bank_account_id']],
+  google_pay: [],
+  apple_pay: [],
+};
+
+/**
+ * What is wrong with a submit's fields. What the method lacks is known here where `payment_method_id` names it. A field that
+ * is `unreadable` is not missing, and says so itself.
+ */
 export function submitFaults(
   body: Partial<SubmitBody>,
   { merchant }: Pick<SessionCaller, 'merchant'>,
+  unreadable: ReadonlySet<string>,
 ): RefusalDetail[] {
-  const isCard = methodNamed(merchant.id, body.payment_method_id ?? '') === 'card';
+  const method = methodNamed(merchant.id, body.payment_method_id ?? '');
   const phone = phoneFaults('mobile_money_phone_number', body.mobile_money_phone_number);
-  const found = [...phone, ...entryFaults(body, isCard)];
-  if (!isCard) return found;
-  const { session_id } = body;
-  const needed = {
-    cardnet_payment_method: body.cardnet_payment_method ?? body.mastercard_payment_method,
-    session_id,
-  };
-  const missing = Object.entries(needed).filter(([, value]) => absent(value));
-  return [...found, ...missing.map(([field]) => ({ field, code: 'REQUIRED' }) as const)];
+  const needed = method === undefined ? [] : NEEDED_AT_SUBMIT[method];
+  const missing = needed.filter((fields) => fields.every((field) => absent(body[field]) && !unreadable.has(field)));
+  return [
+    ...phone,
+    ...entryFaults(body, method === 'card'),
+    ...missing.map(([field = '']) => ({ field, code: 'REQUIRED' }) as const),
+  ];
 }
 
 export function submitCommand(body: SubmitBody, browser: BrowserFacts): PaymentSubmitCommand {

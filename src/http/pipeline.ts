@@ -300,7 +300,7 @@ function receiptOf(
 function requireShapes(shapes: Kept, route: Route, request: FastifyRequest, caller: Caller, body: unknown): void {
   shapes.params?.require(request.params);
   shapes.query?.require(request.query, route.checkQuery && ((readable) => route.checkQuery?.(readable) ?? []));
-  shapes.body?.require(body, route.check && ((readable) => route.check?.(readable, caller) ?? []));
+  shapes.body?.require(body, route.check && ((readable, faulty) => route.check?.(readable, caller, faulty) ?? []));
 }
 
 /**

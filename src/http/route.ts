@@ -126,9 +126,10 @@ export interface TypedRoute<K extends CredentialKind, B extends TSchema, P exten
   readonly querystring?: Q;
   /**
    * What the schema cannot say about the body's fields. Gets those that have their shape, and names every one that is
-   * at fault all the same; it is answered together with what the schema found (contract §2).
+   * at fault all the same; it is answered together with what the schema found (contract §2). `unreadable` has the paths of
+   * those that have not.
    */
-  check?(body: Readable<Static<B>>, caller: CallerOf<K>): readonly RefusalDetail[];
+  check?(body: Readable<Static<B>>, caller: CallerOf<K>, unreadable: ReadonlySet<string>): readonly RefusalDetail[];
   /** The same for what the query says. */
   checkQuery?(query: Partial<Static<Q>>): readonly RefusalDetail[];
   run(call: Call<CallerOf<K>, Static<B>, Static<P>, Static<Q>>): Promise<Reply | Streamed>;
@@ -140,7 +141,11 @@ export interface Route extends RouteFacts {
   readonly body?: TSchema;
   readonly params?: TSchema;
   readonly querystring?: TSchema;
-  check?(body: unknown, caller: MerchantCaller | SessionCaller | undefined): readonly RefusalDetail[];
+  check?(
+    body: unknown,
+    caller: MerchantCaller | SessionCaller | undefined,
+    unreadable: ReadonlySet<string>,
+  ): readonly RefusalDetail[];
   checkQuery?(query: unknown): readonly RefusalDetail[];
   run(call: Call): Promise<Reply | Streamed>;
 }

@@ -16,8 +16,11 @@ export interface Shape {
   require(value: unknown): void;
 }
 
-/** What a route itself finds wrong with those fields of a body, and of what it holds, that have their shape. */
-export type FieldCheck = (readable: JsonObject) => readonly RefusalDetail[];
+/**
+ * What a route itself finds wrong with those fields of a body, and of what it holds, that have their shape. `unreadable`
+ * has the paths of the others, which are there and look as if they were missing.
+ */
+export type FieldCheck = (readable: JsonObject, unreadable: ReadonlySet<string>) => readonly RefusalDetail[];
 
 export interface BodyShape {
   /** Returns when the body fits and its route finds no fault. @throws Refusal with every bad field of both. */
@@ -58,7 +61,7 @@ export function createBodyShape(schema: TSchema): BodyShape {
       const faulty = unreadable(found);
       const readable = faulty.size === 0 ? (body as JsonObject) : without(body as JsonObject, faulty);
       // A field that could not be read looks as if it were missing.
-      const more = check?.(readable).filter(({ field }) => !isWithin(field, faulty)) ?? [];
+      const more = check?.(readable, faulty).filter(({ field }) => !isWithin(field, faulty)) ?? [];
       if (found.length + more.length === 0) return;
       const placed = [...found, ...more].map((detail) => ({ detail, place: placeOf(schema, detail.field) }));
       throw refuseShape(placed.sort((a, b) => compare(a.place, b.place)).map(({ detail }) => detail));

@@ -140,7 +140,8 @@ describe('fields', () => {
     ['submit', { payment_method_id: 'pm_01m7we2g0ge1frrwvmq1z69dvv' }, '1103'],
     ['submit', { payment_method_id: 'google_pay' }, '1103'],
     ['submit', { payment_method_id: 'card' }, '1109'],
-    ['submit', { payment_method_id: 'wallet' }, '1109'],
+    ['submit', { ewallet_number: null }, '1109'],
+    ['submit', { payment_id: 'short', ewallet_pin: null }, '1109'],
     ['submit', { payment_method_id: 'flash', flash_number: '5707', flash_pin: 'x' }, '1110'],
     ['submit', { payment_method_id: '' }, '1110'],
     ['verify-otp', { otp_code: '12345' }, '1110'],
@@ -153,7 +154,12 @@ describe('fields', () => {
   ])('%s refuses %j with %s', async (name, change, code) => {
     const base: Fields = {
       collect: collectBody(world, 'none'),
-      submit: { payment_id: paying.payment_id, payment_method_id: 'wallet' },
+      submit: {
+        payment_id: paying.payment_id,
+        payment_method_id: 'wallet',
+        ewallet_number: '5707',
+        ewallet_pin: '1234',
+      },
       'verify-otp': { payment_id: paying.payment_id, otp_code: '123456' },
       'resend-otp': { payment_id: paying.payment_id },
     }[name] as Fields;

@@ -67,6 +67,9 @@ describe.each<[PaymentMethod, string]>([
   });
 });
 
+/** Whatever is chosen lacks nothing. */
+const FILLED = { ewallet_number: '5707', ewallet_pin: '1234', bank_account_id: 'bka_x' };
+
 test('a wrong method is 1103, and the refusal names those that would do', async () => {
   const bare = await world.merchant();
   const stranger = await neighbourOf(world, bare);
@@ -74,7 +77,7 @@ test('a wrong method is 1103, and the refusal names those that would do', async 
   const submit = (payment_method_id: string, one = paying) =>
     world.call('POST', '/payments/submit', {
       bearer: one.token,
-      body: { payment_id: one.payment_id, payment_method_id },
+      body: { payment_id: one.payment_id, payment_method_id, ...FILLED },
     });
   const wrong: [string, string][] = [
     ['cheque', 'UNKNOWN_PAYMENT_METHOD'],
