@@ -10,7 +10,7 @@ import type { Deps } from '../usecases/deps.ts';
 import { type Collected, collectPayment } from '../usecases/payment-collect.ts';
 import type { Reply } from '../usecases/perform.ts';
 import { presentTransfer } from './bank-present.ts';
-import { collectCommand, collectFaults } from './payment-commands.ts';
+import { COLLECT_CODES, collectCommand, collectFaults } from './payment-commands.ts';
 import { presentCollected } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
 import { CollectRedirectAnswer, CollectRedirectBody } from './schemas.ts';
@@ -33,6 +33,7 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
       body: CollectRedirectBody,
       answers: { 200: CollectRedirectAnswer, 303: CollectRedirectAnswer },
       refusals: [1003, 1101, 1102, 1103, 1105, 1109, 1110, 1202, 1203, 1305, 1404],
+      codes: COLLECT_CODES,
       check: (body, caller) => collectFaults(deps, caller, body),
       run: async (call) => {
         const body = { ...call.body, payment_method: call.body.payment_method ?? ('none' as const) };

@@ -12,7 +12,7 @@ import type { BrowserFacts, PaymentSubmitCommand } from '../domain/submission.ts
 import type { SessionCaller } from '../usecases/callers.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { type Reaching, reachOf } from '../usecases/method-reach.ts';
-import { type PaymentCollectCommand, urlFaults } from '../usecases/payment-collect.ts';
+import { bindingFaults, type PaymentCollectCommand, urlFaults } from '../usecases/payment-collect.ts';
 import { currencyFault } from '../usecases/session-create.ts';
 
 import { parsePhone } from './phone.ts';
@@ -25,6 +25,9 @@ const NEEDED_AT_COLLECT: { readonly [method: string]: readonly (keyof CollectBod
   google_pay: ['native_pay_token', 'native_pay_token_type'],
   apple_pay: ['native_pay_token', 'native_pay_token_type'],
 };
+
+/** A reference that differs from the binding by its type or length differs from it (specification, Endpoints, rule 1). */
+export const COLLECT_CODES = { customer_reference: 1103 } as const;
 
 /** What is wrong with a collect's fields, in any order. */
 export function collectFaults(
@@ -42,7 +45,13 @@ export function collectFaults(
   found.push(...urls, ...phoneFaults('phone_number', body.phone_number));
   found.push(...entryFaults(body, body.payment_method === 'card'));
   const currency = currencyFault('transactional_currency', body.transactional_currency, merchant);
-  return currency === undefined ? found : [...found, currency];
+  const drift = bindingFaults(session, {
+    transactional_currency: currency === undefined ? (body.transactional_currency ?? undefined) : undefined,
+    amount: body.amount ?? undefined,
+    currency: body.currency ?? undefined,
+    customer_reference: body.customer_reference ?? undefined,
+  });
+  return [...found, ...(currency === undefined ? [] : [currency]), ...drift];
 }
 
 /** A method that is not carried out, or else what it needs and is not there. */

@@ -18,7 +18,14 @@ import { submitPayment } from '../usecases/payment-submit.ts';
 import { readTransaction, readTransactionDetail } from '../usecases/payout-read.ts';
 import { presentTransfer } from './bank-present.ts';
 import type { Guard } from './limits.ts';
-import { browserOf, collectCommand, collectFaults, submitCommand, submitFaults } from './payment-commands.ts';
+import {
+  browserOf,
+  COLLECT_CODES,
+  collectCommand,
+  collectFaults,
+  submitCommand,
+  submitFaults,
+} from './payment-commands.ts';
 import { presentPayoutDetail } from './payout-present.ts';
 import { PayoutDetailAnswer } from './payout-schemas.ts';
 import {
@@ -72,6 +79,7 @@ function payingRoutes(deps: Deps): Route[] {
       body: CollectBody,
       answers: { 200: CollectAnswer },
       refusals: [1003, 1101, 1102, 1103, 1105, 1109, 1110, 1202, 1203, 1305, 1404],
+      codes: COLLECT_CODES,
       check: (body, caller) => collectFaults(deps, caller, body),
       run: (call) =>
         collectPayment(

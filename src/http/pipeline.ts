@@ -88,7 +88,7 @@ export interface Pipeline {
 
 export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
   const kept: Kept = {
-    body: route.body === undefined ? undefined : createBodyShape(route.body),
+    body: route.body === undefined ? undefined : createBodyShape(route.body, route.codes),
     params: route.params === undefined ? undefined : createParamsShape(route.params),
     query: route.querystring === undefined ? undefined : createBodyShape(route.querystring),
     turns: createTurns(parts.clock),

@@ -80,6 +80,8 @@ interface RouteFacts {
   readonly summary: string;
   readonly description: string;
   readonly limit: LimitName;
+  /** Fields of the body whose fault has another code here than elsewhere. */
+  readonly codes?: { readonly [field: string]: RefusalCode };
   /** How soon it is turned away when there is too much to do. */
   readonly loadClass: LoadClass;
   /** The limit that the use case itself keeps, exactly, in place of a traffic limit. */

@@ -27,6 +27,10 @@ export interface BodyShape {
   require(body: unknown, check: FieldCheck | undefined): void;
 }
 
+interface Codes {
+  readonly [field: string]: RefusalCode;
+}
+
 /** The parts of JSON Schema that our schemas use. */
 interface Node extends TSchema {
   readonly type?: string;
@@ -53,7 +57,8 @@ export function createShape(schema: TSchema): Shape {
   };
 }
 
-export function createBodyShape(schema: TSchema): BodyShape {
+/** `codes` are those of fields whose fault has another code in this body than elsewhere. */
+export function createBodyShape(schema: TSchema, codes: Codes = {}): BodyShape {
   const find = finder(schema);
   return {
     require(body, check) {
@@ -64,7 +69,10 @@ export function createBodyShape(schema: TSchema): BodyShape {
       const more = check?.(readable, faulty).filter(({ field }) => !isWithin(field, faulty)) ?? [];
       if (found.length + more.length === 0) return;
       const placed = [...found, ...more].map((detail) => ({ detail, place: placeOf(schema, detail.field) }));
-      throw refuseShape(placed.sort((a, b) => compare(a.place, b.place)).map(({ detail }) => detail));
+      throw refuseShape(
+        placed.sort((a, b) => compare(a.place, b.place)).map(({ detail }) => detail),
+        codes,
+      );
     },
   };
 }
@@ -256,13 +264,14 @@ function detailOf(field: string, fault: Fault): RefusalDetail {
 }
 
 /** What is missing comes first; the first detail names the refusal (contract §2). */
-export function refuseShape(found: readonly RefusalDetail[]): Refusal {
+export function refuseShape(found: readonly RefusalDetail[], codes: Codes = {}): Refusal {
   const missing = found.filter(isMissing);
   const details = [...missing, ...found.filter((detail) => !isMissing(detail))];
   const [first] = details;
   if (first === undefined || isMissing(first)) return new Refusal(1109, { details });
   if (first.field === 'beneficiaries' && first.code === 'TOO_LONG') return new Refusal(1207, { details });
-  return new Refusal(DETAILS[first.code] ?? ruleOf(first.field)?.code ?? 1110, { details });
+  const own = Object.hasOwn(codes, first.field) ? codes[first.field] : undefined;
+  return new Refusal(own ?? DETAILS[first.code] ?? ruleOf(first.field)?.code ?? 1110, { details });
 }
 
 function isMissing({ code }: RefusalDetail): boolean {

@@ -159,19 +159,32 @@ function requireCollectable(
   requireCarried(command.method, total_minor, session.currency);
 }
 
-/** Byte for byte: minted `12.50`, `12.5` is drift (contract §1). */
+/** The codes of what differs from the binding (specification, Endpoints, rule 1). */
+const BOUND = {
+  transactional_currency: 1102,
+  amount: 1101,
+  currency: 1102,
+  customer_reference: 1103,
+} as const;
+
+type BoundField = keyof typeof BOUND;
+const BOUND_FIELDS = Object.keys(BOUND) as BoundField[];
+
 function requireBinding(session: Session, command: PaymentCollectCommand): void {
-  const drift: readonly [string | undefined, string, string, 1101 | 1102 | 1103][] = [
-    [command.amount, session.amount, 'amount', 1101],
-    [command.currency, session.currency, 'currency', 1102],
-    [command.transactional_currency, session.currency, 'transactional_currency', 1102],
-    [command.customer_reference, session.customer_reference, 'customer_reference', 1103],
-  ];
-  const wrong = drift.filter(([given, bound]) => given !== undefined && given !== bound);
-  const [first] = wrong;
-  if (first === undefined) return;
-  const details = wrong.map(([, , field]): RefusalDetail => ({ field, code: 'BINDING_DRIFT' }));
-  throw new Refusal(first[3], { details });
+  const [first, ...others] = bindingFaults(session, command);
+  if (first !== undefined) throw new Refusal(BOUND[first.field], { details: [first, ...others] });
+}
+
+/** What differs from the binding, byte for byte: minted `12.50`, `12.5` is drift (contract §1). In field order. */
+export function bindingFaults(
+  session: Session,
+  given: { readonly [field in BoundField]?: string | undefined },
+): (RefusalDetail & { readonly field: BoundField })[] {
+  const differs = (field: BoundField): boolean => {
+    const bound = session[field === 'transactional_currency' ? 'currency' : field];
+    return given[field] !== undefined && given[field] !== bound;
+  };
+  return BOUND_FIELDS.filter(differs).map((field) => ({ field, code: 'BINDING_DRIFT' }));
 }
 
 function requireUrls(deps: Deps, merchant: Merchant, command: PaymentCollectCommand): void {

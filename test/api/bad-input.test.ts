@@ -76,6 +76,9 @@ describe('amounts', () => {
     for (const customer_reference of [`${reference} `, '', 'other']) {
       expectRefusal(await repeat({ ...bound, customer_reference }), 400, '1103', 'BINDING_DRIFT');
     }
+    for (const customer_reference of [7, true, [reference], { reference }, 'x'.repeat(256)]) {
+      expectRefusal(await repeat({ ...bound, customer_reference }), 400, '1103');
+    }
     const all = await repeat({ amount: '1', currency: 'cdf', customer_reference: 'x' });
     expectRefusal(all, 400, '1101', 'BINDING_DRIFT');
     expect(all.json.details.map(({ field }: { field: string }) => field)).toEqual([
@@ -83,6 +86,33 @@ describe('amounts', () => {
       'currency',
       'customer_reference',
     ]);
+  });
+
+  test('what differs from the binding is named together with all else that is wrong', async () => {
+    const { token } = await mint(world, merchant);
+    const faults = async (path: string, more: Fields) => {
+      const body = collectBody(world, 'none', more);
+      const { json } = await world.call('POST', path, { bearer: token, body });
+      return [json.error_code, ...json.details.map(({ field, code }: Fields) => `${field} ${code}`)];
+    };
+    for (const path of ['/payments/collect', '/payments/collect-redirect']) {
+      expect(await faults(path, { amount: '12.5', notify_url: 'ftp://127.0.0.1/x', customer_reference: 'x' })).toEqual([
+        '1110',
+        'notify_url INVALID_URL',
+        'amount BINDING_DRIFT',
+        'customer_reference BINDING_DRIFT',
+      ]);
+      expect(await faults(path, { amount: '12.5', user_info: undefined })).toEqual([
+        '1109',
+        'user_info REQUIRED',
+        'amount BINDING_DRIFT',
+      ]);
+      expect(await faults(path, { transactional_currency: 'zzz', customer_reference: 7 })).toEqual([
+        '1102',
+        'transactional_currency INVALID_CURRENCY',
+        'customer_reference WRONG_TYPE',
+      ]);
+    }
   });
 });
 
