@@ -201,7 +201,9 @@ function estimate(payment: Payment, now: number): number {
 
 function progressKey(payment: Payment): MessageKey {
   if (payment.status === 'pending_mobile_money_verification') return 'progress.waiting';
-  return payment.status === 'processing' ? 'progress.carrier_silent' : 'progress.pending';
+  if (payment.status !== 'processing') return 'progress.pending';
+  // Until the carrier has been heard, or has kept silent, the payment bears no name of one; transfers and cards never do.
+  return payment.carrier === null ? 'progress.processing' : 'progress.carrier_silent';
 }
 
 function paymentInfo(payment: Payment) {

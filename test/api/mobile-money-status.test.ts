@@ -1,13 +1,25 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { LANGUAGES, say } from '../../src/messages/messages.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { collect, mobileStatusOf, numberEnding, payByPhone, untilStatus } from './flows.ts';
+import {
+  collect,
+  mobileStatusOf,
+  numberEnding,
+  type Paying,
+  payByPhone,
+  phoneState,
+  until,
+  untilStatus,
+} from './flows.ts';
+import { openSecond, submitAt } from './second-gateway.ts';
 
 let world: World;
 
 beforeAll(async () => {
   world = await openWorld();
 });
+afterEach(() => world.sandbox.faults.clear());
 afterAll(() => world.close());
 
 test('what was bound is echoed as the amount, also where the buyer pays a fee', async () => {
@@ -26,4 +38,34 @@ test('what was bound is echoed as the amount, also where the buyer pays a fee', 
   expect(submitted.json, submitted.text).toMatchObject({ amount: '12.5', total_amount: '12.75' });
   await untilStatus(world, paying, 'approved');
   expect((await mobileStatusOf(world, paying)).data.payment_info).toMatchObject({ amount: '12.5', currency: 'usd' });
+});
+
+/** What is said of it in each language. */
+function messagesOf({ token, payment_id }: Paying): Promise<string[]> {
+  const path = `/payments/mobile-money/status/${payment_id}`;
+  const asked = LANGUAGES.map(async (language) => {
+    const read = await world.call('GET', path, { bearer: token, headers: { 'accept-language': language } });
+    expect(read.json.data.message).toBe(read.json.message);
+    return read.json.message;
+  });
+  return Promise.all(asked);
+}
+
+test('while a carrier is being asked, no sentence lacks its name; once it keeps silent, all name it', async () => {
+  const merchant = await world.merchant();
+  const paying = await collect(world, merchant);
+  const msisdn = numberEnding('05');
+  // The gateway that asks waits by the world's clock.
+  const second = await openSecond(world, world.clock);
+  world.sandbox.faults.set('mtn', { lose_callback_rate: 1 });
+  const submitting = submitAt(second.url, paying, msisdn);
+  await until(async () => ((await phoneState(world, msisdn)).prompts.length > 0 ? true : undefined));
+  expect(await messagesOf(paying)).toEqual(LANGUAGES.map((language) => say(language, 'progress.processing')));
+  await world.pass(1_000);
+  await world.pass(10_000);
+  expect(JSON.parse((await submitting).text)).toMatchObject({ status: 'processing' });
+  const carrier = 'Vodacom M-Pesa';
+  const silent = LANGUAGES.map((language) => say(language, 'progress.carrier_silent', { carrier }));
+  expect(await messagesOf(paying)).toEqual(silent);
+  await second.close();
 });
