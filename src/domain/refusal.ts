@@ -178,6 +178,12 @@ export class Refusal extends Error {
     this.more = more;
   }
 
+  /** The same refusal, about that transaction. One that names a transaction keeps it. */
+  about(transactionId: string): Refusal {
+    if (this.more.transactionId !== undefined) return this;
+    return new Refusal(this.code, { transactionId, ...this.more });
+  }
+
   get http(): number {
     return this.more.http ?? REFUSALS[this.code].http;
   }

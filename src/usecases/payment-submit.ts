@@ -25,7 +25,7 @@ import { submitByTransfer } from './payment-submit-bank.ts';
 import { outcomeOf, submitByCard } from './payment-submit-card.ts';
 import { submitToCarrier } from './payment-submit-carrier.ts';
 import { submitFromWallet } from './payment-submit-wallet.ts';
-import { type Answering, perform, type Reply, refuse } from './perform.ts';
+import { type Answering, aboutTransaction, perform, type Reply, refuse } from './perform.ts';
 
 /** How long a submit waits for another one on the same session before it says so (contract §2, 1203). */
 const PATIENCE_MS = 10_000;
@@ -72,7 +72,16 @@ async function submitOnce(
   ]);
   if (stored !== undefined) return { ...stored, replayed: true };
   if (!isMine(payment, caller.session)) return refuse(deps.store, answering, new Refusal(1204));
-  const mine = payment;
+  return aboutTransaction(payment.id, answering, (about) => submitFound(deps, caller, command, payment, about));
+}
+
+async function submitFound(
+  deps: Deps,
+  caller: SessionCaller,
+  command: PaymentSubmitCommand,
+  mine: Payment,
+  answering: Answering<Submitted>,
+): Promise<Reply> {
   if (answering.receipt?.begun() === true && mine.status !== 'pending') return goOn(deps, mine, answering);
   const named = methodNamed(caller.merchant.id, command.payment_method_id);
   const wanted = named !== undefined && isSubmitted(named) ? named : undefined;

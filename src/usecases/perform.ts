@@ -100,6 +100,28 @@ export async function refuse(store: Committing, answering: Answering<never>, ref
   );
 }
 
+/**
+ * Runs what concerns a transaction that has been found: its refusals say so (contract §2), in the bytes that are remembered
+ * and in those that are sent alike. Those about the session itself (401) do not.
+ */
+export async function aboutTransaction<A>(
+  transactionId: string,
+  answering: Answering<A>,
+  run: (answering: Answering<A>) => Promise<Reply>,
+): Promise<Reply> {
+  let last: { readonly bare: Refusal; readonly about: Refusal } | undefined;
+  // What is thrown must be the refusal that was rendered: the same one is made of it once.
+  const tell = (bare: Refusal): Refusal => {
+    if (last?.bare !== bare) last = { bare, about: bare.http === 401 ? bare : bare.about(transactionId) };
+    return last.about;
+  };
+  try {
+    return await run({ ...answering, renderRefusal: (refusal) => answering.renderRefusal(tell(refusal)) });
+  } catch (error) {
+    throw error instanceof Refusal ? tell(error) : error;
+  }
+}
+
 /** The refusal that a check ends in, if it does. */
 export function refusalOf(check: () => void): Refusal | undefined {
   try {

@@ -1,0 +1,87 @@
+/**
+ * What a submit refuses about a payment that it found names that payment (contract §2), remembered or not.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { merchantSet } from '../../src/commands/merchant.ts';
+import { methodId } from '../../src/domain/method.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type Answer, openWorld, type World } from '../support/world.ts';
+import { collectByCard } from './card-payments.ts';
+import { collect, expectRefusal, type Fields, freshKey, type Paying, payByPhone, payFromWallet } from './flows.ts';
+import { addAccount, payByTransfer } from './transfer-flows.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+
+beforeAll(async () => {
+  world = await openWorld();
+  merchant = await world.merchant();
+});
+afterAll(() => world.close());
+
+function submit(paying: Paying, body: Fields, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  return world.call('POST', '/payments/submit', {
+    bearer: paying.token,
+    body: { payment_id: paying.payment_id, ...body },
+    headers,
+  });
+}
+
+/** A refusal about that payment. */
+function expectAbout(paying: Paying, answer: Answer, status: number, code: string, detail: string): void {
+  expectRefusal(answer, status, code, detail);
+  expect(answer.json.transaction_id, answer.text).toBe(paying.transaction_id);
+}
+
+test('a method that does not pay it', async () => {
+  await addAccount(world, merchant);
+  const paying = await collect(world, merchant, { method: 'flash' });
+  expectAbout(paying, await submit(paying, { payment_method_id: 'cheque' }), 400, '1103', 'UNKNOWN_PAYMENT_METHOD');
+  const byWallet = await payFromWallet(world, paying, await world.wallet());
+  expectAbout(paying, byWallet, 400, '1103', 'METHOD_MISMATCH');
+  const open = await collect(world, merchant);
+  const byToken = await submit(open, { payment_method_id: methodId(merchant.merchant.id, 'google_pay') });
+  expectAbout(open, byToken, 400, '1103', 'METHOD_NOT_AVAILABLE');
+  expectAbout(open, await payByTransfer(world, open, 'bka_x'), 400, '1110', 'UNKNOWN_BANK_ACCOUNT');
+});
+
+test('a phone, a wallet or a form that cannot pay it', async () => {
+  const kes = await collect(world, merchant, { minted: { amount: '500.00', currency: 'kes' } });
+  expectAbout(kes, await payByPhone(world, kes, '+243810000042'), 400, '1103', 'CARRIER_CURRENCY');
+  expectAbout(kes, await payByPhone(world, kes, '+33612345678'), 400, '1103', 'NO_CARRIER');
+  expectAbout(kes, await payFromWallet(world, kes, await world.wallet()), 400, '1102', 'WALLET_CURRENCY');
+  const card = await collectByCard(world, merchant);
+  const otherForm = await submit(card, {
+    payment_method_id: 'card',
+    cardnet_payment_method: 'HOSTED_SESSION',
+    session_id: 'SESSION0000000000000000000001',
+  });
+  expectAbout(card, otherForm, 400, '1110', 'OTHER_CARD_FORM');
+});
+
+test('an amount that its method does not carry; asked again under the key, the same bytes', async () => {
+  const limited = await world.merchant();
+  await merchantSet(
+    { deps: world.gateway.deps },
+    { merchant: limited.merchant.id, methodLimit: 'wallet:usd:-10,mobile_money:usd:-10' },
+  );
+  const paying = await collect(world, limited);
+  const [headers, wallet] = [freshKey(), await world.wallet()];
+  const refused = await payFromWallet(world, paying, wallet, headers);
+  expectAbout(paying, refused, 402, '1202', 'AMOUNT_ABOVE_MAXIMUM');
+  const again = await payFromWallet(world, paying, wallet, headers);
+  expect(again.text).toBe(refused.text);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  expectAbout(paying, await payByPhone(world, paying, '+243810000001'), 402, '1202', 'AMOUNT_ABOVE_MAXIMUM');
+});
+
+test('what is no fault of the payment names none: an unknown one, a session that has paid', async () => {
+  const [paying, wallet] = [await collect(world, merchant), await world.wallet()];
+  const unknown = await payFromWallet(world, { ...paying, payment_id: `${paying.payment_id}x` }, wallet);
+  expectRefusal(unknown, 404, '1204');
+  expect(unknown.json.transaction_id).toBeNull();
+  expect((await payFromWallet(world, paying, wallet)).json).toMatchObject({ status: 'approved' });
+  const consumed = await payFromWallet(world, paying, wallet);
+  expectRefusal(consumed, 401, '1001', 'SESSION_CONSUMED');
+  expect(consumed.json.transaction_id).toBeNull();
+});
