@@ -123,7 +123,8 @@ export const en = {
       'The PIN is not right. {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
     INVALID_OTP:
       'The code is not right. {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
-    OTP_EXPIRED: 'The code has expired. Ask for a new one.',
+    OTP_EXPIRED:
+      'The code has expired. Ask for a new one. {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
     UNKNOWN_WALLET: '{field} is not an account that we know. Check the number.',
     WALLET_CURRENCY: 'This account holds {currency}, not the currency of the payment. Pay with another account.',
     IDEMPOTENCY_BODY:

@@ -135,7 +135,8 @@ export const es = {
       'El PIN no es correcto. {left, plural, =0 {No quedan intentos por ahora.} one {Queda # intento.} other {Quedan # intentos.}}',
     INVALID_OTP:
       'El código no es correcto. {left, plural, =0 {No quedan intentos por ahora.} one {Queda # intento.} other {Quedan # intentos.}}',
-    OTP_EXPIRED: 'El código ha caducado. Pida uno nuevo.',
+    OTP_EXPIRED:
+      'El código ha caducado. Pida uno nuevo. {left, plural, =0 {No quedan intentos por ahora.} one {Queda # intento.} other {Quedan # intentos.}}',
     UNKNOWN_WALLET: '{field} no es una cuenta que conozcamos. Compruebe el número.',
     WALLET_CURRENCY: 'Esta cuenta está en {currency}, no en la moneda del pago. Pague con otra cuenta.',
     IDEMPOTENCY_BODY:

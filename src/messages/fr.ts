@@ -156,7 +156,8 @@ export const fr = {
       'Le PIN n’est pas le bon. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
     INVALID_OTP:
       'Le code n’est pas le bon. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
-    OTP_EXPIRED: 'Le code a expiré. Demandez-en un nouveau.',
+    OTP_EXPIRED:
+      'Le code a expiré. Demandez-en un nouveau. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
     UNKNOWN_WALLET: '{field} n’est pas un compte que nous connaissons. Vérifiez le numéro.',
     WALLET_CURRENCY: 'Ce compte est en {currency}, et non dans la devise du paiement. Payez avec un autre compte.',
     IDEMPOTENCY_BODY:

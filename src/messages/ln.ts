@@ -122,7 +122,8 @@ export const ln = {
       'PIN ezali ya solo te. {left, plural, =0 {Okoki komeka lisusu na sikoyo te.} one {Okoki komeka lisusu mbala #.} other {Okoki komeka lisusu mbala #.}}',
     INVALID_OTP:
       'Code ezali ya solo te. {left, plural, =0 {Okoki komeka lisusu na sikoyo te.} one {Okoki komeka lisusu mbala #.} other {Okoki komeka lisusu mbala #.}}',
-    OTP_EXPIRED: 'Ntango ya code esili. Senga ya sika.',
+    OTP_EXPIRED:
+      'Ntango ya code esili. Senga ya sika. {left, plural, =0 {Okoki komeka lisusu na sikoyo te.} one {Okoki komeka lisusu mbala #.} other {Okoki komeka lisusu mbala #.}}',
     UNKNOWN_WALLET: '{field} ezali compte oyo toyebi te. Tala nimero malamu.',
     WALLET_CURRENCY: 'Compte oyo ezali ya {currency}, ezali devise ya lifuti oyo te. Futa na compte mosusu.',
     IDEMPOTENCY_BODY:

@@ -151,7 +151,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   NO_TARGET: [],
   INVALID_PIN: ['left'],
   INVALID_OTP: ['left'],
-  OTP_EXPIRED: [],
+  OTP_EXPIRED: ['left'],
   UNKNOWN_WALLET: ['field'],
   WALLET_CURRENCY: ['currency'],
   IDEMPOTENCY_BODY: [],

@@ -202,7 +202,10 @@ test('after ten minutes the code is dead; a resent one pays, a fourth resend is 
   const asked = await askCode();
   const first = await codeOn(asked.phone);
   await world.clock.advance(10 * 60_000 + 1);
-  expect((await verify(asked, first)).json).toMatchObject({ error_code: '1302', details: [{ code: 'OTP_EXPIRED' }] });
+  const late = await verify(asked, first);
+  expect(late.json).toMatchObject({ error_code: '1302', details: [{ code: 'OTP_EXPIRED' }] });
+  // It counts, and says so.
+  expect(late.json.details[0].message).toContain('4 attempts are left');
   for (const count of [1, 2, 3]) {
     const resent = await resend(asked);
     expect(resent.json, resent.text).toMatchObject({ resend_count: count, max_resends: 3 });

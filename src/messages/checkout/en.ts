@@ -55,7 +55,7 @@ export const en = {
   below: 'This way of paying takes no less than {amount}. Choose another.',
   above: 'This way of paying takes no more than {amount}. Choose another.',
   wrong_code: 'This code is not right. Tries left: {left}.',
-  code_old: 'This code has expired. Ask for a new one.',
+  code_old: 'This code has expired. Ask for a new one. Tries left: {left}.',
   tries_used: 'Too many tries. Wait {time}, then try again.',
   resends_used: 'No further code can be sent. Enter the last one that you received.',
   busy: 'Too many requests at once. Wait {time}, then try again.',

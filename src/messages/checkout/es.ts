@@ -58,7 +58,7 @@ export const es = {
   below: 'Esta forma de pago no acepta menos de {amount}. Elija otra.',
   above: 'Esta forma de pago no acepta más de {amount}. Elija otra.',
   wrong_code: 'Este código no es correcto. Intentos restantes: {left}.',
-  code_old: 'Este código ha caducado. Pida uno nuevo.',
+  code_old: 'Este código ha caducado. Pida uno nuevo. Intentos restantes: {left}.',
   tries_used: 'Demasiados intentos. Espere {time} e inténtelo de nuevo.',
   resends_used: 'No se puede enviar otro código. Escriba el último que recibió.',
   busy: 'Demasiadas solicitudes a la vez. Espere {time} e inténtelo de nuevo.',

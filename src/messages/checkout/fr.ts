@@ -57,7 +57,7 @@ export const fr = {
   below: 'Ce moyen de paiement n’accepte pas moins de {amount}. Choisissez-en un autre.',
   above: 'Ce moyen de paiement n’accepte pas plus de {amount}. Choisissez-en un autre.',
   wrong_code: 'Ce code n’est pas juste. Essais restants : {left}.',
-  code_old: 'Ce code a expiré. Demandez-en un nouveau.',
+  code_old: 'Ce code a expiré. Demandez-en un nouveau. Essais restants : {left}.',
   tries_used: 'Trop d’essais. Attendez {time}, puis réessayez.',
   resends_used: 'Aucun autre code ne peut être envoyé. Saisissez le dernier reçu.',
   busy: 'Trop de demandes à la fois. Attendez {time}, puis réessayez.',

@@ -57,7 +57,7 @@ export const ln = {
   below: 'Lolenge oyo endimaka na nse ya {amount} te. Pona mosusu.',
   above: 'Lolenge oyo endimaka koleka {amount} te. Pona mosusu.',
   wrong_code: 'Code oyo ezali ya solo te. Mbala etikali: {left}.',
-  code_old: 'Ntango ya code oyo eleki. Senga ya sika.',
+  code_old: 'Ntango ya code oyo eleki. Senga ya sika. Mbala etikali: {left}.',
   tries_used: 'Omeki mbala ebele. Zela {time}, na nsima meka lisusu.',
   resends_used: 'Code mosusu ekoki kotindama te. Koma oyo ya nsuka ozwaki.',
   busy: 'Bosengi ebele na mbala moko. Zela {time}, na nsima meka lisusu.',

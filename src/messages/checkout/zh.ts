@@ -57,7 +57,7 @@ export const zh = {
   below: '该付款方式不接受低于 {amount} 的金额。请选择其他方式。',
   above: '该付款方式不接受高于 {amount} 的金额。请选择其他方式。',
   wrong_code: '验证码不正确。剩余次数：{left}。',
-  code_old: '验证码已过期。请获取新的验证码。',
+  code_old: '验证码已过期。请获取新的验证码。剩余次数：{left}。',
   tries_used: '尝试次数过多。请等待 {time} 后重试。',
   resends_used: '不能再发送验证码。请输入最后收到的一个。',
   busy: '请求过多。请等待 {time} 后重试。',
