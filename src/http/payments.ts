@@ -13,7 +13,7 @@ import { type CodeResent, type ResendCalls, resendCode } from '../usecases/code-
 import { type CodeVerified, verifyCode } from '../usecases/code-verify.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { type Collected, collectPayment } from '../usecases/payment-collect.ts';
-import { readByPaymentId } from '../usecases/payment-read.ts';
+import { readAtCarrier } from '../usecases/payment-read.ts';
 import { submitPayment } from '../usecases/payment-submit.ts';
 import { readTransaction, readTransactionDetail } from '../usecases/payout-read.ts';
 import { presentTransfer } from './bank-present.ts';
@@ -268,8 +268,8 @@ function readingRoutes(deps: Deps): Route[] {
       answers: { 200: MobileMoneyAnswer },
       refusals: [1110, 1204],
       run: async (call) => {
-        const payment = await readByPaymentId(deps, call.caller, call.params.payment_id);
-        return call.reply(200, presentMobileMoney(payment, call.language, deps.clock.now()));
+        const read = await readAtCarrier(deps, call.caller, call.params.payment_id);
+        return call.reply(200, presentMobileMoney(read, call.language, deps.clock.now()));
       },
     }),
   ];

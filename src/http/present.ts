@@ -18,7 +18,7 @@ import type { MessageKey } from '../messages/sentences.ts';
 import type { CodeResent } from '../usecases/code-resend.ts';
 import type { CodeVerified } from '../usecases/code-verify.ts';
 import type { Collected } from '../usecases/payment-collect.ts';
-import type { PaymentDetail } from '../usecases/payment-read.ts';
+import type { CarrierRead, PaymentDetail } from '../usecases/payment-read.ts';
 import type { SessionCreated } from '../usecases/session-create.ts';
 
 /** Makes a transaction's opaque payment_id. */
@@ -172,7 +172,7 @@ function configurationOf(method: PaymentMethod, { carriers, banks }: PaymentDeta
 }
 
 /** The specification's mobile money envelope. `progress` is approximate; `estimated_completion` paces the polling. */
-export function presentMobileMoney(payment: Payment, language: Language, now: number) {
+export function presentMobileMoney({ payment, reference }: CarrierRead, language: Language, now: number) {
   const status = mobileMoneyStatus(payment.status);
   const done = isFinal(payment.status);
   const message = done
@@ -185,8 +185,8 @@ export function presentMobileMoney(payment: Payment, language: Language, now: nu
       status,
       progress: done ? 100 : PROGRESS[status],
       message,
-      payment_info: done ? paymentInfo(payment) : null,
-      provider_reference: payment.provider_reference,
+      payment_info: done ? paymentInfo(payment, reference) : null,
+      provider_reference: reference,
       estimated_completion: timestamp(payment.completed_at ?? estimate(payment, now)),
     },
   };
@@ -206,13 +206,13 @@ function progressKey(payment: Payment): MessageKey {
   return payment.carrier === null ? 'progress.processing' : 'progress.carrier_silent';
 }
 
-function paymentInfo(payment: Payment) {
+function paymentInfo(payment: Payment, reference: string | null) {
   return {
     carrier: payment.carrier,
     phone_number: payment.msisdn === null ? null : maskPhone(payment.msisdn),
     amount: payment.amount,
     currency: payment.currency,
-    provider_reference: payment.provider_reference,
+    provider_reference: reference,
     completed_at: payment.completed_at === null ? null : timestamp(payment.completed_at),
     reason: payment.reason,
   };

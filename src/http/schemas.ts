@@ -285,6 +285,12 @@ export const DetailAnswer = Type.Object({
   timeline: Type.Array(Type.Object({ status: Status, at: Timestamp, reason: Nullable(Text) })),
 });
 
+const AtCarrier = Type.Union([Type.String(), Type.Null()], {
+  description:
+    'What the payment is called at the carrier: from the submit on the reference that the carrier is asked under, and the ' +
+    'carrier’s own name for it once it has told one. Null before the submit.',
+});
+
 export const MobileMoneyAnswer = Type.Object({
   status_code: Type.Integer(),
   message: Text,
@@ -298,12 +304,12 @@ export const MobileMoneyAnswer = Type.Object({
         phone_number: Nullable(Text),
         amount: Text,
         currency: Text,
-        provider_reference: Nullable(Text),
+        provider_reference: AtCarrier,
         completed_at: Nullable(Timestamp),
         reason: Nullable(Text),
       }),
     ),
-    provider_reference: Nullable(Text),
+    provider_reference: AtCarrier,
     estimated_completion: Timestamp,
   }),
 });

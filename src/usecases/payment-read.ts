@@ -8,7 +8,7 @@ import { isId, shardOf } from '../domain/ids.ts';
 import type { Payment, PaymentHistory, PaymentMethod } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { isChoosable } from '../domain/submission.ts';
-import { findPayment, findRows } from './archive-find.ts';
+import { findAttempt, findPayment, findRows } from './archive-find.ts';
 import { type Bank, banksOf } from './bank-config.ts';
 import type { SessionCaller } from './callers.ts';
 import type { CarrierOfCountry, Deps } from './deps.ts';
@@ -19,6 +19,22 @@ export function readByPaymentId(deps: Deps, caller: SessionCaller, paymentId: st
   const id = deps.secrets.openPaymentId(paymentId);
   if (id === undefined) throw new Refusal(1204);
   return readOwn(deps, caller, id);
+}
+
+export interface CarrierRead {
+  readonly payment: Payment;
+  /** What it is called at the carrier: the carrier's own name, or else the one that it was asked under; null before that. */
+  readonly reference: string | null;
+}
+
+/** A payment and its name at the carrier, which takes another read only where the payment does not bear it. */
+export async function readAtCarrier(deps: Deps, caller: SessionCaller, paymentId: string): Promise<CarrierRead> {
+  const payment = await readByPaymentId(deps, caller, paymentId);
+  const { shard, attempt_id: attemptId, provider_reference: reference } = payment;
+  if (reference !== null || attemptId === null) return { payment, reference };
+  // What an attempt is called never changes: one that this process wrote will do.
+  const attempt = deps.store.attempt.recent(shard, attemptId) ?? (await findAttempt(deps, shard, attemptId));
+  return { payment, reference: attempt?.reference ?? null };
 }
 
 /** The payment with that transaction_id. */

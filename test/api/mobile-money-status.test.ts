@@ -3,6 +3,7 @@ import { LANGUAGES, say } from '../../src/messages/messages.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import { openWorld, type World } from '../support/world.ts';
 import {
+  answerPrompt,
   collect,
   mobileStatusOf,
   numberEnding,
@@ -12,6 +13,7 @@ import {
   until,
   untilStatus,
 } from './flows.ts';
+import { attemptOf } from './phone-payments.ts';
 import { openSecond, submitAt } from './second-gateway.ts';
 
 let world: World;
@@ -68,4 +70,37 @@ test('while a carrier is being asked, no sentence lacks its name; once it keeps 
   const silent = LANGUAGES.map((language) => say(language, 'progress.carrier_silent', { carrier }));
   expect(await messagesOf(paying)).toEqual(silent);
   await second.close();
+});
+
+test('what it is called at the carrier: nothing before the submit, then what the carrier was asked under, at last its own', async () => {
+  const merchant = await world.merchant();
+  const paying = await collect(world, merchant, { method: 'mobile_money' });
+  expect((await mobileStatusOf(world, paying)).data.provider_reference).toBeNull();
+  // A number that waits for its owner.
+  const msisdn = numberEnding('42');
+  await payByPhone(world, paying, msisdn);
+  const { reference } = await attemptOf(world, paying);
+  expect((await mobileStatusOf(world, paying)).data.provider_reference).toBe(reference);
+  // A process that has not written it reads it.
+  const second = await openSecond(world, world.clock);
+  const path = `/api/v1/payments/mobile-money/status/${paying.payment_id}`;
+  const read = await fetch(`${second.url}${path}`, { headers: { authorization: `Bearer ${paying.token}` } });
+  expect(await read.json()).toMatchObject({ data: { provider_reference: reference } });
+  await second.close();
+  await answerPrompt(world, msisdn, 'approve');
+  await untilStatus(world, paying, 'approved');
+  const { data } = await mobileStatusOf(world, paying);
+  expect(data.provider_reference).not.toBe(reference);
+  expect(data.provider_reference).toMatch(/\S/);
+  expect(data.payment_info.provider_reference).toBe(data.provider_reference);
+});
+
+test('a payment that failed keeps its name at the carrier', async () => {
+  const merchant = await world.merchant();
+  const paying = await collect(world, merchant, { method: 'mobile_money' });
+  await payByPhone(world, paying, numberEnding('02'));
+  await untilStatus(world, paying, 'failed');
+  const { data } = await mobileStatusOf(world, paying);
+  expect(data.provider_reference).toMatch(/\S/);
+  expect(data.payment_info.provider_reference).toBe(data.provider_reference);
 });

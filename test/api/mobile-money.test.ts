@@ -37,7 +37,7 @@ describe('numbers that decide by themselves', () => {
     const before = await mobileStatusOf(world, paying);
     expect(before).toMatchObject({
       status_code: 200,
-      data: { status: 'processing', payment_info: null, provider_reference: null },
+      data: { status: 'processing', payment_info: null },
     });
     expect(before.data.progress).toBeGreaterThan(0);
     expect(before.data.progress).toBeLessThan(100);
