@@ -35,9 +35,10 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
       refusals: [1003, 1101, 1102, 1103, 1105, 1109, 1110, 1202, 1203, 1305, 1404],
       codes: COLLECT_CODES,
       check: (body, caller) => collectFaults(deps, caller, body),
-      run: async (call) => {
+      sendTo: (accept, reply) => (prefersHtml(accept) ? sentOn(reply) : reply),
+      run: (call) => {
         const body = { ...call.body, payment_method: call.body.payment_method ?? ('none' as const) };
-        const reply = await collectPayment(
+        return collectPayment(
           deps,
           call.caller,
           { ...collectCommand(body, call.language), page: 'new' },
@@ -50,7 +51,6 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
             },
           })),
         );
-        return prefersHtml(call.header('accept')) ? sentOn(reply) : reply;
       },
     }),
   ];

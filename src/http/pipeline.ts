@@ -178,12 +178,16 @@ async function answerBody(
   try {
     if (!route.allowConsumed && !(await hasBegun(receipt, caller))) requireUnconsumed(caller);
     requireShapes(kept, route, request, caller, body);
-    return await route.run(callOf(parts, route, { request, reply }, caller, body, receipt));
+    return sentBy(route, request, await route.run(callOf(parts, route, { request, reply }, caller, body, receipt)));
   } catch (error) {
-    return await replayInstead(receipt, error);
+    return sentBy(route, request, await replayInstead(receipt, error));
   } finally {
     endTurn?.();
   }
+}
+
+function sentBy(route: Route, { headers }: FastifyRequest, answer: Reply | Streamed): Reply | Streamed {
+  return route.sendTo === undefined || 'chunks' in answer ? answer : route.sendTo(headers.accept, answer);
 }
 
 /** A form, read only now that its sender is known and counted. */

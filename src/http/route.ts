@@ -94,6 +94,8 @@ interface RouteFacts {
   readonly allowConsumed: boolean;
   /** `merchant`: an Idempotency-Key counts for the whole merchant, though a session calls (payouts; contract §7). */
   readonly idempotencyScope?: 'merchant';
+  /** How an answer is sent to a caller with that Accept header, one that is remembered too. */
+  readonly sendTo?: (accept: string | undefined, reply: Reply) => Reply;
   /** The body is handed over as text, whatever its content type, unchecked (upstreams' callbacks). */
   readonly rawBody?: boolean;
   /** The answer may also be a table, `text/csv`: what stands in it. */

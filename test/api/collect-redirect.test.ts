@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { collectBody, mint, openWorld } from '../support/world.ts';
-import { expectRefusal, freshKey } from './flows.ts';
+import { expectRefusal, freshKey, payFromWallet } from './flows.ts';
 import { addAccount } from './transfer-flows.ts';
 
 const world = await openWorld();
@@ -71,7 +71,7 @@ test.each([
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...key, ...headers },
       body: JSON.stringify(collectBody(world, 'none')),
     });
-    const json = (await response.json()) as { redirect_url: string };
+    const json = (await response.json()) as { redirect_url: string; payment_id: string };
     return { status: response.status, location: response.headers.get('location'), json };
   };
   const first = await start({ accept });
@@ -79,4 +79,8 @@ test.each([
   expect(first.location).toBe(status === 303 ? first.json.redirect_url : null);
   expect(await start({ accept })).toEqual(first);
   expect(await start({ accept: 'application/json' })).toEqual({ status: 200, location: null, json: first.json });
+  // What is remembered is found before the session is looked at.
+  const paid = await payFromWallet(world, { token, payment_id: first.json.payment_id }, await world.wallet());
+  expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
+  expect(await start({ accept })).toEqual(first);
 });
