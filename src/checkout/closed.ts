@@ -6,7 +6,7 @@
  */
 
 import type { Merchant } from '../domain/records.ts';
-import type { Refusal } from '../domain/refusal.ts';
+import { Refusal, type RefusalCode } from '../domain/refusal.ts';
 import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
 import { html } from '../messages/html.ts';
 import type { Language } from '../messages/messages.ts';
@@ -28,6 +28,17 @@ const STATUS = {
   busy: 503,
 } as const satisfies { readonly [kind in Closed]: number };
 
+/** What each is to a program. */
+const CODES = {
+  used: 1005,
+  unknown: 1204,
+  over: 1005,
+  foreign: 1003,
+  refused: 1003,
+  trouble: 1401,
+  busy: 1402,
+} as const satisfies { readonly [kind in Closed]: RefusalCode };
+
 const WORDS = {
   used: ['used_title', 'used_text'],
   unknown: ['unknown_title', 'unknown_text'],
@@ -43,10 +54,12 @@ const CLOSED_PATH = '/checkout/closed';
 
 export function closedPage(assets: Assets, language: Language, kind: Closed): PageAnswer {
   const [title, text] = WORDS[kind];
-  return wordsPage(assets, language, checkoutText(language, title), checkoutText(language, text), {
+  const status = STATUS[kind];
+  const page = wordsPage(assets, language, checkoutText(language, title), checkoutText(language, text), {
     path: `${CLOSED_PATH}/${kind}`,
-    status: STATUS[kind],
+    status,
   });
+  return { refusal: new Refusal(CODES[kind], { http: status }), ...page };
 }
 
 /** The kind that a path names. */

@@ -112,7 +112,7 @@ function withCookies(answer: PageAnswer, cookies: readonly string[]): PageAnswer
 async function stateOfPage(parts: Parts, request: PageRequest): Promise<PageAnswer> {
   const checkout = await openedBy(parts, request);
   const type = 'application/json; charset=utf-8';
-  if (checkout === undefined) return { status: 404, type, body: '{}' };
+  if (checkout === undefined) throw new Refusal(1204);
   const view = await countedView(parts, request, checkout);
   return { status: 200, type, body: JSON.stringify({ version: versionOf(view) }) };
 }

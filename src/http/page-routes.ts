@@ -39,8 +39,12 @@ export function addPages(app: FastifyInstance, parts: PageParts, pages: Pages): 
         const held: (() => void)[] = [];
         const asked = pageRequest(parts, page, request, reply, held);
         try {
-          return send(request, reply, await page.show(asked));
+          const answer = await page.show(asked);
+          if (answer.refusal !== undefined && prefersJson(request.headers.accept)) throw answer.refusal;
+          return send(request, reply, answer);
         } catch (error) {
+          // Only scripts poll, whatever they say that they take.
+          if (page.isPoll === true) return reply.send(refuse(parts, request, reply, error));
           return failPage(parts, pages, request, reply, error);
         } finally {
           for (const giveBack of held) giveBack();

@@ -45,6 +45,8 @@ export interface PageAnswer {
   readonly headers?: { readonly [name: string]: string };
   /** Values of `Set-Cookie`. */
   readonly cookies?: readonly string[];
+  /** What it says in words: whoever asked for JSON gets the envelope of it. */
+  readonly refusal?: Refusal;
 }
 
 export interface Page {

@@ -97,6 +97,22 @@ describe('a browser is answered in words', () => {
     expect(titleOf(await visitor(world).open(url))).toBe('How would you like to pay?');
   });
 
+  test('while a script gets the envelope, from what it polls in any case', async () => {
+    const ask = async (path: string, accept: string) => {
+      const response = await fetch(`${world.url}${path}`, { headers: { accept, 'accept-language': 'en' } });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, text, json: JSON.parse(text) };
+    };
+    for (const accept of ['*/*', 'application/json']) {
+      expectRefusal(await ask('/checkout/chk_x/state', accept), 404, '1204');
+    }
+    expectRefusal(await ask('/checkout/chk_x', 'application/json'), 404, '1204');
+    expectRefusal(await ask('/checkout/chk_x/card', 'application/json'), 404, '1204');
+    expectRefusal(await ask('/checkout/closed/used', 'application/json'), 410, '1005');
+    const ticket = await ask('/api/v1/payments/collect-redirect?ticket=x', 'application/json');
+    expectRefusal(ticket, 404, '1204');
+  });
+
   test('while a program gets the envelope', async () => {
     for (const accept of ['*/*', 'application/json']) {
       const answer = await world.call('GET', '/health/nothing', { headers: { accept } });
