@@ -231,10 +231,6 @@ async function onAnotherSession(asked: Asked): Promise<Asked> {
   return { ...asked, token: (await mint(world, merchant)).token };
 }
 
-function resend(asked: Asked): Promise<Answer> {
-  return world.call('POST', '/payments/resend-otp', { bearer: asked.token, body: { payment_id: asked.payment_id } });
-}
-
 test('a payment outlives its session until its code has run out: another session of the merchant finishes it', async () => {
   const asked = await askCode(undefined, { ttl_seconds: 60 });
   const code = await codeOn(asked.phone);
