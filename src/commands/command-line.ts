@@ -13,6 +13,7 @@ import { addPayoutCommands } from './payout-verbs.ts';
 import { addRefundCommands } from './refund-verbs.ts';
 import { type Role, readProcesses } from './serve-processes.ts';
 import type { AddVerb, AddVerbOf } from './verb.ts';
+import type { WebhookListenOptions } from './webhook-listen.ts';
 
 const USAGE = 2;
 const LIMIT_NAMES = Object.keys(TRAFFIC_LIMITS).join(', ');
@@ -73,10 +74,11 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addAttemptCommands(program, addVerb, addVerbOf);
   addPayoutCommands(program, addVerb, addVerbOf);
   addRefundCommands(program, addVerb, addVerbOf);
-  addWebhookCommands(program, addVerb);
+  addWebhookCommands(program, addVerb, around, ended);
   addReconcileCommand(program, addVerbOf);
   addArchiveCommands(program, addVerb);
   addClockCommands(program, addVerb, addVerbOf);
+  addBenchCommand(program, around, ended);
   return program;
 }
 
@@ -110,6 +112,17 @@ function addProcessCommands(program: Command, around: Surroundings, ended: Ended
       ended(await doctor(around, options.json === true));
     },
   );
+}
+
+/** Everything behind its name is the bench's own, `--help` and `--json FILE` too. */
+function addBenchCommand(program: Command, around: Surroundings, ended: Ended): void {
+  program
+    .command('bench')
+    .description('measure how fast it is here, in a quarter of an hour; --quick: in a minute or two')
+    .argument('[options...]', 'those of `npm run bench`')
+    .helpOption(false)
+    .allowUnknownOption()
+    .action(async (args: string[]) => ended(await (await import('./bench.ts')).bench(around, args)));
 }
 
 function addMerchantCommands(program: Command, addVerb: AddVerb): void {
@@ -316,7 +329,7 @@ function addAttemptCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVe
     .option('--yes', 'do it');
 }
 
-function addWebhookCommands(program: Command, addVerb: AddVerb): void {
+function addWebhookCommands(program: Command, addVerb: AddVerb, around: Surroundings, ended: Ended): void {
   const webhook = program.command('webhook').description('webhook events and their signing secrets');
   const load = () => import('./webhook.ts');
   addVerb(webhook, 'list', 'list events, the oldest first', async () => (await load()).webhookList)
@@ -331,6 +344,15 @@ function addWebhookCommands(program: Command, addVerb: AddVerb): void {
     .option('--to <time>', 'and before this time (default: now)')
     .option('--merchant <id>', 'only of this merchant')
     .option('--status <status>', 'only with this status, for example dead');
+  webhook
+    .command('listen')
+    .description('receive webhooks on this machine, and show each, until it is stopped')
+    .option('--json', 'print one JSON document a line: where it listens, then each webhook')
+    .option('--port <port>', 'where; 0 takes a free one', '8095')
+    .option('--secret <secret>', 'whsec_…: say of each whether it verifies')
+    .action(async (options: WebhookListenOptions) =>
+      ended(await (await import('./webhook-listen.ts')).webhookListen(around, options)),
+    );
   const secret = webhook.command('secret').description('signing secrets');
   addVerb(secret, 'rotate', "replace a merchant's signing secret", async () => (await load()).webhookSecretRotate)
     .requiredOption('--merchant <id>', 'whose')

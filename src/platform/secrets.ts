@@ -42,7 +42,7 @@ export function openSecrets(options: SecretsOptions): Secrets {
     equal,
     mac: (purpose, ...parts) => macOf(keyring.active.key(`${purpose}/mac`), parts),
     macs: (purpose, ...parts) => keyring.all.map((key) => macOf(key.key(`${purpose}/mac`), parts)),
-    hmac: (key, text) => createHmac('sha256', key).update(text).digest('base64'),
+    hmac,
     seal(purpose, content, context) {
       const key = keyring.active.key(`${purpose}/seal`);
       const nonce = random.bytes(NONCE_BYTES);
@@ -106,7 +106,12 @@ function peppersOf(keyring: Keyring): [Pepper, ...Pepper[]] {
   return [active, ...older];
 }
 
-function equal(a: string, b: string): boolean {
+/** What `Secrets` has under the same names, and no key of ours goes into: for programs that have none. */
+export function hmac(key: Uint8Array, text: string): string {
+  return createHmac('sha256', key).update(text).digest('base64');
+}
+
+export function equal(a: string, b: string): boolean {
   const left = Buffer.from(a);
   const right = Buffer.from(b);
   return left.length === right.length && timingSafeEqual(left, right);

@@ -7,6 +7,7 @@
 
 import type { WebhookEvent, WebhookSecret } from '../domain/records.ts';
 import { signsAt } from '../domain/webhook.ts';
+import type { Secrets } from '../platform/platform.ts';
 import type { Deps } from './deps.ts';
 
 type SignerDeps = Pick<Deps, 'store' | 'clock' | 'secrets'>;
@@ -51,11 +52,10 @@ export function createSigner(deps: SignerDeps): Signer {
     const now = deps.clock.now();
     // The receiver compares it with its own clock.
     const seconds = String(Math.floor(deps.clock.wall() / 1_000));
-    const signed = `${event.id}.${seconds}.${event.body}`;
     const signatures: string[] = [];
     for (const secret of await secretsOf(event, now)) {
       const key = signsAt(secret, now) ? keyOf(secret) : undefined;
-      if (key !== undefined) signatures.push(`v1,${deps.secrets.hmac(key, signed)}`);
+      if (key !== undefined) signatures.push(signatureOf(deps.secrets, key, event.id, seconds, event.body));
     }
     if (signatures.length === 0) return undefined;
     return {
@@ -70,6 +70,22 @@ export function createSigner(deps: SignerDeps): Signer {
   };
 }
 
+/** One signature, as the header has it. `seconds`: when it is signed, as text, since 1970. */
+export function signatureOf(
+  secrets: Pick<Secrets, 'hmac'>,
+  key: Uint8Array,
+  id: string,
+  seconds: string,
+  body: string,
+): string {
+  return `v1,${secrets.hmac(key, `${id}.${seconds}.${body}`)}`;
+}
+
+/** The key in the text of a webhook secret; undefined where it is none. */
+export function keyOfWebhookSecret(text: string): Uint8Array | undefined {
+  return text.startsWith(PREFIX) ? Buffer.from(text.slice(PREFIX.length), 'base64') : undefined;
+}
+
 /** A webhook secret sealed for its row: it opens under no other id. */
 export function sealWebhookSecret(deps: Pick<Deps, 'secrets'>, id: string, secret: string): string {
   return deps.secrets.seal('webhook_secret', secret, id);
@@ -77,7 +93,7 @@ export function sealWebhookSecret(deps: Pick<Deps, 'secrets'>, id: string, secre
 
 function openWebhookKey(deps: Pick<Deps, 'secrets'>, secret: WebhookSecret): Uint8Array | undefined {
   const text = deps.secrets.open('webhook_secret', secret.sealed, secret.id);
-  return text?.startsWith(PREFIX) === true ? Buffer.from(text.slice(PREFIX.length), 'base64') : undefined;
+  return text === undefined ? undefined : keyOfWebhookSecret(text);
 }
 
 /** Forgets the oldest when there are too many: a Map keeps the order in which its keys came. */

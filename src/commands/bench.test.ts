@@ -1,0 +1,34 @@
+/** The bench's door: what is typed reaches it, and its end is told on. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { bench } from './bench.ts';
+import { runCommandLine } from './command-line.ts';
+
+test('its options and its exit status are handed on', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mbongo-bench-'));
+  const program = join(folder, 'main.mjs');
+  const seen = join(folder, 'seen.json');
+  const script = `import { writeFileSync } from 'node:fs';
+writeFileSync(process.env.SEEN, JSON.stringify(process.argv.slice(2)));
+if (process.argv[2] === 'die') process.kill(process.pid, 'SIGKILL');
+process.exitCode = 3;`;
+  await writeFile(program, script);
+  const around = { env: { SEEN: seen }, write: () => undefined, writeError: () => undefined };
+  const args = ['payments', '--quick', '--json', 'x.json', '--help'];
+  expect(await bench(around, args, program)).toBe(3);
+  expect(JSON.parse(await readFile(seen, 'utf8'))).toEqual(args);
+  expect(await bench(around, ['die'], program)).toBe(137);
+  await rm(folder, { recursive: true });
+});
+
+test('where it is not installed, the command line says so with the way out, whatever options are given', async () => {
+  for (const words of [['bench'], ['bench', 'payouts', '--quick', '--json', 'x'], ['bench', '--help']]) {
+    const err: string[] = [];
+    const write = (): void => undefined;
+    const around = { env: {}, write, writeError: (text: string) => void err.push(text) };
+    expect(await runCommandLine(words, around, '0.1.0')).toBe(1);
+    expect(err.join('')).toMatch(/^mbongo: the bench is not part of this installation: .*npm run bench.*\n$/);
+  }
+});

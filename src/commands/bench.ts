@@ -1,0 +1,38 @@
+/**
+ * `mbongo bench`: measures how fast this machine is with it, as `npm run bench` does.
+ *
+ * Invariant: what is typed behind it reaches the bench as it is, and the bench's exit status is this one's.
+ */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { OperatorError } from '../usecases/operator.ts';
+import { printError, type Surroundings } from './output.ts';
+
+/** Beside the built program. */
+const BENCH = fileURLToPath(new URL('../../bench/main.js', import.meta.url));
+/** A shell's word for a program that was ended by a signal is this and the signal's number. */
+const BY_SIGNAL = 128;
+
+/** Runs it to its end. Returns the exit status. */
+export async function bench(around: Surroundings, args: readonly string[], program: string = BENCH): Promise<number> {
+  if (!existsSync(program)) {
+    const way = 'take the sources, and say `npm run bench` there';
+    printError(around, new OperatorError(`the bench is not part of this installation: ${way}`), false);
+    return 1;
+  }
+  const child = spawn(process.execPath, [program, ...args], { stdio: 'inherit', env: around.env });
+  // It puts away what it has started: wait for it. A terminal tells both of Ctrl+C; whoever ends this process by its id, this one.
+  const outlive = (): void => undefined;
+  const handOn = (): void => void child.kill('SIGTERM');
+  process.on('SIGINT', outlive).on('SIGTERM', handOn);
+  try {
+    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    return code ?? BY_SIGNAL + (signal === null ? 0 : constants.signals[signal]);
+  } finally {
+    process.off('SIGINT', outlive).off('SIGTERM', handOn);
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * `mbongo webhook listen`: a receiver on this machine that shows each webhook, for whoever writes one.
+ *
+ * Invariant: nobody beyond this machine reaches it, no body grows without bound, and the secret is never printed.
+ */
+
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { systemClock } from '../platform/clock.ts';
+import { equal, hmac } from '../platform/secrets.ts';
+import { OperatorError } from '../usecases/operator.ts';
+import { keyOfWebhookSecret } from '../usecases/webhook-sign.ts';
+import { type Arrived, whyNotVerified } from '../usecases/webhook-verify.ts';
+import { readWhole } from './options.ts';
+import { type Output, printError, printOutput, type Surroundings, timeOf } from './output.ts';
+import { whenToldToStop } from './serve-told.ts';
+
+const HOST = '127.0.0.1';
+/** Our own are a few hundred bytes long. */
+const MOST_BYTES = 256 * 1024;
+/** From the first byte to the last. */
+const REQUEST_LIMIT_MS = 15_000;
+
+export interface WebhookListenOptions {
+  readonly port: string;
+  readonly secret?: string;
+  readonly json?: boolean;
+}
+
+/**
+ * Listens until `told` to stop. Returns the exit status. With `json` each line is one document: the first says where it
+ * listens, and each webhook is another.
+ */
+export async function webhookListen(
+  around: Surroundings,
+  options: WebhookListenOptions,
+  told: () => Promise<unknown> = whenToldToStop,
+): Promise<number> {
+  const json = options.json === true;
+  try {
+    const port = readWhole(options.port, 'port', 0, 65_535);
+    const key = options.secret === undefined ? undefined : requireKey(options.secret);
+    const stopped = told();
+    const server = createServer({ requestTimeout: REQUEST_LIMIT_MS }, (request, response) => {
+      receive(request, response, (arrived) => printOutput(around, outputOf(arrived, key), json));
+    });
+    server.listen(port, HOST);
+    await once(server, 'listening');
+    const { port: own } = server.address() as AddressInfo;
+    const url = `http://${HOST}:${own}/`;
+    const lines = [`listening on ${url}`, 'Give that address, with any path, as notify_url.'];
+    printOutput(around, { document: { type: 'ready', url }, lines }, json);
+    await stopped;
+    server.close();
+    server.closeAllConnections();
+    return 0;
+  } catch (error) {
+    printError(around, error, json);
+    return 1;
+  }
+}
+
+function requireKey(secret: string): Uint8Array {
+  const key = /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret) ? keyOfWebhookSecret(secret) : undefined;
+  if (key === undefined) throw new OperatorError('the secret must be whsec_ and base64 behind it');
+  return key;
+}
+
+/** Reads one request to its end, hands it on, and acknowledges it. */
+function receive(request: IncomingMessage, response: ServerResponse, show: (arrived: Arrived) => void): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Whoever breaks off is not answered, and tries again.
+  request.on('error', () => undefined);
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= MOST_BYTES) chunks.push(chunk);
+    else if (!response.headersSent) response.writeHead(413, { connection: 'close' }).end(() => request.destroy());
+  });
+  request.on('end', () => {
+    if (response.headersSent) return;
+    if (request.method !== 'POST') {
+      response.writeHead(405, { allow: 'POST' }).end();
+      return;
+    }
+    show({ headers: request.headers, body: Buffer.concat(chunks).toString(), at: systemClock().wall() });
+    response.writeHead(200).end();
+  });
+}
+
+function outputOf(arrived: Arrived, key: Uint8Array | undefined): Output {
+  const { headers, body, at } = arrived;
+  const [id, event, sequence] = ['webhook-id', 'webhook-event', 'webhook-sequence'].map((name) =>
+    String(headers[name] ?? ''),
+  );
+  const reason = key === undefined ? 'no --secret was given' : whyNotVerified({ hmac, equal }, key, arrived);
+  const word = key === undefined ? 'not looked at' : 'NOT verified';
+  const verdict = reason === undefined ? 'verified' : `${word}: ${reason}`;
+  return {
+    document: {
+      type: 'webhook',
+      at: timeOf(at),
+      id,
+      event,
+      sequence,
+      verified: key === undefined ? null : reason === undefined,
+      reason: reason ?? null,
+      body,
+    },
+    lines: [`${timeOf(at)}  ${event}  ${sequence}  ${id}  ${verdict}`, body],
+  };
+}
