@@ -76,6 +76,9 @@ describe('numbers that decide by themselves', () => {
   test('04 stays processing for as long as it is not decided; an operator may', async () => {
     const payer = await openPayer(world);
     const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('04') }]);
+    // Sent and written down, before time leaps over the call.
+    await until(async () => ((await lineNow(world, line)).status === 'processing' ? true : undefined));
+    await world.gateway.dispatcher.idle();
     await world.pass(60_000);
     await world.pass(3_600_000);
     expect((await lineNow(world, line)).status).toBe('processing');
