@@ -304,6 +304,25 @@ describe('afterwards', () => {
     expect([world.payment.status, world.toMerchant, world.toSuspense]).toEqual(['approved', 1000n, 0n]);
   });
 
+  test('an order that was refused, and is then said to be taken, carries no payment: its customer may try again', () => {
+    const world = newWorld();
+    hear(world, notSent, 10, false);
+    world.attempt = { ...world.attempt, status: 'declined' };
+    hear(world, { kind: 'waiting', providerReference: null }, 20);
+    expect([world.payment.status, world.session.status]).toEqual(['pending', 'ACTIVE']);
+    expect(hear(world, paid, 30).alarm).toBe('late_acceptance');
+    expect([world.payment.status, world.toMerchant, world.toSuspense]).toEqual(['approved', 1000n, 0n]);
+  });
+
+  test('late money is set aside for a payment that is read as open only if it still is as it was read', () => {
+    const world = newWorld();
+    hear(world, notSent, 10, false);
+    world.payment = { ...world.payment, status: 'processing', attempt_id: 'att_02' };
+    const late = hear(world, paid, 20);
+    expect(late.alarm).toBe('late_success');
+    expect(late.change?.updates?.map(({ table }) => table)).toEqual(['attempt', 'payment']);
+  });
+
   test.each<[string, Partial<Session>]>([
     ['has been paid by another payment', { status: 'CONSUMED', submitting_payment_id: `${txn}2` }],
     ['is being paid by another payment', { submitting_payment_id: `${txn}2` }],

@@ -92,6 +92,8 @@ function takenLate(rows: SettlementRows, word: Word): SettlementRows | undefined
   const { attempt, payment, session } = rows;
   if (word.kind !== 'approved' && word.kind !== 'waiting') return undefined;
   if (attempt.method !== 'mobile_money' || attempt.status === 'approved' || !isFree(payment)) return undefined;
+  // Refused, and then accepted: an attempt that is closed for good can carry no payment.
+  if (word.kind === 'waiting' && attempt.status !== 'not_sent' && attempt.status !== 'waiting') return undefined;
   if (session?.status !== 'ACTIVE' || session.submitting_payment_id !== null) return undefined;
   return { ...rows, session: { ...session, submitting_payment_id: payment.id } };
 }
@@ -248,9 +250,17 @@ function attemptOnly(
   const alarm = weighed.kind === 'late_money' ? 'late_success' : weighed.alarm;
   const said = alarm === undefined ? {} : { alarm };
   if (weighed.kind === 'nothing') return { payment, attempt, ...said };
-  const updates = [updateAttempt(attempt, weighed.row)];
+  // That nobody waits for it was read of a payment that is open: it has to be so still.
+  const tells = weighed.kind === 'late_money' || weighed.alarm === 'late_acceptance';
+  const held = tells && !isFinal(payment.status) ? [guardPayment(payment)] : [];
+  const updates = [updateAttempt(attempt, weighed.row), ...held];
   const transfers = weighed.kind === 'late_money' ? [lateTransfer(attempt, context)] : [];
   return { change: { updates, transfers }, payment, attempt: { ...attempt, ...weighed.row }, ...said };
+}
+
+/** Writes what is there. */
+function guardPayment({ shard, id, version, refunding_minor }: Payment): Update {
+  return { table: 'payment', shard, id, version, row: { refunding_minor } };
 }
 
 function lateTransfer(attempt: Attempt, context: SettlementContext): Transfer {
