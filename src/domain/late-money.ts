@@ -6,7 +6,7 @@
  */
 
 import { updateAttempt } from './attempt-settlement.ts';
-import type { Change, Transfer } from './change.ts';
+import type { Change, Transfer, Update } from './change.ts';
 import { paymentTransfers, suspenseAccount, transitAccount } from './ledger.ts';
 import { isFinal } from './payment.ts';
 import type { Attempt, Payment } from './records.ts';
@@ -17,9 +17,10 @@ export type LateTarget = (typeof LATE_TARGETS)[number];
 
 /** The `reason` of an attempt whose late money lies in suspense. */
 export const LATE_WAITS = 'late_success';
-/** And once it was booked. */
+/** And once it was booked to the merchant. */
+export const LATE_KEPT = 'late_success_kept';
 const BOOKED = {
-  merchant: 'late_success_kept',
+  merchant: LATE_KEPT,
   payer: 'late_success_given_back',
 } as const satisfies Record<LateTarget, string>;
 
@@ -48,13 +49,17 @@ export interface Booking {
 
 /**
  * What booking it writes; it has to be waiting. The merchant gets what the payment would have brought, at once: the fee is
- * ours as ever. `ids` are two fresh transfer ids.
+ * ours as ever. `ids` are two fresh transfer ids; `held` is written with it.
  */
 export function bookLate(
   attempt: Attempt,
   payment: Payment,
   to: LateTarget,
-  { ids, now }: { readonly ids: readonly [string, string]; readonly now: number },
+  {
+    ids,
+    now,
+    held,
+  }: { readonly ids: readonly [string, string]; readonly now: number; readonly held: readonly Update[] },
 ): Booking {
   const row = { reason: BOOKED[to] };
   const transfers =
@@ -63,7 +68,7 @@ export function bookLate(
   if (moved !== attempt.amount_minor)
     throw new Error(`${attempt.id} has brought another amount than its payment asks for`);
   return {
-    change: { updates: [updateAttempt(attempt, row)], transfers },
+    change: { updates: [updateAttempt(attempt, row), ...held], transfers },
     attempt: { ...attempt, ...row, version: attempt.version + 1 },
   };
 }

@@ -6,6 +6,7 @@
  */
 
 import { isOpen } from '../domain/attempt.ts';
+import type { Update } from '../domain/change.ts';
 import { bookLate, type LateTarget, lateMoneyOf, whyNotKept } from '../domain/late-money.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { findPayment } from './archive-find.ts';
@@ -41,7 +42,8 @@ export async function bookLateMoney(
   const ids = [newId(deps, 'trf', shard), newId(deps, 'trf', shard)] as const;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const { attempt: before, payment } = await requireLate(deps, attemptId, verdict.to);
-    const { change, attempt } = bookLate(before, payment, verdict.to, { ids, now: deps.clock.now() });
+    const held = verdict.to === 'merchant' ? await heldOf(deps, payment) : [];
+    const { change, attempt } = bookLate(before, payment, verdict.to, { ids, now: deps.clock.now(), held });
     if ((await commitOnce(deps, shard, commandId, change, LOOK)) === 'lost') continue;
     const booked = { attempt, payment };
     tell(deps, booked, verdict);
@@ -58,11 +60,22 @@ export async function requireLate(
 ): Promise<LateRows> {
   const attempt = await requireAttempt(deps, attemptId);
   requireWaiting(attempt);
-  // What is final never changes again, so that no guard has to hold the payment.
   const payment = await findPayment(deps, attempt.shard, attempt.payment_id);
   if (payment === undefined) throw new Error(`attempt ${attempt.id} has lost its payment`);
-  if (to === 'merchant') requireKeepable(payment);
+  if (to === 'merchant') await requireKeepable(deps, payment);
   return { attempt, payment };
+}
+
+/**
+ * Of two operators who book two attempts of one payment, one loses and looks again. A payment that has been archived cannot be
+ * written: its other attempts went with it.
+ */
+async function heldOf(
+  { store }: Pick<Deps, 'store'>,
+  { shard, id, version, refunding_minor }: Payment,
+): Promise<Update[]> {
+  const isLive = (await store.payment.get(shard, id)) !== undefined;
+  return isLive ? [{ table: 'payment', shard, id, version, row: { refunding_minor } }] : [];
 }
 
 function requireWaiting(attempt: Attempt): void {
@@ -82,12 +95,18 @@ function requireWaiting(attempt: Attempt): void {
   throw new OperatorError(`${id} is ${status}, and none of its money lies in suspense: ${instead}`);
 }
 
-function requireKeepable(payment: Payment): void {
-  const why = whyNotKept(payment);
-  if (why === undefined) return;
-  const { id, status } = payment;
-  if (why === 'open') throw new OperatorError(`${id} is ${status}: wait until it has ended`);
-  throw new OperatorError(`${id} is ${status}, and so was paid without this: give it back, and say --to payer`);
+/** A merchant gets the money of one order once: by this payment, by another one of its session, or by another attempt. */
+async function requireKeepable({ store }: Pick<Deps, 'store'>, payment: Payment): Promise<void> {
+  const { shard, id, status, session_id } = payment;
+  if (whyNotKept(payment) === 'open') throw new OperatorError(`${id} is ${status}: wait until it has ended`);
+  const instead = 'give it back, and say --to payer';
+  if (whyNotKept(payment) === 'paid') {
+    throw new OperatorError(`${id} is ${status}, and so was paid without this: ${instead}`);
+  }
+  const paid = (await store.payment.ofSession(shard, session_id)).find((other) => whyNotKept(other) === 'paid');
+  if (paid !== undefined) throw new OperatorError(`the order of ${id} was paid by ${paid.id}: ${instead}`);
+  const [kept] = await store.keptAttempts(shard, id);
+  if (kept !== undefined) throw new OperatorError(`${id} has brought its merchant the money of ${kept.id}: ${instead}`);
 }
 
 function tell(deps: Pick<Deps, 'log'>, { attempt, payment }: LateRows, { to, by, why }: LateVerdict): void {

@@ -5,10 +5,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../../src/connectors/scripted-upstream.ts';
 import type { Attempt } from '../../src/domain/records.ts';
+import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import { OperatorError } from '../../src/usecases/operator.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { bearerOf, collect, expectRefusal, numberEnding, payByPhone, rowsOf, statusOf, until } from './flows.ts';
+import {
+  bearerOf,
+  collect,
+  collectWith,
+  expectRefusal,
+  numberEnding,
+  payByPhone,
+  payFromWallet,
+  rowsOf,
+  statusOf,
+  until,
+} from './flows.ts';
 import { availableOf, commitBatch, lineNow, openPayer } from './payout-lines.ts';
 import { attemptOf, callBack } from './phone-payments.ts';
 import { minted, readBack, refund, refunded } from './refund-flows.ts';
@@ -153,5 +166,30 @@ describe('a payment whose submit was turned away', () => {
     expect(await statusOf(world, paying)).toBe(status);
     expectRefusal(await payByPhone(world, paying, numberEnding('42')), 401, '1001', 'SESSION_CONSUMED');
     expect(await triesOf(paying.transaction_id)).toHaveLength(1);
+  });
+
+  const bookToMerchant = ({ id }: Tried) =>
+    bookLateMoney(world.gateway.deps, id, { to: 'merchant', by: 'amina', why: 'a test' });
+
+  test('and that has failed is its merchant’s once, whichever of its tries paid late', async () => {
+    const { paying, first } = await turnedAway();
+    await world.clock.advance(1);
+    expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
+    const second = await tryOf(paying.transaction_id, 1);
+    await hearOf(second, 'FAILED');
+    expect(await statusOf(world, paying)).toBe('failed');
+    for (const tried of [first, second]) await hearOf(tried, 'SUCCESSFUL');
+    const booked = await Promise.allSettled([first, second].map(bookToMerchant));
+    expect(booked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    for (const tried of [first, second]) await expect(bookToMerchant(tried)).rejects.toThrow(OperatorError);
+  });
+
+  test('and whose session has paid otherwise is not its merchant’s a second time', async () => {
+    const { paying, first } = await turnedAway();
+    const other = { ...paying, ...(await collectWith(world, paying.token, 'none')) };
+    expect((await payFromWallet(world, other, await world.wallet())).json.status).toBe('approved');
+    expect(await statusOf(world, paying)).toBe('cancelled');
+    await hearOf(first, 'SUCCESSFUL');
+    await expect(bookToMerchant(first)).rejects.toThrow('was paid by');
   });
 });
