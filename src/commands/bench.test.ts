@@ -11,15 +11,22 @@ test('its options and its exit status are handed on', async () => {
   const program = join(folder, 'main.mjs');
   const seen = join(folder, 'seen.json');
   const script = `import { writeFileSync } from 'node:fs';
-writeFileSync(process.env.SEEN, JSON.stringify(process.argv.slice(2)));
+const named = ['MTN_MOMO_BASE_URL', 'MASTER_KEY', 'DATABASE_URL'].filter((name) => name in process.env);
+writeFileSync(process.env.SEEN, JSON.stringify([...process.argv.slice(2), ...named]));
 if (process.argv[2] === 'die') process.kill(process.pid, 'SIGKILL');
 process.exitCode = 3;`;
   await writeFile(program, script);
-  const around = { env: { SEEN: seen }, write: () => undefined, writeError: () => undefined };
+  // The way to upstreams and the keys of a gateway that is configured here are none of its business.
+  const env = { SEEN: seen, DATABASE_URL: 'postgresql://x', MTN_MOMO_BASE_URL: 'http://x', MASTER_KEY: 'x' };
+  const around = { env, write: () => undefined, writeError: () => undefined };
   const args = ['payments', '--quick', '--json', 'x.json', '--help'];
   expect(await bench(around, args, program)).toBe(3);
-  expect(JSON.parse(await readFile(seen, 'utf8'))).toEqual(args);
+  expect(JSON.parse(await readFile(seen, 'utf8'))).toEqual([...args, 'DATABASE_URL']);
   expect(await bench(around, ['die'], program)).toBe(137);
+  await rm(seen);
+  const production = { ...around, env: { ...env, GATEWAY_MODE: 'production' } };
+  expect(await bench(production, args, program)).toBe(1);
+  await expect(readFile(seen)).rejects.toThrow('ENOENT');
   await rm(folder, { recursive: true });
 });
 

@@ -17,6 +17,13 @@ const BENCH = fileURLToPath(new URL('../../bench/main.js', import.meta.url));
 /** A shell's word for a program that was ended by a signal is this and the signal's number. */
 const BY_SIGNAL = 128;
 
+/** What leads to a gateway's own upstreams, or changes what is measured: none of it is the bench's. */
+const NOT_ITS = /^(MTN_MOMO_|CARDNET_|SMS_|OTEL_|MASTER_KEY|HOST$|TRUST_PROXY$|GATEWAY_MODE$)/;
+
+function environmentOf(around: Surroundings): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(around.env).filter(([name]) => !NOT_ITS.test(name)));
+}
+
 /** Runs it to its end. Returns the exit status. */
 export async function bench(around: Surroundings, args: readonly string[], program: string = BENCH): Promise<number> {
   if (!existsSync(program)) {
@@ -24,7 +31,12 @@ export async function bench(around: Surroundings, args: readonly string[], progr
     printError(around, new OperatorError(`the bench is not part of this installation: ${way}`), false);
     return 1;
   }
-  const child = spawn(process.execPath, [program, ...args], { stdio: 'inherit', env: around.env });
+  if (around.env.GATEWAY_MODE === 'production') {
+    const way = 'run it on a machine of its own, without GATEWAY_MODE';
+    printError(around, new OperatorError(`the bench makes and drops databases, and loads the server: ${way}`), false);
+    return 1;
+  }
+  const child = spawn(process.execPath, [program, ...args], { stdio: 'inherit', env: environmentOf(around) });
   // It puts away what it has started: wait for it. A terminal tells both of Ctrl+C; whoever ends this process by its id, this one.
   const outlive = (): void => undefined;
   const handOn = (): void => void child.kill('SIGTERM');
