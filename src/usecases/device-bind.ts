@@ -8,6 +8,7 @@
 import type { Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { deviceColumns, updateSession } from '../domain/session.ts';
+import { CommitUnknown } from '../store/errors.ts';
 import type { Deps } from './deps.ts';
 import { settle } from './perform.ts';
 
@@ -19,11 +20,17 @@ export function bindDevice(deps: Pick<Deps, 'store'>, session: Session, fingerpr
     first = undefined;
     return known;
   };
-  return settle(deps.store, read, (found) => {
-    if (found === undefined) throw new Refusal(1001);
-    const columns = deviceColumns(found, fingerprint);
-    if (columns.device_fingerprint === undefined) return { answer: found };
-    const change = { updates: [updateSession(found, columns)] };
-    return { change, answer: { ...found, ...columns, version: found.version + 1 } };
+  const bind = (): Promise<Session> =>
+    settle(deps.store, read, (found) => {
+      if (found === undefined) throw new Refusal(1001);
+      const columns = deviceColumns(found, fingerprint);
+      if (columns.device_fingerprint === undefined) return { answer: found };
+      const change = { updates: [updateSession(found, columns)] };
+      return { change, answer: { ...found, ...columns, version: found.version + 1 } };
+    });
+  // Whether it is bound can be read: nobody has to be told that a call is in doubt which has not begun.
+  return bind().catch((error: unknown) => {
+    if (error instanceof CommitUnknown) return bind();
+    throw error;
   });
 }

@@ -1,5 +1,8 @@
 /** The first device that a session shows is bound to it, on whatever call, also when two show themselves at once. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sessionTokenParts } from '../../src/domain/session-token.ts';
+import { CommitUnknown } from '../../src/store/errors.ts';
+import { bindDevice } from '../../src/usecases/device-bind.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { collectBody, mint, openWorld, type World } from '../support/world.ts';
 
@@ -71,4 +74,20 @@ test('another currency than the session’s is drift, a missing number and PIN a
       ],
     });
   }
+});
+
+test('whether a commit that is not heard of has bound it is read: nobody is told that the call is in doubt', async () => {
+  const { token } = await mint(world, merchant);
+  const { store } = world.gateway.deps;
+  const session = await store.session.caller(merchant.merchant.shard, sessionTokenParts(token)?.sessionId ?? '');
+  if (session === undefined) throw new Error('the session is gone');
+  let commits = 0;
+  const commit: typeof store.commit = async (change) => {
+    const outcome = await store.commit(change);
+    commits += 1;
+    if (commits === 1) throw new CommitUnknown();
+    return outcome;
+  };
+  const bound = await bindDevice({ store: { ...store, commit } }, session, DEVICES[0] ?? '');
+  expect([bound.device_fingerprint, commits]).toEqual([DEVICES[0], 1]);
 });
