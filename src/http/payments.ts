@@ -9,7 +9,8 @@ import { Type } from 'typebox';
 import { CODE_RESEND_CALLS, CODE_TRIES, CODE_WINDOW_MS, type Left } from '../domain/one-time-code.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Submitted } from '../domain/submission.ts';
-import { type CodeResent, type ResendCalls, resendCode } from '../usecases/code-resend.ts';
+import type { CodeCalls } from '../usecases/code-calls.ts';
+import { type CodeResent, resendCode } from '../usecases/code-resend.ts';
 import { type CodeVerified, verifyCode } from '../usecases/code-verify.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { type Collected, collectPayment } from '../usecases/payment-collect.ts';
@@ -137,14 +138,14 @@ const RESENDS: Guard = { name: 'resends', calls: CODE_RESEND_CALLS, seconds: COD
 
 function codeRoutes(deps: Deps): Route[] {
   const seal = deps.secrets.sealPaymentId;
-  const calls = slidingWindow(deps.clock, RESENDS);
+  const [verifications, resends] = [slidingWindow(deps.clock, CODES), slidingWindow(deps.clock, RESENDS)];
   return [
     defineRoute({
       method: 'POST',
       path: '/payments/verify-otp',
       operationId: 'verifyCode',
       summary: 'Verify a one-time code',
-      description: 'Five codes are evaluated in five minutes per payment; the sixth answers 1301, right or wrong.',
+      description: 'Five calls in five minutes per payment; the sixth answers 1301, right or wrong.',
       credential: 'session',
       limit: 'none',
       loadClass: 'finish',
@@ -162,7 +163,7 @@ function codeRoutes(deps: Deps): Route[] {
             status: 200,
             value: presentVerified(verified, seal, call.language),
           })),
-          call.tellLeft,
+          codeCalls(verifications, call),
         ),
     }),
     defineRoute({
@@ -190,24 +191,31 @@ function codeRoutes(deps: Deps): Route[] {
             status: 200,
             value: presentResent(resent, seal, call.language),
           })),
-          resendCalls(calls, call),
+          codeCalls(resends, call),
         ),
     }),
   ];
 }
 
-/** Counts a call by its payment. Of calls and resends those are told that are sooner used up. */
-function resendCalls(window: SlidingWindow, { tellLeft }: Pick<Call, 'tellLeft'>): ResendCalls {
+/** Counts a call by its payment. Of calls and what the code has left those are told that are sooner used up. */
+function codeCalls(window: SlidingWindow, { tellLeft }: Pick<Call, 'tellLeft'>): CodeCalls {
   let calls: Left | undefined;
+  let kept: Left | undefined;
+  const say = (): void => {
+    const least = calls === undefined || (kept !== undefined && kept.count <= calls.count) ? kept : calls;
+    if (least !== undefined) tellLeft(least);
+  };
   return {
     count(payment) {
       const { allowed, remaining, reset, retryAfter } = window.take(payment.id);
       calls = { count: remaining, seconds: reset };
+      if (allowed) return say();
       tellLeft(calls);
-      if (!allowed) throw new Refusal(1301, { transactionId: payment.id, retryAfter });
+      throw new Refusal(1301, { transactionId: payment.id, retryAfter });
     },
-    tell(resends) {
-      tellLeft(calls !== undefined && calls.count < resends.count ? calls : resends);
+    tell(left) {
+      kept = left;
+      say();
     },
   };
 }

@@ -41,7 +41,7 @@ import {
   type UsedReceipt,
 } from './idempotency.ts';
 import { type JsonBody, readFormBody } from './json-body.ts';
-import { FAILED_AUTHENTICATIONS, guardHeaders, type Limits, limitHeaders } from './limits.ts';
+import { FAILED_AUTHENTICATIONS, type Guard, guardHeaders, type Limits, limitHeaders } from './limits.ts';
 import { type FileRule, isForm, readForm, type UploadedFile } from './multipart.ts';
 import {
   hasBody,
@@ -53,6 +53,7 @@ import {
 } from './request-headers.ts';
 import { type Call, fullPath, type Rendered, type Route, type Streamed } from './route.ts';
 import { type BodyShape, createBodyShape, createParamsShape, dropNulls, type Shape } from './shape.ts';
+import { type SlidingWindow, slidingWindow } from './sliding-window.ts';
 import type { Streams } from './streams.ts';
 import type { UploadSlots } from './upload-slots.ts';
 
@@ -77,7 +78,12 @@ interface Kept {
   readonly params: Shape | undefined;
   readonly query: BodyShape | undefined;
   readonly turns: Turns;
+  /** Of a route with a guard: its calls by their sender, whatever they are about. */
+  readonly calls: SlidingWindow | undefined;
 }
+
+/** A guard counts by payment, and only calls that find one; never scaled, and far above what any guard lets through. */
+const GUARDED_CALLS: Guard = { name: 'calls', calls: 120, seconds: 60 };
 
 export interface Pipeline {
   /** Runs when the headers are there: refuses what is no JSON, and starts to look the caller up. */
@@ -92,6 +98,7 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
     params: route.params === undefined ? undefined : createParamsShape(route.params),
     query: route.querystring === undefined ? undefined : createBodyShape(route.querystring),
     turns: createTurns(parts.clock),
+    calls: route.guard === undefined ? undefined : slidingWindow(parts.clock, GUARDED_CALLS),
   };
   const pattern = fullPath(route);
 
@@ -147,6 +154,7 @@ async function answerCall(
   exchange.guard = undefined;
   exchange.merchantId = known?.merchant.id;
   countCall(parts, route, known, reply);
+  countGuarded(kept, known, reply);
   // Of two fingerprints none is chosen, so none may be bound.
   if (headers?.duplicate !== undefined) throw refuseField(1110, headers.duplicate, 'DUPLICATE_HEADER');
   const caller = await withDevice(parts, known);
@@ -250,6 +258,14 @@ function addressOf(parts: PipelineParts, request: FastifyRequest): string {
 function countCall(parts: PipelineParts, route: Route, caller: Caller, reply: FastifyReply): void {
   if (route.limit === 'none' || caller === undefined) return;
   countBy(parts, reply, route.limit, senderOf(caller), caller.merchant);
+}
+
+/** Before anything is read or remembered: what no guard counts is bounded all the same. */
+function countGuarded({ calls }: Kept, caller: Caller, reply: FastifyReply): void {
+  if (calls === undefined || caller === undefined) return;
+  const { allowed, remaining, reset, retryAfter } = calls.take(senderOf(caller));
+  reply.headers(guardHeaders(GUARDED_CALLS, { count: remaining, seconds: reset }));
+  if (!allowed) throw new Refusal(1301, { retryAfter });
 }
 
 /** By whom calls and uploads are counted. */

@@ -8,6 +8,7 @@
 import type { ProofType } from '../domain/file-type.ts';
 import type { BrowserFacts, PaymentSubmitCommand, Submitted, SubmittedMethod } from '../domain/submission.ts';
 import type { PageView } from './checkout-read.ts';
+import type { CodeCalls } from './code-calls.ts';
 import { type CodeResent, resendCode } from './code-resend.ts';
 import { type CodeVerified, verifyCode } from './code-verify.ts';
 import type { Deps } from './deps.ts';
@@ -44,18 +45,19 @@ export function payOnPage(
   return captured((answering) => submitPayment(deps, caller, command, answering));
 }
 
+/** The page counts what it is asked for itself. */
+const UNCOUNTED: CodeCalls = { count: () => undefined, tell: () => undefined };
+
 /** @throws Refusal as the API's verify-otp does. */
 export function verifyOnPage(deps: Deps, { caller, payment }: PageView, code: string): Promise<CodeVerified> {
   const command = { payment_id: deps.secrets.sealPaymentId(payment.id), otp_code: code };
-  return captured((answering) => verifyCode(deps, caller, command, answering, () => undefined));
+  return captured((answering) => verifyCode(deps, caller, command, answering, UNCOUNTED));
 }
 
 /** @throws Refusal as the API's resend-otp does. */
 export function resendOnPage(deps: Deps, { caller, payment }: PageView): Promise<CodeResent> {
   const paymentId = deps.secrets.sealPaymentId(payment.id);
-  // The page counts what it is asked for itself.
-  const calls = { count: () => undefined, tell: () => undefined };
-  return captured((answering) => resendCode(deps, caller, paymentId, answering, calls));
+  return captured((answering) => resendCode(deps, caller, paymentId, answering, UNCOUNTED));
 }
 
 /** The proof of a transfer, already judged by its content. @throws Refusal as the API's upload does. */

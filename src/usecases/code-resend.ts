@@ -6,18 +6,12 @@
  */
 
 import type { Update } from '../domain/change.ts';
-import {
-  CODE_LIFE_MS,
-  CODE_RESENDS,
-  expiryWithCode,
-  type Left,
-  resendsLeft,
-  writeCode,
-} from '../domain/one-time-code.ts';
+import { CODE_LIFE_MS, CODE_RESENDS, expiryWithCode, resendsLeft, writeCode } from '../domain/one-time-code.ts';
 import { refuseState } from '../domain/payment.ts';
 import type { OneTimeCode, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { SessionCaller } from './callers.ts';
+import { type CodeCalls, countedOnce } from './code-calls.ts';
 import { sendCode } from './code-send.ts';
 import type { Deps } from './deps.ts';
 import { readByPaymentId } from './payment-read.ts';
@@ -31,37 +25,27 @@ export interface CodeResent {
   readonly expiresAt: number;
 }
 
-/** What counts the calls for another code, beside the resends that a payment has in all. */
-export interface ResendCalls {
-  /** Counts this call, whatever comes of it. @throws Refusal 1301 when there have been too many. */
-  count(payment: Payment): void;
-  /** Hears how many resends are left, each time that is known better: the last word is the answer's. */
-  tell(left: Left): void;
-}
-
 /** @throws Refusal 1204, 1205 or 1301. */
 export async function resendCode(
   deps: Deps,
   caller: SessionCaller,
   paymentId: string,
   answering: Answering<CodeResent>,
-  calls: ResendCalls,
+  calls: CodeCalls,
 ): Promise<Reply> {
   const text = writeCode(deps.random.below(1_000_000));
   let resent: CodeResent | undefined;
-  let isCounted = false;
+  const countOnce = countedOnce(calls);
   const reply = await perform(
     deps.store,
     answering,
     async () => {
       const { payment, code } = await readRows(deps, caller, paymentId);
-      // What has lost to a neighbour reads again, and is still one call.
-      if (!isCounted) calls.count(payment);
-      isCounted = true;
       calls.tell(resendsLeft(code, payment.expires_at, deps.clock.now()));
       return { payment, code };
     },
     ({ payment, code }) => {
+      countOnce(payment);
       const now = deps.clock.now();
       const fresh = requireResendable(payment, code, now);
       const expiresAt = now + CODE_LIFE_MS;

@@ -13,6 +13,7 @@ import type { Account, OneTimeCode, Payment, Wallet } from '../domain/records.ts
 import { Refusal } from '../domain/refusal.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
+import { type CodeCalls, countedOnce } from './code-calls.ts';
 import type { Deps } from './deps.ts';
 import { readByPaymentId } from './payment-read.ts';
 import { approvedStep } from './payment-submit-wallet.ts';
@@ -40,23 +41,29 @@ interface Rows {
   readonly left: Left;
 }
 
-/** `tell` hears how many tries are left, each time that is known better: the last word is the answer's. */
+/** @throws Refusal 1201, 1204, 1205, 1301 or 1302. */
 export function verifyCode(
   deps: Deps,
   caller: SessionCaller,
   command: CodeVerifyCommand,
   answering: Answering<CodeVerified>,
-  tell: (left: Left) => void,
+  calls: CodeCalls,
 ): Promise<Reply> {
+  const countOnce = countedOnce(calls);
   return perform(
     deps.store,
     answering,
     async () => {
       const rows = await readRows(deps, caller, command.payment_id);
-      tell(rows.left);
+      calls.tell(rows.left);
       return rows;
     },
-    (rows) => decide(deps, rows, command.otp_code, tell),
+    (rows) => {
+      // The limits come before the state: the sixth try answers 1301, right or wrong (contract §8).
+      requireTry(rows);
+      countOnce(rows.payment);
+      return decide(deps, rows, command.otp_code, calls.tell);
+    },
   );
 }
 
@@ -71,14 +78,13 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): P
   return { payment, code, wallet, account, left: triesLeft(code, deps.clock.now()) };
 }
 
-function decide(deps: Deps, rows: Rows, given: string, tell: (left: Left) => void): Decision<CodeVerified> {
-  const { payment, code, wallet, left } = rows;
+function requireTry({ payment, left: { count, seconds } }: Rows): void {
+  if (count === 0) throw new Refusal(1301, { transactionId: payment.id, retryAfter: seconds, words: { seconds } });
+}
+
+function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']): Decision<CodeVerified> {
+  const { payment, code, wallet } = rows;
   const now = deps.clock.now();
-  // The limit comes before the state: the sixth try answers 1301, right or wrong (contract §8).
-  if (left.count === 0) {
-    const { seconds } = left;
-    throw new Refusal(1301, { transactionId: payment.id, retryAfter: seconds, words: { seconds } });
-  }
   if (code === undefined || payment.status !== 'pending_otp_verification' || payment.expires_at <= now) {
     throw refuseState(payment);
   }

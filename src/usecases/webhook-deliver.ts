@@ -3,7 +3,7 @@
  *
  * Invariant: an event is posted only while this process holds its lease, and counts as delivered only once that is
  * committed; whoever dies in between leaves it to the round, and the receiver gets the same event again under the same
- * id. A receiver that hangs delays no other merchant's events, not even those for the same host.
+ * id. A merchant's receiver that hangs delays no other merchant's events, not even those for the same host.
  */
 
 import type { WebhookEvent } from '../domain/records.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { bearerOf, codeOn, collect, expectRefusal } from './flows.ts';
+import { bearerOf, codeOn, collect, expectRefusal, freshKey } from './flows.ts';
 import { MINT } from './mints.ts';
 import { askCode } from './route-samples.ts';
 
@@ -130,6 +130,24 @@ describe('traffic', () => {
     const late = await call('/payments/resend-otp', { payment_id });
     expectRefusal(late, 409, '1205');
     expect(standing(late)).toMatchObject({ name: 'resends', quota: 5, window: 300, rest: 3 });
+  });
+
+  test('does not leave calls about codes unbounded that find no payment', async () => {
+    const world = await worldAt('0.02');
+    const { token, payment_id } = await collect(world, await world.merchant());
+    const forged = payment_id.slice(0, -2) + (payment_id.endsWith('AA') ? 'BB' : 'AA');
+    for (const path of ['/payments/verify-otp', '/payments/resend-otp']) {
+      const call = () =>
+        world.call('POST', path, {
+          bearer: token,
+          body: { payment_id: forged, otp_code: '123456' },
+          headers: freshKey(),
+        });
+      for (let calls = 1; calls <= 120; calls += 1) expect((await call()).json.error_code).toBe('1204');
+      const refused = await call();
+      expectRefusal(refused, 429, '1301');
+      expect(standing(refused)).toMatchObject({ name: 'calls', quota: 120, window: 60, rest: 0 });
+    }
   });
 });
 
