@@ -1,5 +1,5 @@
 /**
- * A carrier that answers after a minute, and a receiver that trickles one byte a second: neither keeps connections or memory
+ * A carrier that answers after a minute, and receivers that trickle one byte a second: none keeps connections or memory
  * of ours for longer than its deadline, and nobody else waits for them.
  *
  * The gateway's time passes four times as fast as ours; the carrier's does not, so that its answer is four minutes away.
@@ -67,25 +67,46 @@ test('a carrier that answers after a minute: submits are answered pending, and w
   await world.carrier({});
 });
 
-test('a receiver that trickles one byte a second is left when its time is over, and tried again', async () => {
-  const trickle = (response: ServerResponse): void => {
-    response.writeHead(200, { 'content-length': 10_000 });
-    // A quarter of a second of ours is a second of the gateway's.
-    const timer = setInterval(() => response.write('o'), 250);
-    trickles.add(timer);
-    response.once('close', () => clearInterval(timer));
-  };
-  hooks = await openHooks(trickle);
-  const shop = shopFor(['wallet'], 3);
-  await shop.run(4, () => shop.orders.length >= 8);
-  const first = shop.orders[0]?.transaction_id ?? '';
-  // The second try comes although no answer to the first has ever ended.
-  await hooks.until((caught) => caught.filter(({ transactionId }) => transactionId === first).length >= 2);
+/** A quarter of a second of ours is a second of the gateway's. */
+function trickle(response: ServerResponse, write: (byte: string) => void): void {
+  const timer = setInterval(() => write('o'), 250);
+  trickles.add(timer);
+  response.once('close', () => clearInterval(timer));
+}
+
+/** Resolves when fewer posts than these stand open; those that were given up do not. */
+async function untilLeft(posts: number): Promise<void> {
   let held = hooks.held();
-  for (let looks = 0; looks < LOOKS && held >= shop.orders.length; looks += 1) {
+  for (let looks = 0; looks < LOOKS && held >= posts; looks += 1) {
     await pause(LOOK_EVERY_MS);
     held = hooks.held();
   }
-  expect(held, 'posts that were given up do not stand').toBeLessThan(shop.orders.length);
+  expect(held, 'posts that were given up do not stand').toBeLessThan(posts);
+}
+
+test('a receiver that trickles its status one byte a second is left when its time is over, and tried again', async () => {
+  hooks = await openHooks((response) => {
+    response.socket?.write('HTTP/1.1 200 ');
+    trickle(response, (byte) => response.socket?.write(byte));
+  });
+  const shop = shopFor(['wallet'], 3);
+  await shop.run(4, () => shop.orders.length >= 8);
+  const first = shop.orders[0]?.transaction_id ?? '';
+  // The second try comes although no answer to the first has ever begun.
+  await hooks.until((caught) => caught.filter(({ transactionId }) => transactionId === first).length >= 2);
+  await untilLeft(shop.orders.length);
+  expect(shop.wrongs).toEqual([]);
+});
+
+test('a receiver that trickles its body one byte a second has taken the webhook, and is left when its time is over', async () => {
+  hooks = await openHooks((response) => {
+    response.writeHead(200, { 'content-length': 10_000 });
+    trickle(response, (byte) => response.write(byte));
+  });
+  const shop = shopFor(['wallet'], 4);
+  await shop.run(4, () => shop.orders.length >= 8);
+  await hooks.until((caught) => caught.length >= shop.orders.length);
+  await untilLeft(shop.orders.length);
+  expect(hooks.caught).toHaveLength(shop.orders.length);
   expect(shop.wrongs).toEqual([]);
 });
