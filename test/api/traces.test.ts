@@ -258,11 +258,12 @@ test('nothing of people and money is told', async () => {
     phone.msisdn,
     phone.msisdn.slice(1),
     '12.50',
-    '1250',
     'Boutique Kivu',
   ]) {
     expect(told).not.toContain(word);
   }
+  // Not as a value; within an identifier or an instant it stands by chance.
+  expect(told).not.toMatch(/(?<![0-9a-f])1250(?![0-9a-f])/);
 });
 
 test('a caller cannot have more recorded than the operator wants', async () => {
