@@ -21,6 +21,7 @@ import {
 import type { Change, Transfer, Update } from './change.ts';
 import { suspenseAccount, transitAccount } from './ledger.ts';
 import { step } from './machine.ts';
+import type { PayoutLine, Refund } from './outgoing-records.ts';
 import type { Reason } from './reason.ts';
 import type { Attempt } from './records.ts';
 
@@ -50,6 +51,11 @@ export interface Outgoing {
    * ended without; nothing where the order has been paid already.
    */
   noteLate(attempt: Attempt): readonly Update[];
+}
+
+/** The attempt has not paid, and will not. */
+export function isNotPaid(fact: OutgoingFact): boolean {
+  return fact === 'upstream_refused' || fact === 'attempt_not_taken';
 }
 
 export interface OutgoingSettlement {
@@ -143,18 +149,35 @@ function attemptOnly(
   return { change: { updates, transfers }, attempt: after, ...said };
 }
 
+/** What orders of every kind remember late attempts by. */
+type Remembering = Pick<PayoutLine | Refund, 'status' | 'late_attempt_id'>;
+
 /**
- * Which attempt an order has to remember, once `attempt` has moved without being waited for: one that was taken, or has
- * paid, which weighs more. Undefined: what it remembers stays. `known` is what it remembers by now.
+ * What an order writes of an attempt that has moved without being waited for: it remembers one that was taken, or has paid,
+ * which weighs more, until that has ended without. `late` is the one that it remembers by now. Undefined: nothing. What has
+ * failed keeps what its merchant reads of it.
  */
-export function lateAttempt(
-  attempt: Attempt,
-  known: { readonly id: string | null; readonly hasPaid: boolean },
-): string | null | undefined {
-  const isKnown = known.id === attempt.id;
-  if (attempt.status === 'approved') return isKnown || known.id === null || !known.hasPaid ? attempt.id : undefined;
-  if (isOpen(attempt.status)) return known.id === null ? attempt.id : undefined;
-  return isKnown ? null : undefined;
+export function lateColumns(order: Remembering, attempt: Attempt, late: Attempt | undefined) {
+  if (order.status === 'completed') return undefined;
+  const { id, status, provider_reference } = attempt;
+  const known = order.late_attempt_id;
+  const isKnown = known === id;
+  if (status === 'approved') {
+    if (known !== null && !isKnown && late?.status !== 'waiting') return undefined;
+    return { late_attempt_id: id, ...(order.status === 'failed' ? {} : { provider_reference }) };
+  }
+  if (isOpen(status)) return known === null ? { late_attempt_id: id } : undefined;
+  return isKnown ? { late_attempt_id: null } : undefined;
+}
+
+/**
+ * What an order writes when the attempt that it waited for has not paid, and the one that it remembers is still open: from
+ * then on it waits for that one. Undefined: that one has paid.
+ */
+export function onwardColumns(late: Attempt | undefined) {
+  if (late === undefined || !isOpen(late.status)) return undefined;
+  const { id: attempt_id, provider_reference } = late;
+  return { attempt_id, late_attempt_id: null, provider_reference };
 }
 
 function lateTransfer(attempt: Attempt, context: SettlementContext): Transfer {

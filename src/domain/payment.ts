@@ -203,6 +203,11 @@ function usualColumns({
   return { method, fee_minor, total_minor, msisdn, carrier, provider_reference, attempt_id, submitted_at };
 }
 
+/** Writes what is there: whoever has read the payment otherwise, or writes it at the same time, decides again. */
+export function guardPayment({ shard, id, version, refunding_minor }: Payment): Update {
+  return { table: 'payment', shard, id, version, row: { refunding_minor } };
+}
+
 /** A fact that contradicts what was told: never a caller's fault where an upstream stated it. */
 export class StateConflict extends Error {
   readonly status: PaymentStatus;

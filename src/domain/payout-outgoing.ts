@@ -5,11 +5,10 @@
  * change.
  */
 
-import { isOpen } from './attempt.ts';
 import type { SettlementContext } from './attempt-settlement.ts';
 import type { Change, Transfer, Update } from './change.ts';
 import { suspenseAccount, transitAccount, walletAccount } from './ledger.ts';
-import { lateAttempt, type Outgoing, type OutgoingFact } from './outgoing.ts';
+import { isNotPaid, lateColumns, type Outgoing, type OutgoingFact, onwardColumns } from './outgoing.ts';
 import type { PayoutLine } from './outgoing-records.ts';
 import {
   eventInsert,
@@ -47,30 +46,25 @@ export function lineOrder(line: PayoutLine, text: LineText, late?: Attempt): Out
     isItsOwn: (attempt) => line.attempt_id === attempt.id && !isPaidOut(line.status),
     waits: line.status === 'pending',
     move: (fact, reason, attempt, context) => {
-      const isNotPaid = fact === 'upstream_refused' || fact === 'attempt_not_taken';
-      if (isNotPaid && line.late_attempt_id !== null)
-        return goOnWith(line, line.late_attempt_id, late, { text, ...context });
+      const remembered = isNotPaid(fact) ? line.late_attempt_id : null;
+      if (remembered !== null) return goOnWith(line, remembered, late, { text, ...context });
       return afterWord(line, fact, reason, attempt, { text, ...context });
     },
     noteLate: (attempt) => noteLate(line, attempt, late),
   };
 }
 
-/** What has failed keeps what its merchant reads of it. */
 function noteLate(line: PayoutLine, attempt: Attempt, late: Attempt | undefined): Update[] {
-  const { shard, id, version, status } = line;
-  const late_attempt_id = lateAttempt(attempt, { id: line.late_attempt_id, hasPaid: late?.status !== 'waiting' });
-  if (status === 'completed' || late_attempt_id === undefined) return [];
-  const isPaying = attempt.status === 'approved' && !isPaidOut(status);
-  const row = { late_attempt_id, ...(isPaying ? { provider_reference: attempt.provider_reference } : {}) };
-  return [{ table: 'payout_line', shard, id, version, row }];
+  const row = lateColumns(line, attempt, late);
+  const { shard, id, version } = line;
+  return row === undefined ? [] : [{ table: 'payout_line', shard, id, version, row }];
 }
 
-/** The attempt that was waited for has not paid, and another one was taken: it has paid, or is waited for from now on. */
+/** The attempt that was waited for has not paid, and another one was taken: it is waited for from now on, or has paid. */
 function goOnWith(line: PayoutLine, attempt_id: string, late: Attempt | undefined, context: LineContext): Change {
-  if (late === undefined || !isOpen(late.status)) return endByLate(line, attempt_id, context);
+  const row = onwardColumns(late);
+  if (row === undefined) return endByLate(line, attempt_id, context);
   const { shard, id, version } = line;
-  const row = { attempt_id, late_attempt_id: null, provider_reference: late.provider_reference };
   return { updates: [{ table: 'payout_line', shard, id, version, row }] };
 }
 

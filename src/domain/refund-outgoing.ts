@@ -5,10 +5,10 @@
  * that writes it.
  */
 
-import { isOpen } from './attempt.ts';
 import type { Change, Update } from './change.ts';
 import { suspenseAccount, transitAccount } from './ledger.ts';
-import { lateAttempt, type Outgoing } from './outgoing.ts';
+import { isNotPaid, lateColumns, type Outgoing, onwardColumns } from './outgoing.ts';
+import { guardPayment } from './payment.ts';
 import { nextStartAt } from './payout.ts';
 import type { Attempt } from './records.ts';
 import {
@@ -29,8 +29,8 @@ export function refundOrder(rows: RefundRows, late?: Attempt): Outgoing {
     waits: refund.status === 'pending',
     noteLate: (attempt) => noteLate(rows, attempt, late),
     move: (fact, reason, attempt, context) => {
-      const isNotPaid = fact === 'upstream_refused' || fact === 'attempt_not_taken';
-      if (isNotPaid && refund.late_attempt_id !== null) return goOnWith(rows, refund.late_attempt_id, late, context);
+      const remembered = isNotPaid(fact) ? refund.late_attempt_id : null;
+      if (remembered !== null) return goOnWith(rows, remembered, late, context);
       const target = transitAccount(refund.shard, attempt.connector, refund.currency);
       const columns: RefundColumns =
         fact === 'attempt_not_taken'
@@ -41,7 +41,7 @@ export function refundOrder(rows: RefundRows, late?: Attempt): Outgoing {
   };
 }
 
-/** The attempt that was waited for has not paid, and another one was taken: it has paid, or is waited for from now on. */
+/** The attempt that was waited for has not paid, and another one was taken: it is waited for from now on, or has paid. */
 function goOnWith(
   rows: RefundRows,
   attempt_id: string,
@@ -49,10 +49,8 @@ function goOnWith(
   context: RefundContext,
 ): Change | undefined {
   const { shard, id, version, currency } = rows.refund;
-  if (late !== undefined && isOpen(late.status)) {
-    const row = { attempt_id, late_attempt_id: null, provider_reference: late.provider_reference };
-    return { updates: [{ table: 'refund', shard, id, version, row }] };
-  }
+  const row = onwardColumns(late);
+  if (row !== undefined) return { updates: [{ table: 'refund', shard, id, version, row }] };
   // That one's money was booked aside when it was heard of.
   const target = suspenseAccount(shard, currency);
   return moveRefund(rows, { fact: 'upstream_paid', reason: null, columns: { attempt_id }, target }, context)?.change;
@@ -60,16 +58,10 @@ function goOnWith(
 
 /** Of the payment nothing changes but its version: a refund that is being made of it is decided again, and sees this. */
 function noteLate({ refund, payment }: RefundRows, attempt: Attempt, late: Attempt | undefined): Update[] {
-  const late_attempt_id = lateAttempt(attempt, { id: refund.late_attempt_id, hasPaid: late?.status !== 'waiting' });
-  if (refund.status === 'completed' || late_attempt_id === undefined) return [];
-  const isPaying = attempt.status === 'approved' && !isRefundOver(refund.status);
-  const row = { late_attempt_id, ...(isPaying ? { provider_reference: attempt.provider_reference } : {}) };
+  const row = lateColumns(refund, attempt, late);
+  if (row === undefined) return [];
   const { shard, id, version } = refund;
-  const { id: payment_id, version: paymentVersion, refunding_minor } = payment;
-  return [
-    { table: 'refund', shard, id, version, row },
-    { table: 'payment', shard, id: payment_id, version: paymentVersion, row: { refunding_minor } },
-  ];
+  return [{ table: 'refund', shard, id, version, row }, guardPayment(payment)];
 }
 
 /** Opens an attempt at a refund. */

@@ -22,6 +22,7 @@ import { paymentTransfers, suspenseAccount, transitAccount } from './ledger.ts';
 import { step } from './machine.ts';
 import {
   factOfDecline,
+  guardPayment,
   isFinal,
   type Moved,
   movePayment,
@@ -256,11 +257,6 @@ function attemptOnly(
   const updates = [updateAttempt(attempt, weighed.row), ...held];
   const transfers = weighed.kind === 'late_money' ? [lateTransfer(attempt, context)] : [];
   return { change: { updates, transfers }, payment, attempt: { ...attempt, ...weighed.row }, ...said };
-}
-
-/** Writes what is there. */
-function guardPayment({ shard, id, version, refunding_minor }: Payment): Update {
-  return { table: 'payment', shard, id, version, row: { refunding_minor } };
 }
 
 function lateTransfer(attempt: Attempt, context: SettlementContext): Transfer {

@@ -8,6 +8,7 @@
 import { isOpen } from '../domain/attempt.ts';
 import type { Update } from '../domain/change.ts';
 import { bookLate, type LateTarget, lateMoneyOf, whyNotKept } from '../domain/late-money.ts';
+import { guardPayment } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { findPayment } from './archive-find.ts';
 import { requireAttempt } from './attempt-decide.ts';
@@ -70,12 +71,9 @@ export async function requireLate(
  * Of two operators who book two attempts of one payment, one loses and looks again. A payment that has been archived cannot be
  * written: its other attempts went with it.
  */
-async function heldOf(
-  { store }: Pick<Deps, 'store'>,
-  { shard, id, version, refunding_minor }: Payment,
-): Promise<Update[]> {
-  const isLive = (await store.payment.get(shard, id)) !== undefined;
-  return isLive ? [{ table: 'payment', shard, id, version, row: { refunding_minor } }] : [];
+async function heldOf({ store }: Pick<Deps, 'store'>, payment: Payment): Promise<Update[]> {
+  const isLive = (await store.payment.get(payment.shard, payment.id)) !== undefined;
+  return isLive ? [guardPayment(payment)] : [];
 }
 
 function requireWaiting(attempt: Attempt): void {
