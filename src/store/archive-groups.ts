@@ -6,7 +6,7 @@
  */
 
 import type { Prefix } from '../domain/ids.ts';
-import { LATE_WAITS } from '../domain/late-money.ts';
+import { LATE_KEPT, LATE_WAITS } from '../domain/late-money.ts';
 import { LAST_CLOSED_DAY } from './account-days.ts';
 import type { ArchivedTable } from './archive-tables.ts';
 
@@ -81,7 +81,8 @@ const EARLIER_ATTEMPTS: Group = {
   prefix: 'att',
   isFinal: `t.settled_at < ${CUTOFF} and t.next_inquiry_at is null and not ${isLate('t')} and not (t.payment_id = any(${ASKED_ABOUT}))
     and not exists (select from payment o where o.shard = t.shard and o.id = t.payment_id
-      and (o.completed_at is null or o.completed_at >= ${CUTOFF} or o.attempt_id = t.id or t.method = 'card'))
+      and (o.completed_at is null or o.completed_at >= ${CUTOFF} or o.attempt_id = t.id or t.method = 'card'
+        or t.reason = '${LATE_KEPT}'))
     and not exists (select from payout_line o where o.shard = t.shard and o.id = t.payment_id
       and (o.completed_at is null or o.completed_at >= ${CUTOFF} or t.id in (o.attempt_id, o.late_attempt_id)))
     and not exists (select from refund o where o.shard = t.shard and o.id = t.payment_id

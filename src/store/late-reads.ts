@@ -1,17 +1,19 @@
 /**
- * Attempts of payments whose money came late: those of which it lies in suspense, and those that brought it to a merchant.
+ * Attempts of payments whose money came late, and what else has paid their orders.
  *
  * Invariant: read on a connection of its own, because no index finds them: it looks through every live attempt. The archive
- * takes none of those that wait.
+ * takes none that waits, and none that was booked to a merchant before its payment.
  */
 
 import { LATE_KEPT } from '../domain/late-money.ts';
-import type { Attempt } from '../domain/records.ts';
+import type { Attempt, Payment } from '../domain/records.ts';
 import { isLate } from './archive-groups.ts';
 import { type LineOptions, openLine } from './line.ts';
 import type { Statement } from './pipeline.ts';
+import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
-import { columnsOf, listOf } from './tables.ts';
+import { type Column, columnsOf, listOf } from './tables.ts';
+import type { Row } from './wire.ts';
 
 const COLUMNS = columnsOf('attempt');
 
@@ -20,26 +22,40 @@ const LATE: Statement = {
   text: `select ${listOf(COLUMNS)} from attempt a where ${isLate('a')} and id > $1 order by id limit $2::int8`,
 };
 
-const KEPT: Statement = {
-  name: 'attempts_kept_late',
-  text: `select ${listOf(COLUMNS)} from attempt a where a.shard = $1::int2 and a.payment_id = $2 and a.reason = '${LATE_KEPT}'`,
+/** A session's payments bear its merchant and its reference, by which both places have them indexed. */
+const PAID_BY: Statement = {
+  name: 'order_paid_by',
+  text: `with siblings as (select p.id, p.status from ${inEither('payment')} p where p.shard = $1::int2
+    and p.merchant_id = $2 and p.customer_reference = $3 and p.session_id = $4)
+select id from siblings where status in ('approved', 'refunded')
+union all select a.id from attempt a where a.shard = $1::int2 and a.reason = '${LATE_KEPT}'
+  and a.payment_id in (select id from siblings)`,
 };
 
-/** Those of a payment whose late money was booked to its merchant. */
-export async function readKeptAttempts(options: LineOptions, shard: number, paymentId: string): Promise<Attempt[]> {
-  return readAttempts(options, KEPT, [String(shard), paymentId]);
+const PAID_BY_COLUMNS: readonly Column[] = [{ name: 'id', type: 'text' }];
+
+/** What has brought a merchant the money of a session: payments that were paid, and attempts whose late money it got. */
+export async function readPaidBy(options: LineOptions, payment: Payment): Promise<string[]> {
+  const { shard, merchant_id, customer_reference, session_id } = payment;
+  const values = [String(shard), merchant_id, customer_reference, session_id];
+  return (await readRows(options, PAID_BY, PAID_BY_COLUMNS, values)).map(({ id }) => String(id));
 }
 
 /** In the order of their ids, which is that of their making; those after `after`, if it is given. */
 export async function readLateAttempts(options: LineOptions, limit: number, after = ''): Promise<Attempt[]> {
-  return readAttempts(options, LATE, [after, String(limit)]);
+  // The columns are the record's fields.
+  return (await readRows(options, LATE, COLUMNS, [after, String(limit)])) as unknown as Attempt[];
 }
 
-async function readAttempts(options: LineOptions, statement: Statement, values: readonly string[]): Promise<Attempt[]> {
+async function readRows(
+  options: LineOptions,
+  statement: Statement,
+  columns: readonly Column[],
+  values: readonly string[],
+): Promise<Row[]> {
   const line = openLine(options);
   try {
-    // The columns are the record's fields.
-    return (await openReaders([line]).query(statement, COLUMNS, values)) as unknown as Attempt[];
+    return await openReaders([line]).query(statement, columns, values);
   } finally {
     await line.close();
   }

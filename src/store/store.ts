@@ -14,7 +14,7 @@ import { type ArchiveReads, openArchiveReads } from './archive-reads.ts';
 import { type Audited, type AuditFinding, auditAll, auditRecent } from './audit.ts';
 import { openCommitter } from './commit.ts';
 import { type MerchantEventFilter, pageOfEvents } from './event-lists.ts';
-import { readKeptAttempts, readLateAttempts } from './late-reads.ts';
+import { readLateAttempts, readPaidBy } from './late-reads.ts';
 import { type LedgerReads, openLedgerReads } from './ledger-reads.ts';
 import { type Line, openLine } from './line.ts';
 import { openNouns } from './noun-reads.ts';
@@ -49,8 +49,8 @@ export interface Store extends Nouns {
   upstreamSpan(question: UpstreamQuestion): Promise<UpstreamSpan>;
   /** Attempts of payments whose money came late and lies in suspense, in the order of their ids; those after `after`. */
   lateAttempts(limit: number, after?: string): Promise<Attempt[]>;
-  /** A payment's attempts whose late money was booked to its merchant. */
-  keptAttempts(shard: number, paymentId: string): Promise<Attempt[]>;
+  /** What has brought the merchant the money of this payment's session: ids of payments, and of attempts that paid late. */
+  orderPaidBy(payment: Payment): Promise<string[]>;
   /** Lines and balances of merchants' accounts, and lists of payments: long reads, on connections of their own. */
   readonly ledger: LedgerReads;
   listPayments(filter: PaymentFilter): Promise<ScannedPage<Payment>>;
@@ -140,7 +140,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     auditAll: () => auditAll(auditLine),
     auditRecent: (shard) => auditRecent(auditLine, shard),
     upstreamSpan: (question) => readUpstreamSpan(auditLine, question),
-    keptAttempts: (shard, paymentId) => readKeptAttempts({ ...auditLine, name: 'late' }, shard, paymentId),
+    orderPaidBy: (payment) => readPaidBy({ ...auditLine, name: 'late' }, payment),
     lateAttempts: (limit, after) => readLateAttempts({ ...auditLine, name: 'late' }, limit, after),
     ledger: openLedgerReads(lists),
     listPayments: (filter) => listPayments(lists, filter),

@@ -6,7 +6,6 @@
  */
 
 import { isOpen } from '../domain/attempt.ts';
-import type { Update } from '../domain/change.ts';
 import { bookLate, type LateTarget, lateMoneyOf, whyNotKept } from '../domain/late-money.ts';
 import { guardPayment } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
@@ -25,6 +24,8 @@ export interface LateVerdict {
 export interface LateRows {
   readonly attempt: Attempt;
   readonly payment: Payment;
+  /** The payments of its session, where it has to stay that none of them was paid. */
+  readonly unpaid: readonly Payment[];
 }
 
 /** Whoever loses against another word finds the money booked the next time round. */
@@ -42,11 +43,12 @@ export async function bookLateMoney(
   const commandId = newId(deps, 'evt', shard);
   const ids = [newId(deps, 'trf', shard), newId(deps, 'trf', shard)] as const;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const { attempt: before, payment } = await requireLate(deps, attemptId, verdict.to);
-    const held = verdict.to === 'merchant' ? await heldOf(deps, payment) : [];
-    const { change, attempt } = bookLate(before, payment, verdict.to, { ids, now: deps.clock.now(), held });
+    const rows = await requireLate(deps, attemptId, verdict.to);
+    // Of two operators who book the money of one order, one loses and looks again.
+    const held = rows.unpaid.map(guardPayment);
+    const { change, attempt } = bookLate(rows.attempt, rows.payment, verdict.to, { ids, now: deps.clock.now(), held });
     if ((await commitOnce(deps, shard, commandId, change, LOOK)) === 'lost') continue;
-    const booked = { attempt, payment };
+    const booked = { ...rows, attempt };
     tell(deps, booked, verdict);
     return booked;
   }
@@ -63,17 +65,7 @@ export async function requireLate(
   requireWaiting(attempt);
   const payment = await findPayment(deps, attempt.shard, attempt.payment_id);
   if (payment === undefined) throw new Error(`attempt ${attempt.id} has lost its payment`);
-  if (to === 'merchant') await requireKeepable(deps, payment);
-  return { attempt, payment };
-}
-
-/**
- * Of two operators who book two attempts of one payment, one loses and looks again. A payment that has been archived cannot be
- * written: its other attempts went with it.
- */
-async function heldOf({ store }: Pick<Deps, 'store'>, payment: Payment): Promise<Update[]> {
-  const isLive = (await store.payment.get(payment.shard, payment.id)) !== undefined;
-  return isLive ? [guardPayment(payment)] : [];
+  return { attempt, payment, unpaid: to === 'merchant' ? await requireKeepable(deps, payment) : [] };
 }
 
 function requireWaiting(attempt: Attempt): void {
@@ -93,18 +85,21 @@ function requireWaiting(attempt: Attempt): void {
   throw new OperatorError(`${id} is ${status}, and none of its money lies in suspense: ${instead}`);
 }
 
-/** A merchant gets the money of one order once: by this payment, by another one of its session, or by another attempt. */
-async function requireKeepable({ store }: Pick<Deps, 'store'>, payment: Payment): Promise<void> {
+/**
+ * A merchant gets the money of one order once: by this payment, by another one of its session, or by an attempt that paid late.
+ * Returns the session's payments that are live; one that has been archived can be held by nobody, and is not booked so.
+ */
+async function requireKeepable({ store }: Pick<Deps, 'store'>, payment: Payment): Promise<Payment[]> {
   const { shard, id, status, session_id } = payment;
-  if (whyNotKept(payment) === 'open') throw new OperatorError(`${id} is ${status}: wait until it has ended`);
+  const why = whyNotKept(payment);
   const instead = 'give it back, and say --to payer';
-  if (whyNotKept(payment) === 'paid') {
-    throw new OperatorError(`${id} is ${status}, and so was paid without this: ${instead}`);
-  }
-  const paid = (await store.payment.ofSession(shard, session_id)).find((other) => whyNotKept(other) === 'paid');
-  if (paid !== undefined) throw new OperatorError(`the order of ${id} was paid by ${paid.id}: ${instead}`);
-  const [kept] = await store.keptAttempts(shard, id);
-  if (kept !== undefined) throw new OperatorError(`${id} has brought its merchant the money of ${kept.id}: ${instead}`);
+  if (why === 'open') throw new OperatorError(`${id} is ${status}: wait until it has ended`);
+  if (why === 'paid') throw new OperatorError(`${id} is ${status}, and so was paid without this: ${instead}`);
+  const live = await store.payment.ofSession(shard, session_id);
+  if (!live.some((one) => one.id === id)) throw new OperatorError(`${id} has been archived: ${instead}`);
+  const [paidBy] = await store.orderPaidBy(payment);
+  if (paidBy !== undefined) throw new OperatorError(`the order of ${id} was paid by ${paidBy}: ${instead}`);
+  return live;
 }
 
 function tell(deps: Pick<Deps, 'log'>, { attempt, payment }: LateRows, { to, by, why }: LateVerdict): void {

@@ -10,6 +10,7 @@ import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import { OperatorError } from '../../src/usecases/operator.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { openWorld, type World } from '../support/world.ts';
+import { archive, growOld } from './archive-scenes.ts';
 import {
   bearerOf,
   collect,
@@ -191,5 +192,30 @@ describe('a payment whose submit was turned away', () => {
     expect(await statusOf(world, paying)).toBe('cancelled');
     await hearOf(first, 'SUCCESSFUL');
     await expect(bookToMerchant(first)).rejects.toThrow('was paid by');
+  });
+
+  test('and that has failed is its merchant’s once, also when years have passed', async () => {
+    const { paying, first } = await turnedAway();
+    await world.clock.advance(1);
+    expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
+    const second = await tryOf(paying.transaction_id, 1);
+    await hearOf(second, 'FAILED');
+    for (const tried of [first, second]) await hearOf(tried, 'SUCCESSFUL');
+    await bookToMerchant(first);
+    await growOld(world);
+    await archive(world);
+    await expect(bookToMerchant(second)).rejects.toThrow(`was paid by ${first.id}`);
+  });
+
+  test('and that was archived after its session had paid otherwise is not its merchant’s', async () => {
+    const { paying, first } = await turnedAway();
+    const other = { ...paying, ...(await collectWith(world, paying.token, 'none')) };
+    await payFromWallet(world, other, await world.wallet());
+    await hearOf(first, 'SUCCESSFUL');
+    await world.gateway.courier.idle();
+    await growOld(world);
+    await archive(world);
+    await expect(bookToMerchant(first)).rejects.toThrow('has been archived: give it back');
+    await bookLateMoney(world.gateway.deps, first.id, { to: 'payer', by: 'amina', why: 'a test' });
   });
 });
