@@ -138,6 +138,28 @@ export async function settleByWord(
 /** What was settled: a payment's attempt, or one that sends money out. */
 type Settled = Pick<Settlement, 'attempt' | 'alarm'> & { readonly payment?: Payment };
 
+/** Hands a decision through, and remembers it. */
+export type Settling = (settled: Settlement) => Settlement;
+
+/**
+ * Runs what decides by `settling` until its change commits, and sounds the alarm of the last decision, however that ends:
+ * one that lost against its neighbours was none.
+ */
+export async function soundingLast<T>(
+  deps: Pick<Deps, 'log' | 'alarmed'>,
+  run: (settling: Settling) => Promise<T>,
+): Promise<T> {
+  let last: Settlement | undefined;
+  try {
+    return await run((settled) => {
+      last = settled;
+      return settled;
+    });
+  } finally {
+    if (last !== undefined) soundAlarm(deps, last);
+  }
+}
+
 /** What a person must look at is an error in the log, and a number. */
 export function soundAlarm(deps: Pick<Deps, 'log' | 'alarmed'>, { alarm, attempt, payment }: Settled): void {
   if (alarm === undefined) return;

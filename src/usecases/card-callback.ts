@@ -10,7 +10,7 @@ import { isId, shardOf } from '../domain/ids.ts';
 import type { Attempt, Merchant, Payment } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
-import { readSettlement, settlementContext, soundAlarm, upstreamOf } from './attempt-settle.ts';
+import { readSettlement, settlementContext, soundingLast, upstreamOf } from './attempt-settle.ts';
 import { callbackReceipt } from './card-callback-memory.ts';
 import { type ReturnProof, returnOf } from './card-challenge.ts';
 import { readWithEarlier, settleEarlier } from './card-earlier.ts';
@@ -210,11 +210,10 @@ async function writeLook(deps: Deps, attempt: Attempt, look: Look, receipt: Rece
         inquiry: false,
         ...(heard === undefined ? {} : { authentication: heard }),
       } as const;
-      return remember(deps, receipt, render, fresh, (rows) => {
-        const settled = settleAttempt(rows, word, settlementContext(deps, upstreamOf(deps, attempt), asked));
-        soundAlarm(deps, settled);
-        return settled;
-      });
+      const context = () => settlementContext(deps, upstreamOf(deps, attempt), asked);
+      return soundingLast(deps, (settling) =>
+        remember(deps, receipt, render, fresh, (rows) => settling(settleAttempt(rows, word, context()))),
+      );
     }
   }
 }

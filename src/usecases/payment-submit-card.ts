@@ -16,7 +16,7 @@ import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '../domain/submission.ts';
 import { askInTime } from './attempt-ask.ts';
 import { type Intended, type Intention, intendAttempt } from './attempt-intend.ts';
-import { readSettlement, settlementContext, soundAlarm } from './attempt-settle.ts';
+import { readSettlement, type Settling, settlementContext, soundingLast } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
 import { browserFor, challengeUrl, sealChallenge } from './card-challenge.ts';
 import { askEarlier, type EarlierRows, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
@@ -159,16 +159,16 @@ function record(
     inquiry: false,
     ...(heard === undefined ? {} : { authentication: heard }),
   } as const;
-  return write(deps, intended, answering, (rows) => {
-    const settled = settleAttempt(rows, word, settlementContext(deps, card, asked));
-    soundAlarm(deps, settled);
+  const decide = (rows: SettlementRows, settling: Settling): Decision<Submitted> => {
+    const settled = settling(settleAttempt(rows, word, settlementContext(deps, card, asked)));
     const change = settled.change === undefined ? {} : { change: settled.change };
     // Whatever we were told, the network may have said otherwise since: what is settled is answered.
     if (settled.attempt.status === 'not_sent') {
       return { ...change, refusal: unusable ?? networkDown(card, 'session_id', attempt.payment_id) };
     }
     return { ...change, ...outcomeOf(settled.payment) };
-  });
+  };
+  return soundingLast(deps, (settling) => write(deps, intended, answering, (rows) => decide(rows, settling)));
 }
 
 /** The issuer wants to ask its customer: 202, and the address where it does. */

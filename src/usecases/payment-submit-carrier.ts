@@ -13,7 +13,7 @@ import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '.
 import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
 import { type Intended, type Intention, intendAttempt } from './attempt-intend.ts';
 import { whileRecording } from './attempt-record.ts';
-import { readSettlement, settlementContext, soundAlarm } from './attempt-settle.ts';
+import { readSettlement, type Settling, settlementContext, soundingLast } from './attempt-settle.ts';
 import { callbackUrl } from './callback-url.ts';
 import type { SessionCaller } from './callers.ts';
 import { atHandFirst, type Deps } from './deps.ts';
@@ -86,17 +86,17 @@ async function callAndRecord(
   }
   // What we have just written is at hand; siblings, where there are any, have to be read.
   const read = session.payments < 2 ? atHandFirst(intended, () => readSettlement(deps, attempt)) : undefined;
-  const record = (): Promise<Reply> =>
+  const record = (settling: Settling): Promise<Reply> =>
     perform<SettlementRows, Submitted>(deps.store, answering, read ?? (() => readSettlement(deps, attempt)), (rows) => {
       const asked = { at: attempt.created_at, inquiry: false } as const;
-      const settled = settleAttempt(rows, word, settlementContext(deps, connector, asked));
-      soundAlarm(deps, settled);
+      const settled = settling(settleAttempt(rows, word, settlementContext(deps, connector, asked)));
       const change = settled.change === undefined ? {} : { change: settled.change };
       // Whatever we were told, the carrier may have said otherwise since: what is settled is answered.
       if (settled.attempt.status === 'not_sent') return { refusal: carrierDown(attempt), ...change };
       return { answer: { payment: settled.payment }, ...change };
     });
-  return whileRecording(deps, attempt.id, () => persist(deps, record));
+  const recording = (): Promise<Reply> => soundingLast(deps, (settling) => persist(deps, () => record(settling)));
+  return whileRecording(deps, attempt.id, recording);
 }
 
 /** Asks the carrier, unless too much time has passed since the attempt was written. */

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import type { Alarm } from '../domain/attempt-settlement.ts';
+import type { Settlement } from '../domain/settlement.ts';
+import { manualClock } from '../platform/clock.ts';
+import { memoryLog } from '../platform/log.ts';
+import { soundingLast } from './attempt-settle.ts';
+
+const settled = (alarm?: Alarm) =>
+  ({ attempt: {}, payment: {}, ...(alarm === undefined ? {} : { alarm }) }) as Settlement;
+
+function begin() {
+  const counted: Alarm[] = [];
+  const log = memoryLog(manualClock(0));
+  return { counted, log, alarmed: (alarm: Alarm) => void counted.push(alarm) };
+}
+
+test('of decisions that lost, only the last one is heard, and once', async () => {
+  const deps = begin();
+  const answer = await soundingLast(deps, async (settling) => {
+    settling(settled('late_success'));
+    settling(settled('late_success'));
+    return settling(settled('late_acceptance')).alarm;
+  });
+  expect([answer, deps.counted]).toEqual(['late_acceptance', ['late_acceptance']]);
+});
+
+test('a decision without an alarm takes back that of the one that lost; a refusal does not', async () => {
+  const deps = begin();
+  await soundingLast(deps, async (settling) => {
+    settling(settled('contradiction'));
+    settling(settled());
+  });
+  expect(deps.counted).toEqual([]);
+  const refused = soundingLast(deps, async (settling) => {
+    settling(settled('late_success'));
+    throw new Error('refused');
+  });
+  await expect(refused).rejects.toThrow('refused');
+  expect(deps.counted).toEqual(['late_success']);
+});
