@@ -4,6 +4,7 @@
  * Invariant: the code is in no log. Whether the text arrived is not known for certain; the customer asks for another.
  */
 
+import { formatMinor } from '../domain/money.ts';
 import { CODE_LIFE_MS } from '../domain/one-time-code.ts';
 import type { Merchant, Payment } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
@@ -22,7 +23,8 @@ export async function sendCode(
   }
   const text = deps.codeText(payment.language, {
     code,
-    amount: payment.amount,
+    // What the customer agrees to is what is taken, not the amount before the fee.
+    amount: formatMinor(payment.total_minor, payment.currency),
     currency: payment.currency.toUpperCase(),
     merchant: merchant.name,
     minutes: CODE_LIFE_MS / 60_000,

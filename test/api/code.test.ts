@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
 
@@ -34,10 +35,14 @@ async function fund(balance = 500_00n): Promise<Funded> {
 }
 
 /** A payment that waits for its one-time code. */
-async function askCode(from?: Funded, minted: { readonly ttl_seconds?: number } = {}): Promise<Asked> {
+async function askCode(
+  from?: Funded,
+  minted: { readonly ttl_seconds?: number } = {},
+  shop: MerchantCreated = merchant,
+): Promise<Asked> {
   const wallet = from ?? (await fund());
   const { phone } = wallet;
-  const { token } = await mint(world, merchant, { amount: '150.00', ...minted });
+  const { token } = await mint(world, shop, { amount: '150.00', ...minted });
   const made = await world.call('POST', '/payments/collect', { bearer: token, body: collectBody(world, 'none') });
   const submitted = await world.call('POST', '/payments/submit', {
     bearer: token,
@@ -59,13 +64,17 @@ async function askCode(from?: Funded, minted: { readonly ttl_seconds?: number } 
 }
 
 interface PhoneState {
-  readonly messages: readonly { readonly code: string | null }[];
+  readonly messages: readonly { readonly code: string | null; readonly text: string }[];
+}
+
+async function phoneState(phone: string): Promise<PhoneState> {
+  return (await (await fetch(`${world.sandboxUrl}/phone/${phone}/state`)).json()) as PhoneState;
 }
 
 /** The newest code on the phone (it lists the newest first), once as many have arrived as are waited for. */
 async function codeOn(phone: string, count = 1): Promise<string> {
   for (let tries = 0; tries < 200; tries += 1) {
-    const state = (await (await fetch(`${world.sandboxUrl}/phone/${phone}/state`)).json()) as PhoneState;
+    const state = await phoneState(phone);
     const codes = state.messages.map((message) => message.code).filter((code) => code !== null);
     if (codes.length >= count) return codes[0] ?? '';
   }
@@ -104,6 +113,21 @@ test('the code on the phone pays; the answer tells what was taken and what is le
   });
   const hook = await world.receiver.about(asked.transaction_id);
   expect(hook.body.status).toBe('approved');
+});
+
+test('a code’s text names what will be taken, a fee that the buyer covers included', async () => {
+  const shop = await world.merchant();
+  const rule = { method: 'wallet', rate: '3', fixed: 0n, min: undefined, max: undefined } as const;
+  await setFee(world.gateway.deps, { merchantId: shop.merchant.id, currency: 'usd', ...rule });
+  const asked = await askCode(undefined, {}, shop);
+  await codeOn(asked.phone);
+  const resent = await resend(asked);
+  expect(resent.json, resent.text).toMatchObject({ amount: '150.00', total_amount: '154.50' });
+  const newest = await codeOn(asked.phone, 2);
+  const { messages } = await phoneState(asked.phone);
+  for (const { text } of messages) expect(text).toContain(' 154.50 USD ');
+  const paid = await verify(asked, newest);
+  expect(paid.json, paid.text).toMatchObject({ status: 'approved', debit_amount: '154.50' });
 });
 
 test('codes of one wallet that are verified at once tell what each of them left in it', async () => {
