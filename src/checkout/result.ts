@@ -30,8 +30,9 @@ function announceReturn(shown: Shown): Html {
   return html`<p class="soft center" role="status">${text(shown, 'return_soon', { time })} <a href="${pathOf(shown)}?stay=1">${text(shown, 'return_stay')}</a></p>`;
 }
 
+/** What was sent back: not the fee that the customer paid on top. */
 export function refundedMain(shown: Shown): Html {
-  return html`<section class="card receipt"><span class="seal" aria-hidden="true">↩</span><h1>${text(shown, 'refunded_title')}</h1><p class="amount">${money(shown, shown.view.payment.total_minor)}</p><p>${text(shown, 'refunded_text')}</p>${lines(shown)}${returnLink(shown, 'main')}</section>`;
+  return html`<section class="card receipt"><span class="seal" aria-hidden="true">↩</span><h1>${text(shown, 'refunded_title')}</h1><p class="amount">${money(shown, shown.view.payment.refunded_minor)}</p><p>${text(shown, 'refunded_text')}</p>${lines(shown)}${returnLink(shown, 'main')}</section>`;
 }
 
 function lines(shown: Shown): Html {

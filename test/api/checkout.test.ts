@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/messages/messages.ts';
 import { openWorld } from '../support/world.ts';
 import { elementsOf, host, type Shown, setSettings, stepOf, textOf, titleOf, visitor } from './checkout-flows.ts';
-import { answerPrompt, codeOn, debitsOf, numberEnding, untilLater } from './flows.ts';
+import { answerPrompt, bearerOf, codeOn, debitsOf, numberEnding, untilLater } from './flows.ts';
 import { addAccount, pdfFile } from './transfer-flows.ts';
 
 const world = await openWorld();
@@ -237,6 +237,23 @@ test('a fee that the customer pays is shown by method, and paid', async () => {
   expect(textOf(page)).toContain('Pay $13.00');
   const paid = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
   expect(textOf(paid)).toContain('$12.75');
+});
+
+test('a refunded payment’s page shows what was sent back, which a fee on top of it was not', async () => {
+  const dear = await world.merchant('Marché Virunga');
+  await setSettings(world, dear, { fees: [{ currency: 'usd', rate_ppm: 20_000 }] });
+  const wallet = await world.wallet();
+  const { url, transaction_id } = await host(world, dear);
+  const me = visitor(world);
+  const page = await me.open(url);
+  const paid = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
+  expect(textOf(paid)).toContain('$12.75');
+  const refund = await world.call('POST', '/internal/refunds', { bearer: bearerOf(dear), body: { transaction_id } });
+  expect(refund.json, refund.text).toMatchObject({ amount: '12.50', status: 'completed' });
+  const refunded = await me.open(paid.url);
+  expect(titleOf(refunded)).toBe('Refunded');
+  expect(textOf(refunded)).toContain('$12.50');
+  expect(textOf(refunded)).not.toContain('$12.75');
 });
 
 describe('languages', () => {
