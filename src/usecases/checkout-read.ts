@@ -78,14 +78,19 @@ function requireAccepted(row: SessionCallerRow, now: number): void {
   if (row.merchant_status !== 'ALLOWED') throw new Refusal(1004);
 }
 
-/** Google Pay and Apple Pay need buttons of third parties, which no page of ours loads. */
+/**
+ * Google Pay and Apple Pay need buttons of third parties, which no page of ours loads. What a method costs that was chosen
+ * at collect, the payment says: a submit takes that, whatever the merchant's fees are now.
+ */
 async function offersOf(deps: Deps, merchant: Merchant, payment: Payment): Promise<readonly Offer[]> {
   const offered: readonly PaymentMethod[] = await offeredTo(deps, merchant, payment.currency);
   return offered
     .filter(isSubmitted)
     .filter((method) => payment.method === 'none' || payment.method === method)
     .map((method) => {
-      const { fee_minor, total_minor } = feeColumns(merchant, method, payment, payment.fee_covered_by);
+      const isChosen = payment.method === method;
+      const fresh = () => feeColumns(merchant, method, payment, payment.fee_covered_by);
+      const { fee_minor, total_minor } = isChosen ? payment : fresh();
       return { method, feeMinor: fee_minor, totalMinor: total_minor };
     });
 }

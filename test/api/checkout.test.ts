@@ -239,6 +239,20 @@ test('a fee that the customer pays is shown by method, and paid', async () => {
   expect(textOf(paid)).toContain('$12.75');
 });
 
+test('what a chosen method costs stays as it was collected, though the merchant’s fee has changed since', async () => {
+  const dear = await world.merchant('Marché Virunga');
+  await setSettings(world, dear, { fees: [{ currency: 'usd', rate_ppm: 20_000 }] });
+  const wallet = await world.wallet();
+  const body = { payment_method: 'wallet', wallet_number: wallet.number, wallet_pin: wallet.pin };
+  const { url } = await host(world, dear, { body });
+  await setSettings(world, dear, { fees: [{ currency: 'usd', rate_ppm: 40_000 }] });
+  const me = visitor(world);
+  const page = await me.open(url);
+  expect(textOf(page)).toContain('Pay $12.75');
+  const paid = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
+  expect(textOf(paid)).toContain('$12.75');
+});
+
 test('a refunded payment’s page shows what was sent back, which a fee on top of it was not', async () => {
   const dear = await world.merchant('Marché Virunga');
   await setSettings(world, dear, { fees: [{ currency: 'usd', rate_ppm: 20_000 }] });
