@@ -9,7 +9,7 @@ import { feeColumns } from '../domain/fee.ts';
 import type { Checkout } from '../domain/page-records.ts';
 import type { Attempt, Merchant, OneTimeCode, Payment, PaymentMethod, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { isSubmitted, type SubmittedMethod } from '../domain/submission.ts';
+import { isChoosable, isSubmitted, type SubmittedMethod } from '../domain/submission.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import type { SessionCallerRow } from '../store/nouns.ts';
 import type { SessionCaller } from './callers.ts';
@@ -58,7 +58,7 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
   if (merchant === undefined) throw new Error('a session without its merchant');
   const choosing = payment.status === 'pending' && session.status === 'ACTIVE' && session.expires_at > now;
   const [offers, code, attempt, accounts] = await Promise.all([
-    choosing ? offersOf(deps, merchant, payment) : [],
+    choosing ? offersOf(deps, merchant, payment, now) : [],
     payment.status === 'pending_otp_verification' ? deps.store.code.get(shard, payment.id) : undefined,
     payment.attempt_id === null ? undefined : deps.store.attempt.get(shard, payment.attempt_id),
     accountsOf(deps, payment, choosing),
@@ -82,11 +82,11 @@ function requireAccepted(row: SessionCallerRow, now: number): void {
  * Google Pay and Apple Pay need buttons of third parties, which no page of ours loads. What a method costs that was chosen
  * at collect, the payment says: a submit takes that, whatever the merchant's fees are now.
  */
-async function offersOf(deps: Deps, merchant: Merchant, payment: Payment): Promise<readonly Offer[]> {
+async function offersOf(deps: Deps, merchant: Merchant, payment: Payment, now: number): Promise<readonly Offer[]> {
   const offered: readonly PaymentMethod[] = await offeredTo(deps, merchant, payment.currency);
   return offered
     .filter(isSubmitted)
-    .filter((method) => payment.method === 'none' || payment.method === method)
+    .filter((method) => isChoosable(payment, merchant, method, now))
     .map((method) => {
       const isChosen = payment.method === method;
       const fresh = () => feeColumns(merchant, method, payment, payment.fee_covered_by);

@@ -239,6 +239,16 @@ test('a fee that the customer pays is shown by method, and paid', async () => {
   expect(textOf(paid)).toContain('$12.75');
 });
 
+test('a way of paying whose limits the amount exceeds is not shown', async () => {
+  const careful = await world.merchant('Marché Virunga');
+  await setSettings(world, careful, { method_limits: { wallet: { usd: { max: '500' } } } });
+  const { url } = await host(world, careful);
+  const page = await visitor(world).open(url);
+  expect(textOf(page)).toContain('Mobile money');
+  expect(textOf(page)).toContain('Flash');
+  expect(textOf(page)).not.toContain('Wallet');
+});
+
 test('what a chosen method costs stays as it was collected, though the merchant’s fee has changed since', async () => {
   const dear = await world.merchant('Marché Virunga');
   await setSettings(world, dear, { fees: [{ currency: 'usd', rate_ppm: 20_000 }] });
