@@ -107,9 +107,15 @@ export function presentReleased({ payment, amountMinor, releasedAt }: Released, 
 }
 
 /** Why a payment stands as it does, in a sentence. */
-export function sentenceOf(payment: Pick<Payment, 'status' | 'reason'>, language: Language): string {
+export function sentenceOf(payment: Pick<Payment, 'status' | 'reason' | 'attempt_id'>, language: Language): string {
   const ended = isFinal(payment.status) && payment.status !== 'approved' && payment.reason !== null;
-  return say(language, ended ? reasonKey(payment.reason) : statusKey(payment.status));
+  if (ended) return say(language, reasonKey(payment.reason));
+  return say(language, statusKey(isPaying(payment) ? 'processing' : payment.status));
+}
+
+/** Pending, and nothing is left to the customer: the token of Google Pay or Apple Pay came with the collect. */
+function isPaying({ status, attempt_id }: Pick<Payment, 'status' | 'attempt_id'>): boolean {
+  return status === 'pending' && attempt_id !== null;
 }
 
 function statusKey(status: PaymentStatus): MessageKey {
@@ -201,7 +207,7 @@ function estimate(payment: Payment, now: number): number {
 
 function progressKey(payment: Payment): MessageKey {
   if (payment.status === 'pending_mobile_money_verification') return 'progress.waiting';
-  if (payment.status !== 'processing') return 'progress.pending';
+  if (payment.status !== 'processing' && !isPaying(payment)) return 'progress.pending';
   // Until the carrier has been heard, or has kept silent, the payment bears no name of one; transfers and cards never do.
   return payment.carrier === null ? 'progress.processing' : 'progress.carrier_silent';
 }

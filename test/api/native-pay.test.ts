@@ -67,6 +67,20 @@ async function unsure(paid: Paid): Promise<void> {
 }
 
 describe('a token pays at collect', () => {
+  test('whoever reads its message while it is pending is not asked to pay', async () => {
+    const language = { 'accept-language': 'en' };
+    const { token } = await mint(world, merchant);
+    world.sandbox.faults.set('cardnet', { error_rate: 1 });
+    const answer = await collectBy(token, 'tok_approved', {}, language);
+    const { payment_id, transaction_id, message } = answer.json;
+    expect(answer.json).toMatchObject({ status: 'pending' });
+    expect(message).toBe('The payment is being processed. Please wait; there is no need to pay again.');
+    const read = (path: string): Promise<Answer> => world.call('GET', path, { bearer: token, headers: language });
+    expect((await read(`/payments/transaction/${transaction_id}`)).json).toMatchObject({ status: 'pending', message });
+    const polled = await read(`/payments/mobile-money/status/${payment_id}`);
+    expect(polled.json.message).toBe('The payment is on its way. Confirm it on your phone if you are asked to.');
+  });
+
   test.each(['google_pay', 'apple_pay'])(
     '%s: pending at once, approved a moment later, told, taken once',
     async (method) => {
