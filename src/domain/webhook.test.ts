@@ -61,7 +61,7 @@ const answered = (status: number, retryAfter?: string): Try => ({
   at: NOW,
   durationMs: 40,
   status,
-  retryAfter,
+  retryAfter: readRetryAfter(retryAfter, NOW + 40),
   error: undefined,
 });
 
@@ -165,7 +165,9 @@ describe('a try', () => {
     const date = new Date(NOW + 300_000).toUTCString();
     expect(rowAfter(waitingEvent(), answered(429, date)).next_at).toBe(NOW + 300_000);
     expect(rowAfter(waitingEvent(), answered(503, '1')).next_at).toBe(NOW + 40 + 5_000);
-    expect(rowAfter(waitingEvent(), answered(503, '9999999')).next_at).toBe(NOW + 40 + DAY);
+    for (const longer of ['9999999', '99999999999', '9'.repeat(400)]) {
+      expect(rowAfter(waitingEvent(), answered(503, longer)).next_at).toBe(NOW + 40 + DAY);
+    }
   });
 
   it('writes one line of history with the number of the try', () => {

@@ -159,8 +159,8 @@ export interface Try {
   readonly durationMs: number;
   /** The receiver's HTTP status; undefined when it gave none. */
   readonly status: number | undefined;
-  /** The Retry-After header, as it came. */
-  readonly retryAfter: string | undefined;
+  /** Milliseconds from its end that the receiver's Retry-After asks for; undefined when that asks nothing. */
+  readonly retryAfter: number | undefined;
   /** Why there was no answer, in the words of the outbound door. */
   readonly error: string | undefined;
 }
@@ -240,20 +240,22 @@ function statusAfter(status: EventStatus, fact: DeliveryFact): EventStatus {
 function waitAfter(attempts: number, result: Try, jitter: number): number {
   const wait = RETRY_WAITS_MS[attempts - 1] ?? RETRY_AFTER_MOST_MS;
   const jittered = Math.floor(wait * (1 + JITTER_MOST * jitter));
-  const asked = readRetryAfter(result.retryAfter, result.at + result.durationMs) ?? 0;
-  return Math.max(jittered, Math.min(asked, RETRY_AFTER_MOST_MS));
+  return Math.max(jittered, Math.min(result.retryAfter ?? 0, RETRY_AFTER_MOST_MS));
 }
 
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** Milliseconds from `now` that a Retry-After asks for: whole seconds or an HTTP date; undefined for anything else. */
-export function readRetryAfter(header: string | undefined, now: number): number | undefined {
+/**
+ * Milliseconds that a Retry-After asks for: whole seconds or an HTTP date; undefined for anything else. `wall` is the time
+ * by the machine's clock: a receiver writes dates by its own, which a sandbox's test clock does not move.
+ */
+export function readRetryAfter(header: string | undefined, wall: number): number | undefined {
   const text = header?.trim();
   if (text === undefined) return undefined;
-  if (/^[0-9]{1,10}$/.test(text)) return Number(text) * SECOND;
+  if (/^[0-9]+$/.test(text)) return Number(text) * SECOND;
   if (!HTTP_DATE.test(text)) return undefined;
   const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - wall);
 }
 
 /** Whether a signing secret signs at this time: the current one, and the old one until its grace has passed. */

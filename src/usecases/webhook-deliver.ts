@@ -7,7 +7,7 @@
  */
 
 import type { WebhookEvent } from '../domain/records.ts';
-import { afterTry, DELIVERY_TIMEOUT_MS, type Try } from '../domain/webhook.ts';
+import { afterTry, DELIVERY_TIMEOUT_MS, readRetryAfter, type Try } from '../domain/webhook.ts';
 import type { OutboundAnswer } from '../platform/platform.ts';
 import { type Deps, newId } from './deps.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
@@ -123,12 +123,15 @@ async function tryOnce(deps: CourierDeps, sign: Signer, event: WebhookEvent): Pr
     answerLimit: ANSWER_LIMIT,
     enough: 'status',
   });
-  return { at, durationMs: Math.max(0, deps.clock.wall() - begun), ...outcomeOf(answer) };
+  const ended = deps.clock.wall();
+  return { at, durationMs: Math.max(0, ended - begun), ...outcomeOf(answer, ended) };
 }
 
-function outcomeOf(answer: OutboundAnswer): Pick<Try, 'status' | 'retryAfter' | 'error'> {
+/** `ended` is when it came, by the machine's clock. */
+function outcomeOf(answer: OutboundAnswer, ended: number): Pick<Try, 'status' | 'retryAfter' | 'error'> {
   if (answer.kind !== 'answered') return { status: undefined, retryAfter: undefined, error: answer.reason };
-  return { status: answer.status, retryAfter: answer.headers['retry-after'], error: undefined };
+  const retryAfter = readRetryAfter(answer.headers['retry-after'], ended);
+  return { status: answer.status, retryAfter, error: undefined };
 }
 
 /** Whom a URL reaches. A text that is no URL is a receiver of its own, which the outbound door refuses. */

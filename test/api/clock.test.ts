@@ -60,6 +60,25 @@ test('a session expires, and the payment that it had collected', async () => {
   expect(await statusOf(world, { ...paying, token: other.token })).toBe('expired');
 });
 
+test('a Retry-After that is a date counts by the receiver’s clock, which nobody moves', async () => {
+  await world.leap(30 * DAY);
+  const inAnHour = new Date(systemClock().wall() + HOUR).toUTCString();
+  const hooks = await openReceiver((response) => response.writeHead(503, { 'retry-after': inAnHour }).end());
+  const paying = await collect(world, merchant, { body: { notify_url: hooks.url } });
+  const paid = await payFromWallet(world, paying, await world.wallet());
+  const nextAt = await until(async () => {
+    const [event] = await rowsOf<{ attempts: number; next_at: string }>(
+      world,
+      'select attempts, next_at from webhook_event where transaction_id = $1',
+      [paying.transaction_id],
+    );
+    return event?.attempts === 1 ? Number(event.next_at) : undefined;
+  });
+  // A date has whole seconds.
+  expect(nextAt - Date.parse(paid.json.created_at)).toBeGreaterThan(HOUR - 1_000);
+  await hooks.close();
+});
+
 test('a receiver that was down gets its event when its retry is due', async () => {
   const hooks = await openReceiver((response, _hit, number) => response.writeHead(number === 1 ? 503 : 204).end());
   const paying = await collect(world, merchant, { body: { notify_url: hooks.url } });
