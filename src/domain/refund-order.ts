@@ -62,7 +62,8 @@ export function heldShare(payment: Payment, refunds: readonly Pick<Refund, 'from
 }
 
 /**
- * What a new refund writes. Wallets of ours have it at once; for everything else the money is put aside.
+ * What a new refund writes. Wallets of ours have it at once; for everything else the money is put aside. `wayBack` is asked
+ * only of what has been paid: nothing else knows by which way it was.
  *
  * @throws Refusal 1205 when the payment is not approved, 1101, 1202 when more is asked for than is left, 1201 when the
  *   merchant's money does not cover it.
@@ -70,10 +71,11 @@ export function heldShare(payment: Payment, refunds: readonly Pick<Refund, 'from
 export function makeRefund(
   { payment, earlier, availableMinor }: RefundSources,
   command: RefundCommand,
-  way: RefundWay,
+  wayBack: () => RefundWay,
   context: RefundContext,
 ): RefundMade {
   requireRefundable(payment);
+  const way = wayBack();
   const asked = requireRest(payment, earlier, command.amount);
   const heldMinor = mayBeHeld(payment) ? heldShare(payment, earlier) : 0n;
   const from_held_minor = heldMinor < asked.minor ? heldMinor : asked.minor;

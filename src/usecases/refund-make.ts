@@ -55,7 +55,7 @@ export function makeRefundForMerchant(
         now: deps.clock.now(),
         newId: (prefix, shard) => newId(deps, prefix, shard),
       };
-      const { change, ...rows } = makeRefund(sources, wanted, wayBack(deps, payment, paidBy), context);
+      const { change, ...rows } = makeRefund(sources, wanted, () => wayBack(deps, payment, paidBy), context);
       return { change, answer: rows };
     },
   );

@@ -11,12 +11,14 @@ import { openWorld, type World } from '../support/world.ts';
 import {
   bearerOf,
   collect,
+  collectWith,
   detailOf,
   expectNothingWritten,
   expectRefusal,
   freshKey,
   hooksAbout,
   neighbourOf,
+  payFromWallet,
   statusOf,
 } from './flows.ts';
 import {
@@ -240,12 +242,24 @@ describe('is refused', () => {
     merchant = await world.merchant();
   });
 
-  test('for what has not been paid, and names its state', async () => {
-    const open = await collect(world, merchant, { minted });
-    const early = await refund(world, merchant, { transaction_id: open.transaction_id });
-    expectRefusal(early, 409, '1205', 'NOT_PAID');
-    expect(early.json.message).toContain('pending');
-  });
+  test.each(['none', 'wallet', 'flash', 'mobile_money'])(
+    'for what has not been paid, by %s, and names its state',
+    async (method) => {
+      const wallet = await world.wallet();
+      const body = { wallet_number: wallet.number, wallet_pin: wallet.pin };
+      const open = await collect(world, merchant, { method, body, minted });
+      const early = await refund(world, merchant, { transaction_id: open.transaction_id });
+      expectRefusal(early, 409, '1205', 'NOT_PAID');
+      expect(early.json.message).toContain('pending');
+      // Another payment of the session takes it over.
+      const other = await collectWith(world, open.token);
+      await payFromWallet(world, { ...open, ...other }, wallet);
+      const late = await refund(world, merchant, { transaction_id: open.transaction_id });
+      expectRefusal(late, 409, '1205', 'NOT_PAID');
+      expect(late.json).toMatchObject({ transaction_id: open.transaction_id });
+      expect(late.json.message).toContain('cancelled');
+    },
+  );
 
   test('for another merchant’s payment, with the bytes of an unknown one', async () => {
     const paid = await paidByWallet(world, merchant);
