@@ -47,22 +47,24 @@ where connector = $1 and created_at >= $2::timestamptz and created_at < $3::time
 };
 
 /**
- * An attempt and its transfers end at the same instant, because they commit together. What an operator gave back by hand, of
- * money that had come late, is no attempt's.
+ * An attempt and its transfers end at the same instant, because they commit together. What a person has given back by hand, a
+ * refund or money that had come late, is no attempt's.
  */
 const TOTALS: Statement = {
   name: 'upstream_totals',
-  text: `with paid as (
+  text: `with settled as (
+  select payment_id, purpose, currency, amount_minor, settled_at from ${inEither('attempt')} t
+  where connector = $1 and status = 'approved' and settled_at >= $2::timestamptz and settled_at < $3::timestamptz),
+paid as (
   select currency, sum(amount_minor) as approved,
     sum(case purpose when 'payment' then amount_minor else -amount_minor end) as moved
-  from ${inEither('attempt')} t
-  where connector = $1 and status = 'approved' and settled_at >= $2::timestamptz and settled_at < $3::timestamptz
-  group by currency),
+  from settled group by currency),
 booked as (
   select currency, sum(case debit_account when 'transit:' || $1 || ':' || currency then amount_minor else 0 end
     - case credit_account when 'transit:' || $1 || ':' || currency then amount_minor else 0 end) as ledger
   from ${inEither('ledger_transfer')} t
   where at >= $2::timestamptz and at < $3::timestamptz and cause <> '${GIVEN_BACK}'
+    and (cause <> 'refund' or (cause_id, at) in (select payment_id, settled_at from settled where purpose = 'refund'))
     and 'transit:' || $1 || ':' || currency in (debit_account, credit_account)
   group by currency)
 select currency, coalesce(approved, 0)::bigint, coalesce(moved, 0)::bigint, coalesce(ledger, 0)::bigint

@@ -8,11 +8,13 @@ import { readStatement } from '../../src/commands/statement-file.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { reconcile } from '../../src/usecases/reconcile.ts';
+import { executeRefund } from '../../src/usecases/refund-decide.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 import { readyToPay, submitCard } from './card-payments.ts';
 import { expectNothingWritten, rowsOf, untilStatus } from './flows.ts';
 import { attemptOf, pushed } from './phone-payments.ts';
+import { paidByPhone, refunded, untilRefund } from './refund-flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -219,4 +221,35 @@ test('without dates it asks for the span, and what cannot be read leaves no repo
   const refusedFile = await cli.run(`reconcile ${broken} --connector mtn-momo --report ${report}`);
   expect(refusedFile.err).toMatch(/line 3: it has not as many columns/);
   await expect(readFile(report)).rejects.toThrow('ENOENT');
+});
+
+test('a refund belongs to whoever sent it, and one that a person has carried out to no upstream', async () => {
+  const [sent, byHand] = [await paidByPhone(world, merchant, '01'), await paidByPhone(world, merchant, '01')];
+  const { refund_id } = await refunded(world, merchant, sent);
+  await untilRefund(world, merchant, refund_id, 'completed');
+  world.sandbox.faults.set('mtn', { refuse_rate: 1 });
+  const waiting = await refunded(world, merchant, byHand);
+  await world.pass(1_000);
+  await untilRefund(world, merchant, waiting.refund_id, 'pending');
+  world.sandbox.faults.clear();
+  await executeRefund(world.gateway.deps, waiting.refund_id, 'PORTAL-7', {
+    by: 'amina',
+    why: 'given back at the portal',
+  });
+
+  const brought = await Promise.all([sent, byHand].map((payment) => attemptOf(world, payment)));
+  expect(await reconciled(await statement(...whole(), ...brought.map((one) => lineOf(one))))).toMatchObject({
+    status: 0,
+    document: { verdicts: { ...NONE, matched: 8 }, totals: [{ currency: 'usd', attempts: '75.00', booked: true }] },
+  });
+  const [given] = await rowsOf(world, "select * from attempt where payment_id = $1 and status = 'approved'", [
+    refund_id,
+  ]);
+  const back = await cli.run(
+    `reconcile ${await statement(lineOf(given as unknown as Attempt))} --connector mtn-momo-disbursement --json`,
+  );
+  expect([back.status, JSON.parse(back.out)]).toMatchObject([
+    0,
+    { verdicts: { ...NONE, matched: 1 }, totals: [{ currency: 'usd', attempts: '12.50', booked: true }] },
+  ]);
 });
