@@ -1,8 +1,8 @@
 /**
  * Bodies of payouts: what is wrong with their fields beyond the schema, and what they order.
  *
- * Invariant: one reading finds the faults and makes the order, so that the two cannot differ. Every fault is found, none is
- * thrown; what cannot be read is left to the schema to complain about.
+ * Invariant: one reading finds the faults and makes the order, so that the two cannot differ but by the time between them. Every
+ * fault is found; what cannot be read is left to the schema to complain about.
  */
 
 import { isCurrency } from '../domain/currency.ts';
@@ -19,6 +19,7 @@ import { currencyFault } from '../usecases/session-create.ts';
 import type { PayoutBody } from './payout-schemas.ts';
 import { parsePhone } from './phone.ts';
 import type { Readable } from './route.ts';
+import { refuseShape } from './shape.ts';
 
 type Checking = Pick<Deps, 'outbound' | 'calendar' | 'clock'> & {
   readonly connectors: Pick<Deps['connectors'], 'payout' | 'servesPayouts' | 'carriersFor' | 'routeFor'>;
@@ -38,10 +39,13 @@ export function payoutFaults(deps: Checking, merchant: Merchant, body: Readable<
   return readPayout(deps, merchant, body).faults;
 }
 
-/** What a body without faults orders. */
+/**
+ * What a body orders whose faults have been looked for. @throws Refusal all the same where a day has ended since, and with it
+ * a date has passed.
+ */
 export function payoutOrder(deps: Checking, merchant: Merchant, body: PayoutBody, language: string): PayoutOrder {
-  const { value } = readPayout(deps, merchant, body);
-  if (value === undefined) throw new Error('the body was checked before');
+  const { faults, value } = readPayout(deps, merchant, body);
+  if (value === undefined) throw refuseShape(faults);
   return { ...value, language };
 }
 

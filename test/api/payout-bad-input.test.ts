@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { payoutFaults, payoutOrder } from '../../src/http/payout-faults.ts';
 import { LANGUAGES } from '../../src/messages/messages.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
@@ -329,4 +330,16 @@ describe('a session', () => {
     );
     expectRefusal(await sendWith(bearerOf(merchant)), 403, '1003', 'WRONG_CREDENTIAL_KIND');
   });
+});
+
+test('a date that passes between the look at it and the order is refused as a past one', async () => {
+  const { deps } = world.gateway;
+  const today = new Date(world.clock.now()).toISOString().slice(0, 10);
+  const body = { ...payoutBody(world), ...scheduled([today]) } as Parameters<typeof payoutOrder>[2];
+  expect(payoutFaults(deps, merchant.merchant, body)).toEqual([]);
+  const tomorrow = Date.parse(`${today}T00:00:00Z`) + 86_400_000;
+  const later = { ...deps, clock: { ...deps.clock, now: () => tomorrow } };
+  expect(() => payoutOrder(later, merchant.merchant, body, 'en')).toThrow(
+    expect.objectContaining({ code: 1110, more: { details: [expect.objectContaining({ code: 'DATE_PAST' })] } }),
+  );
 });
