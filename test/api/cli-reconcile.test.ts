@@ -253,3 +253,17 @@ test('a refund belongs to whoever sent it, and one that a person has carried out
     { verdicts: { ...NONE, matched: 1 }, totals: [{ currency: 'usd', attempts: '12.50', booked: true }] },
   ]);
 });
+
+test('refunds to a card stand in the statement that has its payments', async () => {
+  const paying = await readyToPay(world, merchant, 'frictionless');
+  expect((await submitCard(world, paying)).status).toBe(200);
+  const { refund_id } = await refunded(world, merchant, paying, { amount: '5.00' });
+  await untilRefund(world, merchant, refund_id, 'completed');
+  const made = (await rowsOf(world, "select * from attempt where connector = 'mastercard'")) as unknown as Attempt[];
+  const cards = made.map((one) => lineOf(one, 'CAPTURED', one.purpose === 'refund' ? '5.00' : '12.50'));
+  const compared = await cli.run(`reconcile ${await statement(...cards)} --connector mastercard --json`);
+  expect([compared.status, JSON.parse(compared.out)]).toMatchObject([
+    0,
+    { verdicts: { ...NONE, matched: 3 }, totals: [{ attempts: '30.00', booked: true }] },
+  ]);
+});
