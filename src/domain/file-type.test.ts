@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { judgeLogo, judgeProof } from './file-type.ts';
 
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -117,6 +117,7 @@ describe('a proof is taken when it is', () => {
     ['a PDF that was added to', 'application/pdf', pdf('%%EOF\n2 0 obj\n')],
     ['a PDF that opens at a page', 'application/pdf', pdf('/OpenAction [1 0 R /Fit] /OpenAction 5 0 R')],
     ['a PDF with a longer word', 'application/pdf', pdf('/GoToRest /GoTo /URI')],
+    ['a PDF with a sign that is spelt badly', 'application/pdf', pdf('/Laun#6xch /Launch#41')],
     ['a photo of a hundred megapixels', 'image/png', png(header(10_000, 10_000), IDAT, IEND)],
     [
       'a PNG that names a PDF far behind',
@@ -172,6 +173,8 @@ describe('a proof is unsafe when it is', () => {
     ['a PDF that acts when it is opened', pdf('/OpenAction\r\n<< /S /URI >>')],
     ['a PDF that does so behind a comment', pdf('/Open#41ction % page\n<< /S /URI >>')],
     ['a PDF that does so behind many blanks', pdf(`/OpenAction${' '.repeat(5_000)}<< /S /URI >>`)],
+    ['a PDF that does so behind as many as are looked over', pdf(`/OpenAction${' '.repeat(63)}<< /S /URI >>`)],
+    ['a PDF that spells one sign differently', pdf('/Launch#20')],
     ['a JPEG with a PDF in a comment', jpeg(segment(0xfe, pdf('')), frame(1, 1), SCAN)],
     ['a PNG with a PDF in a note', png(header(1, 1), note(`a\0${pdf('').toString()}`), IDAT, IEND)],
     ['a PNG that unpacks to 400 megapixels', png(header(20_000, 20_000), IDAT, IEND)],
@@ -244,6 +247,15 @@ test('whatever comes, a verdict is given, and a file that is cut anywhere is not
   for (const whole of [PNG, JPEG]) {
     for (let end = 0; end < whole.length; end += 1) expect(proof(whole.subarray(0, end))).toMatch(/^FILE_/);
   }
+});
+
+test('no text is made of each name in a document, whatever it is filled with', () => {
+  const made = vi.spyOn(String, 'fromCharCode');
+  for (const filling of ['/', '/x', '/OpenAction/', '/OpenAction 1 ', '/#4fpen#41ctio#6e 1 ', '<', '<scrip']) {
+    expect(proof(pdf(filling.repeat(1_000)))).toBe('application/pdf');
+  }
+  expect(made.mock.calls.length).toBeLessThan(100);
+  made.mockRestore();
 });
 
 test('noise in a document is not taken for a script', () => {

@@ -109,18 +109,20 @@ function bytesOf(text: string): Uint8Array {
 
 /** Where a run of bytes begins, from a place on; −1 where it does not. */
 function indexOfBytes(bytes: Uint8Array, run: Uint8Array, from: number): number {
-  const [first = 0] = run;
-  for (let at = bytes.indexOf(first, from); at >= 0; at = bytes.indexOf(first, at + 1)) {
-    if (run.every((byte, i) => bytes[at + i] === byte)) return at;
+  for (let at = from; at <= bytes.length - run.length; at += 1) {
+    let same = 0;
+    while (same < run.length && bytes[at + same] === run[same]) same += 1;
+    if (same === run.length) return at;
   }
   return -1;
 }
 
 /** The same for a word in lower case that begins with a sign, whatever case its letters are in. */
 function indexOfWord(bytes: Uint8Array, word: Uint8Array): number {
-  const [first = 0] = word;
-  for (let at = bytes.indexOf(first); at >= 0; at = bytes.indexOf(first, at + 1)) {
-    if (word.every((byte, i) => lowerOf(bytes[at + i]) === byte)) return at;
+  for (let at = 0; at <= bytes.length - word.length; at += 1) {
+    let same = 0;
+    while (same < word.length && lowerOf(bytes[at + same]) === word[same]) same += 1;
+    if (same === word.length) return at;
   }
   return -1;
 }

@@ -30,42 +30,84 @@ const ACTIVE = [
 ];
 /** Honest documents name the page here that they open at; a dictionary in its place is an action. */
 const ON_OPENING = 'OpenAction';
-const ACTION = /^[\0\t\n\f\r ]*(?:<<|%|$)/;
 /** More blanks than any writer puts there, and a comment, are there to hide what follows. */
 const GAP_BYTES = 64;
-const LONGEST = Math.max(...[...ACTIVE, ON_OPENING].map((name) => name.length));
 const SLASH = 0x2f;
 const NUMBER_SIGN = 0x23;
+const PERCENT = 0x25;
+const LESS_THAN = 0x3c;
 
 export function isSafePdf(bytes: Uint8Array): boolean {
   if (!HEAD.test(textOf(bytes, 0, 8))) return false;
   const tail = textOf(bytes, Math.max(0, bytes.length - TAIL_BYTES), bytes.length);
   const end = tail.lastIndexOf(END_MARK);
   if (end < 0 || !BLANK.test(tail.slice(end + END_MARK.length))) return false;
-  for (let at = bytes.indexOf(SLASH); at >= 0; at = bytes.indexOf(SLASH, at + 1)) {
-    const { name, end } = nameAt(bytes, at + 1);
-    if (ACTIVE.includes(name)) return false;
-    if (name === ON_OPENING && ACTION.test(textOf(bytes, end, end + GAP_BYTES))) return false;
+  // Byte by byte, and no text is made: a file may have a million such names, and whoever else calls waits meanwhile.
+  for (let at = 0; at < bytes.length; at += 1) {
+    const found = bytes[at] === SLASH ? nameAt(bytes, at + 1) : undefined;
+    if (found !== undefined && (found.name !== ON_OPENING || isAction(bytes, found.end))) return false;
   }
   return true;
 }
 
+/** What a name may begin with that is looked for: the letters that may follow, and the name if it may end here. */
+interface Beginning {
+  readonly name: string | undefined;
+  readonly next: ReadonlyMap<number, Beginning>;
+}
+
+function beginningOf(names: readonly string[], length: number): Beginning {
+  const letters = new Set(names.filter((name) => name.length > length).map((name) => name.charCodeAt(length)));
+  const longer = (letter: number): string[] => names.filter((name) => name.charCodeAt(length) === letter);
+  return {
+    name: names.find((name) => name.length === length),
+    next: new Map([...letters].map((letter) => [letter, beginningOf(longer(letter), length + 1)])),
+  };
+}
+
+const BEGINNING = beginningOf([...ACTIVE, ON_OPENING], 0);
+
 /**
- * The name that begins there, and what follows it. Any of its characters may be written as a number sign and two
- * hexadecimal digits.
+ * The name that begins there, if it is one that is looked for, and what follows it. Any of its characters may be written
+ * as a number sign and two hexadecimal digits.
  */
-function nameAt(bytes: Uint8Array, start: number): { readonly name: string; readonly end: number } {
-  let name = '';
-  let end = start;
-  while (name.length <= LONGEST) {
-    const digits = bytes[end] === NUMBER_SIGN ? textOf(bytes, end + 1, end + 3) : undefined;
-    if (digits !== undefined && !/^[0-9a-fA-F]{2}$/.test(digits)) break;
-    const byte = digits === undefined ? (bytes[end] ?? 0) : Number.parseInt(digits, 16);
-    if (!isRegular(byte)) break;
-    name += String.fromCharCode(byte);
-    end += digits === undefined ? 1 : 3;
+function nameAt(bytes: Uint8Array, start: number): { readonly name: string; readonly end: number } | undefined {
+  let read = BEGINNING;
+  for (let at = start; ; ) {
+    const escaped = bytes[at] === NUMBER_SIGN ? escapedAt(bytes, at + 1) : undefined;
+    const byte = escaped ?? bytes[at] ?? 0;
+    if (!isRegular(byte)) return read.name === undefined ? undefined : { name: read.name, end: at };
+    const longer = read.next.get(byte);
+    if (longer === undefined) return undefined;
+    read = longer;
+    at += escaped === undefined ? 1 : 3;
   }
-  return { name, end };
+}
+
+/** The byte that two hexadecimal digits stand for. */
+function escapedAt(bytes: Uint8Array, at: number): number | undefined {
+  const high = digitOf(bytes[at] ?? 0);
+  const low = digitOf(bytes[at + 1] ?? 0);
+  return high === undefined || low === undefined ? undefined : high * 16 + low;
+}
+
+function digitOf(byte: number): number | undefined {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : undefined;
+}
+
+/** Whether a dictionary stands there, or what may hide one. */
+function isAction(bytes: Uint8Array, start: number): boolean {
+  let at = start;
+  while (at < start + GAP_BYTES && isBlank(bytes[at])) at += 1;
+  if (at === start + GAP_BYTES || at >= bytes.length || bytes[at] === PERCENT) return true;
+  return bytes[at] === LESS_THAN && bytes[at + 1] === LESS_THAN;
+}
+
+/** NUL, tab, line feed, form feed, carriage return and space. */
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0 || byte === 0x09 || byte === 0x0a || byte === 0x0c || byte === 0x0d;
 }
 
 /** Letters and digits: everything else ends the names that are looked for. */
