@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { holdsCardNumber, isCardField, isCardName, isCardNumber, isExpiryField } from './card-data.ts';
 
 /** Test numbers of the networks, as every processor publishes them. */
@@ -76,6 +76,15 @@ describe('card numbers', () => {
 
   it('are never seen in a UUID', () => {
     fc.assert(fc.property(fc.uuid(), (uuid) => !holdsCardNumber(uuid) && !holdsCardNumber(`order ${uuid}`)));
+  });
+
+  it('are looked for sign by sign: a long row of marks is never put in order', () => {
+    const normalize = vi.spyOn(String.prototype, 'normalize');
+    const marks = '\u0315'.repeat(100) + '\u0327'.repeat(100);
+    expect(holdsCardNumber(`e${marks} ４111111111111111`)).toBe(true);
+    const lengths = normalize.mock.contexts.map((text) => String(text).length);
+    normalize.mockRestore();
+    expect(Math.max(...lengths)).toBe(1);
   });
 
   it('that are many by their check digit are not all looked up: such a text is refused', () => {
