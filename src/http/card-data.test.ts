@@ -31,6 +31,9 @@ describe('card numbers', () => {
     ['underscores', '4111_1111_1111_1111'],
     ['slashes', 'card 4111/1111/1111/1111.'],
     ['full-width digits', '４１１１１１１１１１１１１１１１'],
+    ['Arabic digits', '٤١١١ ١١١١ ١١١١ ١١١١'],
+    ['digits of India', '४१११११११११११११११'],
+    ['digits whose row follows another one', '\u{116de}\u{116db}\u{116db}\u{116db}111111111111'],
     ['what cannot be seen', '4111\u200b1111\u00ad1111\u20601111'],
     ['a plus before fifteen digits', '+378282246310005'],
     ['a plus before American Express’s own groups', '＋3782 822463 10005'],
@@ -46,6 +49,7 @@ describe('card numbers', () => {
   it('are not seen in what only looks like one', () => {
     const fine = [
       '4111111111111112',
+      '٤١١١١١١١١١١١١١١٢',
       '5707000000000000',
       '+243810000042',
       '0024381000004212',

@@ -102,10 +102,24 @@ const EACH_BEYOND_ASCII = /[^ -~\p{L}]/gu;
 function inAscii(text: string): string {
   if (!BEYOND_ASCII.test(text)) return text;
   return text
-    .replaceAll(EACH_BEYOND_ASCII, (sign) => sign.normalize('NFKC'))
+    .replaceAll(EACH_BEYOND_ASCII, plainSign)
     .replaceAll(/\p{Cf}/gu, '')
     .replaceAll(/\p{Zs}/gu, ' ')
     .replaceAll(/[\p{Pd}\u2212]/gu, '-');
+}
+
+const DECIMAL = /^\p{Nd}$/u;
+
+function plainSign(sign: string): string {
+  const plain = sign.normalize('NFKC');
+  return DECIMAL.test(plain) && plain > '9' ? digitOf(plain) : plain;
+}
+
+/** The decimal digits of each script stand in a row, from nought to nine; such rows may follow each other. */
+function digitOf(sign: string): string {
+  let before = 0;
+  for (let at = (sign.codePointAt(0) ?? 0) - 1; DECIMAL.test(String.fromCodePoint(at)); at -= 1) before += 1;
+  return String(before % 10);
 }
 
 /** More runs of digits that could be card numbers than any honest text has: asking the library costs 5 µs each. */
