@@ -1,14 +1,14 @@
 /**
  * A second gateway on the world's database, as another process would be.
  *
- * Invariant: it shares nothing with the first one but the database, the keys and the time.
+ * Invariant: it shares nothing with the first one but the database, the keys (unless it is given its own) and the time.
  */
 
 import { assembleGateway, type Gateway } from '../../src/assemble.ts';
 import { readConfig } from '../../src/config.ts';
 import { openMetrics } from '../../src/platform/metrics.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
-import type { Clock } from '../../src/platform/platform.ts';
+import type { Clock, Secrets } from '../../src/platform/platform.ts';
 import { freePort, type World } from '../support/world.ts';
 import type { Paying } from './flows.ts';
 
@@ -22,15 +22,16 @@ export interface Second {
 
 /**
  * Another process's gateway on the same database, by way of a wire if there is one. Its upstream calls time out by the
- * clock that it is given; `env` is what its configuration has of its own.
+ * clock that it is given; `env` is what its configuration has of its own, and `secrets` opens another ring of keys.
  */
 export async function openSecond(
   world: World,
   deadlines: Clock,
   databaseUrl: string = world.databaseUrl,
   env: Readonly<Record<string, string>> = {},
+  secrets: Secrets = world.gateway.deps.secrets,
 ): Promise<Second> {
-  const { clock, calendar, random, log, secrets } = world.gateway.deps;
+  const { clock, calendar, random, log } = world.gateway.deps;
   const outbound = createOutbound({ allowLoopback: true, requireHttps: false, clock: deadlines });
   const port = await freePort();
   const config = readConfig({
