@@ -242,6 +242,11 @@ describe('a bad value is named in one line with an example', () => {
       'MTN_MOMO_BASE_URL must begin with https:// in production',
     ],
     [
+      'a name that begins as an address of this machine',
+      { ...production, ...mtn, MTN_MOMO_BASE_URL: 'http://127.mtn.example.com' },
+      'MTN_MOMO_BASE_URL must begin with https:// in production',
+    ],
+    [
       'half a text door',
       { ...production, SMS_URL: 'https://sms.example.com' },
       'SMS_TOKEN is missing, while SMS_URL is set',

@@ -115,8 +115,9 @@ function wrongUrl(value: string, rules: UrlRules): string | undefined {
   return 'must begin with https:// in production';
 }
 
+/** This machine itself. A name may begin as its address does, and be anybody's. */
 function isLocal(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || host.startsWith('127.');
+  return host === 'localhost' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
 function isNetwork(text: string): boolean {
