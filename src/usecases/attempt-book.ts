@@ -6,9 +6,11 @@
  */
 
 import { isOpen } from '../domain/attempt.ts';
+import type { Update } from '../domain/change.ts';
 import { bookLate, type LateTarget, lateMoneyOf, whyNotKept } from '../domain/late-money.ts';
-import { guardPayment } from '../domain/payment.ts';
+import { guardPayment, isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
+import { updateSession } from '../domain/session.ts';
 import { findPayment } from './archive-find.ts';
 import { requireAttempt } from './attempt-decide.ts';
 import { type Deps, newId } from './deps.ts';
@@ -24,8 +26,8 @@ export interface LateVerdict {
 export interface LateRows {
   readonly attempt: Attempt;
   readonly payment: Payment;
-  /** The payments of its session, where it has to stay that none of them was paid. */
-  readonly unpaid: readonly Payment[];
+  /** Guards its session and that one's payments, where it has to stay that none of them was paid. */
+  readonly held: readonly Update[];
 }
 
 /** Whoever loses against another word finds the money booked the next time round. */
@@ -45,7 +47,7 @@ export async function bookLateMoney(
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const rows = await requireLate(deps, attemptId, verdict.to);
     // Of two operators who book the money of one order, one loses and looks again.
-    const held = rows.unpaid.map(guardPayment);
+    const { held } = rows;
     const { change, attempt } = bookLate(rows.attempt, rows.payment, verdict.to, { ids, now: deps.clock.now(), held });
     if ((await commitOnce(deps, shard, commandId, change, LOOK)) === 'lost') continue;
     const booked = { ...rows, attempt };
@@ -65,7 +67,7 @@ export async function requireLate(
   requireWaiting(attempt);
   const payment = await findPayment(deps, attempt.shard, attempt.payment_id);
   if (payment === undefined) throw new Error(`attempt ${attempt.id} has lost its payment`);
-  return { attempt, payment, unpaid: to === 'merchant' ? await requireKeepable(deps, payment) : [] };
+  return { attempt, payment, held: to === 'merchant' ? await requireKeepable(deps, payment) : [] };
 }
 
 function requireWaiting(attempt: Attempt): void {
@@ -87,19 +89,32 @@ function requireWaiting(attempt: Attempt): void {
 
 /**
  * A merchant gets the money of one order once: by this payment, by another one of its session, or by an attempt that paid late.
- * Returns the session's payments that are live; one that has been archived can be held by nobody, and is not booked so.
+ * So nothing may be able to pay it any more. Returns the guards of what is live; a payment that has been archived can be held
+ * by nobody, and is not booked so.
  */
-async function requireKeepable({ store }: Pick<Deps, 'store'>, payment: Payment): Promise<Payment[]> {
+async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, payment: Payment): Promise<Update[]> {
   const { shard, id, status, session_id } = payment;
   const why = whyNotKept(payment);
   const instead = 'give it back, and say --to payer';
   if (why === 'open') throw new OperatorError(`${id} is ${status}: wait until it has ended`);
   if (why === 'paid') throw new OperatorError(`${id} is ${status}, and so was paid without this: ${instead}`);
+  // A card that was refused leaves it to another payment. Read before the payments: a session that is over gets no more.
+  const session = await store.session.caller(shard, session_id);
+  if (session?.status === 'ACTIVE' && session.expires_at > clock.now()) {
+    const until = new Date(session.expires_at).toISOString();
+    throw new OperatorError(`${id} has ended, and its session is open until ${until}: wait until then, or ${instead}`);
+  }
   const live = await store.payment.ofSession(shard, session_id);
   if (!live.some((one) => one.id === id)) throw new OperatorError(`${id} has been archived: ${instead}`);
   const [paidBy] = await store.orderPaidBy(payment);
   if (paidBy !== undefined) throw new OperatorError(`the order of ${id} was paid by ${paidBy}: ${instead}`);
-  return live;
+  const open = live.find((one) => !isFinal(one.status));
+  if (open !== undefined) {
+    const what = `the order of ${id} may be paid by ${open.id}, which is ${open.status}`;
+    throw new OperatorError(`${what}: wait until that has ended, or ${instead}`);
+  }
+  const guards = live.map(guardPayment);
+  return session === undefined ? guards : [updateSession(session, {}), ...guards];
 }
 
 function tell(deps: Pick<Deps, 'log'>, { attempt, payment }: LateRows, { to, by, why }: LateVerdict): void {

@@ -4,6 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/clock.ts';
+import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { openCardForm } from '../../src/usecases/card-form.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
@@ -18,7 +19,18 @@ import {
   submitCard,
 } from './card-payments.ts';
 import { type FickleNetwork, openFickleNetwork, refusal } from './fickle-network.ts';
-import { collect, detailOf, expectRefusal, numberEnding, payByPhone, rowsOf, statusOf, untilStatus } from './flows.ts';
+import {
+  answerPrompt,
+  collect,
+  collectWith,
+  detailOf,
+  expectRefusal,
+  numberEnding,
+  payByPhone,
+  rowsOf,
+  statusOf,
+  untilStatus,
+} from './flows.ts';
 import { attemptOf, onlyHook } from './phone-payments.ts';
 
 let network: FickleNetwork;
@@ -193,6 +205,41 @@ test('an amount of more digits than the network takes: 1202 at collect; another 
   expect(other.status, other.text).toBe(200);
   const most = await mint(world, merchant, { amount: '999999999999.99' });
   await collectCardWith(world, most.token);
+});
+describe('late money of a card, while its session is open', () => {
+  /** A payment that its issuer declined, and that the network says was paid after all. */
+  async function paidLate(): Promise<{ readonly paying: CardPaying; readonly attemptId: string }> {
+    const paying = await collected();
+    Object.assign(network, { issuer: 'SUCCESSFUL', pays: 'DECLINED' });
+    expectRefusal(await submitCard(world, paying), 402, '1502');
+    const { id: attemptId } = await attemptOf(world, paying);
+    network.took(attemptId);
+    await world.pass(16 * 60_000);
+    expect(await attemptOf(world, paying)).toMatchObject({ status: 'approved', reason: 'late_success' });
+    return { paying, attemptId };
+  }
+
+  const book = (attemptId: string) =>
+    bookLateMoney(world.gateway.deps, attemptId, { to: 'merchant', by: 'amina', why: 'it was delivered' });
+
+  test('is not its merchant’s as long as the customer may still pay the order, or is paying it', async () => {
+    const { paying, attemptId } = await paidLate();
+    await expect(book(attemptId)).rejects.toThrow(/session is open until .*Z: .*--to payer/);
+    const other = { ...paying, ...(await collectWith(world, paying.token)) };
+    const msisdn = numberEnding('42');
+    expect((await payByPhone(world, other, msisdn)).status).toBe(200);
+    const open = `${other.transaction_id}, which is pending_mobile_money_verification: wait`;
+    await expect(book(attemptId)).rejects.toThrow(open);
+    await answerPrompt(world, msisdn, 'approve');
+    await untilStatus(world, other, 'approved');
+    await expect(book(attemptId)).rejects.toThrow(`was paid by ${other.transaction_id}`);
+  });
+
+  test('is its merchant’s once the session is over', async () => {
+    const { attemptId } = await paidLate();
+    await world.pass(2 * 60 * 60_000);
+    expect((await book(attemptId)).attempt.reason).toBe('late_success_kept');
+  });
 });
 
 test('with the card network gone from the configuration, an open challenge ends by time', async () => {
