@@ -13,7 +13,7 @@ import { lineOrder } from '../domain/payout-outgoing.ts';
 import type { Attempt, AttemptPurpose } from '../domain/records.ts';
 import { refundOrder } from '../domain/refund-outgoing.ts';
 import { recorded, whileRecording } from './attempt-record.ts';
-import { settlementContext, soundAlarm, upstreamOf } from './attempt-settle.ts';
+import { settlementContext, soundingLast, upstreamOf } from './attempt-settle.ts';
 import { atHandFirst, type Deps } from './deps.ts';
 import { persist, settle } from './perform.ts';
 import { requireRefundOf } from './refund-read.ts';
@@ -105,13 +105,13 @@ async function settleWord(
   asked: Asked,
 ): Promise<OutgoingSettlement> {
   const upstream = upstreamOf(deps, attempt);
-  const settled = await settle(deps.store, read, (now) => {
-    const inquiry = asked.inquiry === 'due' && now.attempt.status !== attempt.status ? 'hint' : asked.inquiry;
-    const context = settlementContext(deps, upstream, { at: asked.at, inquiry });
-    const settlement = settleOutgoing(now.attempt, now.order, word, context);
-    const { change } = settlement;
-    return change === undefined ? { answer: settlement } : { change, answer: settlement };
-  });
-  soundAlarm(deps, settled);
-  return settled;
+  return soundingLast(deps, (settling) =>
+    settle(deps.store, read, (now) => {
+      const inquiry = asked.inquiry === 'due' && now.attempt.status !== attempt.status ? 'hint' : asked.inquiry;
+      const context = settlementContext(deps, upstream, { at: asked.at, inquiry });
+      const settlement = settling(settleOutgoing(now.attempt, now.order, word, context));
+      const { change } = settlement;
+      return change === undefined ? { answer: settlement } : { change, answer: settlement };
+    }),
+  );
 }

@@ -3,6 +3,7 @@ import type { Alarm } from '../domain/attempt-settlement.ts';
 import type { Settlement } from '../domain/settlement.ts';
 import { manualClock } from '../platform/clock.ts';
 import { memoryLog } from '../platform/log.ts';
+import { CommitUnknown, StoreUnavailable } from '../store/errors.ts';
 import { soundingLast } from './attempt-settle.ts';
 
 const settled = (alarm?: Alarm) =>
@@ -36,5 +37,18 @@ test('a decision without an alarm takes back that of the one that lost; a refusa
     throw new Error('refused');
   });
   await expect(refused).rejects.toThrow('refused');
+  expect(deps.counted).toEqual(['late_success']);
+});
+
+test('a try whose commit is in doubt is heard, and what finds it written is not; one that was not written is no try', async () => {
+  const deps = begin();
+  const tries = [new StoreUnavailable(), new CommitUnknown(), undefined];
+  for (const error of tries) {
+    const ran = soundingLast(deps, async (settling) => {
+      settling(settled(error === undefined ? undefined : 'late_success'));
+      if (error !== undefined) throw error;
+    });
+    await (error === undefined ? ran : expect(ran).rejects.toBe(error));
+  }
   expect(deps.counted).toEqual(['late_success']);
 });

@@ -8,6 +8,7 @@ import type { InquiryAnswer } from '../connectors/connector.ts';
 import type { Inquired, SettlementContext, Word } from '../domain/attempt-settlement.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { needsSession, type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
+import { StoreBusy, StoreUnavailable } from '../store/errors.ts';
 import { recorded } from './attempt-record.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
 import { persist, settle } from './perform.ts';
@@ -68,17 +69,19 @@ export async function settleByInquiry(
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
   await recorded(deps, attempt.id);
   const atHand = rowsAtHand(deps, attempt, payment);
-  const settleOn = (read: () => Promise<SettlementRows>): Promise<Settlement> =>
+  const settleOn = (read: () => Promise<SettlementRows>, settling: Settling): Promise<Settlement> =>
     settle(deps.store, read, (rows) => {
       const inquiry = rows.attempt.status === attempt.status ? asked.inquiry : 'hint';
-      const settlement = settleAttempt(rows, word, settlementContext(deps, connector, { at: asked.at, inquiry }));
+      const context = settlementContext(deps, connector, { at: asked.at, inquiry });
+      const settlement = settling(settleAttempt(rows, word, context));
       const { change } = settlement;
       return change === undefined ? { answer: settlement } : { change, answer: settlement };
     });
-  let settled = await settleOn(atHand === undefined ? fresh : atHandFirst(atHand, fresh));
-  // Who writes nothing is held up by no guard: that there is nothing to write is decided on fresh rows.
-  if (settled.change === undefined && atHand !== undefined) settled = await settleOn(fresh);
-  soundAlarm(deps, settled);
+  const settled = await soundingLast(deps, async (settling) => {
+    const first = await settleOn(atHand === undefined ? fresh : atHandFirst(atHand, fresh), settling);
+    // Who writes nothing is held up by no guard: that there is nothing to write is decided on fresh rows.
+    return first.change === undefined && atHand !== undefined ? settleOn(fresh, settling) : first;
+  });
   return settled.payment;
 }
 
@@ -120,43 +123,49 @@ export async function settleByWord(
   if (word.kind === 'unknown' || word.kind === 'not_sent') {
     deps.log.warn('attempt_unsure', { attempt_id: key.id, kind: word.kind, reason: word.reason });
   }
-  const record = (): Promise<Settlement> =>
+  const record = (settling: Settling): Promise<Settlement> =>
     settle(
       deps.store,
       () => readSettlement(deps, key),
       (rows) => {
-        const settlement = settleAttempt(rows, word, settlementContext(deps, connector, { ...asked, inquiry: false }));
+        const context = settlementContext(deps, connector, { ...asked, inquiry: false });
+        const settlement = settling(settleAttempt(rows, word, context));
         const { change } = settlement;
         return change === undefined ? { answer: settlement } : { change, answer: settlement };
       },
     );
-  const settled = await persist(deps, record);
-  soundAlarm(deps, settled);
-  return settled.payment;
+  return (await persist(deps, () => soundingLast(deps, record))).payment;
 }
 
 /** What was settled: a payment's attempt, or one that sends money out. */
 type Settled = Pick<Settlement, 'attempt' | 'alarm'> & { readonly payment?: Payment };
 
 /** Hands a decision through, and remembers it. */
-export type Settling = (settled: Settlement) => Settlement;
+export type Settling = <S extends Settled>(settled: S) => S;
 
 /**
- * Runs what decides by `settling` until its change commits, and sounds the alarm of the last decision, however that ends:
- * one that lost against its neighbours was none.
+ * Runs what decides by `settling` until its change commits, and sounds the alarm of the last decision: one that lost against
+ * its neighbours was none, and nor was one that could certainly not be written. One that is in doubt is heard: whoever tries
+ * again finds what it wrote, and has nothing to sound. So each try has to be run by itself (`persist` goes around this).
  */
 export async function soundingLast<T>(
   deps: Pick<Deps, 'log' | 'alarmed'>,
   run: (settling: Settling) => Promise<T>,
 ): Promise<T> {
-  let last: Settlement | undefined;
+  let last: Settled | undefined;
+  const sound = (): void => {
+    if (last !== undefined) soundAlarm(deps, last);
+  };
   try {
-    return await run((settled) => {
+    const done = await run((settled) => {
       last = settled;
       return settled;
     });
-  } finally {
-    if (last !== undefined) soundAlarm(deps, last);
+    sound();
+    return done;
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable || error instanceof StoreBusy)) sound();
+    throw error;
   }
 }
 

@@ -10,7 +10,7 @@ import { isId, shardOf } from '../domain/ids.ts';
 import type { Attempt, Merchant, Payment } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
-import { readSettlement, settlementContext, soundingLast, upstreamOf } from './attempt-settle.ts';
+import { readSettlement, type Settling, settlementContext, soundingLast, upstreamOf } from './attempt-settle.ts';
 import { callbackReceipt } from './card-callback-memory.ts';
 import { type ReturnProof, returnOf } from './card-challenge.ts';
 import { readWithEarlier, settleEarlier } from './card-earlier.ts';
@@ -211,9 +211,7 @@ async function writeLook(deps: Deps, attempt: Attempt, look: Look, receipt: Rece
         ...(heard === undefined ? {} : { authentication: heard }),
       } as const;
       const context = () => settlementContext(deps, upstreamOf(deps, attempt), asked);
-      return soundingLast(deps, (settling) =>
-        remember(deps, receipt, render, fresh, (rows) => settling(settleAttempt(rows, word, context()))),
-      );
+      return remember(deps, receipt, render, fresh, (rows, settling) => settling(settleAttempt(rows, word, context())));
     }
   }
 }
@@ -226,14 +224,14 @@ function remember<R extends { readonly payment: Payment; readonly attempt: Attem
   receipt: Receipt,
   render: Render,
   read: () => Promise<R>,
-  decide: (rows: R) => Decided = ({ payment, attempt }) => ({ payment, attempt }),
+  decide: (rows: R, settling: Settling) => Decided = ({ payment, attempt }) => ({ payment, attempt }),
 ): Promise<Reply> {
-  const write = (): Promise<Reply> =>
+  const write = (settling: Settling): Promise<Reply> =>
     settle(
       deps.store,
       () => Promise.all([read(), receipt.stored()]),
       ([rows, stored]) => {
-        const { change, payment, attempt } = decide(rows);
+        const { change, payment, attempt } = decide(rows, settling);
         if (stored !== undefined) {
           const answer = { ...stored, replayed: true };
           return change === undefined ? { answer } : { change, answer };
@@ -242,5 +240,5 @@ function remember<R extends { readonly payment: Payment; readonly attempt: Attem
         return { change: joined(change ?? {}, receipt.remember(reply)), answer: reply };
       },
     );
-  return persist(deps, write);
+  return persist(deps, () => soundingLast(deps, write));
 }

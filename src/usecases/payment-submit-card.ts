@@ -159,7 +159,7 @@ function record(
     inquiry: false,
     ...(heard === undefined ? {} : { authentication: heard }),
   } as const;
-  const decide = (rows: SettlementRows, settling: Settling): Decision<Submitted> => {
+  return write(deps, intended, answering, (rows, settling) => {
     const settled = settling(settleAttempt(rows, word, settlementContext(deps, card, asked)));
     const change = settled.change === undefined ? {} : { change: settled.change };
     // Whatever we were told, the network may have said otherwise since: what is settled is answered.
@@ -167,8 +167,7 @@ function record(
       return { ...change, refusal: unusable ?? networkDown(card, 'session_id', attempt.payment_id) };
     }
     return { ...change, ...outcomeOf(settled.payment) };
-  };
-  return soundingLast(deps, (settling) => write(deps, intended, answering, (rows) => decide(rows, settling)));
+  });
 }
 
 /** The issuer wants to ask its customer: 202, and the address where it does. */
@@ -200,12 +199,14 @@ function write(
   deps: Deps,
   intended: Intended,
   answering: Answering<Submitted>,
-  decide: (rows: SettlementRows) => Decision<Submitted>,
+  decide: (rows: SettlementRows, settling: Settling) => Decision<Submitted>,
 ): Promise<Reply> {
   const { attempt, session } = intended;
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
   const read = session.payments < 2 ? atHandFirst<SettlementRows>(intended, fresh) : fresh;
-  return persist(deps, () => perform(deps.store, answering, read, decide));
+  const record = (settling: Settling): Promise<Reply> =>
+    perform(deps.store, answering, read, (rows) => decide(rows, settling));
+  return persist(deps, () => soundingLast(deps, record));
 }
 
 /** What a submit answers for a payment that it has ended or left open: only a card is refused at once. */

@@ -95,7 +95,7 @@ async function callAndRecord(
       if (settled.attempt.status === 'not_sent') return { refusal: carrierDown(attempt), ...change };
       return { answer: { payment: settled.payment }, ...change };
     });
-  const recording = (): Promise<Reply> => soundingLast(deps, (settling) => persist(deps, () => record(settling)));
+  const recording = (): Promise<Reply> => persist(deps, () => soundingLast(deps, record));
   return whileRecording(deps, attempt.id, recording);
 }
 

@@ -8,7 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LATE_TARGETS, type LateTarget } from '../../src/domain/late-money.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/clock.ts';
+import { CommitUnknown, StoreUnavailable } from '../../src/store/errors.ts';
 import { bookLateMoney, type LateRows } from '../../src/usecases/attempt-book.ts';
+import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type CommandLine, type Document, openCommandLine } from '../support/command-line.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
@@ -80,6 +82,38 @@ test('every kind of alarm is counted, from 0 on', async () => {
   expect(await alarms()).toEqual(none);
   await paidLate();
   expect(await alarms()).toEqual({ ...none, late_success: 1 });
+});
+
+describe('a person is called once', () => {
+  /** Asks about the newest order; the first commit is carried out, or not, before `fault` is all that is heard of it. */
+  async function askWhile(attempt: Attempt, fault: Error, isWritten: boolean): Promise<void> {
+    const { deps } = world.gateway;
+    let isFirst = true;
+    const commit: typeof deps.store.commit = async (change) => {
+      const outcome = isFirst && !isWritten ? 'lost' : await deps.store.commit(change);
+      if (!isFirst) return outcome;
+      isFirst = false;
+      throw fault;
+    };
+    const asked = inquireAttempt({ ...deps, store: { ...deps.store, commit } }, attempt);
+    await expect(asked).rejects.toBe(fault);
+  }
+
+  test.each([
+    ['was written, and nobody heard of it', new CommitUnknown(), true],
+    ['could not be written the first time', new StoreUnavailable(), false],
+  ] as const)('where it %s', async (_name, fault, isWritten) => {
+    const paying = await submitted();
+    carrier.say('FAILED');
+    expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
+    carrier.say('SUCCESSFUL');
+    const before = (await alarms()).late_success ?? 0;
+    await askWhile(await attemptOf(world, paying), fault, isWritten);
+    expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
+    await world.pass(16 * 60_000);
+    expect(await attemptOf(world, paying)).toMatchObject({ status: 'approved', reason: 'late_success' });
+    expect((await alarms()).late_success).toBe(before + 1);
+  });
 });
 
 const SAY = { by: 'amina', why: 'the shop has delivered' };
