@@ -2,11 +2,13 @@
  * Attempts of payments whose money came late, and what else has paid their orders.
  *
  * Invariant: read on a connection of its own, because no index finds them: it looks through every live attempt. The archive
- * takes none that waits, and none that was booked to a merchant before its payment.
+ * takes none that waits; what was booked to a merchant may lie there.
  */
 
+import { firstIdAt } from '../domain/archive.ts';
 import { LATE_KEPT } from '../domain/late-money.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
+import { TTL_MAX } from '../domain/session.ts';
 import { isLate } from './archive-groups.ts';
 import { type LineOptions, openLine } from './line.ts';
 import type { Statement } from './pipeline.ts';
@@ -22,22 +24,29 @@ const LATE: Statement = {
   text: `select ${listOf(COLUMNS)} from attempt a where ${isLate('a')} and id > $1 order by id limit $2::int8`,
 };
 
-/** A session's payments bear its merchant and its reference, by which both places have them indexed. */
+/**
+ * A session's payments bear its merchant and its reference, by which both places have them indexed. No index finds their
+ * attempts: `$5` and `$6` are the ids between which all of these lie.
+ */
 const PAID_BY: Statement = {
   name: 'order_paid_by',
   text: `with siblings as (select p.id, p.status from ${inEither('payment')} p where p.shard = $1::int2
     and p.merchant_id = $2 and p.customer_reference = $3 and p.session_id = $4)
 select id from siblings where status in ('approved', 'refunded')
-union all select a.id from attempt a where a.shard = $1::int2 and a.reason = '${LATE_KEPT}'
-  and a.payment_id in (select id from siblings)`,
+union all select a.id from ${inEither('attempt')} a where a.shard = $1::int2 and a.id >= $5 and a.id < $6
+  and a.reason = '${LATE_KEPT}' and a.payment_id in (select id from siblings)`,
 };
 
 const PAID_BY_COLUMNS: readonly Column[] = [{ name: 'id', type: 'text' }];
 
+/** All that a session begins lies within its life. A day more on either side is for clocks that differ. */
+const SESSION_SPAN_MS = TTL_MAX * 1_000 + 24 * 60 * 60_000;
+
 /** What has brought a merchant the money of a session: payments that were paid, and attempts whose late money it got. */
 export async function readPaidBy(options: LineOptions, payment: Payment): Promise<string[]> {
-  const { shard, merchant_id, customer_reference, session_id } = payment;
-  const values = [String(shard), merchant_id, customer_reference, session_id];
+  const { shard, merchant_id, customer_reference, session_id, created_at } = payment;
+  const ids = [-SESSION_SPAN_MS, SESSION_SPAN_MS].map((span) => firstIdAt('att', created_at + span));
+  const values = [String(shard), merchant_id, customer_reference, session_id, ...ids];
   return (await readRows(options, PAID_BY, PAID_BY_COLUMNS, values)).map(({ id }) => String(id));
 }
 

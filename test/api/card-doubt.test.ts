@@ -10,6 +10,7 @@ import { openCardForm } from '../../src/usecases/card-form.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { collectBody, mint, openWorld, type World } from '../support/world.ts';
+import { archive, growOld } from './archive-scenes.ts';
 import {
   type CardPaying,
   callbackFor,
@@ -208,8 +209,8 @@ test('an amount of more digits than the network takes: 1202 at collect; another 
 });
 describe('late money of a card, while its session is open', () => {
   /** A payment that its issuer declined, and that the network says was paid after all. */
-  async function paidLate(): Promise<{ readonly paying: CardPaying; readonly attemptId: string }> {
-    const paying = await collected();
+  async function paidLate(of = collected()): Promise<{ readonly paying: CardPaying; readonly attemptId: string }> {
+    const paying = await of;
     Object.assign(network, { issuer: 'SUCCESSFUL', pays: 'DECLINED' });
     expectRefusal(await submitCard(world, paying), 402, '1502');
     const { id: attemptId } = await attemptOf(world, paying);
@@ -240,6 +241,27 @@ describe('late money of a card, while its session is open', () => {
     await world.pass(2 * 60 * 60_000);
     expect((await book(attemptId)).attempt.reason).toBe('late_success_kept');
   });
+
+  test('is its merchant’s once, also when the payment that brought it has been archived', async () => {
+    const { paying, attemptId } = await paidLate();
+    const more = collectCardWith(world, paying.token).then((other) => ({ ...paying, ...other }));
+    const { attemptId: second } = await paidLate(more);
+    await growOld(world);
+    await book(attemptId);
+    const before = await places(paying);
+    await archive(world);
+    expect([before, await places(paying)]).toEqual([['live'], ['archive']]);
+    await expect(book(second)).rejects.toThrow(`was paid by ${attemptId}`);
+  });
+
+  async function places({ transaction_id: id }: CardPaying): Promise<string[]> {
+    const found = await rowsOf<{ place: string }>(
+      world,
+      `select 'live' as place from payment where id = $1 union all select 'archive' from archive.payment where id = $1`,
+      [id],
+    );
+    return found.map(({ place }) => place);
+  }
 });
 
 test('with the card network gone from the configuration, an open challenge ends by time', async () => {
