@@ -6,6 +6,7 @@
  */
 
 import serialize from 'canonicalize';
+import type { Claim, Update } from '../domain/change.ts';
 import type { IdempotencyRecord } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { Clock, Secrets } from '../platform/platform.ts';
@@ -103,21 +104,29 @@ function inProgress(): Refusal {
   return new Refusal(1203, { retryable: true, retryAfter: COME_AGAIN, details });
 }
 
-/** The memory of one key. `body` is the parsed JSON: the order of its keys does not matter. */
+/**
+ * The memory of one key. `body` is the parsed JSON: the order of its keys does not matter.
+ *
+ * It is kept under each master key of the ring: while a new one is rolled out, processes differ in which is the active one, and
+ * of their runs only one may win.
+ */
 export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: string, body: unknown): UsedReceipt {
   const { secrets, clock } = parts;
-  // Under each key of the ring: what was remembered before the master key changed still counts.
-  const ids = secrets.macs('idempotency_key', 'key', scope.owner, scope.route, key);
-  const id = ids[0] ?? '';
+  const { shard } = scope;
+  const ids = [...new Set(secrets.macs('idempotency_key', 'key', scope.owner, scope.route, key))];
   const canonical = canonicalJson(body) ?? '';
-  let known: IdempotencyRecord | undefined;
+  let found: readonly (IdempotencyRecord | undefined)[] = [];
   let begun = false;
   let used = false;
 
+  /** What still counts; an answer before a beginning, which may be older. */
+  function current(): IdempotencyRecord | undefined {
+    const counting = found.filter((record) => record !== undefined && record.created_at + MEMORY_MS > clock.now());
+    return counting.find((record) => record?.status !== BEGUN) ?? counting[0];
+  }
+
   function read(record: IdempotencyRecord): Reply | undefined {
-    if (record.created_at + MEMORY_MS <= clock.now()) return undefined;
-    const hashes = secrets.macs('idempotency_key', 'body', record.id, canonical);
-    if (!hashes.some((hash) => secrets.equal(record.request_hash, hash)))
+    if (!hashesFor(record.id).some((hash) => secrets.equal(record.request_hash, hash)))
       throw refuseField(1203, 'Idempotency-Key', 'IDEMPOTENCY_BODY');
     begun = record.status === BEGUN;
     if (begun) return undefined;
@@ -126,31 +135,42 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
     return { status: record.status, body, replayed: true };
   }
 
+  /** What is asked for, by each key of the ring. */
+  function hashesFor(id: string): readonly string[] {
+    return secrets.macs('idempotency_key', 'body', id, canonical);
+  }
+
   /** What is there, begun or outlived, is replaced under its version: of two runs that found it, one loses. */
-  function write(status: number, body: string, created_at = clock.now()): Memory {
-    const key = { shard: scope.shard, id: known?.id ?? id };
-    const request_hash = secrets.mac('idempotency_key', 'body', key.id, canonical);
-    const row = { request_hash, status, body, created_at };
-    if (known !== undefined) return { updates: [{ table: 'idempotency', ...key, version: known.version, row }] };
-    return { claims: [{ table: 'idempotency', row: { ...key, version: 1, ...row } }] };
+  function write(status: number, bodyFor: (id: string) => string, created_at = clock.now()): Memory {
+    const updates: Update[] = [];
+    const claims: Claim[] = [];
+    for (const [at, id] of ids.entries()) {
+      // By the key that made the id: whoever finds it has that one.
+      const request_hash = hashesFor(id)[at] ?? '';
+      const row = { request_hash, status, body: bodyFor(id), created_at };
+      const known = found[at];
+      if (known === undefined) claims.push({ table: 'idempotency', row: { shard, id, version: 1, ...row } });
+      else updates.push({ table: 'idempotency', shard, id, version: known.version, row });
+    }
+    return { ...(claims.length > 0 && { claims }), ...(updates.length > 0 && { updates }) };
   }
 
   return {
-    id,
+    id: ids[0] ?? '',
     used: () => used,
     async stored() {
-      const found = await Promise.all(ids.map((one) => parts.lookups.idempotencyGet(scope.shard, one)));
-      known = found.find((record) => record !== undefined);
+      found = await Promise.all(ids.map((id) => parts.lookups.idempotencyGet(shard, id)));
       begun = false;
-      return known === undefined ? undefined : read(known);
+      const record = current();
+      return record === undefined ? undefined : read(record);
     },
     begun: () => begun,
-    begin: () => write(BEGUN, ''),
+    begin: () => write(BEGUN, () => ''),
     // Outlived at once, whoever's clock is looked at; and under its version, which a removal would not ask for.
-    forget: () => write(BEGUN, '', clock.now() - 2 * MEMORY_MS),
+    forget: () => write(BEGUN, () => '', clock.now() - 2 * MEMORY_MS),
     remember({ status, body }) {
       used = true;
-      return write(status, secrets.seal('idempotency_body', body, known?.id ?? id));
+      return write(status, (id) => secrets.seal('idempotency_body', body, id));
     },
   };
 }

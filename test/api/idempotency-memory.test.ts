@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
 import { manualClock } from '../../src/platform/clock.ts';
+import { openSecrets } from '../../src/platform/secrets.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { creditWallet } from '../../src/usecases/wallet-credit.ts';
-import { type Answer, mint, openWorld, type World } from '../support/world.ts';
+import { type Answer, mint, openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 import {
+  bearerOf,
   codeOn,
   collect,
   countRows,
@@ -21,6 +24,8 @@ import {
   untilStatus,
 } from './flows.ts';
 import { MINT, sendMint } from './mints.ts';
+import { fund } from './payout-batches.ts';
+import { payoutBody } from './payout-flows.ts';
 import { carrierAsked, whileTimePasses } from './phone-payments.ts';
 import { askCode, nothing } from './route-samples.ts';
 import { openSecond, submitAt } from './second-gateway.ts';
@@ -243,4 +248,54 @@ describe('two processes', () => {
 
 test('the books balance after all of this', async () => {
   expect(await world.gateway.store.audit()).toEqual([]);
+});
+
+describe('while a new master key is rolled out', () => {
+  beforeAll(() => fund(world, merchant, 1_000_00n));
+
+  const [older, newer] = [WORLD_MASTER_KEY, Buffer.alloc(32, 9).toString('base64')];
+
+  /** A payout of one key, at a process with that ring and at ours, which has the older key alone. */
+  async function sendAtBoth(ring: readonly string[], isTogether: boolean, oursFirst: boolean) {
+    const { random } = world.gateway.deps;
+    const transactionIds = { bytesOf: bytesOfId, idOf: (bytes: Uint8Array) => idOfBytes('txn', bytes) };
+    const secrets = openSecrets({ masterKeys: ring, random, transactionIds });
+    const second = await openSecond(world, manualClock(0), world.databaseUrl, {}, secrets);
+    const headers = {
+      ...freshKey(),
+      'content-type': 'application/json',
+      authorization: `Bearer ${bearerOf(merchant)}`,
+    };
+    const customer_reference = `salaries-${headers['idempotency-key']}`;
+    const body = JSON.stringify(payoutBody(world, { customer_reference }));
+    const send = async (url: string) => {
+      const answer = await fetch(`${url}/api/v1/internal/payouts`, { method: 'POST', headers, body });
+      return { status: answer.status, text: await answer.text() };
+    };
+    const urls = oursFirst ? [world.url, second.url] : [second.url, world.url];
+    const answers = [];
+    if (isTogether) answers.push(...(await Promise.all(urls.map(send))));
+    else for (const url of urls) answers.push(await send(url));
+    await second.cut();
+    await second.close();
+    const made = await rowsOf(world, 'select id from payout_batch where customer_reference = $1', [customer_reference]);
+    return { answers, made: made.length };
+  }
+
+  test.each([
+    ['at once', true, false],
+    ['first where it is the active one', false, false],
+    ['first where it is not there yet', false, true],
+  ] as const)('a key that is used in both worlds, %s, makes one payout', async (_how, isTogether, oursFirst) => {
+    const { answers, made } = await sendAtBoth([newer, older], isTogether, oursFirst);
+    expect(made).toBe(1);
+    // What the new key has sealed cannot be told without it; never that another body was sent.
+    for (const { status, text } of answers) expect([200, 201, 500], text).toContain(status);
+    expect(answers.filter(({ status }) => status !== 500)).not.toEqual([]);
+  });
+
+  test('as long as the new key stands behind the older one, both are answered alike', async () => {
+    const { answers, made } = await sendAtBoth([older, newer], true, false);
+    expect([made, new Set(answers.map(({ text }) => text)).size]).toEqual([1, 1]);
+  });
 });
