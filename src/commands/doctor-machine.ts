@@ -8,6 +8,7 @@ import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { type Config, listenUrl } from '../config.ts';
 import { type Check, fail, looking, ok, warn } from './doctor-check.ts';
+import { listenProblem } from './listen-problem.ts';
 
 const GIB = 1_024 ** 3;
 /** Below that the database soon stops; below the other one it is time to look. */
@@ -32,14 +33,13 @@ export async function checkPorts({ mode, host, port, sandboxPort, workerPort }: 
 async function portCheck(name: string, host: string, port: number, variable: string, page: string): Promise<Check> {
   const why = await whyNotFree(host, port);
   if (why === undefined) return ok(name, `${port} is free`);
-  if (why === 'EACCES') return fail(name, `this user may not listen at port ${port}: set ${variable} to 1024 or more`);
-  // Of an address that is not this machine's nothing is known yet about the port.
-  if (why !== 'EADDRINUSE') return fail(name, `nobody can listen at ${host} on this machine (${why}): set HOST`);
+  const problem = listenProblem(why, { host, port, variable });
+  if (why !== 'EADDRINUSE') return fail(name, problem);
   const answers = await fetch(`${listenUrl(host, port)}${page}`, { signal: AbortSignal.timeout(2_000) })
     .then((response) => response.ok)
     .catch(() => false);
   if (answers) return ok(name, `${port} is served already`);
-  return fail(name, `port ${port} is taken by another program: set ${variable}`);
+  return fail(name, problem);
 }
 
 /** What the system says against listening there. */

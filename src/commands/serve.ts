@@ -13,6 +13,7 @@ import { warningsOf } from '../config.ts';
 import { calendar } from '../platform/calendar.ts';
 import { announce } from './announce.ts';
 import { followClock } from './clock.ts';
+import { type Address, listenProblem } from './listen-problem.ts';
 import { messageOf, printError, type Surroundings } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
 import type { Role } from './serve-processes.ts';
@@ -95,9 +96,10 @@ async function runGateway(world: World, serving: Serving): Promise<void> {
     return (await own.page()).body;
   });
   try {
-    const url = role === 'worker' ? undefined : await listen(gateway, config.port, 'PORT');
-    if (role === 'worker' && config.workerPort !== undefined) {
-      await listen(gateway, config.workerPort, 'WORKER_PORT');
+    const { host, port, workerPort } = config;
+    const url = role === 'worker' ? undefined : await listen(gateway, { host, port, variable: 'PORT' });
+    if (role === 'worker' && workerPort !== undefined) {
+      await listen(gateway, { host, port: workerPort, variable: 'WORKER_PORT' });
     }
     if (supervised !== undefined) {
       supervised.ready(url);
@@ -148,12 +150,12 @@ async function drain({ log, config, clock }: World, gateway: Gateway, reason: st
   await new Promise<void>((resolve) => clock.after(config.drainMs, resolve));
 }
 
-/** Starts to listen; a port that is taken is named with the variable that chooses another. */
-async function listen(gateway: { listen(): Promise<string> }, port: number, variable: string): Promise<string> {
+/** Starts to listen; where that cannot be, the variable is named that chooses another address. */
+async function listen(gateway: { listen(): Promise<string> }, address: Address): Promise<string> {
   try {
     return await gateway.listen();
   } catch (error) {
-    const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    throw taken ? new Error(`port ${port} is taken by another program: set ${variable}`, { cause: error }) : error;
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    throw typeof code === 'string' ? new Error(listenProblem(code, address), { cause: error }) : error;
   }
 }

@@ -125,6 +125,16 @@ describe('mbongo serve', () => {
     }
   });
 
+  it('names in one line the variable of an address at which nobody can listen', async () => {
+    // An address of documentation is no machine's.
+    const HOST = '192.0.2.1';
+    for (const words of [[], ['--processes', '2']]) {
+      const refused = startWith({ HOST }, 'pipe', ...words);
+      const [errors, status] = await Promise.all([said(refused.stderr), ended(refused)]);
+      expect([status, errors]).toEqual([1, expect.stringMatching(/^mbongo: [^\n]*192\.0\.2\.1[^\n]*: set HOST\n$/)]);
+    }
+  });
+
   it('stops when whoever started it is gone', async () => {
     const child = start();
     await ready(child);

@@ -190,7 +190,7 @@ test('SIGTERM under load: what is under way is finished in all processes, exit s
 test('a second one at the same port says so in one line; when the supervisor is killed its processes stop too', async () => {
   const port = Number(new URL(url).port);
   await expect(startGateway(world.gatewayEnv(port), { processes: 2 })).rejects.toThrow(
-    `mbongo: port ${port} is taken by another program: set PORT\n`,
+    `mbongo: port ${port} is taken by another program: set PORT to a free one\n`,
   );
   const orphans = pids();
   expect(orphans.filter(isAlive)).toHaveLength(3);
