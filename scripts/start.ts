@@ -9,12 +9,21 @@ import { build, ROOT } from './build.ts';
 import { complain, type Program, say, supervise } from './supervisor.ts';
 
 async function main(): Promise<number> {
-  const host = process.env.HOST ?? '127.0.0.1';
-  const port = process.env.PORT ?? '8080';
-  const gatewayUrl = process.env.PUBLIC_URL ?? `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
-
+  const named = variable('HOST', '127.0.0.1');
+  const host = named === 'localhost' ? '127.0.0.1' : named;
+  const port = variable('PORT', '8080');
+  const mode = variable('GATEWAY_MODE', 'sandbox');
+  // Before the build, which takes its time: whoever has to choose another port hears so at once.
+  await demandFree('PORT', port, 'HOST', host);
+  if (mode !== 'production') {
+    await demandFree(
+      'SANDBOX_PORT',
+      variable('SANDBOX_PORT', '8090'),
+      'SANDBOX_HOST',
+      variable('SANDBOX_HOST', '127.0.0.1'),
+    );
+  }
   say((await build()) ? 'built' : 'built already');
-  await demandFree('PORT', port, host);
   // The gateway stops first: while it finishes what is in flight it may still need the networks.
   const programs: Program[] = [
     {
@@ -23,33 +32,43 @@ async function main(): Promise<number> {
       args: ['serve', '--role', 'all'],
       // src/platform/node-flags.ts says why.
       flags: ['--max-semi-space-size=32'],
-      env: { LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn' },
+      env: { LOG_LEVEL: variable('LOG_LEVEL', 'warn') },
     },
   ];
-  if (process.env.GATEWAY_MODE !== 'production') {
-    await demandFree('SANDBOX_PORT', process.env.SANDBOX_PORT ?? '8090', process.env.SANDBOX_HOST ?? '127.0.0.1');
+  if (mode !== 'production') {
     programs.push({
       name: 'sandbox',
       file: join(ROOT, 'dist/sandbox/main.js'),
       args: [],
-      env: { GATEWAY_URL: gatewayUrl },
+      env: { GATEWAY_URL: variable('PUBLIC_URL', listenUrl(host, port)) },
     });
   }
   return supervise(programs);
 }
 
-/** Says in one line what to do when another program has the port; 0 lets the system choose one. */
-async function demandFree(variable: string, port: string, host: string): Promise<void> {
+/** As the gateway reads it: what is set to nothing is not set. */
+function variable(name: string, otherwise: string): string {
+  return process.env[name]?.trim() || otherwise;
+}
+
+/** Where a browser of this machine finds it. */
+function listenUrl(host: string, port: string): string {
+  const every = host === '0.0.0.0' || host === '::';
+  return `http://${every ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Says in one line what to do where nobody can listen; port 0 lets the system choose one. */
+async function demandFree(portVariable: string, port: string, hostVariable: string, host: string): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number.parseInt(port, 10) > 65_535)
-    throw new Error(`${variable} is not a port number`);
+    throw new Error(`${portVariable} is not a port number`);
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {
-    probe.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = error.code === 'EADDRINUSE';
-      const what = taken
-        ? `port ${port} is taken by another program`
-        : `port ${port} cannot be used (${error.message})`;
-      reject(new Error(`${what}: set ${variable} to a free one`));
+    probe.once('error', ({ code, message }: NodeJS.ErrnoException) => {
+      if (code === 'EADDRINUSE')
+        reject(new Error(`port ${port} is taken by another program: set ${portVariable} to a free one`));
+      else if (code === 'EACCES')
+        reject(new Error(`this user may not listen at port ${port}: set ${portVariable} to 1024 or more`));
+      else reject(new Error(`nobody can listen at ${host} on this machine (${code ?? message}): set ${hostVariable}`));
     });
     probe.listen(Number.parseInt(port, 10), host, () => probe.close(() => resolve()));
   });

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+const START = fileURLToPath(new URL('start.ts', import.meta.url));
+const other = createServer();
+let taken: string;
+
+beforeEach(async () => {
+  other.listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const address = other.address();
+  taken = typeof address === 'object' && address !== null ? String(address.port) : '';
+});
+
+afterEach(async () => {
+  other.close();
+  await once(other, 'close');
+});
+
+/** What a start says that cannot begin; it has not built anything by then. */
+async function refused(env: { readonly [name: string]: string }): Promise<unknown> {
+  const child = spawn(process.execPath, ['--import', 'tsx', START], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return [child.exitCode, said, complained];
+}
+
+it('says in one line which variable chooses another place, before anything is built', async () => {
+  const inOneLine = (line: string) => [1, '', `mbongo: ${line}\n`];
+  expect(await refused({ PORT: taken })).toEqual(
+    inOneLine(`port ${taken} is taken by another program: set PORT to a free one`),
+  );
+  // The name is one address, and what is set to nothing is not set.
+  expect(await refused({ PORT: '0', HOST: 'localhost', SANDBOX_HOST: '', SANDBOX_PORT: taken })).toEqual(
+    inOneLine(`port ${taken} is taken by another program: set SANDBOX_PORT to a free one`),
+  );
+  // An address of documentation is no machine's.
+  expect(await refused({ PORT: '0', HOST: '192.0.2.1' })).toEqual(
+    inOneLine('nobody can listen at 192.0.2.1 on this machine (EADDRNOTAVAIL): set HOST'),
+  );
+  expect(await refused({ PORT: 'eighty' })).toEqual(inOneLine('PORT is not a port number'));
+});
