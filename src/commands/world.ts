@@ -5,6 +5,7 @@
  * is, and belongs to this mode and master key; what was opened here is closed here.
  */
 
+import { join, sep } from 'node:path';
 import { type Config, readConfig } from '../config.ts';
 import { bytesOfId, idOfBytes } from '../domain/ids.ts';
 import { type ShiftableClock, shiftableClock, systemClock } from '../platform/clock.ts';
@@ -15,7 +16,7 @@ import { systemRandom } from '../platform/random.ts';
 import { openSecrets } from '../platform/secrets.ts';
 import type { OperatorDeps } from '../usecases/operator.ts';
 import { usingDatabaseUrl } from './database-url.ts';
-import type { Surroundings } from './output.ts';
+import { messageOf, type Surroundings } from './output.ts';
 
 /** The doors that a command needs; `serve` adds the outbound network. */
 export interface World {
@@ -41,12 +42,10 @@ export async function openWorld(around: Surroundings, logTo: 'output' | 'errors'
     const applied = await usingDatabaseUrl(config.databaseUrl !== undefined, () => migrate(database.url));
     for (const name of applied) log.info('migration_applied', { name });
     const random = systemRandom();
-    const masterKeys = await loadMasterKeys({
-      configured: config.masterKeys,
-      dataDir: config.dataDir,
-      mayCreate: config.mode === 'sandbox',
-      random,
-    });
+    const { dataDir, masterKeys: configured, mode } = config;
+    const masterKeys = await usingDataDir(dataDir, () =>
+      loadMasterKeys({ configured, dataDir, mayCreate: mode === 'sandbox', random }),
+    );
     const transactionIds = { bytesOf: bytesOfId, idOf: (bytes: Uint8Array) => idOfBytes('txn', bytes) };
     const secrets = openSecrets({ masterKeys, random, transactionIds });
     const testClock = config.mode === 'sandbox' ? shiftableClock() : undefined;
@@ -100,11 +99,25 @@ interface OpenDatabase {
 export async function openDatabase(config: Config, log: Log): Promise<OpenDatabase> {
   if (config.databaseUrl !== undefined) return { url: config.databaseUrl, close: () => Promise.resolve() };
   const { openEmbeddedDatabase } = await import('../platform/embedded-database.ts');
-  return openEmbeddedDatabase({
-    dataDir: config.dataDir,
-    log: {
-      info: (message) => log.info('embedded_database', { message }),
-      warn: (message) => log.warn('embedded_database', { message }),
-    },
-  });
+  const { dataDir } = config;
+  return usingDataDir(dataDir, () =>
+    openEmbeddedDatabase({
+      dataDir,
+      log: {
+        info: (message) => log.info('embedded_database', { message }),
+        warn: (message) => log.warn('embedded_database', { message }),
+      },
+    }),
+  );
+}
+
+/** What the system says against the data folder, or a file in it, names the variable that chooses another one. */
+async function usingDataDir<V>(dataDir: string, run: () => Promise<V>): Promise<V> {
+  try {
+    return await run();
+  } catch (error) {
+    const path = error instanceof Error && 'path' in error ? error.path : undefined;
+    const isOfFolder = typeof path === 'string' && (path === dataDir || path.startsWith(join(dataDir, sep)));
+    throw isOfFolder ? new Error(`DATA_DIR cannot be used: ${messageOf(error)}`, { cause: error }) : error;
+  }
 }

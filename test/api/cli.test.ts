@@ -232,6 +232,14 @@ describe('mbongo', () => {
     }
   });
 
+  it('says in one line that the DATA_DIR cannot be used, for the database as for the key', async () => {
+    const file = fileURLToPath(import.meta.url);
+    for (const DATABASE_URL of ['', database.url]) {
+      const { status, err } = await run('merchant list', { DATABASE_URL, DATA_DIR: file, MASTER_KEY: '' });
+      expect([status, err]).toEqual([1, expect.stringMatching(/^mbongo: DATA_DIR cannot be used: ENOTDIR[^\n]+\n$/)]);
+    }
+  });
+
   it('says that a DATABASE_URL names no database of its server', async () => {
     const { err } = await run('merchant list', { DATABASE_URL: database.url.replace(/\/[^/]*$/, '/mbongo_none') });
     expect(err).toMatch(/^mbongo: DATABASE_URL cannot be used: the server has no such database; [^\n]+\n$/);
