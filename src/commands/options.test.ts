@@ -44,6 +44,7 @@ describe('options', () => {
     for (const bad of ['10.0.0.0/33', 'shop.example', '10.0.0.0/8/8', '::1/129']) {
       expect(() => readNetworks(bad)).toThrow('no address');
     }
+    for (const none of ['', ' ', ',']) expect(() => readNetworks(none)).toThrow('at least one address');
   });
 
   it('reads amounts by currency in minor units', () => {
@@ -54,6 +55,12 @@ describe('options', () => {
     ]);
     expect(() => readAmounts('xof:1.5')).toThrow('no amount in xof');
     expect(() => readAmounts('gbp:1')).toThrow('no currency');
+  });
+
+  it('leaves nothing out that stands behind a value', () => {
+    for (const read of [readAmounts, readLimits, readCounts]) {
+      expect(() => read('usd:1:5000')).toThrow('"usd:1:5000" says too much');
+    }
   });
 
   it('reads limits with open ends', () => {

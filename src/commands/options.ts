@@ -59,6 +59,8 @@ export function readList(text: string, word: string): readonly string[] | null {
 /** IP addresses and networks between commas; `any` gives null. */
 export function readNetworks(text: string): readonly string[] | null {
   const list = readList(text, 'any');
+  // Nobody could use it; what was meant is another list, or all.
+  if (list?.length === 0) throw new OperatorError('name at least one address or network, like 192.0.2.7; or any');
   for (const item of list ?? []) {
     const [address = '', prefix = '0', ...rest] = item.split('/');
     const most = isIP(address) === 4 ? 32 : 128;
@@ -73,7 +75,7 @@ export function readNetworks(text: string): readonly string[] | null {
 export function readAmounts(text: string): ReadonlyMap<Currency, bigint | null> {
   const amounts = new Map<Currency, bigint | null>();
   for (const item of text.split(',')) {
-    const [currency, amount] = readPair(item);
+    const [currency, amount] = readCurrencyPair(item);
     amounts.set(currency, amount === 'default' ? null : requireAmount(amount, currency));
   }
   return amounts;
@@ -83,7 +85,7 @@ export function readAmounts(text: string): ReadonlyMap<Currency, bigint | null> 
 export function readLimits(text: string): ReadonlyMap<Currency, { min?: bigint; max?: bigint } | null> {
   const limits = new Map<Currency, { min?: bigint; max?: bigint } | null>();
   for (const item of text.split(',')) {
-    const [currency, range] = readPair(item);
+    const [currency, range] = readCurrencyPair(item);
     limits.set(currency, range === 'none' ? null : readRange(item, currency, range));
   }
   return limits;
@@ -134,13 +136,19 @@ function readRange(item: string, currency: Currency, range: string): { min?: big
 export function readCounts(text: string): ReadonlyMap<string, number | null> {
   const counts = new Map<string, number | null>();
   for (const item of text.split(',')) {
-    const [name = '', count = ''] = item.trim().split(':');
+    const [name, count] = readPair(item);
     counts.set(name, count === 'default' ? null : readWhole(count, `limit ${JSON.stringify(name)}`, 1, 1_000_000));
   }
   return counts;
 }
 
-function readPair(item: string): readonly [Currency, string] {
-  const [currency = '', value = ''] = item.trim().split(':');
+function readCurrencyPair(item: string): readonly [Currency, string] {
+  const [currency, value] = readPair(item);
   return [requireCurrency(currency), value];
+}
+
+function readPair(item: string): readonly [string, string] {
+  const [name = '', value = '', ...rest] = item.trim().split(':');
+  if (rest.length > 0) throw new OperatorError(`${JSON.stringify(item)} says too much: write one name and one value`);
+  return [name, value];
 }
