@@ -114,9 +114,33 @@ async function writeDemo(path: string, demo: Demo, suffix: string): Promise<void
   await unlink(draft);
 }
 
-/** What the start prints: the credential, three lines to paste, and the pages. */
-export function demoNotes(demo: Demo, url: string, sandboxUrl: string): string[] {
+/** Whether the credential that we remember is the merchant's still, and neither replaced nor revoked. */
+export async function isDemoCurrent({ store }: Pick<OperatorDeps, 'store'>, { key_id }: Demo): Promise<boolean> {
+  return (await store.credential.caller(shardOf(key_id), key_id))?.status === 'ALLOWED';
+}
+
+/** What the start prints: the credential, three lines to paste, and the pages. `current`: the credential is to be used. */
+export function demoNotes(demo: Demo, current: boolean, url: string, sandboxUrl: string): string[] {
   const [wallet, , flash] = demo.wallets;
+  const accounts = `Wallets with PIN ${DEMO_PIN}: ${demo.wallets
+    .filter(({ kind }) => kind === 'wallet')
+    .map(({ number }) => number)
+    .join(', ')}; flash account: ${flash?.number}`;
+  const pages = [
+    `Its webhook      ${sandboxUrl}/inbox/demo`,
+    `The demo shop    ${sandboxUrl}/shop`,
+    `A virtual phone  ${sandboxUrl}/phone/${encodeURIComponent(wallet?.phone ?? '')}`,
+    `What to try      ${sandboxUrl}/`,
+  ];
+  if (!current) {
+    return [
+      `Demo merchant ${DEMO_NAME}: its credential ${demo.key_id} has been replaced or revoked.`,
+      `A further one: npx mbongo credential issue --merchant ${demo.merchant_id}`,
+      accounts,
+      '',
+      ...pages,
+    ];
+  }
   const api = `${url}/api/v1`;
   const field = (name: string): string => `sed -n 's/.*"${name}":"\\([^"]*\\)".*/\\1/p'`;
   const post = (path: string, bearer: string, body: string): string =>
@@ -140,10 +164,7 @@ export function demoNotes(demo: Demo, url: string, sandboxUrl: string): string[]
   return [
     `Demo merchant ${DEMO_NAME}, and its credential:`,
     `  ${demo.key_id}:${demo.secret}`,
-    `Wallets with PIN ${DEMO_PIN}: ${demo.wallets
-      .filter(({ kind }) => kind === 'wallet')
-      .map(({ number }) => number)
-      .join(', ')}; flash account: ${flash?.number}`,
+    accounts,
     '',
     'Pay 12.50 usd: paste these lines.',
     '',
@@ -152,9 +173,6 @@ export function demoNotes(demo: Demo, url: string, sandboxUrl: string): string[]
     `PAYMENT=$(${post('/payments/collect', '$TOKEN', collect)} | ${field('payment_id')})`,
     post('/payments/submit', '$TOKEN', submit),
     '',
-    `Its webhook      ${sandboxUrl}/inbox/demo`,
-    `The demo shop    ${sandboxUrl}/shop`,
-    `A virtual phone  ${sandboxUrl}/phone/${encodeURIComponent(wallet?.phone ?? '')}`,
-    `What to try      ${sandboxUrl}/`,
+    ...pages,
   ];
 }

@@ -10,6 +10,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openCommandLine } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 type Ready = { type: 'ready'; url?: string; notes: string[] };
@@ -98,6 +99,26 @@ describe('mbongo serve', () => {
     expect(await mint(again.url ?? '', credential)).toBe(201);
     second.kill('SIGINT');
     expect(await ended(second)).toBe(0);
+  });
+
+  it('does not show the demo credential as the one to use once it has been rotated', async () => {
+    const first = start();
+    const credential = credentialOf(await ready(first));
+    const [keyId = ''] = credential.split(':');
+    first.kill('SIGTERM');
+    await ended(first);
+    const cli = await openCommandLine(database.url, '');
+    const rotated = await cli.run(`credential rotate --key ${keyId} --grace 0 --json`, { DATA_DIR: dataDir });
+    await cli.close();
+    const { merchant_id } = JSON.parse(rotated.out) as { merchant_id: string };
+
+    const second = start();
+    const { notes } = await ready(second);
+    expect(notes.join('\n')).not.toContain(credential);
+    expect(notes.slice(0, 2)).toEqual([
+      `Demo merchant Boutique Kivu: its credential ${keyId} has been replaced or revoked.`,
+      `A further one: npx mbongo credential issue --merchant ${merchant_id}`,
+    ]);
   });
 
   it('starts in production with a master key alone, warns, and its database stays one of production', async () => {
