@@ -142,6 +142,21 @@ test('whatever starts a process that takes load gives Node.js its flags', () => 
   expect(readText('scripts/start.ts')).toContain(`flags: ['${NODE_FLAGS.join("', '")}']`);
 });
 
+test('what is pasted from docs/deploying.md stays in the folder whose files its next lines name', () => {
+  const blocks = [...readText('docs/deploying.md').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  expect(blocks.length).toBeGreaterThan(3);
+  expect(blocks.filter((block) => /^cd /m.test(block))).toEqual([]);
+});
+
+test.each(['api', 'worker'])('the unit of the %s is started again until the database is there', (role) => {
+  const unit = readText(`deploy/systemd/mbongo-${role}.service`);
+  expect(unit).toMatch(/^Restart=always$/m);
+  expect(unit).toMatch(/^StartLimitIntervalSec=0$/m);
+  // What requires a unit that failed is not started, and not tried again.
+  expect(unit).not.toMatch(/^(Requires|Requisite|BindsTo)=/m);
+  expect(unit).toMatch(/^Wants=.*mbongo-migrate\.service$/m);
+});
+
 test('every variable of the configuration reaches the gateway of the compose file', () => {
   const own = new Set(['HOST', 'PORT', 'DATA_DIR', 'SANDBOX_PORT', 'CARRIER_ROUTES', 'DRAIN_MS', 'WORKER_PORT']);
   const { api, worker } = compose.services;
