@@ -21,6 +21,11 @@ const REASONS: { readonly [code: string]: string } = {
   '28P01': 'the server does not take the user name and password',
   '28000': 'the server does not admit this user from here',
   '3D000': 'the server has no such database',
+};
+
+/** The server's codes of a state that it is in: the address is right. */
+const STATES: { readonly [code: string]: string } = {
+  '25006': 'the server takes no changes: it is a standby, or read-only; name the one that does',
   '53300': 'the server has too many connections',
   '57P03': 'the server is starting or stopping',
 };
@@ -41,7 +46,7 @@ export async function usingDatabaseUrl<V>(configured: boolean, run: () => Promis
   } catch (error) {
     const reason = configured ? reasonOf(error) : undefined;
     // Without its cause: the cause may hold the address.
-    throw reason === undefined ? error : new Error(`DATABASE_URL cannot be used: ${reason}; ${HINT}`);
+    throw reason === undefined ? error : new Error(`DATABASE_URL cannot be used: ${reason}`);
   }
 }
 
@@ -49,9 +54,17 @@ function reasonOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
   const code: unknown = 'code' in error ? error.code : undefined;
+  const state = typeof code === 'string' ? STATES[code] : undefined;
+  if (state !== undefined) return state;
   const known = typeof code === 'string' ? REASONS[code] : undefined;
-  if (known !== undefined) return known;
+  if (known !== undefined) return `${known}; ${HINT}`;
   if (inner !== undefined) return reasonOf(inner);
+  const said = reasonOfText(error);
+  return said === undefined ? undefined : `${said}; ${HINT}`;
+}
+
+/** What has no code is known by its words. */
+function reasonOfText(error: Error): string | undefined {
   if (error instanceof URIError) return 'its percent-encoding is broken';
   if (CUT.test(error.message)) return 'nothing that is PostgreSQL answers there';
   if (NO_TLS.test(error.message)) return 'the server does not offer TLS';

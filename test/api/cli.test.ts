@@ -232,6 +232,17 @@ describe('mbongo', () => {
     }
   });
 
+  it('says of a DATABASE_URL whose server takes no changes that it is a standby, and not that it is written wrongly', async () => {
+    const url = `${database.url}?options=-c%20default_transaction_read_only%3Don`;
+    for (const words of ['merchant list', 'migrate']) {
+      const { status, err } = await run(words, { DATABASE_URL: url });
+      expect([status, err]).toEqual([
+        1,
+        'mbongo: DATABASE_URL cannot be used: the server takes no changes: it is a standby, or read-only; name the one that does\n',
+      ]);
+    }
+  });
+
   it('says in one line that the DATA_DIR cannot be used, for the database as for the key', async () => {
     const file = fileURLToPath(import.meta.url);
     for (const DATABASE_URL of ['', database.url]) {
