@@ -47,8 +47,6 @@ export interface Decided {
 /**
  * What a decision about a waiting proof writes.
  *
- * The event is due at once: an operator's command does not post it, so that any worker may.
- *
  * @throws StateConflict when the payment is not one that waits for the decision.
  */
 export function decideProof(
@@ -63,10 +61,7 @@ export function decideProof(
   const moved = movePayment(payment, fact, verdict === 'approved' ? null : 'proof_declined', now);
   if (moved === undefined) throw new StateConflict(payment, fact);
   const row = { status: verdict, note, decided_at: now };
-  const event: Insert = {
-    table: 'webhook_event',
-    row: { ...collectEvent(moved.payment, ids.event, now), next_at: now },
-  };
+  const event: Insert = { table: 'webhook_event', row: collectEvent(moved.payment, ids.event, now) };
   const source = transitAccount(payment.shard, BANK_TRANSFER, payment.currency);
   return {
     change: {

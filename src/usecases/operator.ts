@@ -5,7 +5,7 @@
  * never carried out a second time.
  */
 
-import type { Change, Claim } from '../domain/change.ts';
+import type { Change, Claim, Insert } from '../domain/change.ts';
 import { CURRENCIES, type Currency, isCurrency } from '../domain/currency.ts';
 import { isId, type Prefix, shardOf } from '../domain/ids.ts';
 import { formatMinor, parseAmount } from '../domain/money.ts';
@@ -71,7 +71,8 @@ export function readAfter<A>(deps: Pick<Deps, 'clock'>, read: () => Promise<A>, 
 }
 
 /**
- * Commits a change that has no guard of its own, once. `commandId` names the command and is remembered for a day.
+ * Commits a change that has no guard of its own, once. `commandId` names the command and is remembered for a day. Its
+ * events are due at once: a command posts none, so that any worker may.
  *
  * Answers `lost` when something that the change relied on has moved, or a floor was reached.
  *
@@ -86,15 +87,24 @@ export async function commitOnce(
   look = LOOK_AT_BALANCE,
 ): Promise<'won' | 'lost'> {
   const id = `command:${commandId}`;
-  const row = { shard, id, version: 1, request_hash: '', status: 200, body: '', created_at: deps.clock.now() };
+  const now = deps.clock.now();
+  const row = { shard, id, version: 1, request_hash: '', status: 200, body: '', created_at: now };
   const claim: Claim = { table: 'idempotency', row };
-  const whole = { ...change, claims: [claim, ...(change.claims ?? [])] };
+  const whole = dueAtOnce({ ...change, claims: [claim, ...(change.claims ?? [])] }, now);
   const attempt = async (): Promise<'won' | 'lost'> => {
     if ((await deps.store.commit(whole)) === 'won') return 'won';
     // Lost against an earlier try of ours, if our claim stands.
     return (await deps.store.idempotency.get(shard, id)) === undefined ? 'lost' : 'won';
   };
   return untilKnown(deps, attempt, look);
+}
+
+/** A change of a command: its events, which are born leased to whoever posts them from memory, wait for nobody. */
+export function dueAtOnce(change: Change, next_at: number): Change {
+  const inserts = change.inserts?.map((insert): Insert => {
+    return insert.table === 'webhook_event' ? { ...insert, row: { ...insert.row, next_at } } : insert;
+  });
+  return inserts === undefined ? change : { ...change, inserts };
 }
 
 /** The merchant with that id. */

@@ -8,7 +8,7 @@
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { cancel } from '../domain/payout-batch.ts';
 import { hasMore } from '../domain/payout-order.ts';
-import { OperatorError, requireSay } from './operator.ts';
+import { dueAtOnce, OperatorError, requireSay } from './operator.ts';
 import { changeBatch, type PayoutOperatorDeps, requireBatch, type Say, tell } from './payout-operate.ts';
 import { callOffWaiting } from './payout-run.ts';
 
@@ -23,7 +23,7 @@ export async function cancelPayout(deps: PayoutOperatorDeps, batchId: string, sa
     });
     tell(deps, 'payout_cancelled', found, say);
   }
-  await callOffWaiting(deps, found);
+  await callOffWaiting(deps, found, (change) => dueAtOnce(change, deps.clock.now()));
   return requireBatch(deps, batchId);
 }
 

@@ -69,13 +69,20 @@ function runOccurrence(deps: PayoutBatchDeps, key: BatchKey): Promise<boolean> {
   );
 }
 
-/** Calls off every line of a batch that waits, each by itself: one that is being started goes on to its end. */
-export async function callOffWaiting(deps: PayoutBatchDeps, { shard, id }: BatchKey): Promise<void> {
+/**
+ * Calls off every line of a batch that waits, each by itself: one that is being started goes on to its end. `finish` has
+ * the last word on what each of them writes.
+ */
+export async function callOffWaiting(
+  deps: PayoutBatchDeps,
+  { shard, id }: BatchKey,
+  finish: (change: Change) => Change = (change) => change,
+): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const waiting = await deps.store.payoutBatch.waitingLines(shard, id, MOST_LINES);
     if (waiting.length === 0) return;
     const context = batchContext(deps);
-    const changes: Change[] = waiting.map((line) => callOff(line, context));
+    const changes: Change[] = waiting.map((line) => finish(callOff(line, context)));
     await Promise.all(changes.map((change) => persist(deps, () => deps.store.commit(change))));
   }
   throw new Error(`lines of ${id} lost against their neighbours too often`);

@@ -74,7 +74,6 @@ async function decide(deps: RefundDecideDeps, refundId: string, verdict: Verdict
   throw new Error('a decision lost against its neighbours too often');
 }
 
-/** The event is due at once: an operator's command does not post it, so that any worker may. */
 async function move(deps: RefundDecideDeps, rows: RefundRows, verdict: Verdict): Promise<MovedRefund> {
   const { fact, reason, reference } = verdict;
   const now = deps.clock.now();
@@ -87,10 +86,7 @@ async function move(deps: RefundDecideDeps, rows: RefundRows, verdict: Verdict):
   };
   const moved = moveRefund(rows, step, { now, newId: (prefix, of) => newId(deps, prefix, of) });
   if (moved === undefined) throw new Error(`refund ${rows.refund.id} is pending, and ${fact} is no news`);
-  const inserts = moved.change.inserts.map((insert) =>
-    insert.table === 'webhook_event' ? { ...insert, row: { ...insert.row, next_at: now } } : insert,
-  );
-  return { ...moved, change: { ...moved.change, inserts } };
+  return moved;
 }
 
 /** Where the money had come in, and so where it has gone out. */

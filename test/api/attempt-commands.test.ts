@@ -3,6 +3,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/clock.ts';
+import { openStore } from '../../src/store/store.ts';
 import { type AttemptVerdict, decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -116,6 +117,17 @@ describe('mbongo attempt settle', () => {
       await rowsOf(world, 'select type from webhook_event where transaction_id = $1', [paying.transaction_id]),
     ).toEqual([{ type: 'payment.approved' }]);
     expect(await world.gateway.store.audit()).toEqual([]);
+  });
+
+  test('in another process: the webhook leaves at once, and not when a lease runs out', async () => {
+    const paying = await pushed(world, merchant, '42');
+    const { id } = await attemptOf(world, paying);
+    const store = await openStore({ url: world.databaseUrl });
+    await decideAttempt({ ...world.gateway.deps, store }, id, PAID);
+    await store.close();
+    await world.pass(0);
+    await world.gateway.courier.idle();
+    expect(hooksAbout(world, paying.transaction_id).map(({ body }) => body.status)).toEqual(['approved']);
   });
 
   test('--not-paid: failed; money that comes all the same goes to suspense, and a person is called', async () => {
@@ -253,6 +265,7 @@ describe('a person’s word beside the upstream’s', () => {
       decideAttempt(world.gateway.deps, attempt.id, NOT_PAID),
     ]);
     expect([first.status, second.status].sort()).toEqual(['fulfilled', 'rejected']);
+    await world.pass(0);
     await world.receiver.about(paying.transaction_id);
     await world.gateway.courier.idle();
     expect(hooksAbout(world, paying.transaction_id)).toHaveLength(1);

@@ -325,6 +325,7 @@ test('an operator closes a line whose carrier says nothing: paid, or not', async
   expect(await lineNow(world, paid)).toMatchObject({ provider_reference: 'REF-1', reason: 'settled_by_operator' });
   expect(await lineNow(world, unpaid)).toMatchObject({ reason: 'settled_by_operator', reserved_at: null });
   expect(await availableOf(world, payer)).toBe(89_90n);
+  await world.pass(0);
   for (const line of [paid, unpaid]) expect(await payoutHooks(world, line)).toHaveLength(1);
   expect(await world.gateway.store.audit()).toEqual([]);
 });

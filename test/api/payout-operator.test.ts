@@ -9,7 +9,7 @@ import { approvePayout, rejectPayout } from '../../src/usecases/payout-approve.t
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { runDuePayouts } from '../../src/usecases/payout-run.ts';
 import type { World } from '../support/world.ts';
-import { debitsOf, numberEnding, until, untilLater } from './flows.ts';
+import { debitsOf, hooksAbout, numberEnding, until, untilLater } from './flows.ts';
 import { balancesOf, batchNow, countsNow, eventsOf, expectSound, fund, linesNow, makeBatch } from './payout-batches.ts';
 import { DAY, type Desk, openDesk, SAY } from './payout-desk.ts';
 import { carrierAsked } from './phone-payments.ts';
@@ -169,6 +169,18 @@ describe('cancelling', () => {
     await world.pass(5_000);
     expect(await batchNow(world, untouched)).toMatchObject({ closed_at: expect.any(Number) });
     await expectSound(world, merchant);
+  });
+
+  test('by another process: the final webhooks leave at once, and not when a lease runs out', async () => {
+    const { merchant, wallets } = await desk.payer();
+    const batch = await makeBatch(world, merchant, { wallets, schedule: desk.daily(5) });
+    await world.gateway.courier.idle();
+    await cancelPayout(desk.another(), batch.id, SAY);
+    await world.pass(0);
+    await world.gateway.courier.idle();
+    for (const { id } of await linesNow(world, batch)) {
+      expect(hooksAbout(world, id).map(({ body }) => body.status)).toEqual(['pending', 'failed']);
+    }
   });
 
   test('what a suspended merchant had put aside returns', async () => {
