@@ -6,6 +6,7 @@
  */
 
 import type { PaymentMethod } from '../domain/records.ts';
+import type { CheckoutWord } from '../messages/checkout/words.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import { say } from '../messages/messages.ts';
 import type { MessageKey } from '../messages/sentences.ts';
@@ -58,13 +59,26 @@ export function endedMain(shown: Shown): Html {
   const { payment, isOpen } = shown.view;
   const { status, reason } = payment;
   const title = status === 'declined' || status === 'cancelled' ? TITLES[status] : TITLES.failed;
-  const why =
-    reason === null ? say(shown.language, `status.${status}`) : say(shown.language, `reason.${reason}` as MessageKey);
   return html`<section class="card ended">${noticeOf(shown)}<span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, title)}</h1>
-<p>${why}</p><p>${text(shown, isOpen ? 'again_text' : 'back_text')}</p>
+${reason === 'sibling_paid' ? html`<p>${text(shown, 'other_paid_text')}</p>` : html`<p>${whyText(shown)}</p><p>${text(shown, isOpen ? 'again_text' : 'back_text')}</p>`}
 ${isOpen ? html`<form method="post" action="${pathOf(shown, 'again')}" data-once><button class="button">${text(shown, 'again_button')}</button></form>${returnLink(shown, 'quiet')}` : returnLink(shown, 'main')}</section>`;
 }
 
+/** Reasons that the reader is the subject of: the page speaks to the customer, other texts speak of him. */
+const OWN_REASONS: { readonly [reason: string]: CheckoutWord } = {
+  customer_rejected: 'rejected_text',
+  authentication_cancelled: 'bank_cancelled_text',
+};
+
+function whyText(shown: Shown): string {
+  const { status, reason } = shown.view.payment;
+  if (reason === null) return say(shown.language, `status.${status}`);
+  const own = OWN_REASONS[reason];
+  return own === undefined ? say(shown.language, `reason.${reason}` as MessageKey) : text(shown, own);
+}
+
+/** Whoever had an account to transfer to may have done so: nobody can say that nothing has been charged. */
 export function expiredMain(shown: Shown): Html {
-  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'expired_title')}</h1><p>${text(shown, 'expired_text')}</p>${returnLink(shown, 'main')}</section>`;
+  const word = shown.view.payment.bank_account_id === null ? 'expired_text' : 'overdue_text';
+  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'expired_title')}</h1><p>${text(shown, word)}</p>${returnLink(shown, 'main')}</section>`;
 }

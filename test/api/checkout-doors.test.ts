@@ -1,7 +1,7 @@
 /** The doors of the hosted page: a browser is always answered in words, a script in JSON, and a plain browser gets in. */
 
 import { afterAll, describe, expect, test } from 'vitest';
-import { mint, openWorld } from '../support/world.ts';
+import { collectBody, mint, openWorld } from '../support/world.ts';
 import { elementsOf, host, stepOf, textOf, titleOf, visitor } from './checkout-flows.ts';
 import { expectEnvelope, expectRefusal } from './flows.ts';
 import { sendRaw } from './raw.ts';
@@ -142,6 +142,72 @@ test('the script of a suspended merchant’s page is answered in JSON, its reade
   expect([asked.status, asked.headers.get('content-type')]).toEqual([403, 'application/json; charset=utf-8']);
   expect(JSON.parse(asked.html).error_code).toBe('1004');
   expect(titleOf(await me.open(page.url))).toBe('This cannot be paid now');
+});
+
+describe('a page that cannot know what has been charged invites nobody to pay twice', () => {
+  test('where the shop has been closed since', async () => {
+    const closing = await world.merchant('Boutique Fermée');
+    const { url } = await host(world, closing);
+    const wallet = await world.wallet();
+    const me = visitor(world);
+    const paid = await me.send(stepOf(await me.open(url), 'pay'), { method: 'wallet', ...wallet });
+    expect(titleOf(paid)).toBe('Paid');
+    const { shard, id } = closing.merchant;
+    const version = (await world.gateway.store.merchant.get(shard, id))?.version ?? 0;
+    await world.gateway.store.commit({
+      updates: [{ table: 'merchant', shard, id, version, row: { status: 'SUSPENDED' } }],
+    });
+    const shown = textOf(await me.open(paid.url));
+    expect(shown).toContain('do not pay a second time');
+    expect(shown).not.toContain('Nothing has been charged');
+  });
+
+  test('where the app has paid, and the link is opened when its time is over', async () => {
+    const hosted = await host(world, merchant, { minted: { ttl_seconds: 60 } });
+    const { number, pin } = await world.wallet();
+    const { payment_id } = hosted;
+    const body = { payment_id, payment_method_id: 'wallet', ewallet_number: number, ewallet_pin: pin };
+    const paid = await world.call('POST', '/payments/submit', { bearer: hosted.token, body });
+    expect(paid.json.status).toBe('approved');
+    await world.pass(61_000);
+    const shown = textOf(await visitor(world).open(hosted.url));
+    expect(shown).toContain('It knows whether you have already paid');
+    expect(shown).not.toContain('Nothing has been charged');
+  });
+
+  test('where a transfer may have been made, and no proof of it has come', async () => {
+    const { url } = await host(world, merchant);
+    const me = visitor(world);
+    const page = await me.open(url);
+    const account = /name="account" value="(bka_[0-9a-z]+)"/.exec(page.html)?.[1] ?? '';
+    const promised = await me.send(stepOf(page, 'pay'), { method: 'bank_transfer', account });
+    await world.clock.advance(7 * 24 * 60 * 60_000 + 1_000);
+    const shown = await me.open(promised.url);
+    expect(titleOf(shown)).toBe('The time to pay is over');
+    expect(textOf(shown)).toContain('If you have made the transfer, do not make it again');
+    expect(textOf(shown)).not.toContain('Nothing has been charged');
+  });
+
+  test('where another payment of the order is under way or has been paid', async () => {
+    const hosted = await host(world, merchant);
+    const me = visitor(world);
+    const page = await me.open(hosted.url);
+    const wallet = await world.wallet();
+    const body = collectBody(world, 'wallet', { wallet_number: wallet.number, wallet_pin: wallet.pin });
+    const other = await world.call('POST', '/payments/collect', { bearer: hosted.token, body });
+    const { payment_id } = other.json;
+    const submitted = {
+      payment_id,
+      payment_method_id: 'wallet',
+      ewallet_number: wallet.number,
+      ewallet_pin: wallet.pin,
+    };
+    await world.call('POST', '/payments/submit', { bearer: hosted.token, body: submitted });
+    const shown = await me.open(page.url);
+    expect(titleOf(shown)).toBe('The payment was cancelled');
+    expect(textOf(shown)).toContain('Look there before you pay again.');
+    expect(textOf(shown)).not.toContain('to start again');
+  });
 });
 
 describe('the way out is said', () => {

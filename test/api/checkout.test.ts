@@ -155,7 +155,7 @@ describe('mobile money', () => {
       return titleOf(now) === titleOf(waits) ? undefined : now;
     });
     expect(titleOf(ended)).toBe('The payment was cancelled');
-    expect(textOf(ended)).toContain('Go back to the shop to start again.');
+    expect(textOf(ended)).toContain('You rejected the request on your phone. Go back to the shop to start again.');
     expect(ended.html).toContain(`href="${shop}?transaction_id=`);
   });
 

@@ -146,6 +146,11 @@ export const en = {
   cancelled_title: 'The payment was cancelled',
   expired_title: 'The time to pay is over',
   expired_text: 'Nothing has been charged. Go back to the shop to start again.',
+  overdue_text:
+    'No proof came in time. If you have made the transfer, do not make it again: show your receipt to the shop. If not, go back to the shop to start again.',
+  other_paid_text: 'This order is paid by another payment, in another window or app. Look there before you pay again.',
+  rejected_text: 'You rejected the request on your phone.',
+  bank_cancelled_text: 'You cancelled the confirmation at your bank.',
   again_text: 'Your order is still open: try again, or pay another way.',
   again_button: 'Try again',
   back_text: 'Go back to the shop to start again.',
@@ -155,7 +160,7 @@ export const en = {
   unknown_title: 'This payment page does not exist',
   unknown_text: 'The link is not complete or not right. Go back to the shop and start the payment again.',
   over_title: 'This payment link has expired',
-  over_text: 'Nothing has been charged. Go back to the shop to get a new one.',
+  over_text: 'Go back to the shop. It knows whether you have already paid; if not, it gives you a new link.',
   closed_title: 'Payment to {merchant}',
   closed_text: 'Open this link in your browser to pay.',
   open_text: 'Press the button to pay in this browser. After that, the link opens nowhere else.',
@@ -163,7 +168,8 @@ export const en = {
   foreign_title: 'This step came from another page',
   foreign_text: 'Nothing has been done. Go back to the payment page and continue there.',
   refused_title: 'This cannot be paid now',
-  refused_text: 'The shop cannot take this payment now. Nothing has been charged; go back to the shop.',
+  refused_text:
+    'The shop cannot take payments here now. If you have already confirmed this one, do not pay a second time: ask the shop what has become of it.',
   trouble_title: 'Something went wrong on our side',
   trouble_text:
     'We have noted it. Wait a moment, then load the page again. Do not pay a second time before you see the state of this payment.',

@@ -151,6 +151,12 @@ export const es = {
   cancelled_title: 'El pago fue cancelado',
   expired_title: 'El tiempo para pagar ha terminado',
   expired_text: 'No se ha cobrado nada. Vuelva a la tienda para empezar de nuevo.',
+  overdue_text:
+    'No llegó ningún comprobante a tiempo. Si ha hecho la transferencia, no la repita: enseñe su recibo a la tienda. Si no, vuelva a la tienda para empezar de nuevo.',
+  other_paid_text:
+    'Este pedido se paga con otro pago, en otra ventana o aplicación. Mire allí antes de pagar de nuevo.',
+  rejected_text: 'Usted rechazó la solicitud en su teléfono.',
+  bank_cancelled_text: 'Usted canceló la confirmación en su banco.',
   again_text: 'Su pedido sigue abierto: inténtelo de nuevo o pague de otra forma.',
   again_button: 'Intentar de nuevo',
   back_text: 'Vuelva a la tienda para empezar de nuevo.',
@@ -161,7 +167,7 @@ export const es = {
   unknown_title: 'Esta página de pago no existe',
   unknown_text: 'El enlace no está completo o no es correcto. Vuelva a la tienda y empiece el pago de nuevo.',
   over_title: 'Este enlace de pago ha caducado',
-  over_text: 'No se ha cobrado nada. Vuelva a la tienda para obtener uno nuevo.',
+  over_text: 'Vuelva a la tienda. Ella sabe si usted ya ha pagado; si no, le da un enlace nuevo.',
   closed_title: 'Pago a {merchant}',
   closed_text: 'Abra este enlace en su navegador para pagar.',
   open_text: 'Pulse el botón para pagar en este navegador. Después, el enlace no se abrirá en ningún otro.',
@@ -169,7 +175,8 @@ export const es = {
   foreign_title: 'Este paso viene de otra página',
   foreign_text: 'No se ha hecho nada. Vuelva a la página de pago y continúe allí.',
   refused_title: 'Ahora no se puede pagar',
-  refused_text: 'La tienda no puede recibir este pago. No se ha cobrado nada; vuelva a la tienda.',
+  refused_text:
+    'La tienda no puede recibir pagos aquí ahora. Si ya ha confirmado este, no pague otra vez: pregunte a la tienda qué ha sido de él.',
   trouble_title: 'Algo ha fallado por nuestra parte',
   trouble_text:
     'Lo hemos anotado. Espere un momento y recargue la página. No pague otra vez antes de ver cómo está este pago.',

@@ -152,6 +152,12 @@ export const fr = {
   cancelled_title: 'Le paiement a été annulé',
   expired_title: 'Le délai pour payer est écoulé',
   expired_text: 'Rien n’a été débité. Retournez à la boutique pour recommencer.',
+  overdue_text:
+    'Aucune preuve n’est arrivée à temps. Si vous avez fait le virement, ne le refaites pas : montrez votre reçu à la boutique. Sinon, retournez à la boutique pour recommencer.',
+  other_paid_text:
+    'Cette commande se paie par un autre paiement, dans une autre fenêtre ou application. Regardez-y avant de payer de nouveau.',
+  rejected_text: 'Vous avez rejeté la demande sur votre téléphone.',
+  bank_cancelled_text: 'Vous avez annulé la confirmation auprès de votre banque.',
   again_text: 'Votre commande est toujours ouverte : réessayez, ou payez autrement.',
   again_button: 'Réessayer',
   back_text: 'Retournez à la boutique pour recommencer.',
@@ -162,7 +168,7 @@ export const fr = {
   unknown_title: 'Cette page de paiement n’existe pas',
   unknown_text: 'Le lien n’est pas complet ou pas juste. Retournez à la boutique et recommencez le paiement.',
   over_title: 'Ce lien de paiement a expiré',
-  over_text: 'Rien n’a été débité. Retournez à la boutique pour en obtenir un nouveau.',
+  over_text: 'Retournez à la boutique. Elle sait si vous avez déjà payé ; sinon, elle vous donne un nouveau lien.',
   closed_title: 'Paiement à {merchant}',
   closed_text: 'Ouvrez ce lien dans votre navigateur pour payer.',
   open_text: 'Appuyez sur le bouton pour payer dans ce navigateur. Ensuite, le lien ne s’ouvrira nulle part ailleurs.',
@@ -170,7 +176,8 @@ export const fr = {
   foreign_title: 'Cette étape vient d’une autre page',
   foreign_text: 'Rien n’a été fait. Retournez à la page de paiement et continuez-y.',
   refused_title: 'Ce paiement n’est pas possible en ce moment',
-  refused_text: 'La boutique ne peut pas recevoir ce paiement. Rien n’a été débité ; retournez à la boutique.',
+  refused_text:
+    'La boutique ne peut pas recevoir de paiement ici en ce moment. Si vous avez déjà confirmé celui-ci, ne payez pas une seconde fois : demandez à la boutique ce qu’il est devenu.',
   trouble_title: 'Un problème est survenu chez nous',
   trouble_text:
     'Nous l’avons noté. Attendez un instant, puis rechargez la page. Ne payez pas une seconde fois avant d’avoir vu où en est ce paiement.',

@@ -147,6 +147,12 @@ export const ln = {
   cancelled_title: 'Kofuta elongolami',
   expired_title: 'Ntango ya kofuta eleki',
   expired_text: 'Mbongo elongwe te. Zonga na butiki mpo na kobanda lisusu.',
+  overdue_text:
+    'Elembeteli eyaki na ntango te. Soki osili kosala virement, kosala yango lisusu te: lakisa butiki resi na yo. Soki te, zonga na butiki mpo na kobanda lisusu.',
+  other_paid_text:
+    'Komande oyo ezali kofutama na kofuta mosusu, na fenetre to application mosusu. Tala kuna liboso ya kofuta lisusu.',
+  rejected_text: 'Oboyi bosengi na telefone na yo.',
+  bank_cancelled_text: 'Olongoli bondimi epai ya banki na yo.',
   again_text: 'Komande na yo ezali naino ya kofungwama: meka lisusu, to futa na lolenge mosusu.',
   again_button: 'Meka lisusu',
   back_text: 'Zonga na butiki mpo na kobanda lisusu.',
@@ -157,7 +163,7 @@ export const ln = {
   unknown_title: 'Lokasa ya kofuta oyo ezali te',
   unknown_text: 'Lien ekoki te to ezali ya solo te. Zonga na butiki mpe banda kofuta lisusu.',
   over_title: 'Ntango ya lien oyo eleki',
-  over_text: 'Mbongo elongwe te. Zonga na butiki mpo na kozwa ya sika.',
+  over_text: 'Zonga na butiki. Eyebi soki osili kofuta; soki te, ekopesa yo lien ya sika.',
   closed_title: 'Kofuta epai ya {merchant}',
   closed_text: 'Fungola lien oyo na navigateur na yo mpo na kofuta.',
   open_text: 'Fina bouton mpo na kofuta na navigateur oyo. Na nsima, lien ekofungwama esika mosusu te.',
@@ -165,7 +171,8 @@ export const ln = {
   foreign_title: 'Etape oyo euti na lokasa mosusu',
   foreign_text: 'Eloko moko te esalemi. Zonga na lokasa ya kofuta mpe landa kuna.',
   refused_title: 'Kofuta ekoki kosalema te sikoyo',
-  refused_text: 'Butiki ekoki kozwa mbongo oyo te sikoyo. Mbongo elongwe te; zonga na butiki.',
+  refused_text:
+    'Butiki ekoki kozwa mbongo awa te sikoyo. Soki osili kondima oyo, kofuta mbala ya mibale te: tuna butiki nini ekomelaki yango.',
   trouble_title: 'Likambo esalemi epai na biso',
   trouble_text:
     'Tokomi yango. Zela mwa moke, na nsima fungola lokasa lisusu. Kofuta mbala ya mibale te liboso ya komona ndenge kofuta oyo ezali.',
