@@ -61,6 +61,8 @@ export function showPage(deps: Deps, assets: Assets, shown: Shown, wish: Wish): 
     title: checkoutText(language, TITLES[state]),
     merchant: view.merchant,
     path: pathOf(shown),
+    // A receipt that is to stay stays in another language too.
+    ...(state === 'paid' && wish.stays ? { query: { stay: '1' } } : {}),
     main: mainOf(deps, shown, state, wish),
     wide: state === 'choose' || state === 'code',
     scripts: ['page.js'],

@@ -33,6 +33,10 @@ describe('a wallet', () => {
     expect(paid.headers.get('refresh')).toBe(`12;url=${back}`);
     const stays = await me.open(`${paid.url}?stay=1`);
     expect(stays.headers.get('refresh')).toBeNull();
+    const french = elementsOf(stays).find(({ attributes }) => attributes.get('hreflang') === 'fr');
+    const translated = await me.open(french?.attributes.get('href') ?? '');
+    expect(titleOf(translated)).toBe('Payé');
+    expect(translated.headers.get('refresh')).toBeNull();
   });
 
   test('takes the number in groups, as people write it', async () => {
