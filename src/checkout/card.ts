@@ -22,7 +22,6 @@ const FIELDS = [
 export function cardMain(shown: Shown, network: string): Html {
   const { payment } = shown.view;
   const words = {
-    loading: text(shown, 'card_loading'),
     failed: text(shown, 'card_failed'),
     checking: text(shown, 'card_checking'),
     cardNumber: text(shown, 'card_check_number'),
@@ -40,7 +39,7 @@ export function cardMain(shown: Shown, network: string): Html {
 <p class="fault" id="card-fault" role="alert" hidden></p>
 <p class="help">${text(shown, 'card_note', { network })}</p>
 <button class="button" disabled>${text(shown, 'pay', { amount: cardTotal(shown) })}</button></form>
-<p class="soft" role="status" data-card-status></p>
+<p class="soft" role="status" data-card-status data-loading="${text(shown, 'card_loading')}"></p>
 ${otherWay(shown)}</section>`;
 }
 

@@ -96,8 +96,7 @@ function documentOf(assets: Assets, frame: Frame): Html {
 <link rel="stylesheet" href="${assets.address('page.css') ?? ''}">
 ${colourLink(merchant)}
 <link rel="icon" type="image/svg+xml" href="${assets.address('icon.svg') ?? ''}">
-${frame.foreignScript === undefined ? undefined : html`<script src="${frame.foreignScript}" defer></script>`}
-${scripts(assets, frame.scripts ?? [])}
+${scripts(assets, frame.scripts ?? [], frame.foreignScript)}
 ${frame.reloads === undefined ? undefined : html`<noscript><meta http-equiv="refresh" content="${frame.reloads}"></noscript>`}
 </head>
 <body${attributes}>
@@ -113,11 +112,13 @@ ${main}
 `;
 }
 
-function scripts(assets: Assets, names: readonly ('page.js' | 'card.js')[]): Piece {
-  return names
-    .map((name) => assets.address(name))
-    .filter((address) => address !== undefined)
-    .map((address) => html`<script type="module" src="${address}"></script>`);
+/** Scripts run in their order: our own page's needs nothing of the network's, and does not wait for it. */
+function scripts(assets: Assets, names: readonly ('page.js' | 'card.js')[], foreign: string | undefined): Piece {
+  const own = (name: 'page.js' | 'card.js'): Piece => {
+    const address = names.includes(name) ? assets.address(name) : undefined;
+    return address === undefined ? undefined : html`<script type="module" src="${address}"></script>`;
+  };
+  return html`${own('page.js')}${foreign === undefined ? undefined : html`<script src="${foreign}" defer></script>`}${own('card.js')}`;
 }
 
 /** The colour without its number sign; undefined when none is set that we could use. */

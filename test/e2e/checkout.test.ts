@@ -61,6 +61,15 @@ async function tabTo(page: Page, selector: string): Promise<void> {
   throw new Error(`the keyboard does not lead to ${selector}`);
 }
 
+/** Something that is held back until it is let go. */
+function holdBack(): { readonly over: Promise<void>; end(): void } {
+  let end = (): void => undefined;
+  const over = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { over, end: () => end() };
+}
+
 function largePayment(more: object = {}): Promise<Hosted> {
   return host(world, merchant, { minted: { amount: '150.00', ...more } });
 }
@@ -212,6 +221,24 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('.receipt').waitFor();
     const payment = await world.call('GET', `/payments/status/${made.json.transaction_id}`, { bearer: token });
     expect(payment.json.status).toBe('approved');
+  });
+
+  test('while the network’s script is slow to come, the card page says what it waits for and is alive', async () => {
+    const page = await open('small', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
+    const held = holdBack();
+    await page.route(`${networkOrigin(world)}/**/session.js`, async (route) => {
+      await held.over;
+      await route.continue();
+    });
+    await page.locator('label[for=m-card]').click();
+    await page.locator('form[action$="/card"] button').click({ noWaitAfter: true });
+    await page.getByText('The card form is being loaded.').waitFor();
+    await page.locator('.languages summary').click();
+    await page.keyboard.press('Escape');
+    expect(await page.locator('.languages details').getAttribute('open')).toBeNull();
+    held.end();
+    await page.locator('form[data-card] button:enabled').waitFor();
+    expect(await page.locator('[data-card-status]').textContent()).toBe('');
   });
 
   test('a declined card says so, and another one pays the same order', async () => {

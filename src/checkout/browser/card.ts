@@ -18,7 +18,6 @@ interface PaymentSession {
 type WithNetwork = Window & { readonly PaymentSession?: PaymentSession };
 
 interface Words {
-  readonly loading: string;
   readonly failed: string;
   readonly checking: string;
   readonly cardNumber: string;
@@ -40,7 +39,6 @@ function start(form: HTMLFormElement): void {
     return;
   }
   form.hidden = false;
-  say(words.loading);
   const ready = (isReady: boolean): void => {
     button.disabled = !isReady;
     button.toggleAttribute('aria-busy', !isReady);

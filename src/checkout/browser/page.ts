@@ -180,6 +180,13 @@ function goOn(): void {
   });
 }
 
+/** The network's form comes when its script has come, which may take long. The card form's script clears this. */
+function announceCardForm(): void {
+  const status = document.querySelector<HTMLElement>('[data-card-status]');
+  if (status !== null) status.textContent = status.dataset.loading ?? '';
+}
+
+announceCardForm();
 const { state, version } = document.body.dataset;
 if (state !== undefined && version !== undefined) follow(state, version);
 countDown();
