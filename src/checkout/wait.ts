@@ -47,7 +47,7 @@ function ring(shown: Shown, since: number): Html {
   const left = Math.max(0, payment.expires_at - now);
   const arc = Math.round((ROUND * left) / whole);
   const clock = clockText(left);
-  return html`<div class="ring" data-ring="${left}" data-whole="${whole}" role="timer" aria-label="${text(shown, 'wait_left', { time: clock })}"><svg viewBox="0 0 132 132" width="132" height="132" aria-hidden="true"><circle class="track" cx="66" cy="66" r="60"/><circle class="arc" cx="66" cy="66" r="60" stroke-dasharray="${arc} ${ROUND}" transform="rotate(-90 66 66)"/></svg><span class="clock" aria-hidden="true">${clock}</span></div>`;
+  return html`<div class="ring" data-ring="${left}" data-whole="${whole}" role="timer" aria-label="${text(shown, 'wait_left', { time: clock })}" data-label="${text(shown, 'wait_left', { time: '{time}' })}"><svg viewBox="0 0 132 132" width="132" height="132" aria-hidden="true"><circle class="track" cx="66" cy="66" r="60"/><circle class="arc" cx="66" cy="66" r="60" stroke-dasharray="${arc} ${ROUND}" transform="rotate(-90 66 66)"/></svg><span class="clock" aria-hidden="true">${clock}</span></div>`;
 }
 
 /** The carrier has not answered: it may have the request or not, and is asked again. */

@@ -164,10 +164,42 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await expectUsable(page);
     const first = await page.locator('.clock').textContent();
     await page.locator('.clock', { hasNotText: first ?? '' }).waitFor();
+    const [clock, label] = await page.evaluate<string[]>(
+      `['.clock', '.ring'].map((one) => document.querySelector(one)).map((one) => one.ariaLabel ?? one.textContent)`,
+    );
+    expect(label, 'is heard as it is seen').toBe(`${clock} left`);
     await answerPrompt(world, phone, 'approve');
     await world.pass(10_000);
     await page.locator('.receipt').waitFor();
     await expectUsable(page);
+  });
+
+  test('the hours of a long session are counted down too', async () => {
+    const { url } = await host(world, merchant, { minted: { ttl_seconds: 36_000 } });
+    const page = await open('small', 'about:blank');
+    await page.clock.install();
+    await page.goto(url);
+    await page.locator('.time', { hasText: '10 hr' }).waitFor();
+    await page.clock.fastForward('03:30:00');
+    await page.locator('.time', { hasText: '7 hr' }).waitFor();
+  });
+
+  test('a page whose time is over is loaded once, however slow the network is', async () => {
+    const { url } = await host(world, merchant, { minted: { ttl_seconds: 1 } });
+    const page = await open('small', url);
+    const held = holdBack();
+    let loads = 0;
+    await page.route(/\/checkout\/chk_[0-9a-z]+$/, async (route) => {
+      loads += 1;
+      await held.over;
+      await route.continue();
+    });
+    // The page asks for news every three seconds, and every second whether its time is over.
+    for (let asked = 0; asked < 2; asked += 1) await page.waitForResponse(/\/state$/);
+    expect(loads).toBe(1);
+    await world.pass(2_000);
+    held.end();
+    await page.getByText('The time to pay is over').waitFor();
   });
 
   test('without scripts a phone pays too, and the page comes by itself', async () => {

@@ -30,8 +30,19 @@ function isNews(value: unknown): value is { readonly version: string } {
   return typeof value === 'object' && value !== null && 'version' in value && typeof value.version === 'string';
 }
 
-/** The page's own address: the one with the ticket is left behind. */
+/** How long a loading may take before another one is begun in its place: the networks that matter are slow. */
+const LOAD_AT_MOST = 30_000;
+
+let leftAt = -LOAD_AT_MOST;
+
+/**
+ * Loads the page's own address: the one with the ticket is left behind. To ask again while the answer is on its way
+ * would begin anew, every second, and never end.
+ */
 function load(): void {
+  const now = performance.now();
+  if (now - leftAt < LOAD_AT_MOST) return;
+  leftAt = now;
   const path = document.body.dataset.state?.replace(/\/state$/, '');
   if (path === undefined) location.reload();
   else location.replace(path);
@@ -56,8 +67,11 @@ function countDown(): void {
 function drawRing(ring: HTMLElement, left: number): void {
   const part = Math.max(0, left) / Number(ring.dataset.whole);
   ring.querySelector('.arc')?.setAttribute('stroke-dasharray', `${Math.round(ROUND * part)} ${ROUND}`);
+  const time = clockText(left);
   const clock = ring.querySelector('.clock');
-  if (clock !== null) clock.textContent = clockText(left);
+  if (clock !== null) clock.textContent = time;
+  // Who does not see the ring hears its label.
+  ring.setAttribute('aria-label', ring.dataset.label?.replace('{time}', time) ?? '');
 }
 
 function clockText(milliseconds: number): string {
@@ -65,12 +79,16 @@ function clockText(milliseconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** Minutes in the page's language; the server wrote the first in the same form. */
+/** In the page's language, as the server wrote the first: seconds, minutes, or the hours of a session of a day. */
 function writeTime(time: HTMLElement, left: number): void {
-  const minutes = Math.ceil(left / 60_000);
-  if (left <= 0) load();
-  if (left <= 0 || minutes > 120) return;
-  const [count, unit] = left < 90_000 ? [Math.ceil(left / 1_000), 'second'] : [minutes, 'minute'];
+  if (left <= 0) {
+    load();
+    return;
+  }
+  const seconds = Math.ceil(left / 1_000);
+  const minutes = Math.ceil(seconds / 60);
+  const [count, unit] =
+    seconds < 90 ? [seconds, 'second'] : minutes <= 120 ? [minutes, 'minute'] : [Math.ceil(minutes / 60), 'hour'];
   const text = new Intl.NumberFormat(locale(), { style: 'unit', unit, unitDisplay: 'short' }).format(count);
   if (time.textContent !== text) time.textContent = text;
 }
