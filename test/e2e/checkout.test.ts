@@ -174,6 +174,24 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await expectUsable(page);
   });
 
+  test('the carrier that a number is said to belong to goes when the number or its country changes', async () => {
+    const page = await open(
+      'small',
+      (await host(world, merchant, { minted: { currency: 'xof', amount: '5000' } })).url,
+    );
+    await page.locator('label[for=m-mobile_money]').click();
+    const line = page.locator('[data-carrier]');
+    await page.selectOption('#mobile_money-country', 'CI');
+    await page.fill('#mobile_money-phone', '0507080910');
+    await line.getByText(/^MTN MoMo\. A request/).waitFor();
+    await page.fill('#mobile_money-phone', '05');
+    await line.getByText(/^A request/).waitFor();
+    await page.fill('#mobile_money-phone', '0507080910');
+    await line.getByText(/^MTN MoMo\. A request/).waitFor();
+    await page.selectOption('#mobile_money-country', 'SN');
+    await line.getByText(/^A request/).waitFor();
+  });
+
   test('the hours of a long session are counted down too', async () => {
     const { url } = await host(world, merchant, { minted: { ttl_seconds: 36_000 } });
     const page = await open('small', 'about:blank');

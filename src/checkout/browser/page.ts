@@ -126,6 +126,8 @@ function sendOnce(): void {
 
 /** Buttons that copy a value and say so for a moment. */
 function copyOnPress(): void {
+  // Elsewhere the browser has no clipboard, and the buttons stay hidden.
+  if (!isSecureContext) return;
   for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]')) {
     button.hidden = false;
     const label = button.textContent;
@@ -151,22 +153,28 @@ function nameCarrier(): void {
   if (line === null || form === null || form === undefined || phone === null || phone === undefined) return;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let latest = '';
-  const ask = async (): Promise<void> => {
-    const body = new URLSearchParams();
-    for (const [name, value] of new FormData(form)) if (typeof value === 'string') body.set(name, value);
-    const typed = phone.value;
+  const entered = (): URLSearchParams => {
+    const fields = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) if (typeof value === 'string') fields.set(name, value);
+    return fields;
+  };
+  const tell = (carrier: string | undefined): void => {
+    const text = carrier === undefined ? line.dataset.help : line.dataset.known?.replace('{carrier}', carrier);
+    if (line.textContent !== text) line.textContent = text ?? '';
+  };
+  const ask = async (body: URLSearchParams): Promise<void> => {
     const answer = await fetch(line.dataset.carrier ?? '', { method: 'POST', body }).catch(() => undefined);
     const found: unknown = answer?.ok === true ? await answer.json().catch(() => undefined) : undefined;
-    if (typed !== phone.value) return;
-    const carrier = carrierIn(found);
-    line.textContent =
-      (carrier === undefined ? line.dataset.help : line.dataset.known?.replace('{carrier}', carrier)) ?? '';
+    if (body.toString() === latest) tell(carrierIn(found));
   };
+  // The country counts as the number does: what is said of the one before would be wrong of this one.
   form.addEventListener('input', () => {
+    const fields = entered();
+    if (fields.toString() === latest) return;
+    latest = fields.toString();
     clearTimeout(timer);
-    if (phone.value === latest || phone.value.replace(/\D/g, '').length < ENOUGH_DIGITS) return;
-    latest = phone.value;
-    timer = setTimeout(() => void ask(), 400);
+    if (phone.value.replace(/\D/g, '').length < ENOUGH_DIGITS) return tell(undefined);
+    timer = setTimeout(() => void ask(fields), 400);
   });
 }
 
