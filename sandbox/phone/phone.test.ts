@@ -172,6 +172,13 @@ describe('for people', () => {
     expect([led.status, led.headers.get('location')]).toEqual([303, `/phone/${number}?lang=ru`]);
     expect((await running.call('GET', '/phone')).text).toContain(phoneWords.fr.title);
   });
+
+  test('a number that nobody can have stays in its field, and what is wrong stands beside it', async () => {
+    const { text } = await running.call('GET', '/phone?number=12%22x&lang=en');
+    expect(text).toContain('value="12&quot;x"');
+    expect(text).toContain(phoneWords.en.badNumber);
+    expect((await running.call('GET', '/phone?lang=en')).text).not.toContain(phoneWords.en.badNumber);
+  });
 });
 
 test('an open phone hears of a change at once, and an open stream does not hold up stopping', async () => {

@@ -92,6 +92,7 @@ function phoneList(
   const { number } = request.query;
   const msisdn = typeof number === 'string' ? digitsOf(number) : undefined;
   if (msisdn !== undefined) return reply.redirect(`/phone/${msisdn}?lang=${language}`, 303);
+  const wrong = typeof number === 'string' ? number : undefined;
   const recent = phones.recent(20).map(
     (handset) => html`<li><a href="/phone/${handset.msisdn}?lang=${language}">${displayNumber(handset.msisdn)}</a>
       <span class="soft">${handset.prompts[0] && words.status[handset.prompts[0].status]}</span></li>`,
@@ -99,7 +100,8 @@ function phoneList(
   const main = html`<div class="sheetless"><h1>${words.title}</h1><p class="lead">${words.about} ${words.pinIs} <code>0000</code>.</p>
     <form class="open card" method="get" action="/phone"><label for="number">${words.anotherNumber}</label>
     <input type="hidden" name="lang" value="${language}">
-    <span class="row"><input id="number" name="number" type="tel" autocomplete="off" value="+243 810 000 042" required><button class="main">${words.open}</button></span></form>
+    <span class="row"><input id="number" name="number" type="tel" autocomplete="off" value="${wrong ?? '+243 810 000 042'}" required${wrong !== undefined && html` aria-invalid="true" aria-describedby="number-fault" autofocus`}><button class="main">${words.open}</button></span>
+    ${wrong !== undefined && html`<p class="wrong" id="number-fault">${words.badNumber}</p>`}</form>
     ${recent.length > 0 && html`<ul class="list card">${recent}</ul>`}</div>`;
   const tools = languageLinks(language, words.language);
   return sendPage(reply, {

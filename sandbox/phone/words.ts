@@ -15,6 +15,8 @@ export type PhoneWords = {
   readonly tryTitle: string;
   readonly tries: readonly [string, string, string];
   readonly anotherNumber: string;
+  /** Beside the field, when nobody can have that number. */
+  readonly badNumber: string;
   readonly open: string;
   readonly numbersTitle: string;
   readonly ending: string;
@@ -61,6 +63,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
       'Open another number in a new tab.',
     ],
     anotherNumber: 'Another number',
+    badNumber: 'Six to fifteen digits, beginning with the country’s code: +243 810 000 042.',
     open: 'Open phone',
     numbersTitle: 'Numbers that decide by themselves',
     ending: 'Ending',
@@ -110,6 +113,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
       'Ouvrez un autre numéro dans un onglet.',
     ],
     anotherNumber: 'Un autre numéro',
+    badNumber: 'Six à quinze chiffres, en commençant par l’indicatif du pays : +243 810 000 042.',
     open: 'Ouvrir',
     numbersTitle: 'Les numéros qui décident seuls',
     ending: 'Fin',
@@ -159,6 +163,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
       'Abra otro número en otra pestaña.',
     ],
     anotherNumber: 'Otro número',
+    badNumber: 'De seis a quince cifras, empezando por el prefijo del país: +243 810 000 042.',
     open: 'Abrir teléfono',
     numbersTitle: 'Números que deciden solos',
     ending: 'Final',
@@ -213,6 +218,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
       'Откройте другой номер в новой вкладке.',
     ],
     anotherNumber: 'Другой номер',
+    badNumber: 'От шести до пятнадцати цифр, начиная с кода страны: +243 810 000 042.',
     open: 'Открыть',
     numbersTitle: 'Номера, которые решают сами',
     ending: 'Конец',
@@ -263,6 +269,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
     tryTitle: '试一试',
     tries: ['确认付款，查看到账过程。', '拒绝，或让它过期。', '在新标签页打开另一个号码。'],
     anotherNumber: '另一个号码',
+    badNumber: '六到十五位数字，以国家代码开头：+243 810 000 042。',
     open: '打开手机',
     numbersTitle: '自动决定的号码',
     ending: '尾号',
@@ -307,6 +314,7 @@ export const phoneWords: Readonly<Record<Language, PhoneWords>> = {
     tryTitle: 'Meká',
     tries: ['Ndimá, mpe talá ndenge lifuti ekosila.', 'Boyá, to tiká ntango eleka.', 'Fungolá nimero mosusu.'],
     anotherNumber: 'Nimero mosusu',
+    badNumber: 'Mituya motoba kino zomi na mitano, kobanda na code ya ekolo: +243 810 000 042.',
     open: 'Fungolá',
     numbersTitle: 'Banimero oyo ezwaka bikateli yango moko',
     ending: 'Nsuka',
