@@ -21,6 +21,8 @@ const BENCHES: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   overload: benchOverload,
 };
 
+const USAGE = `npm run bench [-- ${Object.keys(BENCHES).join('|')}] [options]; docs/performance.md says what each measures, and its options`;
+
 /** Status of a process that was ended by that signal. */
 const ENDED_BY = { SIGINT: 130, SIGTERM: 143 } as const;
 
@@ -36,14 +38,16 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 const [name = '', ...rest] = process.argv.slice(2);
 const named = BENCHES[name];
 try {
-  if (named !== undefined) await named(rest);
+  if (process.argv.includes('--help')) console.log(USAGE);
+  else if (named !== undefined) await named(rest);
   else if (name === '' || name.startsWith('-')) await benchAll(process.argv.slice(2));
   else throw new Error(`there is no bench called ${name}: say one of ${Object.keys(BENCHES).join(', ')}`);
 } catch (error) {
   // What fails because it was called off is no failure, and the signal's own end follows.
   if (!calledOff) {
-    console.error(error);
+    const isAskedWrongly = error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+    console.error(isAskedWrongly ? `${error.message}\n${USAGE}` : error);
     await stopAll();
-    process.exit(1);
+    process.exit(isAskedWrongly ? 2 : 1);
   }
 }

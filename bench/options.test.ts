@@ -1,6 +1,8 @@
 /**
  * What the full run may be told.
  */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { PARTS, readOptions } from './options.ts';
 
@@ -28,4 +30,18 @@ test.each([
   [['--frobnicate'], /frobnicate/],
 ])('%j is refused', (args, why) => {
   expect(() => readOptions(args)).toThrow(why);
+});
+
+test('who asks for help, or for what is not there, is told how to ask', () => {
+  const main = fileURLToPath(new URL('main.ts', import.meta.url));
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, ['--import', 'tsx', main, ...args], { encoding: 'utf8' });
+  const helped = run('--help');
+  expect([helped.status, helped.stdout]).toEqual([
+    0,
+    expect.stringContaining('all|payments|payouts|statement|overload'),
+  ]);
+  const wrong = run('payouts', '--frobnicate');
+  expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('npm run bench')]);
+  expect(wrong.stderr).not.toContain('    at ');
 });

@@ -173,5 +173,4 @@ export const en = {
   trouble_title: 'Something went wrong on our side',
   trouble_text:
     'We have noted it. Wait a moment, then load the page again. Do not pay a second time before you see the state of this payment.',
-  reload: 'Load the page again',
 } as const;

@@ -180,5 +180,4 @@ export const es = {
   trouble_title: 'Algo ha fallado por nuestra parte',
   trouble_text:
     'Lo hemos anotado. Espere un momento y recargue la página. No pague otra vez antes de ver cómo está este pago.',
-  reload: 'Recargar la página',
 } as const satisfies { readonly [word in keyof typeof en]: string };

@@ -181,5 +181,4 @@ export const fr = {
   trouble_title: 'Un problème est survenu chez nous',
   trouble_text:
     'Nous l’avons noté. Attendez un instant, puis rechargez la page. Ne payez pas une seconde fois avant d’avoir vu où en est ce paiement.',
-  reload: 'Recharger la page',
 } as const satisfies { readonly [word in keyof typeof en]: string };

@@ -176,5 +176,4 @@ export const ln = {
   trouble_title: 'Likambo esalemi epai na biso',
   trouble_text:
     'Tokomi yango. Zela mwa moke, na nsima fungola lokasa lisusu. Kofuta mbala ya mibale te liboso ya komona ndenge kofuta oyo ezali.',
-  reload: 'Fungola lokasa lisusu',
 } as const satisfies { readonly [word in keyof typeof en]: string };

@@ -176,5 +176,4 @@ export const ru = {
   trouble_title: 'У нас что-то пошло не так',
   trouble_text:
     'Мы это записали. Подождите немного и обновите страницу. Не платите второй раз, пока не увидите, что с этим платежом.',
-  reload: 'Обновить страницу',
 } as const satisfies { readonly [word in keyof typeof en]: string };

@@ -171,5 +171,4 @@ export const zh = {
   refused_text: '商店现在无法在此收款。如果您已经确认了这笔付款，请不要再次付款：请向商店询问结果。',
   trouble_title: '我们这边出了问题',
   trouble_text: '我们已记录。请稍等片刻，然后重新加载页面。在看到这笔付款的状态之前，请不要再次付款。',
-  reload: '重新加载页面',
 } as const satisfies { readonly [word in keyof typeof en]: string };
