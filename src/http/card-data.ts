@@ -79,9 +79,10 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
  * slashes between them, in any of the characters that Unicode has for these.
  */
 export function holdsCardNumber(text: string): boolean {
-  if (text.length < SHORTEST) return false;
+  // One sign may stand for two digits.
+  if (text.length * 2 < SHORTEST) return false;
   const plain = inAscii(text);
-  if (!hasCardNumber(plain)) return false;
+  if (plain.length < SHORTEST || !hasCardNumber(plain)) return false;
   // One UUID in some ten thousand has a run of digits that passes as a card number, and is a fine order number.
   return hasCardNumber(plain.replaceAll(UUID, 'x'));
 }
@@ -103,23 +104,51 @@ function inAscii(text: string): string {
   if (!BEYOND_ASCII.test(text)) return text;
   return text
     .replaceAll(EACH_BEYOND_ASCII, plainSign)
-    .replaceAll(/\p{Cf}/gu, '')
-    .replaceAll(/\p{Zs}/gu, ' ')
-    .replaceAll(/[\p{Pd}\u2212]/gu, '-');
+    .replaceAll(UNSEEN, '')
+    .replaceAll(/[\s\u2800]/gu, ' ')
+    .replaceAll(/[\p{Pd}\u2212]/gu, '-')
+    .replaceAll(/[\u2044\u2215]/gu, '/');
 }
 
+/** What stands in no place of its own: marks, and signs for the writing itself. */
+const UNSEEN = /[\p{Cf}\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]/gu;
 const DECIMAL = /^\p{Nd}$/u;
+/** Digits within brackets or before a point, as one sign has them. */
+const DRESSED = /^\(?([0-9]{1,2})[).,]?$/;
+/** Where digits stand that Unicode gives no plain form: in circles, and of Ethiopia. Each row from its first sign on. */
+const ROWS: readonly { readonly first: number; readonly from: number; readonly to: number }[] = [
+  { first: 0x1369, from: 1, to: 9 },
+  { first: 0x24f5, from: 1, to: 9 },
+  { first: 0x24ff, from: 0, to: 0 },
+  { first: 0x2776, from: 1, to: 9 },
+  { first: 0x2780, from: 1, to: 9 },
+  { first: 0x278a, from: 1, to: 9 },
+  { first: 0x1f10b, from: 0, to: 0 },
+  { first: 0x1f10c, from: 0, to: 0 },
+];
 
 function plainSign(sign: string): string {
   const plain = sign.normalize('NFKC');
-  return DECIMAL.test(plain) && plain > '9' ? digitOf(plain) : plain;
+  if (DECIMAL.test(plain) && plain > '9') return digitOf(plain);
+  const [, dressed] = DRESSED.exec(plain) ?? [];
+  if (dressed !== undefined) return dressed;
+  const code = plain.codePointAt(0) ?? 0;
+  const row = ROWS.find(({ first, from, to }) => code >= first && code <= first + to - from);
+  return row === undefined ? plain : String(row.from + code - row.first);
 }
+
+/** Some hundred signs at most. */
+const knownDigits = new Map<string, string>();
 
 /** The decimal digits of each script stand in a row, from nought to nine; such rows may follow each other. */
 function digitOf(sign: string): string {
+  const known = knownDigits.get(sign);
+  if (known !== undefined) return known;
   let before = 0;
   for (let at = (sign.codePointAt(0) ?? 0) - 1; DECIMAL.test(String.fromCodePoint(at)); at -= 1) before += 1;
-  return String(before % 10);
+  const digit = String(before % 10);
+  knownDigits.set(sign, digit);
+  return digit;
 }
 
 /** More runs of digits that could be card numbers than any honest text has: asking the library costs 5 µs each. */
