@@ -77,8 +77,7 @@ const PDF_HEAD = bytesOf('%PDF-');
 
 /** Readers of PDF pass over what stands before its head, a picture's beginning for instance. */
 function holdsPdf(picture: Uint8Array): boolean {
-  const at = indexOfBytes(picture, PDF_HEAD, 0);
-  return at >= 0 && at < PDF_HEAD_BYTES;
+  return indexOfBytes(picture.subarray(0, PDF_HEAD_BYTES + PDF_HEAD.length - 1), PDF_HEAD, 0) >= 0;
 }
 
 /** How far from its end an archive's directory may close: the record itself, and a comment of 65 535 bytes. */
@@ -109,8 +108,10 @@ function bytesOf(text: string): Uint8Array {
 
 /** Where a run of bytes begins, from a place on; −1 where it does not. */
 function indexOfBytes(bytes: Uint8Array, run: Uint8Array, from: number): number {
+  const [first] = run;
   for (let at = from; at <= bytes.length - run.length; at += 1) {
-    let same = 0;
+    if (bytes[at] !== first) continue;
+    let same = 1;
     while (same < run.length && bytes[at + same] === run[same]) same += 1;
     if (same === run.length) return at;
   }
@@ -119,8 +120,10 @@ function indexOfBytes(bytes: Uint8Array, run: Uint8Array, from: number): number 
 
 /** The same for a word in lower case that begins with a sign, whatever case its letters are in. */
 function indexOfWord(bytes: Uint8Array, word: Uint8Array): number {
+  const [first] = word;
   for (let at = 0; at <= bytes.length - word.length; at += 1) {
-    let same = 0;
+    if (bytes[at] !== first) continue;
+    let same = 1;
     while (same < word.length && lowerOf(bytes[at + same]) === word[same]) same += 1;
     if (same === word.length) return at;
   }
