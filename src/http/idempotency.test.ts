@@ -116,6 +116,15 @@ describe('a receipt', () => {
     await expect(at(rotated, { a: 2 }).stored()).rejects.toMatchObject({ code: 1203 });
   });
 
+  it('is kept under the newest two master keys, however many there are', async () => {
+    const masterKeys = [1, 2, 3].map((byte) => Buffer.alloc(32, byte).toString('base64'));
+    const transactionIds = { bytesOf: bytesOfId, idOf: String };
+    const ring = openSecrets({ masterKeys, random: systemRandom(), transactionIds });
+    const fresh = createReceipt({ ...parts, secrets: ring }, SCOPE, 'k7', { a: 1 });
+    expect(await fresh.stored()).toBeUndefined();
+    expect(fresh.remember({ status: 201, body: '{"n":1}' }).claims).toHaveLength(2);
+  });
+
   it('tells two bodies apart, and one body from no other way to write it', async () => {
     await fc.assert(
       fc.asyncProperty(

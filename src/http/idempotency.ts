@@ -104,11 +104,14 @@ function inProgress(): Refusal {
   return new Refusal(1203, { retryable: true, retryAfter: COME_AGAIN, details });
 }
 
+/** A new master key and the one that it takes the place of. */
+const KEPT_UNDER = 2;
+
 /**
  * The memory of one key. `body` is the parsed JSON: the order of its keys does not matter.
  *
- * It is kept under each master key of the ring: while a new one is rolled out, processes differ in which is the active one, and
- * of their runs only one may win.
+ * It is looked for under each master key of the ring, and kept under the first two: while a new one is rolled out, processes
+ * differ in which of these is the active one, and of their runs only one may win.
  */
 export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: string, body: unknown): UsedReceipt {
   const { secrets, clock } = parts;
@@ -149,6 +152,7 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
       const request_hash = hashesFor(id)[at] ?? '';
       const row = { request_hash, status, body: bodyFor(id), created_at };
       const known = found[at];
+      if (known === undefined && at >= KEPT_UNDER) continue;
       if (known === undefined) claims.push({ table: 'idempotency', row: { shard, id, version: 1, ...row } });
       else updates.push({ table: 'idempotency', shard, id, version: known.version, row });
     }

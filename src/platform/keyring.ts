@@ -38,9 +38,9 @@ export function parseMasterKey(text: string): Uint8Array | undefined {
   return bytes.length === 32 ? bytes : undefined;
 }
 
-/** Opens a keyring: the first text is the active key. Throws without showing any key. */
+/** Opens a keyring: the first text is the active key, and one that is named twice counts once. Throws without showing any key. */
 export function openKeyring(masterKeys: readonly string[]): Keyring {
-  const keys = masterKeys.map((text) => {
+  const keys = [...new Set(masterKeys)].map((text) => {
     const bytes = parseMasterKey(text);
     if (bytes === undefined) throw new Error('a master key is 32 bytes in base64');
     return deriving(bytes);

@@ -149,6 +149,11 @@ describe('rotation', () => {
     expect(await gone.verifyPin('4711', hash)).toBe(false);
   });
 
+  test('a master key that is named twice counts once', () => {
+    expect(openKeyring([KEY, KEY]).all).toHaveLength(1);
+    expect(secretsOf(KEY, KEY).macs('one_time_code', '4711')).toEqual([secrets.mac('one_time_code', '4711')]);
+  });
+
   test('two master keys that share an id both open what is theirs', () => {
     const id0 = openKeyring([KEY]).active.id;
     const twin = Array.from({ length: 5000 }, (_, i) => Buffer.alloc(32, `twin ${i}`).toString('base64')).find(
