@@ -30,6 +30,9 @@ export interface LateRows {
   readonly held: readonly Update[];
 }
 
+/** Whether a session is over, the gateways judge by their own clocks. */
+const CLOCKS_DIFFER_MS = 5 * 60_000;
+
 /** Whoever loses against another word finds the money booked the next time round. */
 const MOST_ROUNDS = 20;
 const LOOK = 'see `mbongo attempt list --late`';
@@ -100,8 +103,9 @@ async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, 
   if (why === 'paid') throw new OperatorError(`${id} is ${status}, and so was paid without this: ${instead}`);
   // A card that was refused leaves it to another payment. Read before the payments: a session that is over gets no more.
   const session = await store.session.caller(shard, session_id);
-  if (session?.status === 'ACTIVE' && session.expires_at > clock.now()) {
-    const until = new Date(session.expires_at).toISOString();
+  const over = (session?.expires_at ?? 0) + CLOCKS_DIFFER_MS;
+  if (session?.status === 'ACTIVE' && over > clock.now()) {
+    const until = new Date(over).toISOString();
     throw new OperatorError(`${id} has ended, and its session is open until ${until}: wait until then, or ${instead}`);
   }
   const live = await store.payment.ofSession(shard, session_id);

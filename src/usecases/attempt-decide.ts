@@ -50,9 +50,9 @@ export async function decideAttempt(
     }
     const look = 'see `mbongo attempt list`';
     if ((await commitOnce(deps, key.shard, commandId, settled.change, look)) === 'lost') continue;
+    soundAlarm(deps, settled);
     const decided = { attempt: settled.attempt, orderStatus: await readAfter(deps, orderStatus, look) };
     tell(deps, before, decided, verdict);
-    soundAlarm(deps, settled);
     return decided;
   }
   throw new Error('a decision lost against its neighbours too often');

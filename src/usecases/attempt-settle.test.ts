@@ -3,7 +3,7 @@ import type { Alarm } from '../domain/attempt-settlement.ts';
 import type { Settlement } from '../domain/settlement.ts';
 import { manualClock } from '../platform/clock.ts';
 import { memoryLog } from '../platform/log.ts';
-import { CommitUnknown, StoreUnavailable } from '../store/errors.ts';
+import { CommitUnknown, StoreRefused, StoreUnavailable } from '../store/errors.ts';
 import { soundingLast } from './attempt-settle.ts';
 
 const settled = (alarm?: Alarm) =>
@@ -42,7 +42,7 @@ test('a decision without an alarm takes back that of the one that lost; a refusa
 
 test('a try whose commit is in doubt is heard, and what finds it written is not; one that was not written is no try', async () => {
   const deps = begin();
-  const tries = [new StoreUnavailable(), new CommitUnknown(), undefined];
+  const tries = [new StoreUnavailable(), new StoreRefused('23514', undefined), new CommitUnknown(), undefined];
   for (const error of tries) {
     const ran = soundingLast(deps, async (settling) => {
       settling(settled(error === undefined ? undefined : 'late_success'));

@@ -8,7 +8,7 @@ import type { InquiryAnswer } from '../connectors/connector.ts';
 import type { Inquired, SettlementContext, Word } from '../domain/attempt-settlement.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { needsSession, type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
-import { StoreBusy, StoreUnavailable } from '../store/errors.ts';
+import { StoreBusy, StoreRefused, StoreUnavailable } from '../store/errors.ts';
 import { recorded } from './attempt-record.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
 import { persist, settle } from './perform.ts';
@@ -145,7 +145,7 @@ export type Settling = <S extends Settled>(settled: S) => S;
 
 /**
  * Runs what decides by `settling` until its change commits, and sounds the alarm of the last decision: one that lost against
- * its neighbours was none, and nor was one that could certainly not be written. One that is in doubt is heard: whoever tries
+ * its neighbours was none, and nor was one that has certainly not been written. One that is in doubt is heard: whoever tries
  * again finds what it wrote, and has nothing to sound. So each try has to be run by itself (`persist` goes around this).
  */
 export async function soundingLast<T>(
@@ -164,9 +164,14 @@ export async function soundingLast<T>(
     sound();
     return done;
   } catch (error) {
-    if (!(error instanceof StoreUnavailable || error instanceof StoreBusy)) sound();
+    if (!isUnwritten(error)) sound();
     throw error;
   }
+}
+
+/** What the commit path throws of a change that has certainly not been written. */
+function isUnwritten(error: unknown): boolean {
+  return error instanceof StoreUnavailable || error instanceof StoreBusy || error instanceof StoreRefused;
 }
 
 /** What a person must look at is an error in the log, and a number. */
