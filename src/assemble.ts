@@ -148,7 +148,7 @@ export async function assembleGateway(
           ...webhookRounds(deps, courier),
           ...payoutRounds(deps, dispatcher),
           ...refundRounds(deps, refunds),
-          ...payoutBatchRounds(deps),
+          ...payoutBatchRounds(deps, { dispatcher, isCalm: () => limiter.level() === 0 }),
           ...auditRounds(deps),
           ...snapshotRounds(deps),
         ];

@@ -51,18 +51,20 @@ export function runsAt(batch: PayoutBatch, occurrence: number, calendar: BatchCo
 /**
  * Runs the next occurrence. Its money is put aside as each line starts, so that without funds it fails line by line and
  * the schedule goes on (contract §5). The first one's lines were made with the batch, the others' are made here, taken by
- * whoever commits them. `first` are the lines of the first occurrence, where that is the next.
+ * whoever commits them. `first` are the lines of the first occurrence, where that is the next; they may start at `startAt`.
  */
-export function runNext(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
-  const { now } = context;
+export function runNext(
+  batch: PayoutBatch,
+  first: readonly PayoutLine[],
+  context: BatchContext,
+  startAt = context.now,
+): Change {
   const advanced = advance(batch, context);
   if (batch.next_occurrence === 1) {
-    const due = first
-      .filter(({ status }) => status === 'pending')
-      .map((line) => lineUpdate(line, { next_start_at: now }));
-    return { updates: [advanced, ...due] };
+    const due = first.filter(({ status }) => status === 'pending');
+    return { updates: [advanced, ...due.map((line) => lineUpdate(line, { next_start_at: startAt }))] };
   }
-  const lines = newLines(batch, context).map((line) => ({ ...line, next_start_at: now + START_LEASE_MS }));
+  const lines = newLines(batch, context).map((line) => ({ ...line, next_start_at: context.now + START_LEASE_MS }));
   return {
     updates: [advanced],
     inserts: [

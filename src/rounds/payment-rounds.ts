@@ -10,11 +10,14 @@ import { reapMemories } from '../usecases/idempotency-reap.ts';
 import { expireDue } from '../usecases/payment-expire.ts';
 import { reapPinGuards } from '../usecases/pin-guard-reap.ts';
 
-/** A piece of work that is repeated: its name, how often, and one run of it. Returns how much there was to do. */
+/**
+ * A piece of work that is repeated: its name, how often, and one run of it. Returns how much there was to do. `stopping` tells a run
+ * that lasts as long as there is something to do when to begin nothing more.
+ */
 export interface Work {
   readonly name: string;
   readonly every: number;
-  run(): Promise<number>;
+  run(stopping: AbortSignal): Promise<number>;
 }
 
 export function paymentRounds(deps: Deps): Work[] {

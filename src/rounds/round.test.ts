@@ -75,6 +75,23 @@ describe('a round', () => {
     expect(log.lines[0]).toContain('the database is away');
   });
 
+  it('tells the run under way that it is being stopped', async () => {
+    const clock = manualClock(0);
+    const work = heldWork();
+    let stopping: AbortSignal | undefined;
+    const run = (signal: AbortSignal) => {
+      stopping = signal;
+      return work.run();
+    };
+    const round = repeat('test', 10, run, { clock, log: memoryLog() });
+    await clock.advance(0);
+    expect(stopping?.aborted).toBe(false);
+    const stop = round.stop();
+    expect(stopping?.aborted).toBe(true);
+    work.end();
+    await stop;
+  });
+
   it('is stopped only when the run under way has ended', async () => {
     const clock = manualClock(0);
     const work = heldWork();

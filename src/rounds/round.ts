@@ -15,24 +15,27 @@ export interface Round {
   stop(): Promise<void>;
 }
 
-/** Starts repeating at once. `every` is the pause between two runs, in milliseconds. */
+/**
+ * Starts repeating at once. `every` is the pause between two runs, in milliseconds. A run that may last is told by its signal
+ * when the round is stopped.
+ */
 export function repeat(
   name: string,
   every: number,
-  run: () => Promise<unknown>,
+  run: (stopping: AbortSignal) => Promise<unknown>,
   deps: Pick<Deps, 'clock' | 'log'>,
   watch?: RoundWatch,
 ): Round {
-  let stopped = false;
+  const stopping = new AbortController();
   let last: Promise<void> = Promise.resolve();
   let cancel: () => void = () => undefined;
 
   const once = async (): Promise<void> => {
-    if (stopped) return;
+    if (stopping.signal.aborted) return;
     const begun = deps.clock.wall();
     let well = false;
     try {
-      await run();
+      await run(stopping.signal);
       well = true;
     } catch (error) {
       deps.log.error('round_failed', { round: name }, error);
@@ -44,7 +47,7 @@ export function repeat(
     cancel();
     last = last.then(once).then(() => {
       cancel();
-      if (!stopped) cancel = deps.clock.after(every, () => void queue());
+      if (!stopping.signal.aborted) cancel = deps.clock.after(every, () => void queue());
     });
     return last;
   };
@@ -54,7 +57,7 @@ export function repeat(
     name,
     now: queue,
     stop() {
-      stopped = true;
+      stopping.abort();
       cancel();
       return last;
     },

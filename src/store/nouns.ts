@@ -31,6 +31,7 @@ import type { AttemptReads } from './attempt-reads.ts';
 import type { PayoutBatchReads } from './payout-batch-reads.ts';
 import type { PayoutLists } from './payout-list-reads.ts';
 import type { RefundFilter } from './refund-reads.ts';
+import type { DueBatch } from './round-reads.ts';
 
 /** A session with what must be known of who minted it. */
 export type SessionCallerRow = Session & {
@@ -167,8 +168,8 @@ export interface Nouns {
   readonly payouts: PayoutLists;
   readonly payoutBatch: PayoutBatchReads & {
     get(shard: number, id: string): Promise<PayoutBatch | undefined>;
-    /** Batches whose next occurrence is due; those of suspended merchants wait. */
-    toRun(now: number, limit: number): Promise<PayoutBatch[]>;
+    /** Batches whose next occurrence is due: every merchant's first, then every second. Those of suspended merchants wait. */
+    toRun(now: number, limit: number): Promise<DueBatch[]>;
     /** Cancelled ones that may still have open lines. */
     toClose(now: number, limit: number): Promise<PayoutBatch[]>;
   };

@@ -11,8 +11,11 @@ import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records
 import type { Attempt, Payment, WebhookEvent } from '../domain/records.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
-import { columnsOf, listOf } from './tables.ts';
+import { type ColumnType, columnList, columnsOf, listOf } from './tables.ts';
 import { instantParameter } from './wire.ts';
+
+/** A batch whose next occurrence is due since `next_run_at`. */
+export type DueBatch = Pick<PayoutBatch, 'shard' | 'id' | 'merchant_id'> & { readonly next_run_at: number };
 
 export interface Rounds {
   paymentsToExpire(now: number, limit: number): Promise<Payment[]>;
@@ -21,7 +24,7 @@ export interface Rounds {
   claimRefunds(now: number, leaseUntil: number, limit: number): Promise<Refund[]>;
   claimPayoutLines(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<PayoutLine[]>;
   hastenPayoutLines(now: number, limit: number, connector: string): Promise<number>;
-  payoutBatchesToRun(now: number, limit: number): Promise<PayoutBatch[]>;
+  payoutBatchesToRun(now: number, limit: number): Promise<DueBatch[]>;
   payoutBatchesToClose(now: number, limit: number): Promise<PayoutBatch[]>;
   reapIdempotency(before: number, limit: number): Promise<number>;
   reapPinGuards(before: number, limit: number): Promise<number>;
@@ -52,7 +55,10 @@ export function openRounds(readers: Readers): Rounds {
       return rows('payout_line', CLAIM_PAYOUT_LINES, values);
     },
     hastenPayoutLines: (now, limit, connector) => count(HASTEN_PAYOUT_LINES, [...parameters(now, limit), connector]),
-    payoutBatchesToRun: (now, limit) => rows('payout_batch', PAYOUT_BATCHES_TO_RUN, parameters(now, limit)),
+    payoutBatchesToRun: async (now, limit) => {
+      const found = await readers.query(PAYOUT_BATCHES_TO_RUN, DUE_BATCH_COLUMNS, parameters(now, limit));
+      return found as unknown as DueBatch[];
+    },
     payoutBatchesToClose: (now, limit) => rows('payout_batch', PAYOUT_BATCHES_TO_CLOSE, parameters(now, limit)),
     reapIdempotency: (before, limit) => count(REAP_IDEMPOTENCY, parameters(before, limit)),
     reapPinGuards: (before, limit) => count(REAP_PIN_GUARDS, parameters(before, limit)),
@@ -94,15 +100,29 @@ const PAYMENTS_TO_EXPIRE: Statement = {
 const IS_ALLOWED = `exists (
     select from merchant m where m.shard = t.shard and m.id = t.merchant_id and m.status = 'ALLOWED')`;
 
+/** Of one merchant so many are answered at a time, so that what becomes due meanwhile is soon looked for. */
+const DUE_OF_ONE_MERCHANT = 256;
+/** So many of a shard are put in turn. */
+const DUE_OF_ONE_SHARD = 16_384;
+
+const DUE_BATCH_COLUMNS = columnList({
+  shard: 'int2',
+  id: 'text',
+  merchant_id: 'text',
+  next_run_at: 'timestamptz',
+} satisfies { [column in keyof DueBatch]: ColumnType });
+
+/** Merchants in turn: however many batches one of them has due, another's first comes before its second. */
 const PAYOUT_BATCHES_TO_RUN: Statement = {
   name: 'payout_batches_to_run',
-  text: selectDue({
-    table: 'payout_batch',
-    list: listOf(columnsOf('payout_batch'), 'd'),
-    condition: `t.next_run_at is not null and t.next_run_at <= $1::timestamptz and ${IS_ALLOWED}`,
-    column: 'next_run_at',
-    lock: '',
-  }),
+  text: `select d.shard, d.id, d.merchant_id, d.next_run_at
+from generate_series($3::int4, $3::int4 + ${SHARDS - 1}) as turn
+cross join lateral (select s.*, row_number() over (partition by s.merchant_id order by s.next_run_at, s.id) as place from (
+  select t.shard, t.id, t.merchant_id, t.next_run_at from payout_batch t
+  where t.shard = (turn % ${SHARDS})::smallint and t.next_run_at is not null and t.next_run_at <= $1::timestamptz and ${IS_ALLOWED}
+  order by t.next_run_at limit ${DUE_OF_ONE_SHARD}) s) d
+where d.place <= ${DUE_OF_ONE_MERCHANT}
+order by d.place, turn limit $2::int8`,
 };
 
 /** Of those with nothing to call off, and something under way, nobody need look: however many they are, they hold up no other. */

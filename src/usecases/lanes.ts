@@ -23,6 +23,8 @@ export interface LaneLimits {
 export interface Lanes<W> {
   /** Takes work on, or answers false: there is no room for it. */
   add(merchantId: string, receiver: string, work: W): boolean;
+  /** How many pieces of that merchant's work wait for that receiver. */
+  waiting(merchantId: string, receiver: string): number;
   /** Whether nothing waits and nothing is under way. */
   isEmpty(): boolean;
   /** Forgets what waits. */
@@ -71,7 +73,7 @@ export function createLanes<W>(
   const lanes = new Map<string, Lane<W>>();
 
   const laneOf = (merchantId: string, receiverId: string): Lane<W> => {
-    const key = `${merchantId} ${receiverId}`;
+    const key = keyOf(merchantId, receiverId);
     const known = lanes.get(key);
     if (known !== undefined) return known;
     const merchant = shareOf(merchants, merchantId);
@@ -150,7 +152,7 @@ export function createLanes<W>(
   };
 
   const forget = (lane: Lane<W>): void => {
-    if (lane.inFlight === 0 && lane.queue.length === 0) lanes.delete(`${lane.merchantId} ${lane.receiverId}`);
+    if (lane.inFlight === 0 && lane.queue.length === 0) lanes.delete(keyOf(lane.merchantId, lane.receiverId));
     if (isUnused(lane.merchant)) merchants.delete(lane.merchantId);
     if (isUnused(lane.receiver)) receivers.delete(lane.receiverId);
   };
@@ -166,6 +168,7 @@ export function createLanes<W>(
       run(lane);
       return true;
     },
+    waiting: (merchantId, receiverId) => lanes.get(keyOf(merchantId, receiverId))?.queue.length ?? 0,
     isEmpty: () => all.inFlight === 0 && all.waiting === 0,
     clear() {
       for (const lane of all.lanes) {
@@ -178,6 +181,10 @@ export function createLanes<W>(
       }
     },
   };
+}
+
+function keyOf(merchantId: string, receiverId: string): string {
+  return `${merchantId} ${receiverId}`;
 }
 
 function emptyShare<W>(): Share<W> {

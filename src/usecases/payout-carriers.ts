@@ -37,8 +37,8 @@ interface Carrier {
   cancel: () => void;
 }
 
-export function carrierOf(line: PayoutLine): string {
-  return line.connector ?? WALLETS;
+export function carrierOf({ connector }: Pick<PayoutLine, 'connector'>): string {
+  return connector ?? WALLETS;
 }
 
 /** Where the lease has run out, the round will claim the line anew. */

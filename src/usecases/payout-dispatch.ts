@@ -5,7 +5,7 @@
  * No merchant and no carrier holds up another one's lines, and lines to wallets wait for no carrier.
  */
 
-import type { PayoutLine } from '../domain/outgoing-records.ts';
+import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { Merchant } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
@@ -17,6 +17,8 @@ export interface Dispatcher {
   offer(line: PayoutLine): boolean;
   /** Where nothing more is to be claimed for just now: it does not answer, or has enough. */
   busy(): string[];
+  /** Whether one of the carriers that a batch goes to has less than enough of its merchant's lines in hand. */
+  hasRoomFor(batch: Pick<PayoutBatch, 'merchant_id' | 'beneficiaries'>): boolean;
   /** Resolves when nothing waits for its turn and nothing is under way. */
   idle(): Promise<void>;
   /** Stops: what waits is left to the round of another process, what is under way is finished. */
@@ -24,10 +26,10 @@ export interface Dispatcher {
 }
 
 const LIMITS: LaneLimits = { atReceiver: 64, inAll: 512, waitingAtReceiver: 10_000, waitingInAll: 20_000 };
-/** So many of one carrier in hand: no more are claimed. */
+/** So many of one carrier in hand: no more are claimed; so many of one merchant's for it: no more of its batches are begun. */
 const ENOUGH = 1_024;
 
-export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS): Dispatcher {
+export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough: number = ENOUGH): Dispatcher {
   const merchantOf = rememberMerchants(deps);
   const inHand = new Map<string, number>();
   let closed = false;
@@ -90,8 +92,10 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS): Dispa
   return {
     offer,
     busy: () => [
-      ...new Set([...carriers.away(), ...[...inHand].flatMap(([name, lines]) => (lines >= ENOUGH ? [name] : []))]),
+      ...new Set([...carriers.away(), ...[...inHand].flatMap(([name, lines]) => (lines >= enough ? [name] : []))]),
     ],
+    hasRoomFor: ({ merchant_id, beneficiaries }) =>
+      beneficiaries.some((one) => lanes.waiting(merchant_id, carrierOf(one)) < enough),
     idle,
     close() {
       closed = true;

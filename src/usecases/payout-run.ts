@@ -2,17 +2,21 @@
  * Runs the occurrences of payouts that are due, and calls off what waits of cancelled ones.
  *
  * Invariant: an occurrence is run once, by whichever process comes first; those missed while the gateway was down are run
- * when it is back, each once, one after another.
+ * when it is back, each once, one after another. No merchant's occurrences hold up another's.
  */
 
 import type { Change } from '../domain/change.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
-import { type BatchContext, callOff, close, runNext } from '../domain/payout-batch.ts';
+import { START_LEASE_MS } from '../domain/payout.ts';
+import { type BatchContext, callOff, close, runNext, runsAt } from '../domain/payout-batch.ts';
+import type { DueBatch } from '../store/round-reads.ts';
 import { type Deps, newId } from './deps.ts';
-import { persist, settle } from './perform.ts';
+import { createMerchantTurns, type MerchantTurns } from './merchant-turns.ts';
+import type { Dispatcher } from './payout-dispatch.ts';
+import { isPassing, persist, settle } from './perform.ts';
 
 /** What deciding about a batch takes of the world. */
-export type PayoutBatchDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'calendar' | 'payoutText'>;
+export type PayoutBatchDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'calendar' | 'payoutText' | 'log'>;
 
 type BatchKey = Pick<PayoutBatch, 'shard' | 'id'>;
 
@@ -22,18 +26,115 @@ export interface BatchRows {
   readonly first: readonly PayoutLine[];
 }
 
+/** What a run that begins occurrences as long as there are some goes by. */
+export interface BeginningLimits {
+  /** Begin nothing more. */
+  readonly stopping?: AbortSignal;
+  /** Takes on the lines that may start; a batch for whose merchant it has enough in hand waits. Absent: the round claims them. */
+  readonly dispatcher?: Pick<Dispatcher, 'hasRoomFor' | 'offer'>;
+  /** Whether this process turns nobody away; where it does, occurrences are run one at a time. */
+  isCalm?(): boolean;
+}
+
 /** Batches are run side by side, a hundred lines and their events each. */
 const MOST_AT_ONCE = 16;
+/** So many are looked up at a time. */
+const MOST_LOOKED_UP = 4_096;
+/** So many batches of a merchant that find their carriers busy are enough to leave its others to the next run. */
+const MOST_HELD = 16;
 /** How many lines are called off side by side. */
 const MOST_LINES = 256;
 /** Finding the same lines waiting this often means that something is wrong with the rule. */
 const MOST_ROUNDS = 200;
 
-/** Runs what is due. Returns how many batches there were. */
-export async function runDuePayouts(deps: PayoutBatchDeps): Promise<number> {
-  const due = await deps.store.payoutBatch.toRun(deps.clock.now(), MOST_AT_ONCE);
-  await Promise.all(due.map((batch) => runOccurrences(deps, batch)));
-  return due.length;
+/**
+ * Runs what is due as long as there is some that has not been looked at in this run, merchants in turn. Returns how many
+ * occurrences there were. A batch that cannot be run is told of in the log and holds up no other.
+ *
+ * @throws what the first of those ended in, once the others have been run; at once where the database is away
+ */
+export async function runDuePayouts(deps: PayoutBatchDeps, limits: BeginningLimits = {}): Promise<number> {
+  const run: Run = { seen: new Set(), held: new Map(), ran: 0, failure: undefined, isOver: false };
+  while (!isOver(run, limits)) {
+    const due = await deps.store.payoutBatch.toRun(deps.clock.now(), MOST_LOOKED_UP);
+    const turns = createMerchantTurns<DueBatch>();
+    let fresh = 0;
+    for (const batch of inOrder(deps, due)) {
+      if (run.seen.has(batch.id) || isHeld(run, batch)) continue;
+      turns.add(batch.merchant_id, batch);
+      fresh += 1;
+    }
+    if (fresh === 0) break;
+    await Promise.all(Array.from({ length: MOST_AT_ONCE }, (_, at) => serve(deps, limits, run, turns, at)));
+  }
+  if (run.failure !== undefined) throw run.failure.error;
+  return run.ran;
+}
+
+/** How a run stands. */
+interface Run {
+  /** The batches that have been looked at. */
+  readonly seen: Set<string>;
+  /** How many batches of a merchant have found their carriers busy. */
+  readonly held: Map<string, number>;
+  /** Occurrences. */
+  ran: number;
+  failure: { readonly error: unknown } | undefined;
+  /** Nothing more can be run now. */
+  isOver: boolean;
+}
+
+function isOver(run: Run, { stopping }: BeginningLimits): boolean {
+  return run.isOver || stopping?.aborted === true;
+}
+
+function isHeld({ held }: Run, { merchant_id }: DueBatch): boolean {
+  return (held.get(merchant_id) ?? 0) >= MOST_HELD;
+}
+
+/** By their time; those of one time as chance has it, so that several processes are rarely at the same one. */
+function inOrder({ random }: PayoutBatchDeps, due: readonly DueBatch[]): DueBatch[] {
+  const drawn = due.map((batch) => ({ batch, draw: random.below(2 ** 32) }));
+  return drawn.sort((a, b) => a.batch.next_run_at - b.batch.next_run_at || a.draw - b.draw).map(({ batch }) => batch);
+}
+
+/** One of those that run occurrences side by side, until nothing waits. The first one goes on while it is not calm. */
+async function serve(
+  deps: PayoutBatchDeps,
+  limits: BeginningLimits,
+  run: Run,
+  turns: MerchantTurns<DueBatch>,
+  at: number,
+): Promise<void> {
+  while (!isOver(run, limits) && (at === 0 || limits.isCalm?.() !== false)) {
+    const batch = turns.take();
+    if (batch === undefined) return;
+    run.seen.add(batch.id);
+    const outcome = await tryOccurrence(deps, limits, run, batch);
+    if (outcome === 'more') turns.add(batch.merchant_id, batch);
+    if (outcome !== 'held') continue;
+    run.held.set(batch.merchant_id, (run.held.get(batch.merchant_id) ?? 0) + 1);
+    if (isHeld(run, batch)) turns.drop(batch.merchant_id);
+  }
+}
+
+async function tryOccurrence(
+  deps: PayoutBatchDeps,
+  { dispatcher }: BeginningLimits,
+  run: Run,
+  batch: DueBatch,
+): Promise<Outcome> {
+  try {
+    const { outcome, lines } = await runOccurrence(deps, batch, dispatcher);
+    for (const line of lines) dispatcher?.offer(line);
+    if (outcome === 'ran' || outcome === 'more') run.ran += 1;
+    return outcome;
+  } catch (error) {
+    run.failure ??= { error };
+    if (isPassing(error)) run.isOver = true;
+    else deps.log.error('payout_occurrence_failed', { batch_id: batch.id, merchant_id: batch.merchant_id }, error);
+    return 'not due';
+  }
 }
 
 /** Ends what waits of cancelled batches, also what a carrier has not taken after all. Returns how many batches there were. */
@@ -51,20 +152,33 @@ export async function closeCancelledPayouts(deps: PayoutBatchDeps): Promise<numb
   return cancelled.length;
 }
 
-async function runOccurrences(deps: PayoutBatchDeps, key: BatchKey): Promise<void> {
-  let ran = true;
-  while (ran) ran = await runOccurrence(deps, key);
+/** `more`: run, and the one after it is due too. `held`: its carriers have enough of its merchant's lines for now. */
+type Outcome = 'ran' | 'more' | 'not due' | 'held';
+
+interface Ran {
+  readonly outcome: Outcome;
+  /** Lines of the first occurrence that are ours to start; those of the others are announced as they are inserted. */
+  readonly lines: readonly PayoutLine[];
 }
 
-/** Runs the next occurrence if it is still due. */
-function runOccurrence(deps: PayoutBatchDeps, key: BatchKey): Promise<boolean> {
-  return settle<BatchRows | undefined, boolean>(
+/** Runs the next occurrence if it is still due and there is room for it. */
+function runOccurrence(deps: PayoutBatchDeps, key: BatchKey, dispatcher: BeginningLimits['dispatcher']): Promise<Ran> {
+  return settle<BatchRows | undefined, Ran>(
     deps.store,
     () => readBatch(deps, key),
     (rows) => {
+      const now = deps.clock.now();
       const due = rows?.batch.next_run_at ?? null;
-      if (rows === undefined || due === null || due > deps.clock.now()) return { answer: false };
-      return { change: runNext(rows.batch, rows.first, batchContext(deps)), answer: true };
+      if (rows === undefined || due === null || due > now) return { answer: { outcome: 'not due', lines: [] } };
+      const { batch, first } = rows;
+      if (dispatcher?.hasRoomFor(batch) === false) return { answer: { outcome: 'held', lines: [] } };
+      const startAt = dispatcher === undefined ? now : now + START_LEASE_MS;
+      const next = runsAt(batch, batch.next_occurrence + 1, deps.calendar);
+      const lines = first
+        .filter(({ status }) => status === 'pending')
+        .map((line) => ({ ...line, next_start_at: startAt, version: line.version + 1 }));
+      const change = runNext(batch, first, batchContext(deps), startAt);
+      return { change, answer: { outcome: next !== null && next <= now ? 'more' : 'ran', lines } };
     },
   );
 }

@@ -135,6 +135,11 @@ export function refusalOf(check: () => void): Refusal | undefined {
 
 /** The store's ways of saying "not now"; after `CommitUnknown` the change may even have happened. */
 const PASSING = new Set(['CommitUnknown', 'StoreUnavailable', 'StoreBusy']);
+
+export function isPassing(error: unknown): boolean {
+  return error instanceof Error && PASSING.has(error.name);
+}
+
 const PAUSES_MS = [50, 200, 500, 1_000, 2_000, 4_000] as const;
 
 /**
@@ -146,7 +151,7 @@ export async function persist<T>(deps: { readonly clock: Pick<Clock, 'after'> },
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof Error) || !PASSING.has(error.name)) throw error;
+      if (!isPassing(error)) throw error;
       await new Promise<void>((done) => void deps.clock.after(pause, done));
     }
   }

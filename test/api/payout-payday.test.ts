@@ -1,0 +1,206 @@
+/**
+ * Payday: many batches are due at the same hour. A round begins all of them, each once, merchants in turn, and ends when told to.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
+import type { ScheduleOrder } from '../../src/domain/schedule.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { setMerchant } from '../../src/usecases/merchant-set.ts';
+import { createDispatcher } from '../../src/usecases/payout-dispatch.ts';
+import { runDuePayouts } from '../../src/usecases/payout-run.ts';
+import type { World } from '../support/world.ts';
+import { numberEnding, rowsOf } from './flows.ts';
+import { batchNow, countsNow, expectSound, makeBatch } from './payout-batches.ts';
+import { DAY, type Desk, openDesk } from './payout-desk.ts';
+
+const MANY = 200;
+
+let desk: Desk;
+let world: World;
+
+beforeAll(async () => {
+  desk = await openDesk();
+  world = desk.world;
+});
+afterAll(() => desk.close());
+
+/** So many batches of one merchant, due at the same time. */
+async function payday(merchant: MerchantCreated, many: number, schedule: ScheduleOrder = desk.daily(1)) {
+  const wallets = desk.pool.slice(0, 1);
+  return Promise.all(Array.from({ length: many }, () => makeBatch(world, merchant, { wallets, schedule })));
+}
+
+/** The gateway's parts when the clock says that these are due, and perhaps more. */
+function partsAt(batch: PayoutBatch, later = 0) {
+  const { deps } = world.gateway;
+  const now = (batch.next_run_at ?? 0) + later;
+  return { ...deps, clock: { ...deps.clock, now: () => now } };
+}
+
+/** A store that tells of each batch that an occurrence of which has been run. */
+function noting(store: Store, note: (batchId: string) => void): Store {
+  const commit: Store['commit'] = async (change) => {
+    const outcome = await store.commit(change);
+    const batch = change.updates?.find(({ table }) => table === 'payout_batch');
+    if (outcome === 'won' && batch !== undefined) note(batch.id);
+    return outcome;
+  };
+  return { ...store, commit };
+}
+
+/** How many of a merchant's batches are to run their first occurrence still. */
+async function waiting({ merchant }: MerchantCreated): Promise<number> {
+  const sql = 'select id from payout_batch where merchant_id = $1 and next_occurrence = 1 and next_run_at is not null';
+  return (await rowsOf(world, sql, [merchant.id])).length;
+}
+
+describe('many batches that are due at once', () => {
+  test('are all begun in one round, and their lines are started from memory', async () => {
+    const { merchant } = await desk.payer(undefined, 10_000_00n);
+    const batches = await payday(merchant, MANY);
+    await world.clock.advance((batches[0]?.next_run_at ?? 0) - world.clock.now());
+    await world.gateway.rounds.find(({ name }) => name === 'payout-occurrences')?.now();
+    expect(await waiting(merchant)).toBe(0);
+    await world.gateway.dispatcher.idle();
+    for (const batch of batches) expect(await countsNow(world, batch)).toMatchObject([{ completed: 1 }]);
+    await expectSound(world, merchant);
+  });
+
+  test('are begun once each by two workers that race, those of missed days too', async () => {
+    const { merchant } = await desk.payer(undefined, 10_000_00n);
+    const batches = await payday(merchant, MANY, desk.daily(2));
+    const [one] = batches;
+    if (one === undefined) throw new Error('no batch');
+    const stores = await Promise.all([0, 1].map(() => openStore({ url: world.databaseUrl })));
+    const ran = await Promise.all(stores.map((store) => runDuePayouts({ ...partsAt(one, DAY), store })));
+    expect(ran.reduce((sum, more) => sum + more, 0)).toBe(2 * MANY);
+    for (const batch of batches) {
+      expect(await batchNow(world, batch)).toMatchObject({ next_occurrence: 3, next_run_at: null });
+      expect((await countsNow(world, batch)).map(({ occurrence, pending }) => [occurrence, pending])).toEqual([
+        [1, 1],
+        [2, 1],
+      ]);
+    }
+    await Promise.all(stores.map((store) => store.close()));
+    await world.pass(0);
+    await world.gateway.dispatcher.idle();
+    await expectSound(world, merchant);
+  });
+
+  test('stay due where the round is stopped in the middle', async () => {
+    const { merchant } = await desk.payer(undefined, 10_000_00n);
+    const [one] = await payday(merchant, 100);
+    if (one === undefined) throw new Error('no batch');
+    const parts = partsAt(one);
+    const stopping = new AbortController();
+    let begun = 0;
+    const store = noting(parts.store, () => {
+      begun += 1;
+      if (begun === 30) stopping.abort();
+    });
+    const ran = await runDuePayouts({ ...parts, store }, { stopping: stopping.signal });
+    expect(ran).toBe(begun);
+    // Those that were being begun are begun.
+    expect(ran).toBeGreaterThanOrEqual(30);
+    expect(ran).toBeLessThan(30 + 16);
+    expect(await waiting(merchant)).toBe(100 - ran);
+    expect(await runDuePayouts(parts)).toBe(100 - ran);
+  });
+
+  test('are begun one at a time while the process turns somebody away', async () => {
+    const { merchant } = await desk.payer(undefined, 10_000_00n);
+    const [one] = await payday(merchant, 20);
+    if (one === undefined) throw new Error('no batch');
+    const parts = partsAt(one);
+    let atOnce = 0;
+    let most = 0;
+    const commit: Store['commit'] = async (change) => {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      const outcome = await parts.store.commit(change);
+      atOnce -= 1;
+      return outcome;
+    };
+    const store = { ...parts.store, commit };
+    expect(await runDuePayouts({ ...parts, store }, { isCalm: () => false })).toBe(20);
+    expect(most).toBe(1);
+  });
+});
+
+describe('one merchant’s flood', () => {
+  test('does not hold up another’s batch, though that became due later', async () => {
+    const flooding = await desk.payer(undefined, 10_000_00n);
+    const other = await desk.payer();
+    await payday(flooding.merchant, MANY);
+    await setMerchant(world.gateway.deps, other.merchant.merchant.id, { payout_hour: 9 });
+    const [late] = await payday(other.merchant, 1);
+    if (late === undefined) throw new Error('no batch');
+    const parts = partsAt(late);
+    const order: string[] = [];
+    const store = noting(parts.store, (id) => order.push(id));
+    expect(await runDuePayouts({ ...parts, store })).toBe(MANY + 1);
+    // Some others were under way when its turn came.
+    expect(order.indexOf(late.id)).toBeLessThan(32);
+  });
+
+  test('waits for its carrier’s places, and nobody else does', async () => {
+    const flooding = await desk.payer(undefined, 10_000_00n);
+    const other = await desk.payer();
+    const schedule = desk.daily(1);
+    const msisdns = [numberEnding('11')];
+    const batches = await Promise.all(
+      Array.from({ length: 60 }, () => makeBatch(world, flooding.merchant, { msisdns, schedule })),
+    );
+    const [others] = await payday(other.merchant, 1, schedule);
+    const [one] = batches;
+    if (one === undefined || others === undefined) throw new Error('no batch');
+    const parts = partsAt(one);
+    // The carrier takes one line at a time and its answer waits for the gate; two of a merchant's that wait are enough.
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const { connectors } = parts;
+    const held = {
+      ...connectors,
+      payout: (name: string) => {
+        const connector = connectors.payout(name);
+        if (connector === undefined) return undefined;
+        return { ...connector, payOut: (order: never) => gate.then(() => connector.payOut(order)) };
+      },
+    };
+    const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 200 };
+    const dispatcher = createDispatcher({ ...parts, connectors: held }, limits, 2);
+    const begun = await runDuePayouts(parts, { dispatcher });
+    expect(await batchNow(world, others)).toMatchObject({ next_occurrence: 2 });
+    // Those under way when there was enough are begun too.
+    expect(begun).toBeLessThan(2 + 1 + 1 + 16 + 1);
+    expect(await waiting(flooding.merchant)).toBe(61 - begun);
+    open();
+    await dispatcher.idle();
+    let left = 61 - begun;
+    while (left > 0) {
+      const more = await runDuePayouts(parts, { dispatcher });
+      expect(more).toBeGreaterThan(0);
+      left -= more;
+      await dispatcher.idle();
+    }
+    await dispatcher.close();
+    expect(await waiting(flooding.merchant)).toBe(0);
+    await expectSound(world, flooding.merchant);
+  });
+});
+
+test('a batch that cannot be run is told of, and holds up no other', async () => {
+  const { merchant } = await desk.payer();
+  const batches = await payday(merchant, 3);
+  const [broken] = batches;
+  if (broken === undefined) throw new Error('no batch');
+  await rowsOf(world, `update payout_batch set dates = '["x", "y"]', occurrences = 2 where id = $1`, [broken.id]);
+  await expect(runDuePayouts(partsAt(broken))).rejects.toThrow();
+  expect(await waiting(merchant)).toBe(1);
+  expect(world.log.lines.filter((line) => line.includes('payout_occurrence_failed'))).toHaveLength(1);
+  expect(world.log.lines.join('\n')).toContain(broken.id);
+  await rowsOf(world, 'update payout_batch set next_run_at = null where id = $1', [broken.id]);
+});
