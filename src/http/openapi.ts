@@ -15,7 +15,10 @@ type Json = { readonly [name: string]: unknown };
 
 /** What every call may be refused with, besides what its route says. */
 const EVERYWHERE: readonly RefusalCode[] = [1401, 1402];
-const WITH_CREDENTIAL: readonly RefusalCode[] = [1001, 1002, 1003, 1004, 1005, 1301];
+/** 1110: a header that came twice, or the form of the device's fingerprint. */
+const WITH_CREDENTIAL: readonly RefusalCode[] = [1001, 1002, 1003, 1004, 1005, 1110, 1301];
+/** A session may belong to a device, and its reads too. */
+const WITH_SESSION: readonly RefusalCode[] = [1305];
 const WITH_BODY: readonly RefusalCode[] = [1110, 1403];
 
 export function openApiDocument(routes: readonly Route[], publicUrl: string): Json {
@@ -108,12 +111,18 @@ const ANSWER_HEADERS = {
   RequestId: { description: 'Quote it when you ask for help.', schema: { type: 'string' } },
   RetryAfter: { description: 'Whole seconds.', schema: { type: 'integer', minimum: 0 } },
   Replayed: {
-    description: '`true` when this is the stored answer of an earlier call with the same Idempotency-Key.',
+    description:
+      '`true` when this is the stored answer of an earlier call with the same Idempotency-Key. The `request_id` of a stored ' +
+      'refusal is the earlier call’s.',
     schema: { type: 'string', enum: ['true'] },
   },
   RateLimit: { description: 'IETF RateLimit: what remains, and until when.', schema: { type: 'string' } },
   RateLimitPolicy: { description: 'IETF RateLimit-Policy: the limit and its window.', schema: { type: 'string' } },
+  Location: { description: 'Where the browser goes on.', schema: { type: 'string', format: 'uri' } },
+  ContentDisposition: { description: 'Of a table: what a browser calls the file.', schema: { type: 'string' } },
 } as const;
+
+type AnswerHeader = keyof typeof ANSWER_HEADERS;
 
 const NULLABLE_TEXT = { type: ['string', 'null'] };
 
@@ -232,21 +241,24 @@ function propertiesOf(schema: TSchema | undefined): { readonly [name: string]: T
 
 function headerParameters(route: Route): Json[] {
   const names: (keyof typeof HEADERS)[] = ['AcceptLanguage'];
-  if (route.method !== 'GET' && route.credential !== 'none') names.unshift('IdempotencyKey');
+  if (takesKey(route)) names.unshift('IdempotencyKey');
   if (route.credential === 'session') names.push('DeviceFingerprint');
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
 function answers(route: Route): Json {
-  const isLimited = route.limit !== 'none' || route.guard !== undefined;
-  const limit = isLimited ? (['RateLimit', 'RateLimitPolicy'] as const) : [];
-  const replay = route.method === 'GET' ? [] : (['Replayed'] as const);
   return Object.fromEntries(
     Object.entries(route.answers).map(([status, schema], place) => [
       status,
       {
         description: SUCCESS[status] ?? 'Done.',
-        headers: answerHeaders(['RequestId', ...limit, ...replay]),
+        headers: answerHeaders([
+          'RequestId',
+          ...limitHeadersOf(route),
+          ...(route.method === 'GET' ? [] : (['Replayed'] as const)),
+          ...(status === '303' ? (['Location'] as const) : []),
+          ...(route.csv === undefined ? [] : (['ContentDisposition'] as const)),
+        ]),
         content: {
           'application/json': {
             schema: withMeanings(schema),
@@ -259,29 +271,55 @@ function answers(route: Route): Json {
   );
 }
 
+/** Whether its answers tell of a limit. */
+function limitHeadersOf({ limit, guard }: Route): readonly AnswerHeader[] {
+  return limit !== 'none' || guard !== undefined ? ['RateLimit', 'RateLimitPolicy'] : [];
+}
+
+/** Whether an Idempotency-Key counts: of a caller without credential there is nobody to remember it for. */
+function takesKey({ method, credential }: Route): boolean {
+  return method !== 'GET' && credential !== 'none';
+}
+
 const SUCCESS: { readonly [status: string]: string } = { '200': 'Done.', '201': 'Created.', '202': 'Accepted.' };
 
-const HEADER_NAMES: { readonly [name in keyof typeof ANSWER_HEADERS]: string } = {
+const HEADER_NAMES: { readonly [name in AnswerHeader]: string } = {
   RequestId: 'X-Request-Id',
   RetryAfter: 'Retry-After',
   Replayed: 'Idempotent-Replayed',
   RateLimit: 'RateLimit',
   RateLimitPolicy: 'RateLimit-Policy',
+  Location: 'Location',
+  ContentDisposition: 'Content-Disposition',
 };
 
-function answerHeaders(names: readonly (keyof typeof ANSWER_HEADERS)[]): Json {
+function answerHeaders(names: readonly AnswerHeader[]): Json {
   return Object.fromEntries(names.map((name) => [HEADER_NAMES[name], { $ref: `#/components/headers/${name}` }]));
 }
 
-const HEADERS_OF_STATUS: { readonly [status: number]: readonly (keyof typeof ANSWER_HEADERS)[] } = {
-  429: ['RetryAfter', 'RateLimit', 'RateLimitPolicy'],
-  503: ['RetryAfter'],
-};
+/** Refusals that may say when to come again. */
+const COME_AGAIN: ReadonlySet<RefusalCode> = new Set([1203, 1301, 1303, 1402, 1404]);
+/** Refusals that were decided on state, which an Idempotency-Key remembers (contract §7). */
+const REMEMBERED: ReadonlySet<number> = new Set([402, 404, 409]);
+/** Refused by its type before its sender is known, and so before it is counted. */
+const UNCOUNTED = 415;
+
+function failureHeaders(route: Route, status: number, codes: readonly RefusalCode[]): Json {
+  // Whoever shows wrong credentials is counted, too: 1301 tells of it on every route that takes one.
+  const limit = status === 429 ? (['RateLimit', 'RateLimitPolicy'] as const) : limitHeadersOf(route);
+  return answerHeaders([
+    'RequestId',
+    ...(codes.some((code) => COME_AGAIN.has(code)) ? (['RetryAfter'] as const) : []),
+    ...(status === UNCOUNTED ? [] : limit),
+    ...(takesKey(route) && REMEMBERED.has(status) ? (['Replayed'] as const) : []),
+  ]);
+}
 
 /** What a route may refuse with, by HTTP status. */
 function failures(route: Route): Json {
   const codes = new Set<RefusalCode>([
     ...(route.credential === 'none' ? [] : WITH_CREDENTIAL),
+    ...(route.credential === 'session' ? WITH_SESSION : []),
     ...(route.method === 'GET' ? [] : WITH_BODY),
     ...route.refusals,
     ...EVERYWHERE,
@@ -295,7 +333,7 @@ function failures(route: Route): Json {
       String(status),
       {
         description: listed.map((code) => `\`${code}\` ${REFUSALS[code].name}`).join(', '),
-        headers: answerHeaders(['RequestId', ...(HEADERS_OF_STATUS[status] ?? [])]),
+        headers: failureHeaders(route, status, listed),
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       },
     ]),

@@ -9,7 +9,7 @@ import { collect, expectEnvelope, numberEnding, payByPhone, untilStatus } from '
 import { requireWorks, routesOf, sampleOf, send } from './route-samples.ts';
 
 // The table is walked at collection, so that each route has tests of its own name.
-const world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+const world = await openWorld();
 const merchant = await world.merchant();
 const document: Document = JSON.parse(await (await fetch(`${world.url}/openapi.json`)).text());
 const routes = routesOf(world);
@@ -49,6 +49,41 @@ function expectDocumented(route: Route, answer: Answer): void {
   const problems = [...Compile(schema).Errors(answer.json)];
   expect(problems, answer.text).toEqual([]);
   expectNamed(schema, answer.json);
+  expectHeadersNamed(route, answer);
+}
+
+/** The codes of what was refused, after the demand that the document promises each of them for its status. */
+function expectRefusalsDocumented(route: Route, refused: readonly Answer[]): string[] {
+  const { responses } = operationOf(route);
+  return refused.map((answer) => {
+    expectEnvelope(answer);
+    expect(responses[String(answer.status)]?.description, answer.text).toContain(answer.json.error_code);
+    expect([...Compile(document.components.schemas.Error).Errors(answer.json)], answer.text).toEqual([]);
+    expectHeadersNamed(route, answer);
+    return answer.json.error_code;
+  });
+}
+
+function routeOf(operationId: string): Route {
+  const route = routes.find((one) => one.operationId === operationId);
+  if (route === undefined) throw new Error(`no route ${operationId}`);
+  return route;
+}
+
+/** What browsers, caches and connections read, on every answer. */
+const OF_HTTP =
+  /^(access-control-.*|cache-control|connection|content-(length|type)|date|keep-alive|referrer-policy|transfer-encoding|x-content-type-options)$/;
+
+/** Demands that the document names every header of an answer that is meant for its caller. */
+function expectHeadersNamed(
+  route: Route,
+  { status, headers, text }: Pick<Answer, 'status' | 'headers' | 'text'>,
+): void {
+  const named = Object.keys(operationOf(route).responses[String(status)]?.headers ?? {}).map((one) =>
+    one.toLowerCase(),
+  );
+  const own = [...headers.keys()].filter((name) => !OF_HTTP.test(name));
+  expect(named, `${status} ${text}`).toEqual(expect.arrayContaining(own));
 }
 
 function expectNamed(schema: Schema, value: unknown): void {
@@ -119,14 +154,51 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
       ...(needsNothing(route) ? [] : [await send(world, route, { ...sample, body: {} })]),
       ...(sample.unknown === undefined ? [] : [await send(world, route, { ...sample.unknown, bearer: sample.bearer })]),
     ];
-    const { responses } = operationOf(route);
-    for (const answer of refused) {
-      expectEnvelope(answer);
-      const promised = responses[String(answer.status)];
-      expect(promised?.description, answer.text).toContain(answer.json.error_code);
-      expect([...Compile(document.components.schemas.Error).Errors(answer.json)], answer.text).toEqual([]);
-    }
+    expectRefusalsDocumented(route, refused);
   });
+
+  test('refuses a fingerprint that is none, and another device, as the document says', async () => {
+    const sample = await sampleOf(route, world, merchant);
+    const shown = (fingerprint: string) => send(world, route, sample, { 'x-device-fingerprint': fingerprint });
+    expect(expectRefusalsDocumented(route, [await shown('none')])).toEqual(['1110']);
+    if (route.credential !== 'session') return;
+    await shown('ab'.repeat(32));
+    expect(expectRefusalsDocumented(route, [await shown('cd'.repeat(32))])).toEqual(['1305']);
+  });
+
+  test.runIf(route.method === 'POST')('repeats a refusal under its key as the document says', async () => {
+    const { unknown, bearer } = await sampleOf(route, world, merchant);
+    if (unknown === undefined) return;
+    const refuse = () => send(world, route, { ...unknown, bearer }, { 'idempotency-key': 'openapi-unknown' });
+    const refused = [await refuse(), await refuse()];
+    const { responses } = operationOf(route);
+    for (const answer of refused)
+      expect(responses[String(answer.status)]?.description).toContain(answer.json.error_code);
+    for (const answer of refused) expectHeadersNamed(route, answer);
+  });
+});
+
+test('a browser that is sent on, and a table, come with the headers that the document names', async () => {
+  const [redirect, statement] = [routeOf('collectRedirect'), routeOf('readStatement')];
+  const asked = [
+    { route: redirect, sample: await sampleOf(redirect, world, merchant), accept: 'text/html', header: 'location' },
+    {
+      route: statement,
+      sample: await sampleOf(statement, world, merchant),
+      accept: 'text/csv',
+      header: 'content-disposition',
+    },
+  ];
+  for (const { route, sample, accept, header } of asked) {
+    const response = await fetch(`${world.url}/api/v1${sample.path}`, {
+      method: route.method,
+      headers: { authorization: `Bearer ${sample.bearer}`, accept, 'content-type': 'application/json' },
+      redirect: 'manual',
+      ...(sample.body === undefined ? {} : { body: JSON.stringify(sample.body) }),
+    });
+    expect(response.headers.get(header)).toMatch(/./);
+    expectHeadersNamed(route, { status: response.status, headers: response.headers, text: await response.text() });
+  }
 });
 
 test.each([
@@ -136,11 +208,6 @@ test.each([
 ])('every read of a phone payment that ends (%s: %s) is as the document says', async (ending, status) => {
   const paying = await collect(world, merchant);
   const submitted = await payByPhone(world, paying, numberEnding(ending));
-  const routeOf = (operationId: string): Route => {
-    const route = routes.find((one) => one.operationId === operationId);
-    if (route === undefined) throw new Error(`no route ${operationId}`);
-    return route;
-  };
   expectDocumented(routeOf('submitPayment'), submitted);
   const reads = [
     [routeOf('readStatus'), `/payments/status/${paying.transaction_id}`],
