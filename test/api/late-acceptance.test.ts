@@ -172,7 +172,8 @@ describe('a payment whose submit was turned away', () => {
   const bookToMerchant = ({ id }: Tried) =>
     bookLateMoney(world.gateway.deps, id, { to: 'merchant', by: 'amina', why: 'a test' });
 
-  test('and that has failed is its merchant’s once, whichever of its tries paid late', async () => {
+  /** Submitted again, refused, and then paid by both tries: too late. */
+  async function paidLateTwice() {
     const { paying, first } = await turnedAway();
     await world.clock.advance(1);
     expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
@@ -180,27 +181,32 @@ describe('a payment whose submit was turned away', () => {
     await hearOf(second, 'FAILED');
     expect(await statusOf(world, paying)).toBe('failed');
     for (const tried of [first, second]) await hearOf(tried, 'SUCCESSFUL');
+    return { first, second };
+  }
+
+  /** Its session was paid from a wallet, and then it was paid too. */
+  async function paidOtherwise() {
+    const { paying, first } = await turnedAway();
+    const other = { ...paying, ...(await collectWith(world, paying.token, 'none')) };
+    expect((await payFromWallet(world, other, await world.wallet())).json.status).toBe('approved');
+    expect(await statusOf(world, paying)).toBe('cancelled');
+    await hearOf(first, 'SUCCESSFUL');
+    return first;
+  }
+
+  test('and that has failed is its merchant’s once, whichever of its tries paid late', async () => {
+    const { first, second } = await paidLateTwice();
     const booked = await Promise.allSettled([first, second].map(bookToMerchant));
     expect(booked.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     for (const tried of [first, second]) await expect(bookToMerchant(tried)).rejects.toThrow(OperatorError);
   });
 
   test('and whose session has paid otherwise is not its merchant’s a second time', async () => {
-    const { paying, first } = await turnedAway();
-    const other = { ...paying, ...(await collectWith(world, paying.token, 'none')) };
-    expect((await payFromWallet(world, other, await world.wallet())).json.status).toBe('approved');
-    expect(await statusOf(world, paying)).toBe('cancelled');
-    await hearOf(first, 'SUCCESSFUL');
-    await expect(bookToMerchant(first)).rejects.toThrow('was paid by');
+    await expect(bookToMerchant(await paidOtherwise())).rejects.toThrow('was paid by');
   });
 
   test('and that has failed is its merchant’s once, also when years have passed', async () => {
-    const { paying, first } = await turnedAway();
-    await world.clock.advance(1);
-    expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
-    const second = await tryOf(paying.transaction_id, 1);
-    await hearOf(second, 'FAILED');
-    for (const tried of [first, second]) await hearOf(tried, 'SUCCESSFUL');
+    const { first, second } = await paidLateTwice();
     await bookToMerchant(first);
     await growOld(world);
     await archive(world);
@@ -208,10 +214,7 @@ describe('a payment whose submit was turned away', () => {
   });
 
   test('and that was archived after its session had paid otherwise is not its merchant’s', async () => {
-    const { paying, first } = await turnedAway();
-    const other = { ...paying, ...(await collectWith(world, paying.token, 'none')) };
-    await payFromWallet(world, other, await world.wallet());
-    await hearOf(first, 'SUCCESSFUL');
+    const first = await paidOtherwise();
     await world.gateway.courier.idle();
     await growOld(world);
     await archive(world);
