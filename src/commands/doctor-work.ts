@@ -34,7 +34,7 @@ export function checkWork(world: World, store: Store): Promise<readonly Check[]>
   return looking('work', async () => {
     const now = world.clock.now();
     const watched = await store.watched(now, AGE_LIMITS_MS);
-    return [overdueCheck(watched, now), attemptsCheck(watched), waitingCheck(watched, now)];
+    return [overdueCheck(watched, now), attemptsCheck(watched), lateCheck(watched, now), waitingCheck(watched, now)];
   });
 }
 
@@ -59,18 +59,30 @@ export function attemptsCheck({ attempts }: Pick<Watched, 'attempts'>): Check {
   return ok(name, `${countOf(0)}, none older than an hour`);
 }
 
-const WAITS: { readonly [kind in Exclude<Waiting['kind'], 'webhook_new'>]: readonly [string, string] } = {
-  webhook_tried: ['webhooks that receivers do not take', 'see mbongo webhook list --status waiting'],
-  payout: [
-    'payout lines',
-    'see whether the carrier answers, and whether the merchant is suspended or the batch paused',
-  ],
-  refund: ['refunds', 'see whether the upstream answers (mbongo refund list)'],
-};
+/** Money that came after its payment had ended: nobody but a person gives it to anyone. */
+export function lateCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): Check {
+  const name = 'late money';
+  const found = waiting.find(({ kind }) => kind === 'late_money');
+  if (found === undefined) return ok(name, 'none waits to be booked');
+  const { count, oldest } = found;
+  const since = `the oldest for ${spanOf(now - oldest)}`;
+  const what = `money of ${count} attempts came after their payments had ended and waits to be booked, ${since}`;
+  return warn(name, `${what}: see mbongo attempt list --late, and say whose it is by mbongo attempt book`);
+}
+
+const WAITS: { readonly [kind in Exclude<Waiting['kind'], 'webhook_new' | 'late_money'>]: readonly [string, string] } =
+  {
+    webhook_tried: ['webhooks that receivers do not take', 'see mbongo webhook list --status waiting'],
+    payout: [
+      'payout lines',
+      'see whether the carrier answers, and whether the merchant is suspended or the batch paused',
+    ],
+    refund: ['refunds', 'see whether the upstream answers (mbongo refund list)'],
+  };
 
 export function waitingCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): Check {
   const found = waiting.flatMap(({ kind, count, oldest }) => {
-    if (kind === 'webhook_new' || now - oldest <= HOUR) return [];
+    if (kind === 'webhook_new' || kind === 'late_money' || now - oldest <= HOUR) return [];
     const [what, wayOut] = WAITS[kind];
     return [`${what}: ${count}, the oldest for ${spanOf(now - oldest)}; ${wayOut}`];
   });

@@ -37,9 +37,12 @@ const CUTOFF = '$3::timestamptz';
 /** What attempts are for that somebody is still going to ask about: every open one is, and closed ones for a day. */
 const ASKED_ABOUT = 'array(select a.payment_id from attempt a where a.shard = $1 and a.next_inquiry_at is not null)';
 
-/** Whether a payment's attempt brought money that came late, and that nobody has booked: a person is still going to. */
+/**
+ * Whether a payment's attempt brought money that came late, and that nobody has booked: a person is still going to. In the
+ * words of the index that holds these; null for an attempt without a reason.
+ */
 export function isLate(attempt: string): string {
-  return `(${attempt}.purpose = 'payment' and ${attempt}.reason is not distinct from '${LATE_WAITS}')`;
+  return `(${attempt}.purpose = 'payment' and ${attempt}.reason = '${LATE_WAITS}')`;
 }
 
 /** Whether an attempt named by these columns was settled too late, or is not, or its money waits for a person. */
@@ -79,7 +82,8 @@ const CHECKOUTS: Group = {
 const EARLIER_ATTEMPTS: Group = {
   root: 'attempt',
   prefix: 'att',
-  isFinal: `t.settled_at < ${CUTOFF} and t.next_inquiry_at is null and not ${isLate('t')} and not (t.payment_id = any(${ASKED_ABOUT}))
+  isFinal: `t.settled_at < ${CUTOFF} and t.next_inquiry_at is null and ${isLate('t')} is not true
+    and not (t.payment_id = any(${ASKED_ABOUT}))
     and not exists (select from payment o where o.shard = t.shard and o.id = t.payment_id
       and (o.completed_at is null or o.completed_at >= ${CUTOFF} or o.attempt_id = t.id or t.method = 'card'
         or t.reason = '${LATE_KEPT}'))

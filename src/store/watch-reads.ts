@@ -1,11 +1,13 @@
 /**
  * What monitoring and `doctor` ask: how much is open, for how long, and what is overdue.
  *
- * Invariant: however much waits, a bounded number of each shard's rows is looked at, by the indexes that the rounds use.
+ * Invariant: however much waits, a bounded number of each shard's rows is looked at, by the indexes that the rounds use,
+ * or one that holds nothing else.
  */
 
 import { SHARDS } from '../domain/ids.ts';
 import type { AttemptPurpose } from '../domain/records.ts';
+import { isLate } from './archive-groups.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { columnList } from './tables.ts';
@@ -35,9 +37,9 @@ export interface OpenAttempts {
   readonly count: number;
 }
 
-/** Work that waits, and when the oldest of it was made. */
+/** Work that waits, and when the oldest of it was made; money that came late, and waits for a person: when it came. */
 export interface Waiting {
-  readonly kind: 'webhook_new' | 'webhook_tried' | 'payout' | 'refund';
+  readonly kind: 'webhook_new' | 'webhook_tried' | 'payout' | 'refund' | 'late_money';
   readonly count: number;
   readonly oldest: number;
 }
@@ -137,5 +139,9 @@ ${(['payout', 'refund'] as const)
   select created_at from ${DUE[kind].table}
   where shard = s.shard::int2 and next_start_at is not null order by next_start_at limit ${MOST_WATCHED}) d`,
   )
-  .join('\nunion all\n')}) waits (kind, created_at) group by kind`,
+  .join('\nunion all\n')}
+union all
+select 'late_money', settled_at ${IN_EACH_SHARD} (
+  select settled_at from attempt a
+  where a.shard = s.shard::int2 and ${isLate('a')} order by a.id limit ${MOST_WATCHED}) d) waits (kind, created_at) group by kind`,
 };

@@ -1,14 +1,15 @@
 /**
  * Counts what a person must look at.
  *
- * Invariant: every kind of alarm is there from the start, at 0, so that its first rise is seen.
+ * Invariant: every kind of alarm is there from the start for every purpose, at 0, so that its first rise is seen.
  */
 
 import type { Alarm } from '../domain/attempt-settlement.ts';
+import type { AttemptPurpose } from '../domain/records.ts';
 import type { Metrics } from '../platform/platform.ts';
 
-/** Told of every alarm. */
-export type AlarmWatch = (alarm: Alarm) => void;
+/** Told of every alarm, and of what its attempt is for. */
+export type AlarmWatch = (alarm: Alarm, purpose: AttemptPurpose) => void;
 
 const ALARMS = {
   late_success: true,
@@ -17,12 +18,14 @@ const ALARMS = {
   overdue: true,
 } satisfies Record<Alarm, true>;
 
+const PURPOSES = { payment: true, payout: true, refund: true } satisfies Record<AttemptPurpose, true>;
+
 export function alarmMetrics(metrics: Metrics): AlarmWatch {
   const alarms = metrics.counter(
     'mbongo_attempt_alarms_total',
-    'What a person must look at, by what it is.',
-    ['alarm'],
-    Object.keys(ALARMS).map((alarm) => ({ alarm })),
+    'What a person must look at, by what it is and what its attempt is for.',
+    ['alarm', 'purpose'],
+    Object.keys(ALARMS).flatMap((alarm) => Object.keys(PURPOSES).map((purpose) => ({ alarm, purpose }))),
   );
-  return (alarm) => alarms({ alarm });
+  return (alarm, purpose) => alarms({ alarm, purpose });
 }

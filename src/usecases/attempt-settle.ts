@@ -177,7 +177,7 @@ function isUnwritten(error: unknown): boolean {
 /** What a person must look at is an error in the log, and a number. */
 export function soundAlarm(deps: Pick<Deps, 'log' | 'alarmed'>, { alarm, attempt, payment }: Settled): void {
   if (alarm === undefined) return;
-  deps.alarmed(alarm);
+  deps.alarmed(alarm, attempt.purpose);
   deps.log.error('attempt_alarm', {
     alarm,
     attempt_id: attempt.id,

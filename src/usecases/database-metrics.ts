@@ -29,6 +29,7 @@ export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock'>, metrics: Me
   let at = 0;
   let last: { readonly at: number; readonly reading: Promise<void> } | undefined;
   showAttempts(metrics, () => watched);
+  showLate(metrics, () => ({ watched, at }));
   showWaiting(metrics, () => ({ watched, at }));
 
   const read = async (): Promise<void> => {
@@ -88,6 +89,27 @@ function showAttempts(metrics: Metrics, watched: () => Watched): void {
       ];
     });
   }
+}
+
+/** What `mbongo attempt list --late` shows. */
+function showLate(metrics: Metrics, look: () => { readonly watched: Watched; readonly at: number }): void {
+  metrics.read(
+    'mbongo_late_money_waiting',
+    'gauge',
+    `Attempts whose money came after their payment had ended and waits for a person, of the first ${MOST_WATCHED} of each shard.`,
+    [],
+    () => [{ values: {}, value: waitingOf(look().watched, 'late_money')?.count ?? 0 }],
+  );
+  metrics.read(
+    'mbongo_late_money_oldest_waiting_seconds',
+    'gauge',
+    'For how long the oldest of them has been waiting; 0: none is.',
+    [],
+    () => {
+      const { watched, at } = look();
+      return [{ values: {}, value: secondsSince(waitingOf(watched, 'late_money')?.oldest, at) }];
+    },
+  );
 }
 
 const TRIED = [

@@ -12,7 +12,7 @@ import { type Check, spanOf } from '../../src/commands/doctor-check.ts';
 import { migrationCheck, skewCheck } from '../../src/commands/doctor-database.ts';
 import { checkNode, checkPorts, spaceCheck } from '../../src/commands/doctor-machine.ts';
 import { connectorCheck } from '../../src/commands/doctor-upstreams.ts';
-import { attemptsCheck, overdueCheck, waitingCheck } from '../../src/commands/doctor-work.ts';
+import { attemptsCheck, lateCheck, overdueCheck, waitingCheck } from '../../src/commands/doctor-work.ts';
 import { readConfig } from '../../src/config.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -124,6 +124,16 @@ describe('what no test can bring about is judged by numbers', () => {
     expect(waitingCheck({ waiting: [] }, NOW).status).toBe('ok');
   });
 
+  test('money that came late, from its first second on', () => {
+    const waiting = [{ kind: 'late_money', count: 2, oldest: NOW - 5 * MINUTE }] as const;
+    const { status, detail } = lateCheck({ waiting }, NOW);
+    expect(status).toBe('warn');
+    expect(detail).toContain('of 2 attempts');
+    expect(detail).toMatch(/the oldest for 5 min: see mbongo attempt list --late, and .* mbongo attempt book$/);
+    expect(waitingCheck({ waiting: [{ ...waiting[0], oldest: 0 }] }, NOW).status).toBe('ok');
+    expect(lateCheck({ waiting: [] }, NOW).status).toBe('ok');
+  });
+
   test.each<[Parameters<typeof connectorCheck>[2], Check['status'], string]>([
     [[{ kind: 'not_sent', reason: 'the name has no address' }], 'fail', 'the name has no address'],
     [[{ kind: 'answered', status: 401, headers: {}, body: '' }], 'fail', 'HTTP 401'],
@@ -206,6 +216,7 @@ describe('in a database', () => {
       'auditor',
       'work',
       'open attempts',
+      'late money',
       'waiting',
       'webhook reach',
       'session scope',
