@@ -6,9 +6,11 @@
  */
 
 import pg from 'pg';
-import { monthsLater, startOfMonth } from '../domain/archive.ts';
+import { firstIdAt, monthsLater, startOfMonth } from '../domain/archive.ts';
+import { isLate } from './archive-groups.ts';
 import { connectArchiver, inTransaction } from './archive-move.ts';
 import { ARCHIVED_TABLES, type ArchivedTable, monthTable, monthTableIn } from './archive-tables.ts';
+import { SESSION_SPAN_MS } from './late-reads.ts';
 
 /** The setting (in shard 0) that names the day with which the ledger's lines begin; none: they begin with the first there was. */
 export const LEDGER_BEGINS = 'ledger_begins';
@@ -33,6 +35,8 @@ export type NotDropped =
   | { readonly kind: 'older'; readonly month: string }
   /** Lines of the ledger of that time have not left the live table. */
   | { readonly kind: 'live_lines' }
+  /** Money came late for payments of that time, and waits for a person, who has to see what else has paid their orders. */
+  | { readonly kind: 'late_money'; readonly attempts: number }
   /** Somebody reads the archive just now. */
   | { readonly kind: 'busy' };
 
@@ -70,9 +74,12 @@ async function drop(client: pg.ClientBase, wanted: string): Promise<Dropped> {
   if (!months.includes(wanted)) return { kind: 'unknown' };
   const [oldest] = months;
   if (oldest !== undefined && oldest !== wanted) return { kind: 'older', month: oldest };
-  const begins = new Date(startOfMonth(monthsLater(wanted, 1))).toISOString();
+  const next = startOfMonth(monthsLater(wanted, 1));
+  const begins = new Date(next).toISOString();
   const live = await client.query('select from ledger_transfer where at < $1::timestamptz limit 1', [begins]);
   if (live.rowCount !== 0) return { kind: 'live_lines' };
+  const attempts = await countLate(client, next);
+  if (attempts > 0) return { kind: 'late_money', attempts };
   const tables = names.filter(({ month }) => month === wanted);
   const month = await readMonth(client, wanted, tables);
   await client.query(`drop table ${tables.map(({ table }) => `archive.${monthTable(table, wanted)}`).join(', ')}`);
@@ -82,6 +89,15 @@ async function drop(client: pg.ClientBase, wanted: string): Promise<Dropped> {
     [LEDGER_BEGINS, begins.slice(0, 'yyyy-mm-dd'.length)],
   );
   return { kind: 'dropped', month };
+}
+
+/** Attempts whose money waits, of orders that may have begun before that instant. */
+async function countLate(client: pg.ClientBase, before: number): Promise<number> {
+  const found = await client.query<{ count: string }>(
+    `select count(*) from attempt a where ${isLate('a')} and a.id < $1`,
+    [firstIdAt('att', before + SESSION_SPAN_MS)],
+  );
+  return Number(found.rows[0]?.count);
 }
 
 type TableOfMonth = { readonly table: ArchivedTable; readonly month: string };

@@ -1,8 +1,8 @@
 /**
  * Attempts of payments whose money came late, and what else has paid their orders.
  *
- * Invariant: read on a connection of its own, because no index finds them: it looks through every live attempt. The archive
- * takes none that waits; what was booked to a merchant may lie there.
+ * Invariant: read on a connection of its own, because no index finds what else has paid. The archive takes none that waits;
+ * what was booked to a merchant may lie there.
  */
 
 import { firstIdAt } from '../domain/archive.ts';
@@ -40,7 +40,7 @@ union all select a.id from ${inEither('attempt')} a where a.shard = $1::int2 and
 const PAID_BY_COLUMNS: readonly Column[] = [{ name: 'id', type: 'text' }];
 
 /** All that a session begins lies within its life. A day more on either side is for clocks that differ. */
-const SESSION_SPAN_MS = TTL_MAX * 1_000 + 24 * 60 * 60_000;
+export const SESSION_SPAN_MS = TTL_MAX * 1_000 + 24 * 60 * 60_000;
 
 /** What has brought a merchant the money of a session: payments that were paid, and attempts whose late money it got. */
 export async function readPaidBy(options: LineOptions, payment: Payment): Promise<string[]> {

@@ -117,6 +117,11 @@ function notDropped(why: NotDropped, month: string): OperatorError {
       return new OperatorError(
         `lines of the ledger of ${month} or before are not archived yet: run \`mbongo archive --older-than …\` first`,
       );
+    case 'late_money': {
+      const what = `money of ${why.attempts} attempts of ${month} or before came late and waits to be booked`;
+      const wayOut = 'see `mbongo attempt list --late`, and book it first, with `mbongo attempt book`';
+      return new OperatorError(`${what}, and without that month nobody could see whose it is: ${wayOut}`);
+    }
     case 'busy':
       return new OperatorError('somebody is reading the archive just now: try again');
   }

@@ -5,6 +5,7 @@
  * changes and no merchant is told. Who said so, and why, stands in the log before it is answered.
  */
 
+import { timeOfId } from '../domain/archive.ts';
 import { isOpen } from '../domain/attempt.ts';
 import type { Update } from '../domain/change.ts';
 import { bookLate, type LateTarget, lateMoneyOf, whyNotKept } from '../domain/late-money.ts';
@@ -30,7 +31,7 @@ export interface LateRows {
   readonly held: readonly Update[];
 }
 
-/** Whether a session is over, the gateways judge by their own clocks. */
+/** When a session begins and whether it is over, the gateways judge by their own clocks. */
 const CLOCKS_DIFFER_MS = 5 * 60_000;
 
 /** Whoever loses against another word finds the money booked the next time round. */
@@ -112,6 +113,13 @@ async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, 
   if (!live.some((one) => one.id === id)) throw new OperatorError(`${id} has been archived: ${instead}`);
   const [paidBy] = await store.orderPaidBy(payment);
   if (paidBy !== undefined) throw new OperatorError(`the order of ${id} was paid by ${paidBy}: ${instead}`);
+  // Read after what has paid: a month that is dropped in between has taken nothing from it unseen.
+  const records = await store.archive.ledgerBegins();
+  const begun = timeOfId(session_id) - CLOCKS_DIFFER_MS;
+  if (records !== undefined && begun < Date.parse(records)) {
+    const what = `records of the time of ${id} have been dropped, and whether its order was paid can be seen no more`;
+    throw new OperatorError(`${what}: ${instead}`);
+  }
   const open = live.find((one) => !isFinal(one.status));
   if (open !== undefined) {
     const what = `the order of ${id} may be paid by ${open.id}, which is ${open.status}`;

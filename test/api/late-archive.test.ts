@@ -1,0 +1,114 @@
+/**
+ * Late money and the months of the archive: whoever says whose it is has to see what else has paid its order, and what can
+ * be seen no more is not guessed.
+ */
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { monthOf, timeOfId } from '../../src/domain/archive.ts';
+import type { LateTarget } from '../../src/domain/late-money.ts';
+import type { Attempt } from '../../src/domain/records.ts';
+import { dropArchived, listArchive } from '../../src/usecases/archive-run.ts';
+import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
+import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { archive, growOld } from './archive-scenes.ts';
+import {
+  collect,
+  collectWith,
+  numberEnding,
+  type Paying,
+  payByPhone,
+  payFromWallet,
+  rowsOf,
+  statusOf,
+} from './flows.ts';
+import { callBack } from './phone-payments.ts';
+import { openWaveringCarrier, type WaveringCarrier } from './wavering-carrier.ts';
+
+let carrier: WaveringCarrier;
+let world: World;
+beforeAll(async () => {
+  carrier = await openWaveringCarrier();
+  world = await openWorld({ env: { MTN_MOMO_BASE_URL: carrier.url, RATE_LIMIT_SCALE: '0' } });
+});
+afterAll(async () => {
+  await world.close();
+  await carrier.close();
+});
+
+const rowOf = async <R extends object>(text: string, ...values: readonly string[]): Promise<R> => {
+  const [row] = await rowsOf<R>(world, text, values);
+  if (row === undefined) throw new Error('there is no such row');
+  return row;
+};
+
+/** A payment that its carrier turned away, and whose order another payment has paid. */
+async function paidOtherwise() {
+  carrier.answer({ status: 503, body: '' });
+  const paying: Paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
+  await payByPhone(world, paying, numberEnding('42'));
+  const other = { ...paying, ...(await collectWith(world, paying.token, 'none')) };
+  expect((await payFromWallet(world, other, await world.wallet())).json.status).toBe('approved');
+  expect(await statusOf(world, paying)).toBe('cancelled');
+  await world.gateway.courier.idle();
+  const attempt = await rowOf<Attempt>('select * from attempt where payment_id = $1', paying.transaction_id);
+  return {
+    attempt,
+    late: paying.transaction_id,
+    payer: other.transaction_id,
+    month: monthOf(timeOfId(other.transaction_id)),
+  };
+}
+
+async function hearPaid(attempt: Attempt): Promise<void> {
+  carrier.say(attempt.reference, 'SUCCESSFUL');
+  expect(await callBack(callbackUrl(world.gateway.deps, attempt), {})).toBe(200);
+}
+
+const book = ({ id }: Attempt, to: LateTarget) =>
+  bookLateMoney(world.gateway.deps, id, { to, by: 'amina', why: 'a test' });
+const drop = (month: string) => dropArchived(world.gateway.deps, month);
+const placesOf = (id: string) =>
+  rowsOf(
+    world,
+    "select 'live' as place from payment where id = $1 union all select 'archive' from archive.payment where id = $1",
+    [id],
+  );
+
+test('a month is not dropped while money of its time waits, and is once that has been booked', async () => {
+  const { attempt, payer, month } = await paidOtherwise();
+  await hearPaid(attempt);
+  await growOld(world);
+  await archive(world);
+  expect(await placesOf(payer)).toEqual([{ place: 'archive' }]);
+  const refused = drop(month);
+  await expect(refused).rejects.toThrow(
+    /^money of 1 attempts of \d{4}-\d\d or before came late and waits .* book it first/,
+  );
+  await expect(refused).rejects.toThrow('`mbongo attempt list --late`');
+  expect(await placesOf(payer)).toEqual([{ place: 'archive' }]);
+  await book(attempt, 'payer');
+  expect(await drop(month)).toMatchObject({ month });
+  expect(await placesOf(payer)).toEqual([]);
+  expect(await world.gateway.store.audit()).toEqual([]);
+});
+
+test('money that comes once a month of its time has been dropped is the payer’s', async () => {
+  const { attempt, late, payer, month } = await paidOtherwise();
+  // As if the carrier had left us in doubt for all that time: what is asked about is not archived.
+  await rowOf(
+    `update attempt set next_inquiry_at = now() + interval '20 years' where id = $1 returning id`,
+    attempt.id,
+  );
+  await growOld(world);
+  await archive(world);
+  expect([await placesOf(late), await placesOf(payer)]).toEqual([[{ place: 'live' }], [{ place: 'archive' }]]);
+  // What had waited in the test before has left for a month that had been dropped.
+  for (const { month: older } of await listArchive(world.gateway.deps)) if (older < month) await drop(older);
+  await drop(month);
+  expect(await placesOf(payer)).toEqual([]);
+  await hearPaid(attempt);
+  await expect(book(attempt, 'merchant')).rejects.toThrow(/have been dropped.*: give it back, and say --to payer$/);
+  expect((await book(attempt, 'payer')).attempt.reason).toBe('late_success_given_back');
+  expect(await world.gateway.store.audit()).toEqual([]);
+});
