@@ -12,6 +12,7 @@ import {
   PIN_MEMORY_MS,
   shardOfGuard,
   shardOfWallet,
+  strictestCount,
 } from './wallet.ts';
 
 const number = fc
@@ -87,6 +88,21 @@ test('so does an hour without a wrong PIN, and nothing shorter', () => {
   expect(afterWrongPin(failed(4, 1000), 1000 + PIN_MEMORY_MS)).toMatchObject({ row: { pin_failures: 1 }, left: 4 });
   expect(afterWrongPin(failed(4, 1000), 999 + PIN_MEMORY_MS)).toMatchObject({ row: { pin_failures: 5 }, left: 0 });
   expect(PIN_MEMORY_MS).toBeGreaterThan(PIN_LOCK_MS);
+});
+
+test('of several counts the one decides in which most tries still count, whatever the order', () => {
+  const [behind, ahead] = [failed(2, 2000), failed(4, 1000)];
+  const over = { ...failed(5, 900), locked_until: 1500 };
+  for (const counts of [
+    [behind, undefined, ahead, over],
+    [over, ahead, behind],
+  ]) {
+    expect(strictestCount(counts, 2000)).toBe(ahead);
+    // The lock of the third has passed, and so has the hour of the second.
+    expect(strictestCount(counts, 1000 + PIN_MEMORY_MS)).toBe(behind);
+    expect(strictestCount(counts, 1400)).toBe(over);
+  }
+  expect(strictestCount([undefined, undefined], 2000)).toBeUndefined();
 });
 
 test('each letter of base64url is a shard of its own', () => {

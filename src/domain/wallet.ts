@@ -80,6 +80,15 @@ export function afterWrongPin(
   return { row: { pin_failures: failures, pin_failed_at: now, locked_until }, left };
 }
 
+/** Of several counts of the same tries, of which some may lack the last ones: the one in which most still count. */
+export function strictestCount<C extends PinCount>(counts: readonly (C | undefined)[], now: number): C | undefined {
+  let strictest: C | undefined;
+  for (const count of counts) {
+    if (strictest === undefined || stillCounting(count, now) > stillCounting(strictest, now)) strictest = count;
+  }
+  return strictest;
+}
+
 /** A lock that has passed gives all tries back, and so does time. */
 function stillCounting(count: PinCount | undefined, now: number): number {
   if (count === undefined || count.pin_failed_at === null) return 0;

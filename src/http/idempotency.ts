@@ -6,10 +6,10 @@
  */
 
 import serialize from 'canonicalize';
-import type { Claim, Update } from '../domain/change.ts';
 import type { IdempotencyRecord } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { Clock, Secrets } from '../platform/platform.ts';
+import { keepUnderKeys } from '../usecases/key-memory.ts';
 import type { Memory, Reply, RevocableReceipt } from '../usecases/perform.ts';
 import type { Lookups } from './lookups.ts';
 
@@ -104,19 +104,15 @@ function inProgress(): Refusal {
   return new Refusal(1203, { retryable: true, retryAfter: COME_AGAIN, details });
 }
 
-/** A new master key and the one that it takes the place of. */
-const KEPT_UNDER = 2;
-
 /**
  * The memory of one key. `body` is the parsed JSON: the order of its keys does not matter.
  *
- * It is looked for under each master key of the ring, and kept under the first two: while a new one is rolled out, processes
- * differ in which of these is the active one, and of their runs only one may win.
+ * It is found under the newest two master keys: while a new one is rolled out, of all processes' runs only one may win.
  */
 export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: string, body: unknown): UsedReceipt {
   const { secrets, clock } = parts;
   const { shard } = scope;
-  const ids = [...new Set(secrets.macs('idempotency_key', 'key', scope.owner, scope.route, key))];
+  const ids = secrets.macs('idempotency_key', 'key', scope.owner, scope.route, key);
   const canonical = canonicalJson(body) ?? '';
   let found: readonly (IdempotencyRecord | undefined)[] = [];
   let begun = false;
@@ -145,18 +141,17 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
 
   /** What is there, begun or outlived, is replaced under its version: of two runs that found it, one loses. */
   function write(status: number, bodyFor: (id: string) => string, created_at = clock.now()): Memory {
-    const updates: Update[] = [];
-    const claims: Claim[] = [];
-    for (const [at, id] of ids.entries()) {
-      // By the key that made the id: whoever finds it has that one.
-      const request_hash = hashesFor(id)[at] ?? '';
-      const row = { request_hash, status, body: bodyFor(id), created_at };
-      const known = found[at];
-      if (known === undefined && at >= KEPT_UNDER) continue;
-      if (known === undefined) claims.push({ table: 'idempotency', row: { shard, id, version: 1, ...row } });
-      else updates.push({ table: 'idempotency', shard, id, version: known.version, row });
-    }
-    return { ...(claims.length > 0 && { claims }), ...(updates.length > 0 && { updates }) };
+    // By the key that made the id: whoever finds it has that one.
+    const rowOf = (id: string, at: number) => ({
+      request_hash: hashesFor(id)[at] ?? '',
+      status,
+      body: bodyFor(id),
+      created_at,
+    });
+    return keepUnderKeys(ids, found, {
+      claim: (id, at) => ({ table: 'idempotency', row: { shard, id, version: 1, ...rowOf(id, at) } }),
+      update: ({ id, version }, at) => ({ table: 'idempotency', shard, id, version, row: rowOf(id, at) }),
+    });
   }
 
   return {

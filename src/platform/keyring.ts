@@ -38,13 +38,18 @@ export function parseMasterKey(text: string): Uint8Array | undefined {
   return bytes.length === 32 ? bytes : undefined;
 }
 
-/** Opens a keyring: the first text is the active key, and one that is named twice counts once. Throws without showing any key. */
+/**
+ * Opens a keyring: the first text is the active key, and one that is named twice counts once, however it is written. Throws
+ * without showing any key.
+ */
 export function openKeyring(masterKeys: readonly string[]): Keyring {
-  const keys = [...new Set(masterKeys)].map((text) => {
+  const distinct = new Map<string, Uint8Array>();
+  for (const text of masterKeys) {
     const bytes = parseMasterKey(text);
     if (bytes === undefined) throw new Error('a master key is 32 bytes in base64');
-    return deriving(bytes);
-  });
+    distinct.set(Buffer.from(bytes).toString('base64'), bytes);
+  }
+  const keys = [...distinct.values()].map(deriving);
   const [active, ...older] = keys;
   if (active === undefined) throw new Error('at least one master key is needed');
   const byId = new Map<number, MasterKey[]>();

@@ -86,8 +86,12 @@ export interface Secrets {
   macs(purpose: KeyPurpose, ...parts: readonly string[]): readonly string[];
   /** HMAC-SHA-256 under someone else's key, base64 with padding: the form of Standard Webhooks' signatures. */
   hmac(key: Uint8Array, text: string): string;
-  /** Authenticated encryption (AES-256-GCM, random nonce); base64url with the key's id in front. `context` is bound. */
-  seal(purpose: KeyPurpose, content: string | Uint8Array, context: string): string;
+  /**
+   * Authenticated encryption (AES-256-GCM, random nonce); base64url with the key's id in front. `context` is bound. `at` is the
+   * place of another key than the active one in the ring, as in `macs`: for what whoever has that key alone must open too,
+   * and which is no secret of its own.
+   */
+  seal(purpose: KeyPurpose, content: string | Uint8Array, context: string, at?: number): string;
   /** The text again, or undefined when it was sealed for something else, altered, or with a key long gone. */
   open(purpose: KeyPurpose, sealed: string, context: string): string | undefined;
   /** The same where bytes were sealed. */

@@ -43,10 +43,11 @@ export function openSecrets(options: SecretsOptions): Secrets {
     mac: (purpose, ...parts) => macOf(keyring.active.key(`${purpose}/mac`), parts),
     macs: (purpose, ...parts) => keyring.all.map((key) => macOf(key.key(`${purpose}/mac`), parts)),
     hmac,
-    seal(purpose, content, context) {
-      const key = keyring.active.key(`${purpose}/seal`);
+    seal(purpose, content, context, at = 0) {
+      const master = keyring.all[at] ?? keyring.active;
       const nonce = random.bytes(NONCE_BYTES);
-      return encrypt(key, keyring.active.id, nonce, bindingOf(purpose, context), Buffer.from(content));
+      const binding = bindingOf(purpose, context);
+      return encrypt(master.key(`${purpose}/seal`), master.id, nonce, binding, Buffer.from(content));
     },
     open(purpose, sealed, context) {
       return decrypt(keyring, `${purpose}/seal`, sealed, bindingOf(purpose, context))?.toString();

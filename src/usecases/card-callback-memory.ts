@@ -6,6 +6,7 @@
 
 import type { IdempotencyRecord, Payment } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
+import { keepUnderKeys } from './key-memory.ts';
 import type { Memory, Receipt, Reply } from './perform.ts';
 
 /** The status of a run that has begun and has no answer yet, as for Idempotency-Keys. */
@@ -20,27 +21,36 @@ export function callbackReceipt(
   const { secrets, store, clock } = deps;
   const { shard } = payment;
   const ids = secrets.macs('idempotency_key', 'card_callback', payment.id, ...identity);
-  const id = ids[0] ?? '';
+  let found: readonly (IdempotencyRecord | undefined)[] = [];
   let known: IdempotencyRecord | undefined;
 
-  const write = (status: number, body: string): Memory => {
-    const row = { request_hash: known?.id ?? id, status, body, created_at: clock.now() };
-    if (known !== undefined) {
-      return { updates: [{ table: 'idempotency', shard, id: known.id, version: known.version, row }] };
-    }
-    return { claims: [{ table: 'idempotency', row: { shard, id, version: 1, ...row } }] };
+  const write = (status: number, bodyFor: (id: string, at: number) => string): Memory => {
+    const rowOf = (id: string, at: number) => ({
+      request_hash: id,
+      status,
+      body: bodyFor(id, at),
+      created_at: clock.now(),
+    });
+    return keepUnderKeys(ids, found, {
+      claim: (id, at) => ({ table: 'idempotency', row: { shard, id, version: 1, ...rowOf(id, at) } }),
+      update: ({ id, version }, at) => ({ table: 'idempotency', shard, id, version, row: rowOf(id, at) }),
+    });
   };
 
   return {
     async stored() {
-      const found = await Promise.all(ids.map((one) => store.idempotency.get(shard, one)));
-      known = found.find((record) => record !== undefined);
+      found = await Promise.all(ids.map((one) => store.idempotency.get(shard, one)));
+      // An answer before a beginning: whoever lacks one of the keys has answered under the other alone.
+      known = found.find((record) => record !== undefined && record.status !== BEGUN) ?? found.find(Boolean);
       return known === undefined || known.status === BEGUN ? undefined : openReply(known);
     },
     begun: () => known?.status === BEGUN,
-    begin: () => write(BEGUN, ''),
-    remember: ({ status, body, location }) =>
-      write(status, secrets.seal('idempotency_body', JSON.stringify({ body, location }), known?.id ?? id)),
+    begin: () => write(BEGUN, () => ''),
+    remember({ status, body, location }) {
+      // By the key that made the id: whoever finds it opens it. The answer holds nothing that the payment's row does not.
+      const text = JSON.stringify({ body, location });
+      return write(status, (id, at) => secrets.seal('idempotency_body', text, id, at));
+    },
   };
 
   function openReply(record: IdempotencyRecord): Reply {

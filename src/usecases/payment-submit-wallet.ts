@@ -124,7 +124,7 @@ function decide(
   const payment = requireMine(rows.payment, session);
   requireSubmittable(session, payment, now);
   // A lock that ended while we were reading has not been tried yet: nothing is counted.
-  const locked = lockedFor(countOf(rows), now) ?? (verdict === 'unverified' ? 1 : undefined);
+  const locked = lockedFor(countOf(rows, now), now) ?? (verdict === 'unverified' ? 1 : undefined);
   if (locked !== undefined) throw lockedAccount(locked, payment);
   const { wallet } = rows;
   if (verdict !== 'right' || wallet === undefined) return wrongPin(deps, rows, typed, payment, now);

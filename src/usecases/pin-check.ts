@@ -3,20 +3,28 @@
  *
  * Invariant: a wrong PIN is counted before it is answered. Neither the bytes of an answer, nor the tries that it says
  * are left, nor the work behind it tells whether there is such an account: the same rows are read, the same hash is
- * computed, one row is written.
+ * computed, one row is written (one under each of two master keys, while there are two).
  */
 
 import type { Change } from '../domain/change.ts';
 import type { Account, PinCount, PinGuard, Wallet, WalletKind } from '../domain/records.ts';
-import { afterWrongPin, isWalletNumber, lockedFor, shardOfGuard, shardOfWallet } from '../domain/wallet.ts';
+import {
+  afterWrongPin,
+  isWalletNumber,
+  lockedFor,
+  shardOfGuard,
+  shardOfWallet,
+  strictestCount,
+} from '../domain/wallet.ts';
 import type { Deps } from './deps.ts';
+import { keepUnderKeys } from './key-memory.ts';
 
 export interface PinRows {
   /** The account, if the number is one of that kind. */
   readonly wallet: Wallet | undefined;
   readonly account: Account | undefined;
-  /** What was tried at the number where it is none. */
-  readonly guard: PinGuard | undefined;
+  /** What was tried at the number where it is none: the count under each key of the ring. */
+  readonly guards: readonly (PinGuard | undefined)[];
 }
 
 /** Reads what there is at a number, which may be any text. */
@@ -31,8 +39,7 @@ export async function readPinRows(
     known ? deps.store.account.get(shardOfWallet(number), number) : undefined,
     Promise.all(guardIds(deps, number, kind).map((id) => deps.store.pinGuard.get(shardOfGuard(id), id))),
   ]);
-  const guard = guards.find((found) => found !== undefined);
-  return wallet?.kind === kind ? { wallet, account, guard } : { wallet: undefined, account: undefined, guard };
+  return wallet?.kind === kind ? { wallet, account, guards } : { wallet: undefined, account: undefined, guards };
 }
 
 /** What came of the PIN; `unverified` when the account was locked, so that nothing was spent on it. */
@@ -45,13 +52,14 @@ export async function judgePin(
   pin: string,
   turn: string,
 ): Promise<PinVerdict> {
-  if (lockedFor(countOf(rows), deps.clock.now()) !== undefined) return 'unverified';
+  const now = deps.clock.now();
+  if (lockedFor(countOf(rows, now), now) !== undefined) return 'unverified';
   return (await deps.secrets.verifyPin(pin, rows.wallet?.pin_hash, turn)) ? 'right' : 'wrong';
 }
 
 /** The count that decides: the account's own, or that of a number that is none. */
-export function countOf({ wallet, guard }: PinRows): PinCount | undefined {
-  return wallet ?? guard;
+export function countOf({ wallet, guards }: PinRows, now: number): PinCount | undefined {
+  return wallet ?? strictestCount(guards, now);
 }
 
 /** One wrong PIN more: what it writes, and how many tries are left. */
@@ -62,22 +70,20 @@ export function countWrongPin(
   kind: WalletKind,
   now: number,
 ): { readonly change: Change; readonly left: number } {
-  const { row, left } = afterWrongPin(countOf(rows), now);
-  const { wallet, guard } = rows;
+  const { row, left } = afterWrongPin(countOf(rows, now), now);
+  const { wallet, guards } = rows;
   if (wallet !== undefined) {
     const { shard, id, version } = wallet;
     return { change: { updates: [{ table: 'wallet', shard, id, version, row }] }, left };
   }
-  if (guard !== undefined) {
-    const { shard, id, version } = guard;
-    return { change: { updates: [{ table: 'pin_guard', shard, id, version, row }] }, left };
-  }
-  const [id = ''] = guardIds(deps, number, kind);
-  const made: PinGuard = { shard: shardOfGuard(id), id, version: 1, ...row };
-  return { change: { claims: [{ table: 'pin_guard', row: made }] }, left };
+  const change = keepUnderKeys(guardIds(deps, number, kind), guards, {
+    claim: (id) => ({ table: 'pin_guard', row: { shard: shardOfGuard(id), id, version: 1, ...row } }),
+    update: ({ shard, id, version }) => ({ table: 'pin_guard', shard, id, version, row }),
+  });
+  return { change, left };
 }
 
-/** Under each key of the ring, the active one first: what was counted before the master key changed still counts. */
+/** Under each key of the ring, the active one first: what was counted under another one, before or elsewhere, counts. */
 function guardIds(deps: Pick<Deps, 'secrets'>, number: string, kind: WalletKind): readonly string[] {
   return deps.secrets.macs('pin_guard', kind, number);
 }

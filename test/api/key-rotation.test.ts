@@ -1,10 +1,12 @@
 /** A gateway that was given a new master key, before the old one: what was made before still counts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
+import { makeWalletNumber } from '../../src/domain/wallet.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import { answerChallenge, callbackFor, capturesOf, challenged } from './card-payments.ts';
 import { codeOn, collect, payFromWallet } from './flows.ts';
 import { attemptOf, callBack, pushed } from './phone-payments.ts';
 import { openSecond, type Second } from './second-gateway.ts';
@@ -53,4 +55,49 @@ test('an address that a carrier was given before is still called back at', async
   const { pathname } = new URL(callbackUrl(world.gateway.deps, await attemptOf(world, paying)));
   expect(await callBack(`${renewed.url}${pathname}`, { status: 'PENDING' })).toBe(200);
   expect(await callBack(`${renewed.url}${pathname.slice(0, -1)}`, { status: 'PENDING' })).toBe(404);
+});
+
+/** Posts JSON at the process of that address. */
+async function post(url: string, path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) {
+  const answer = await fetch(`${url}/api/v1${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.status, json: (await answer.json()) as Readonly<Record<string, unknown>> };
+}
+
+test.each([
+  ['where the new key is', true],
+  ['where it is not there yet', false],
+])('a callback that came first %s is answered by the other process as it was', async (_where, renewedFirst) => {
+  const paying = await challenged(world, merchant);
+  const callback = callbackFor(world, paying);
+  const path = '/payments/card/3ds-callback';
+  const [first, second] = renewedFirst ? [renewed.url, world.url] : [world.url, renewed.url];
+  const heard = await post(first, path, callback);
+  expect(heard).toMatchObject({ status: 200, json: { status: 'processing' } });
+  await answerChallenge(world, paying, 'pass');
+  // Taken as another callback it would find the customer back, and pay.
+  expect(await post(second, path, callback)).toEqual(heard);
+  expect(capturesOf(world, paying)).toEqual([]);
+  expect(await post(second, path, callbackFor(world, paying))).toMatchObject({ json: { status: 'approved' } });
+  expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
+});
+
+test('wrong PINs at a number that is none are five, whichever process they are tried at', async () => {
+  const number = makeWalletNumber(11, 4_711);
+  const paying = await collect(world, merchant, { method: 'none' });
+  const told: unknown[] = [];
+  for (const url of [renewed.url, world.url, world.url, renewed.url, world.url, renewed.url, world.url]) {
+    const body = {
+      payment_id: paying.payment_id,
+      payment_method_id: 'wallet',
+      ewallet_number: number,
+      ewallet_pin: '9999',
+    };
+    const { json } = await post(url, '/payments/submit', body, { authorization: `Bearer ${paying.token}` });
+    told.push(json.error_code);
+  }
+  expect(told).toEqual([...Array.from({ length: 5 }, () => '1302'), '1303', '1303']);
 });
