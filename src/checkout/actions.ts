@@ -14,6 +14,7 @@ import { openCardForm } from '../usecases/card-form.ts';
 import {
   type PageFields,
   payOnPage,
+  requireShownTotal,
   resendOnPage,
   startAgain,
   uploadOnPage,
@@ -52,6 +53,7 @@ export const steps: { readonly [name: string]: (deps: Deps, step: Step) => Promi
 async function pay(deps: Deps, { request, view }: Step): Promise<Done> {
   requireNoCard(request);
   const method = chosenMethod(request);
+  requireShownTotal(view, method, request.form.total);
   const { redirectUrl } = await payOnPage(deps, view, method, fieldsFor(method, request, view), browserOf(request));
   return redirectUrl === undefined ? PAGE : { kind: 'elsewhere', url: redirectUrl };
 }

@@ -9,7 +9,7 @@ import { type Html, html } from '../messages/html.ts';
 import type { ChallengeView } from '../usecases/card-challenge.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { orderSection } from './choose.ts';
-import { money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
+import { money, noticeOf, pathOf, returnLink, type Shown, text, totalField } from './shown.ts';
 
 const FIELDS = [
   ['number', 'card_number', 'cc-number'],
@@ -31,22 +31,20 @@ export function cardMain(shown: Shown, network: string): Html {
   return html`${orderSection(shown)}<section class="card">${noticeOf(shown)}<h1>${text(shown, 'card_title')}</h1>
 <noscript><p class="notice bad">${text(shown, 'card_noscript')}</p></noscript>
 <form method="post" action="${pathOf(shown, 'pay')}" data-card="${payment.hosted_session_id ?? ''}" data-words="${JSON.stringify(words)}" hidden>
-<input type="hidden" name="method" value="card">
+<input type="hidden" name="method" value="card">${totalField(cardTotal(shown))}
 <div class="card-fields">${FIELDS.map(
     ([name, word, autocomplete]) =>
       html`<div class="field ${name}"><label class="label" for="card-${name}">${text(shown, word)}</label><div class="box"><input id="card-${name}" type="text" readonly autocomplete="${autocomplete}" aria-describedby="card-fault"></div></div>`,
   )}</div>
 <p class="fault" id="card-fault" role="alert" hidden></p>
 <p class="help">${text(shown, 'card_note', { network })}</p>
-<button class="button" disabled>${text(shown, 'pay', { amount: cardTotal(shown) })}</button></form>
+<button class="button" disabled>${text(shown, 'pay', { amount: money(shown, cardTotal(shown)) })}</button></form>
 <p class="soft" role="status" data-card-status data-loading="${text(shown, 'card_loading')}"></p>
 ${otherWay(shown)}</section>`;
 }
 
-function cardTotal(shown: Shown): string {
-  const { offers, payment } = shown.view;
-  const total = offers.find(({ method }) => method === 'card')?.totalMinor ?? payment.total_minor;
-  return money(shown, total);
+function cardTotal({ view: { offers, payment } }: Shown): bigint {
+  return offers.find(({ method }) => method === 'card')?.totalMinor ?? payment.total_minor;
 }
 
 function otherWay(shown: Shown): Html {

@@ -13,7 +13,7 @@ import type { Offer } from '../usecases/checkout-read.ts';
 import { countryText, spanText } from './amounts.ts';
 import { accountChoice } from './bank.ts';
 import { dialCode } from './phone.ts';
-import { field, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
+import { field, money, noticeOf, pathOf, returnLink, type Shown, text, totalField } from './shown.ts';
 
 /** The page on which the customer chooses and pays: what is paid, and how. */
 export function chooseMain(shown: Shown): Html {
@@ -60,7 +60,7 @@ function badges(shown: Shown, method: SubmittedMethod): Piece {
 function panel(shown: Shown, offer: Offer): Html {
   const step = offer.method === 'card' ? 'card' : 'pay';
   return html`<form method="post" action="${pathOf(shown, step)}" data-once>
-<input type="hidden" name="method" value="${offer.method}">${fieldsOf(shown, offer)}
+<input type="hidden" name="method" value="${offer.method}">${totalField(offer.totalMinor)}${fieldsOf(shown, offer)}
 <button class="button">${buttonText(shown, offer)}</button></form>`;
 }
 

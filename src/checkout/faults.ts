@@ -74,6 +74,7 @@ const DETAILS: { readonly [code: string]: CheckoutWord } = {
   WALLET_CURRENCY: 'wallet_currency',
   AMOUNT_BELOW_MINIMUM: 'below',
   AMOUNT_ABOVE_MAXIMUM: 'above',
+  TOTAL_CHANGED: 'total_changed',
   RESENDS_USED: 'resends_used',
   CARD_DATA: 'card_data',
   METHOD_NOT_AVAILABLE: 'method_gone',
@@ -107,15 +108,16 @@ function valuesOf(language: Language, words: Words): { [name: string]: string } 
   for (const [name, value] of Object.entries(words)) values[name] = String(value);
   const { currency = '', currencies } = values;
   if (currencies !== undefined) values.currencies = currencies.toUpperCase();
-  const limit = values.minimum ?? values.maximum;
-  if (limit !== undefined && isCurrency(currency)) values.amount = limitText(language, limit, currency);
+  const amount = values.minimum ?? values.maximum ?? values.total;
+  if (amount !== undefined && isCurrency(currency)) values.amount = wordText(language, amount, currency);
   values.currency = currency.toUpperCase();
   return values;
 }
 
-function limitText(language: Language, limit: string, currency: Currency): string {
-  const money = parseAmount(limit, currency);
-  return money === undefined ? limit : amountText(language, money.minor, currency);
+/** An amount that a refusal names. */
+function wordText(language: Language, amount: string, currency: Currency): string {
+  const money = parseAmount(amount, currency);
+  return money === undefined ? amount : amountText(language, money.minor, currency);
 }
 
 function codeText(language: Language, { code, more }: Refusal): string {

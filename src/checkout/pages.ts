@@ -182,8 +182,8 @@ async function refusedStep(
   };
 }
 
-/** The hosted form is worth nothing more, or never was this payment's. */
-const SPENT: readonly string[] = ['FORM_CHANGED', 'FORM_USED', 'NO_CARD_FORM', 'OTHER_CARD_FORM'];
+/** The hosted form is worth nothing more, because it is bound to another total too, or never was this payment's. */
+const SPENT: readonly string[] = ['FORM_CHANGED', 'FORM_USED', 'NO_CARD_FORM', 'OTHER_CARD_FORM', 'TOTAL_CHANGED'];
 
 function isFormSpent({ more }: Refusal): boolean {
   return more.details?.some(({ code }) => SPENT.includes(code)) === true;

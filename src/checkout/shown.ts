@@ -66,6 +66,11 @@ export function field(given: Field): Html {
 ${fault === undefined ? undefined : faultLine(`${id}-fault`, fault)}${help === undefined ? undefined : html`<p class="help" id="${id}-help">${help}</p>`}</div>`;
 }
 
+/** The total that the form shows, in minor units: where another one would be taken, nothing is. */
+export function totalField(totalMinor: bigint): Html {
+  return html`<input type="hidden" name="total" value="${String(totalMinor)}">`;
+}
+
 export function faultLine(id: string, fault: string): Html {
   return html`<p class="fault" id="${id}">${sign()}<span>${fault}</span></p>`;
 }

@@ -112,6 +112,7 @@ export type DetailCode =
   | 'STATE'
   | 'AMOUNT_BELOW_MINIMUM'
   | 'AMOUNT_ABOVE_MAXIMUM'
+  | 'TOTAL_CHANGED'
   | 'UNKNOWN_PATH'
   | 'WRONG_METHOD'
   | 'BODY_TOO_LARGE'

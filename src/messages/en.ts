@@ -135,6 +135,7 @@ export const en = {
     STATE: 'The payment is in state {state}, which does not allow this step. Read its status before going on.',
     AMOUNT_BELOW_MINIMUM: 'The amount is too small. The least is {minimum} {currency}.',
     AMOUNT_ABOVE_MAXIMUM: 'The amount is too large. The most is {maximum} {currency}.',
+    TOTAL_CHANGED: 'The total has changed to {total} {currency} since it was shown. Show it, then submit again.',
     UNKNOWN_PATH: 'Nothing lives at this path. Check it against the documentation.',
     WRONG_METHOD: 'This path does not take that HTTP method. It takes: {options}.',
     BODY_TOO_LARGE: 'The body is too large. Send at most 256 KiB.',

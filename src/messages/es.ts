@@ -147,6 +147,7 @@ export const es = {
     STATE: 'El pago está en el estado {state}, que no permite este paso. Lea su estado antes de continuar.',
     AMOUNT_BELOW_MINIMUM: 'El importe es demasiado pequeño. El mínimo es {minimum} {currency}.',
     AMOUNT_ABOVE_MAXIMUM: 'El importe es demasiado grande. El máximo es {maximum} {currency}.',
+    TOTAL_CHANGED: 'El total ha cambiado desde que se mostró: ahora es {total} {currency}. Muéstrelo y envíe de nuevo.',
     UNKNOWN_PATH: 'No hay nada en esta ruta. Compárela con la documentación.',
     WRONG_METHOD: 'Esta ruta no admite ese método HTTP. Admite: {options}.',
     BODY_TOO_LARGE: 'El cuerpo es demasiado grande. Envíe como máximo 256 KiB.',

@@ -168,6 +168,8 @@ export const fr = {
     STATE: 'Le paiement est dans l’état {state}, qui ne permet pas cette étape. Lisez son état avant de poursuivre.',
     AMOUNT_BELOW_MINIMUM: 'Le montant est trop petit. Le minimum est de {minimum} {currency}.',
     AMOUNT_ABOVE_MAXIMUM: 'Le montant est trop grand. Le maximum est de {maximum} {currency}.',
+    TOTAL_CHANGED:
+      'Le total a changé depuis son affichage : il est de {total} {currency}. Affichez-le, puis soumettez de nouveau.',
     UNKNOWN_PATH: 'Rien ne se trouve à ce chemin. Comparez-le à la documentation.',
     WRONG_METHOD: 'Ce chemin ne prend pas cette méthode HTTP. Il prend : {options}.',
     BODY_TOO_LARGE: 'Le corps est trop grand. Envoyez au plus 256 Kio.',

@@ -134,6 +134,8 @@ export const ln = {
     STATE: 'Lifuti ezali na état {state}, oyo epesi nzela na etambe oyo te. Tanga état na yango liboso ya kokoba.',
     AMOUNT_BELOW_MINIMUM: 'Motango ya mbongo ezali moke mingi. Oyo ya moke koleka ezali {minimum} {currency}.',
     AMOUNT_ABOVE_MAXIMUM: 'Motango ya mbongo eleki monene. Oyo ya monene koleka ezali {maximum} {currency}.',
+    TOTAL_CHANGED:
+      'Total ebongwani nsima ya komonisama: ezali sikoyo {total} {currency}. Monisa yango, na nsima tinda lisusu.',
     UNKNOWN_PATH: 'Eloko moko te ezali na nzela oyo. Tala yango na documentation.',
     WRONG_METHOD: 'Nzela oyo endimaka méthode HTTP wana te. Endimaka: {options}.',
     BODY_TOO_LARGE: 'Body eleki monene. Ekoki koleka 256 KiB te.',

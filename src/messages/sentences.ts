@@ -160,6 +160,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   STATE: ['state'],
   AMOUNT_BELOW_MINIMUM: ['currency', 'minimum'],
   AMOUNT_ABOVE_MAXIMUM: ['currency', 'maximum'],
+  TOTAL_CHANGED: ['currency', 'total'],
   UNKNOWN_PATH: [],
   WRONG_METHOD: ['options'],
   BODY_TOO_LARGE: [],

@@ -103,6 +103,7 @@ export const zh = {
     STATE: '支付处于 {state} 状态，不允许进行此步骤。请先读取其状态再继续。',
     AMOUNT_BELOW_MINIMUM: '金额过小。最低为 {minimum} {currency}。',
     AMOUNT_ABOVE_MAXIMUM: '金额过大。最高为 {maximum} {currency}。',
+    TOTAL_CHANGED: '总额在显示之后已变为 {total} {currency}。请显示新的总额，然后重新提交。',
     UNKNOWN_PATH: '此路径下没有内容。请与文档核对。',
     WRONG_METHOD: '此路径不接受该 HTTP 方法。可接受：{options}。',
     BODY_TOO_LARGE: '请求体过大。最多可发送 256 KiB。',

@@ -6,6 +6,8 @@
  */
 
 import type { ProofType } from '../domain/file-type.ts';
+import { formatMinor } from '../domain/money.ts';
+import { refuseField } from '../domain/refusal.ts';
 import type { BrowserFacts, PaymentSubmitCommand, Submitted, SubmittedMethod } from '../domain/submission.ts';
 import type { PageView } from './checkout-read.ts';
 import type { CodeCalls } from './code-calls.ts';
@@ -22,6 +24,20 @@ export type PageFields = Pick<
   PaymentSubmitCommand,
   'wallet_number' | 'wallet_pin' | 'msisdn' | 'session_id' | 'bank_account_id'
 >;
+
+/**
+ * Refuses a total that is no longer the one that would be taken: until a method is chosen, its fee is the merchant's as it
+ * is now. `shown` is what the page's form says, in minor units; one of an earlier version says nothing. The merchant's
+ * settings were read once, with the page, and the submit takes those: between this look and the debit nothing can change.
+ *
+ * @throws Refusal 1101 `TOTAL_CHANGED`.
+ */
+export function requireShownTotal({ offers, payment }: PageView, method: SubmittedMethod, shown?: string): void {
+  const offer = offers.find((one) => one.method === method);
+  if (shown === undefined || offer === undefined || shown === String(offer.totalMinor)) return;
+  const { currency } = payment;
+  throw refuseField(1101, 'amount', 'TOTAL_CHANGED', { currency, total: formatMinor(offer.totalMinor, currency) });
+}
 
 /** Pays by the method that was chosen. @throws Refusal as a submit does. */
 export function payOnPage(

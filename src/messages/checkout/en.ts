@@ -54,6 +54,7 @@ export const en = {
   wallet_currency: 'This account is kept in {currency}. Use one in the currency of the payment.',
   below: 'This way of paying takes no less than {amount}. Choose another.',
   above: 'This way of paying takes no more than {amount}. Choose another.',
+  total_changed: 'The fee has changed, and nothing has been charged: check the new total of {amount}, then pay again.',
   wrong_code: 'This code is not right. Tries left: {left}.',
   code_old: 'This code has expired. Ask for a new one. Tries left: {left}.',
   tries_used: 'Too many tries. Wait {time}, then try again.',

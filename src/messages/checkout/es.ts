@@ -57,6 +57,7 @@ export const es = {
   wallet_currency: 'Esta cuenta está en {currency}. Use una en la moneda del pago.',
   below: 'Esta forma de pago no acepta menos de {amount}. Elija otra.',
   above: 'Esta forma de pago no acepta más de {amount}. Elija otra.',
+  total_changed: 'La comisión ha cambiado y no se ha cobrado nada: revise el nuevo total de {amount} y pague de nuevo.',
   wrong_code: 'Este código no es correcto. Intentos restantes: {left}.',
   code_old: 'Este código ha caducado. Pida uno nuevo. Intentos restantes: {left}.',
   tries_used: 'Demasiados intentos. Espere {time} e inténtelo de nuevo.',

@@ -56,6 +56,8 @@ export const fr = {
   wallet_currency: 'Ce compte est tenu en {currency}. Utilisez-en un dans la devise du paiement.',
   below: 'Ce moyen de paiement n’accepte pas moins de {amount}. Choisissez-en un autre.',
   above: 'Ce moyen de paiement n’accepte pas plus de {amount}. Choisissez-en un autre.',
+  total_changed:
+    'Les frais ont changé et rien n’a été débité : vérifiez le nouveau total de {amount}, puis payez de nouveau.',
   wrong_code: 'Ce code n’est pas juste. Essais restants : {left}.',
   code_old: 'Ce code a expiré. Demandez-en un nouveau. Essais restants : {left}.',
   tries_used: 'Trop d’essais. Attendez {time}, puis réessayez.',

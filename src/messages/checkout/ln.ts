@@ -56,6 +56,7 @@ export const ln = {
   wallet_currency: 'Konti oyo ezali na {currency}. Salela oyo ya mbongo ya kofuta.',
   below: 'Lolenge oyo endimaka na nse ya {amount} te. Pona mosusu.',
   above: 'Lolenge oyo endimaka koleka {amount} te. Pona mosusu.',
+  total_changed: 'Frais ebongwani mpe mbongo elongwe te: tala motango ya sika, {amount}, na nsima futa lisusu.',
   wrong_code: 'Code oyo ezali ya solo te. Mbala etikali: {left}.',
   code_old: 'Ntango ya code oyo eleki. Senga ya sika. Mbala etikali: {left}.',
   tries_used: 'Omeki mbala ebele. Zela {time}, na nsima meka lisusu.',

@@ -56,6 +56,7 @@ export const zh = {
   wallet_currency: '该账户的货币是 {currency}。请使用付款货币的账户。',
   below: '该付款方式不接受低于 {amount} 的金额。请选择其他方式。',
   above: '该付款方式不接受高于 {amount} 的金额。请选择其他方式。',
+  total_changed: '手续费已变更，尚未扣款：请核对新的总额 {amount}，然后重新付款。',
   wrong_code: '验证码不正确。剩余次数：{left}。',
   code_old: '验证码已过期。请获取新的验证码。剩余次数：{left}。',
   tries_used: '尝试次数过多。请等待 {time} 后重试。',
