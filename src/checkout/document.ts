@@ -17,7 +17,7 @@ export interface Frame {
   readonly title: string;
   /** Whose page it is; unknown on pages that belong to nobody. */
   readonly merchant: Merchant | undefined;
-  /** Where the language menu leads, without its query. */
+  /** Where this page is read by GET, and where the language menu leads; without its query. */
   readonly path: string;
   /** What that address has to keep. */
   readonly query?: Readonly<Record<string, string>>;
@@ -83,7 +83,7 @@ function guardHeaders({ network, posts }: Headers): { [name: string]: string } {
 }
 
 function documentOf(assets: Assets, frame: Frame): Html {
-  const { language, merchant, live, main } = frame;
+  const { language, merchant, live, main, path, query = {} } = frame;
   const name = merchant === undefined ? 'Mbongo' : merchant.name;
   const attributes = live === undefined ? undefined : html` data-state="${live.state}" data-version="${live.version}"`;
   return html`<!doctype html>
@@ -99,7 +99,7 @@ ${colourLink(merchant)}
 ${scripts(assets, frame.scripts ?? [], frame.foreignScript)}
 ${frame.reloads === undefined ? undefined : html`<noscript><meta http-equiv="refresh" content="${frame.reloads}"></noscript>`}
 </head>
-<body${attributes}>
+<body data-page="${addressOf(path, query)}"${attributes}>
 <a class="skip" href="#main">${checkoutText(language, 'skip')}</a>
 <header class="top"><div class="shop">${badge(merchant)}<span>${name}</span></div>
 ${languageMenu(language, frame)}</header>
@@ -147,10 +147,15 @@ function initials(name: string): string {
 function languageMenu(current: Language, { path, query = {} }: Pick<Frame, 'path' | 'query'>): Html {
   const links = LANGUAGES.map((one) => {
     const mark = one === current ? html` aria-current="true"` : undefined;
-    return html`<li><a href="${path}?${new URLSearchParams({ ...query, lang: one }).toString()}" lang="${one}" hreflang="${one}"${mark}>${LANGUAGE_NAMES[one]}</a></li>`;
+    return html`<li><a href="${addressOf(path, { ...query, lang: one })}" lang="${one}" hreflang="${one}"${mark}>${LANGUAGE_NAMES[one]}</a></li>`;
   });
   const label = checkoutText(current, 'language');
   return html`<nav class="languages" aria-label="${label}"><details><summary><span class="hush">${label}: </span>${LANGUAGE_NAMES[current]}</summary><ul>${links}</ul></details></nav>`;
+}
+
+function addressOf(path: string, query: Readonly<Record<string, string>>): string {
+  const text = new URLSearchParams(query).toString();
+  return text === '' ? path : `${path}?${text}`;
 }
 
 function lock(): Html {

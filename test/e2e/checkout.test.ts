@@ -305,6 +305,24 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('.receipt').waitFor();
   });
 
+  test('a card page that answered a form and comes back from the browser’s memory sends nothing again', async () => {
+    const page = await open('small', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
+    await page.locator('label[for=m-card]').click();
+    await page.locator('form[action$="/card"] button').click();
+    await page.locator('form[data-card] button:enabled').waitFor();
+    excused = /^4\d\d for .*\/pay$|status of 4\d\d/;
+    await page.evaluate('document.querySelector("form[data-card]").submit()');
+    await page.waitForURL(/\/pay$/);
+    await page.locator('form[data-card] button:enabled').waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.isNavigationRequest() && request.frame() === page.mainFrame()) asked.push(request.method());
+    });
+    await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))');
+    await page.waitForURL(/\/card$/);
+    expect(asked).toEqual(['GET']);
+  });
+
   test('without scripts the card page says what is needed', async () => {
     const { token } = await mint(world, merchant);
     const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });

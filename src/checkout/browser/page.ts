@@ -36,16 +36,15 @@ const LOAD_AT_MOST = 30_000;
 let leftAt = -LOAD_AT_MOST;
 
 /**
- * Loads the page's own address: the one with the ticket is left behind. To ask again while the answer is on its way
- * would begin anew, every second, and never end.
+ * Loads the page's own address, by GET: the one with the ticket is left behind, and what answered a form is not asked
+ * for by sending the form again. To ask again while the answer is on its way would begin anew, every second, and never
+ * end.
  */
 function load(): void {
   const now = performance.now();
   if (now - leftAt < LOAD_AT_MOST) return;
   leftAt = now;
-  const path = document.body.dataset.state?.replace(/\/state$/, '');
-  if (path === undefined) location.reload();
-  else location.replace(path);
+  location.replace(document.body.dataset.page ?? '');
 }
 
 /** The circle's circumference. */
