@@ -1,9 +1,10 @@
 /**
  * Bank transfers: the choice of an account, what to transfer where, and the form for the proof.
  *
- * Invariant: what the customer has to copy is shown exactly as the bank wants it, one value a line.
+ * Invariant: one value a line, and what is copied is what a bank's own field takes, whatever is shown beside it.
  */
 
+import { formatMinor } from '../domain/money.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import { momentText } from './amounts.ts';
@@ -39,17 +40,19 @@ export function proofMain(shown: Shown): Html {
 
 function facts(shown: Shown, account: BankAccount): Html {
   const { payment } = shown.view;
-  return html`<dl class="facts">${fact(shown, text(shown, 'amount'), money(shown, payment.total_minor))}
+  // A bank's field takes digits and a decimal point, no currency's sign and no blanks between thousands.
+  const plain = formatMinor(payment.total_minor, payment.currency);
+  return html`<dl class="facts">${fact(shown, text(shown, 'amount'), money(shown, payment.total_minor), plain)}
 ${fact(shown, text(shown, 'bank_name'), account.bank_name)}
 ${fact(shown, text(shown, 'bank_holder'), account.account_name)}
 ${fact(shown, text(shown, 'bank_number'), account.account_number)}
 ${account.iban === null ? undefined : fact(shown, 'IBAN', account.iban)}
 ${account.swift === null ? undefined : fact(shown, 'SWIFT / BIC', account.swift)}
 ${account.branch_city === null ? undefined : fact(shown, text(shown, 'bank_city'), account.branch_city)}
-${fact(shown, text(shown, 'bank_reference'), payment.customer_reference)}</dl>`;
+${fact(shown, text(shown, 'bank_reference'), payment.customer_reference)}</dl><p class="hush" role="status" data-copy-status></p>`;
 }
 
-/** A value, and a button that a script brings to life. */
-function fact(shown: Shown, name: string, value: string): Piece {
-  return html`<div><dt>${name}</dt><dd><span>${value}</span><button type="button" class="copy" data-copy="${value}" data-copied="${text(shown, 'copied')}" aria-label="${text(shown, 'copy')}: ${name}" hidden>${text(shown, 'copy')}</button></dd></div>`;
+/** A value, and a button that a script brings to life. `copied` is what the button copies, where it is not what is shown. */
+function fact(shown: Shown, name: string, value: string, copied = value): Piece {
+  return html`<div><dt>${name}</dt><dd><span>${value}</span><button type="button" class="copy" data-copy="${copied}" data-copied="${text(shown, 'copied')}" data-name="${name}" aria-label="${text(shown, 'copy')}: ${name}" hidden>${text(shown, 'copy')}</button></dd></div>`;
 }

@@ -241,6 +241,19 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.getByText('We have your proof').waitFor();
   });
 
+  test('what a transfer needs is copied by keyboard as a bank’s field takes it, and the copy is told', async () => {
+    const page = await open('small', (await host(world, merchant, { minted: { amount: '1234.50' } })).url);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.locator('label[for=m-bank_transfer]').click();
+    await page.locator('form:has([name=account]) button').click();
+    const amount = page.locator('.facts > div', { hasText: 'Amount' });
+    expect(await amount.locator('dd > span').textContent()).toBe('$1,259.19');
+    await tabTo(page, '[aria-label="Copy: Amount"]');
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').filter({ hasText: 'Copied: Amount' }).waitFor({ state: 'attached' });
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('1259.19');
+  });
+
   test('sums follow the chosen way where its fee differs', async () => {
     const dear = await world.merchant('Marché Virunga');
     const fees = [

@@ -127,12 +127,16 @@ function sendOnce(): void {
 function copyOnPress(): void {
   // Elsewhere the browser has no clipboard, and the buttons stay hidden.
   if (!isSecureContext) return;
+  const status = document.querySelector<HTMLElement>('[data-copy-status]');
   for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]')) {
     button.hidden = false;
     const label = button.textContent;
+    const { copied = '', name = '' } = button.dataset;
     button.addEventListener('click', () => {
       void navigator.clipboard.writeText(button.dataset.copy ?? '').then(() => {
-        button.textContent = button.dataset.copied ?? '';
+        button.textContent = copied;
+        // Who does not see the button hears which value it was.
+        if (status !== null) status.textContent = `${copied}: ${name}`;
         setTimeout(() => {
           button.textContent = label;
         }, 1_500);
