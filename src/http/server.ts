@@ -14,13 +14,16 @@ import type { Clock, Log, Metrics, Random, Secrets, Traces } from '../platform/p
 import { createBodyBudget } from './body-budget.ts';
 import { clientAddressReader } from './client-address.ts';
 import { addPreflights, isOpenToPages, PAGES_HEADERS } from './cors.ts';
+import { openDocsAssets } from './docs/assets.ts';
+import { isForReader, leadsToDocs, notFoundPage } from './docs/not-found.ts';
 import { badFraming, unknownPath, wrongMethod } from './envelope.ts';
 import {
   ANSWER_HEADERS,
-  type ExchangeParts,
   exchangeOf,
+  languageOfRequest,
   logExchange,
   newExchange,
+  noteFailure,
   refuse,
   requestIds,
 } from './exchange.ts';
@@ -35,7 +38,7 @@ import { hasOneHost } from './request-headers.ts';
 import { requestMetrics } from './request-metrics.ts';
 import { addTraces } from './request-traces.ts';
 import { fullPath, type Route } from './route.ts';
-import type { ServicePage } from './service-page.ts';
+import type { PageReply, ServicePage } from './service-page.ts';
 import { type Readiness, servicePages } from './service-pages.ts';
 import { answerClientError, answerLateBody, refuseExpectation } from './socket-errors.ts';
 import { createRoomMaker, SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts';
@@ -111,7 +114,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
   });
   const nextRequestId = requestIds(parts.random);
   const counted = requestMetrics(parts.metrics);
-  const pages = servicePages(parts);
+  const assets = openDocsAssets();
+  const pages = servicePages({ ...parts, assets });
   const methodsOf = methodFinder([
     ...parts.routes.map((route) => ({ method: route.method, path: fullPath(route) })),
     ...pages.map(({ path }) => ({ method: 'GET', path })),
@@ -149,7 +153,14 @@ export function createServer(parts: ServerParts): FastifyInstance {
   function fail(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
     const shown = parts.pages;
     if (shown !== undefined && isForPage(shown, request)) return failPage(parts, shown, request, reply, error);
+    if (error instanceof Refusal && isForReader(request, error)) return showReader(request, reply, error);
     return reply.send(refuse(parts, request, reply, error));
+  }
+
+  function showReader(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
+    if (leadsToDocs(request)) return reply.header('Vary', 'Accept').redirect('/docs', 302);
+    noteFailure(parts, request, refusal);
+    return sendPage(reply, notFoundPage(assets, languageOfRequest(request)));
   }
 
   app.server.maxConnections = sockets.connections;
@@ -229,7 +240,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const uploads = createUploadSlots();
   addRoutes(app, parts, { limits, addressOf, uploads, streams });
   addPreflights(app, parts.routes, (request, reply) => fail(request, reply, refuseUnrouted(request, reply, methodsOf)));
-  for (const page of pages) addPage(app, parts, page);
+  for (const page of pages) addPage(app, page, fail);
   if (parts.pages !== undefined) addPages(app, { ...parts, limits, addressOf, uploads }, parts.pages);
   return app;
 }
@@ -321,19 +332,26 @@ function refuseUnrouted(request: FastifyRequest, reply: FastifyReply, methodsOf:
   return wrongMethod(allowed);
 }
 
-function addPage(app: FastifyInstance, parts: ExchangeParts, page: ServicePage): void {
+function addPage(
+  app: FastifyInstance,
+  page: ServicePage,
+  fail: (request: FastifyRequest, reply: FastifyReply, error: unknown) => FastifyReply,
+): void {
   app.get(page.path, async (request, reply) => {
     if (request.exchange !== undefined) request.exchange.route = page.path;
     try {
-      const { status, type, body, headers } = await page.show(request);
-      return reply
-        .code(status)
-        .headers({ 'Content-Type': type, ...headers })
-        .send(body);
+      return sendPage(reply, await page.show(request));
     } catch (error) {
-      return reply.send(refuse(parts, request, reply, error));
+      return fail(request, reply, error);
     }
   });
+}
+
+function sendPage(reply: FastifyReply, { status, type, body, headers }: PageReply): FastifyReply {
+  return reply
+    .code(status)
+    .headers({ 'Content-Type': type, ...headers })
+    .send(body);
 }
 
 /** Finds which methods a path knows, joined for `Allow`; an empty text when it knows none. */
