@@ -140,6 +140,28 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('.receipt').waitFor();
   });
 
+  test('who reads in letters of twice the size gets them, and nothing has to be scrolled sideways', async () => {
+    const wallet = await world.wallet();
+    const page = await open('narrow', (await host(world, merchant)).url, { locale: 'ru-RU' });
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Page.enable');
+    await devtools.send('Page.setFontSizes', { fontSizes: { standard: 32 } });
+    const size = (selector: string) =>
+      page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).fontSize`);
+    expect([await size('body'), await size('h1'), await size('.help')]).toEqual(['32px', '44px', '30px']);
+    const beyond = (): Promise<number> =>
+      page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    for (const method of ['mobile_money', 'bank_transfer', 'wallet']) {
+      await page.locator(`label[for=m-${method}]`).click();
+      expect(await beyond(), method).toBe(0);
+    }
+    await page.fill('#wallet-number', wallet.number);
+    await page.fill('#wallet-pin', wallet.pin);
+    await page.keyboard.press('Enter');
+    await page.locator('.receipt').waitFor();
+    expect(await beyond(), 'receipt').toBe(0);
+  });
+
   test('the language menu opens, closes and chooses by keyboard', async () => {
     const page = await open('small', (await host(world, merchant)).url);
     await tabTo(page, '.languages summary');

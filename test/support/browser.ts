@@ -65,6 +65,7 @@ export interface Watched {
 }
 
 export const WINDOWS = {
+  narrow: { width: 320, height: 740 },
   small: { width: 360, height: 740 },
   phone: { width: 390, height: 844 },
   wide: { width: 1100, height: 760 },
