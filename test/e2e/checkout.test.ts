@@ -300,6 +300,8 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await expectUsable(page);
     await typeCard(page, '1234');
     await page.getByText('Check the card number.').waitFor();
+    // While the card was checked the button was off, and what is off keeps no focus.
+    expect(await page.evaluate('document.activeElement?.matches("form[data-card] button")')).toBe(true);
     await typeCard(page, '4508750015741019');
     await page.waitForURL(/\/cardnet\/acs\//);
     await page.locator('button').first().click();

@@ -70,6 +70,8 @@ function start(form: HTMLFormElement): void {
         // Our own form has no card in it: it only says that the network has one.
         if (update.status === 'ok') return form.submit();
         complain(update.status === 'fields_in_error' ? faultIn(update, words) : words.failed);
+        // The button was off meanwhile, and whoever had pressed it by keyboard would begin again at the top.
+        if (document.activeElement === document.body) button.focus();
       },
     },
   });
