@@ -5,7 +5,7 @@
 import { statesOf } from '../domain/machine.ts';
 import type { EventStatus, WebhookEvent } from '../domain/records.ts';
 import { DELIVERY } from '../domain/webhook.ts';
-import { OperatorError, requireMerchant } from '../usecases/operator.ts';
+import { OperatorError, requireMerchant, requireSpan } from '../usecases/operator.ts';
 import { replayEvent, replayRange } from '../usecases/webhook-replay.ts';
 import { rotateWebhookSecret } from '../usecases/webhook-secret-rotate.ts';
 import { readDuration, readTime, readWhole } from './options.ts';
@@ -64,10 +64,11 @@ export async function webhookReplay({ deps }: Tools, options: WebhookReplayOptio
     const replayed = await replayEvent(deps, merchantId, event);
     return { document: { replayed: 1, event: documentOf(replayed) }, lines: [`${replayed.id} is sent again now.`] };
   }
+  const span = { from: readTime(from ?? ''), to: to === undefined ? deps.clock.now() : readTime(to) };
+  requireSpan(span, ', or before now without it');
   const replayed = await replayRange(deps, {
+    ...span,
     merchantId,
-    from: readTime(from ?? ''),
-    to: to === undefined ? deps.clock.now() : readTime(to),
     status: status === undefined ? undefined : requireStatus(status),
   });
   return { document: { replayed }, lines: [`${replayed} events are sent again now.`] };

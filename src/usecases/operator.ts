@@ -153,6 +153,11 @@ export function requireAmountOrZero(text: string, currency: Currency, noun = 'am
   return /^0(\.0+)?$/.test(text) ? 0n : requireAmount(text, currency, noun);
 }
 
+/** Refuses a span that runs backwards or holds no time: nothing is what it would always find. */
+export function requireSpan({ from, to }: { readonly from: number; readonly to: number }, unsaid = ''): void {
+  if (from >= to) throw new OperatorError(`--from must be before --to${unsaid}`);
+}
+
 /** Refuses a grace that is no whole number of milliseconds from 0 up to 30 days. */
 export function requireGrace(ms: number): void {
   if (!Number.isSafeInteger(ms) || ms < 0 || ms > 30 * 24 * 60 * 60_000) {

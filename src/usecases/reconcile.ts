@@ -9,7 +9,7 @@ import type { Currency } from '../domain/currency.ts';
 import type { Attempt, AttemptStatus } from '../domain/records.ts';
 import type { UpstreamSpan } from '../store/upstream-span.ts';
 import type { Deps } from './deps.ts';
-import { OperatorError } from './operator.ts';
+import { OperatorError, requireSpan } from './operator.ts';
 
 /** What a statement says became of a try. */
 export type StatementStatus = 'paid' | 'not_paid' | 'open';
@@ -174,7 +174,7 @@ function spanOf(statement: Statement, { first, last }: Looked): { from: number; 
   if (from === undefined || to === undefined) {
     throw new OperatorError('the statement has no dates: say which span it is of with --from and --to');
   }
-  if (from >= to) throw new OperatorError('--from must be before --to');
+  requireSpan({ from, to });
   return { from, to };
 }
 
