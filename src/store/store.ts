@@ -35,7 +35,7 @@ export interface Store extends Nouns {
   commit(change: Change): Promise<Outcome>;
   /** Makes the plans of all reads; for whoever is about to serve (see `Readers.plan`). */
   plan(): Promise<void>;
-  /** Resolves when the database answers. @throws StoreUnavailable when it does not */
+  /** Resolves when the database takes changes. @throws StoreUnavailable when it is away, StoreRefused when it takes none */
   ping(): Promise<void>;
   /** The database's own time in milliseconds, to compare clocks with; nothing that is stored comes from it. */
   time(): Promise<number>;
@@ -130,7 +130,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     commit: (change) => committer.commit(change),
     plan: () => readers.plan(),
     ping: async () => {
-      await readers.query(PING, [], []);
+      await readers.query(WRITABLE, [], []);
     },
     time: async () => {
       const [row] = await readers.query(TIME, TIME_COLUMNS, []);
@@ -172,6 +172,8 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
 const LIST_LIMIT_MS = 10_000;
 
 const PING = { name: 'ping', text: 'select' };
+/** Locks no row. A standby, and a server that has been set to read-only, refuse it, as they would a commit. */
+const WRITABLE = { name: 'writable', text: 'select from setting where false for update' };
 const TIME_COLUMNS = columnList({ at: 'timestamptz' });
 const TIME = { name: 'time', text: 'select clock_timestamp()' };
 

@@ -1,0 +1,46 @@
+/**
+ * `/health/ready` on a database that answers and takes no changes: a primary that has become a standby, or read-only.
+ */
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openWorld, type World } from '../support/world.ts';
+
+let world: World;
+let client: pg.Client;
+
+beforeAll(async () => {
+  world = await openWorld();
+  client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+});
+
+afterAll(async () => {
+  await client.end();
+  await world.close();
+});
+
+/** From its next connections on, and it has no others: as a server that fails over does. */
+async function makeReadOnly(value: 'on' | 'off'): Promise<void> {
+  await client.query('set default_transaction_read_only = off');
+  await client.query(`alter database ${client.database} set default_transaction_read_only = ${value}`);
+  await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
+where datname = current_database() and application_name like 'mbongo %' and pid <> pg_backend_pid()`);
+}
+
+async function readiness(): Promise<readonly [number, unknown]> {
+  const answer = await fetch(`${world.url}/health/ready`);
+  return [answer.status, await answer.json()];
+}
+
+const READY = [200, { status: 'ready', checks: { database: true, accepting: true } }];
+
+test('a gateway that cannot commit is not ready, and is again as soon as it can', async () => {
+  expect(await readiness()).toEqual(READY);
+  await makeReadOnly('on');
+  expect(await readiness()).toEqual([503, { status: 'not_ready', checks: { database: false, accepting: true } }]);
+  expect((await fetch(`${world.url}/health`)).status).toBe(200);
+  // The connections stay: those that were opened to a server without changes are given up by themselves.
+  await client.query(`alter database ${client.database} set default_transaction_read_only = off`);
+  const again = [await readiness(), await readiness(), await readiness()];
+  expect(again.at(-1)).toEqual(READY);
+});
