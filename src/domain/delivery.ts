@@ -35,11 +35,11 @@ export function releaseDelivery(
 ): { readonly change?: Change; readonly answer: Released } {
   const amountMinor = heldShare(payment, refunds);
   if (payment.released_at !== null) return { answer: { payment, amountMinor, releasedAt: payment.released_at } };
+  if (payment.status !== 'approved') throw refuseState(payment);
   if (payment.delivery_behaviour !== 'delayed_delivery') {
     const details = [{ field: 'transaction_id', code: 'NOT_DELAYED' }] as const;
     throw new Refusal(1205, { transactionId: payment.id, words: { state: payment.status }, details });
   }
-  if (payment.status !== 'approved') throw refuseState(payment);
   const { shard, id, version, merchant_id, currency } = payment;
   const transfer: Transfer = {
     shard,

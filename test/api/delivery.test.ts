@@ -98,11 +98,14 @@ describe('a release', () => {
     const merchant = await world.merchant();
     const direct = await paid(merchant, {});
     const open = await collect(world, merchant, { body: LATER });
+    const unpaid = await collect(world, merchant);
     await expectNothingWritten(world, async () => {
       expectRefusal(await release(merchant, direct.transaction_id), 409, '1205', 'NOT_DELAYED');
       const early = await release(merchant, open.transaction_id);
       expectRefusal(early, 409, '1205', 'STATE');
       expect(early.json.transaction_id).toBe(open.transaction_id);
+      // Nothing of it is available: it has not been paid.
+      expectRefusal(await release(merchant, unpaid.transaction_id), 409, '1205', 'STATE');
     });
     await expect(releaseForOperator(world.gateway.deps, direct.transaction_id)).rejects.toThrow('nothing is held');
     await expect(releaseForOperator(world.gateway.deps, 'txn_x')).rejects.toThrow('no transaction id');
