@@ -134,6 +134,7 @@ function decideReplay(deps: ReplayDeps, event: WebhookEvent) {
   return { change: { updates: [again.update] }, answer: again.event } satisfies Decision<WebhookEvent>;
 }
 
-function refuseReplay({ status }: WebhookEvent, code: 'NO_TARGET' | 'ARCHIVED_EVENT'): Refusal {
-  return new Refusal(1205, { words: { state: status }, details: [{ field: 'id', code }] });
+function refuseReplay(event: WebhookEvent, code: 'NO_TARGET' | 'ARCHIVED_EVENT'): Refusal {
+  const details = [{ field: 'id', code }] as const;
+  return new Refusal(1205, { transactionId: event.transaction_id, words: { state: event.status }, details });
 }

@@ -228,9 +228,11 @@ describe('a replay', () => {
 
   test('is refused for what was made without a notify_url (1205)', async () => {
     const merchant = await world.merchant();
-    const { event } = await pay(merchant);
+    const { transaction, event } = await pay(merchant);
     await rowsOf(world, `update webhook_event set status = 'no_target', url = null where id = $1`, [event]);
-    expectRefusal(await ask('POST', `/${event}/replay`, merchant), 409, '1205', 'NO_TARGET');
+    const answer = await ask('POST', `/${event}/replay`, merchant);
+    expectRefusal(answer, 409, '1205', 'NO_TARGET');
+    expect(answer.json.transaction_id).toBe(transaction);
     expect((await ask('GET', `/${event}`, merchant)).json).toMatchObject({ url: null, next_at: null });
   });
 });
