@@ -23,6 +23,24 @@ describe('the caller’s address', () => {
     expect(read(undefined, '192.0.2.1')).toBe('');
   });
 
+  it.each([
+    ['203.0.113.7:51234', '203.0.113.7'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['2001:db8::443', '2001:db8::443'],
+  ])('is read from %s, as some proxies write it', (entry, address) => {
+    expect(read('10.0.0.1', entry)).toBe(address);
+    expect(read('10.0.0.1', `192.0.2.99, ${entry}, 10.0.0.2:8080`)).toBe(address);
+    expect(read('203.0.113.5', entry)).toBe('203.0.113.5');
+  });
+
+  it.each(['203.0.113.7:', '203.0.113.7:x', '203.0.113.7:70000', '[203.0.113.7]:1', '[2001:db8::1', '51234:1', '[]:1'])(
+    'is not read from %s',
+    (entry) => {
+      expect(read('10.0.0.1', entry)).toBe('10.0.0.1');
+    },
+  );
+
   it('cannot be chosen by the client', () => {
     expect(read('10.0.0.1', '192.0.2.99, 203.0.113.5')).toBe('203.0.113.5');
     expect(read('10.0.0.1', '192.0.2.99, 203.0.113.5, 10.0.0.2')).toBe('203.0.113.5');

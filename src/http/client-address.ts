@@ -29,8 +29,8 @@ export function clientAddressReader(
     // Each proxy appends whom it heard from: read from the right, as long as the writer is trusted.
     const hops = forwardedFor.slice(-2_000).split(',');
     for (let hop = hops.pop(); hop !== undefined && trusted(address); hop = hops.pop()) {
-      const named = hop.trim();
-      if (parseAddress(named) === undefined) break;
+      const named = addressIn(hop.trim());
+      if (named === undefined) break;
       address = named;
     }
     return address;
@@ -43,6 +43,20 @@ export function addressKey(text: string): string {
   if (address === undefined) return text.slice(0, 64);
   if (address instanceof ipaddr.IPv4) return address.toString();
   return address.parts.slice(0, 4).join(':');
+}
+
+const V4_WITH_PORT = /^([0-9.]+):([0-9]{1,5})$/;
+const V6_IN_BRACKETS = /^\[([^\]]+)\](?::([0-9]{1,5}))?$/;
+const LAST_PORT = 65_535;
+
+/** The address in an entry of X-Forwarded-For. Some proxies write the port behind it, and then IPv6 in brackets. */
+function addressIn(entry: string): string | undefined {
+  const [, v4, v4Port] = V4_WITH_PORT.exec(entry) ?? [];
+  const [, v6, v6Port] = V6_IN_BRACKETS.exec(entry) ?? [];
+  if (Number(v4Port ?? v6Port ?? 0) > LAST_PORT) return undefined;
+  if (v4 !== undefined) return ipaddr.IPv4.isValidFourPartDecimal(v4) ? v4 : undefined;
+  if (v6 !== undefined) return ipaddr.IPv6.isValid(v6) ? v6 : undefined;
+  return parseAddress(entry) === undefined ? undefined : entry;
 }
 
 function parseAddress(text: string): Address | undefined {
