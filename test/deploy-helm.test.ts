@@ -132,6 +132,23 @@ describe('templates', () => {
     expect(job).not.toMatch(/configMapRef|serviceAccountName|volumes:/);
   });
 
+  test('every variable can be given: from the Secret, or as a plain one, but for the fixed', () => {
+    const config = `${readText('src/config.ts')}${readText('src/config-upstreams.ts')}`;
+    const read = [...config.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'/g)].map(([, name = '']) => name);
+    const exported = readText('docs/operating.md').match(/OTEL_(?:EXPORTER_OTLP|BSP)_[A-Z_]*[A-Z]/g) ?? [];
+    const plain = [...read, ...exported].filter((name) => !/^DATABASE_URL$|(KEY|TOKEN|SECRET|PASSWORD)$/.test(name));
+    const refused = plain.filter((name) => {
+      const { [name]: given = 'text', ...more } = asTree(filled().config);
+      return !valid.Check(filled({ config: { ...more, [name]: given } }));
+    });
+    expect([plain.includes('OTEL_BSP_MAX_QUEUE_SIZE'), refused]).toEqual([true, []]);
+    for (const name of ['api.yaml', 'worker.yaml']) {
+      const template = readText(`${CHART}/templates/${name}`);
+      expect([template.includes('configMapRef:'), template.includes('secretRef:')]).toEqual([true, true]);
+    }
+    expect(readText(`${CHART}/templates/configmap.yaml`)).toContain('CARRIER_ROUTES: /etc/mbongo/');
+  });
+
   test('ports and variables are those of the program', () => {
     const ports = (name: string) => [...readText(`${CHART}/templates/${name}`).matchAll(/containerPort: (\d+)/g)];
     expect(ports('api.yaml').map(([, port]) => port)).toEqual(['8080']);

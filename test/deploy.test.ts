@@ -43,6 +43,8 @@ const VARIABLES = new Set(
     /(?<=')(?:[A-Z]+(?:_[A-Z]+)+|HOST|PORT)(?=')/g,
   ),
 );
+/** What the exporter of traces reads itself, as docs/operating.md names it. */
+const EXPORTER = new Set(readText('docs/operating.md').match(/OTEL_(?:EXPORTER_OTLP|BSP)_[A-Z_]*[A-Z]/g));
 /** What the recipe of the image and the sandbox networks read besides. */
 const OTHERS = new Set(['NODE_ENV', 'NODE_OPTIONS', 'GATEWAY_URL', 'SANDBOX_HOST', 'SANDBOX_PORT']);
 const SECRET = /(KEY|TOKEN|SECRET|PASSWORD)$/;
@@ -129,7 +131,9 @@ test('every variable that is set is read by the configuration', () => {
     [...text.matchAll(/^(?:Environment=)?([A-Z_]+)=/gm)].map(([, name = '']) => name),
   );
   expect(VARIABLES).toContain('DATABASE_URL');
-  const unknown = [...ofImage, ...ofCompose, ...ofUnits].filter((name) => !VARIABLES.has(name) && !OTHERS.has(name));
+  const unknown = [...ofImage, ...ofCompose, ...ofUnits].filter(
+    (name) => ![VARIABLES, EXPORTER, OTHERS].some((known) => known.has(name)),
+  );
   expect(unknown).toEqual([]);
 });
 
@@ -157,13 +161,33 @@ test.each(['api', 'worker'])('the unit of the %s is started again until the data
   expect(unit).toMatch(/^Wants=.*mbongo-migrate\.service$/m);
 });
 
-test('every variable of the configuration reaches the gateway of the compose file', () => {
-  const own = new Set(['HOST', 'PORT', 'DATA_DIR', 'SANDBOX_PORT', 'CARRIER_ROUTES', 'DRAIN_MS', 'WORKER_PORT']);
+test('every variable of the configuration and of the exporter reaches the gateway of the compose file', () => {
+  const own = new Set(['HOST', 'PORT', 'DATA_DIR', 'SANDBOX_PORT', 'DRAIN_MS', 'WORKER_PORT']);
   const { api, worker } = compose.services;
+  expect([...EXPORTER].sort()).toContain('OTEL_EXPORTER_OTLP_HEADERS');
   for (const service of [api, worker]) {
     const given = new Set(Object.keys(service?.environment ?? {}));
-    expect([...VARIABLES].filter((name) => !own.has(name) && !given.has(name))).toEqual([]);
+    expect([...VARIABLES, ...EXPORTER].filter((name) => !own.has(name) && !given.has(name))).toEqual([]);
   }
+});
+
+test('the file of carrier routes is where the gateway of the compose file looks for it', () => {
+  const { api, worker } = compose.services;
+  for (const service of [api, worker]) {
+    expect(service?.environment?.CARRIER_ROUTES).toMatch(
+      /^\$\{CARRIER_ROUTES:\+(\/etc\/mbongo\/carrier-routes\.json)\}$/,
+    );
+    expect(service?.volumes?.join()).toMatch(
+      /^\$\{CARRIER_ROUTES:-\/dev\/null\}:\/etc\/mbongo\/carrier-routes\.json:ro$/,
+    );
+  }
+});
+
+test('every variable of the configuration stands in the README', () => {
+  const readme = readText('README.md');
+  const blocks = ['MTN_MOMO_', 'CARDNET_'];
+  const named = (name: string) => readme.includes(`\`${name}\``) || blocks.some((block) => name.startsWith(block));
+  expect([...VARIABLES].filter((name) => !named(name))).toEqual([]);
 });
 
 test('the compose file asks for what .env.example names, and no secret has a default', () => {
