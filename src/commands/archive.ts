@@ -6,7 +6,7 @@
 
 import type { Month } from '../store/archive-months.ts';
 import { dropArchived, listArchive, requireArchived, runArchive } from '../usecases/archive-run.ts';
-import { OperatorError } from '../usecases/operator.ts';
+import { OperatorError, UsageError } from '../usecases/operator.ts';
 import { type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
@@ -68,11 +68,10 @@ export async function archiveDrop({ deps }: Tools, { month, yes }: DropOptions):
 
 /** Whole months such as `13m`, or years such as `2y`. */
 function readMonths(text: string | undefined): number {
-  if (text === undefined)
-    throw new OperatorError('say since when it must have been final, for example --older-than 13m');
+  if (text === undefined) throw new UsageError('say since when it must have been final, for example --older-than 13m');
   const match = /^([0-9]{1,3})([my])$/.exec(text);
   if (match === null) {
-    throw new OperatorError(`${JSON.stringify(text)} is no age: write it like 13m for months or 2y for years`);
+    throw new UsageError(`${JSON.stringify(text)} is no age: write it like 13m for months or 2y for years`);
   }
   return Number(match[1]) * (match[2] === 'y' ? 12 : 1);
 }

@@ -11,7 +11,7 @@ import { maskPhone } from '../domain/phone.ts';
 import type { Attempt } from '../domain/records.ts';
 import { bookLateMoney, requireLate } from '../usecases/attempt-book.ts';
 import { decideAttempt, requireAttempt, requireDecidable } from '../usecases/attempt-decide.ts';
-import { OperatorError } from '../usecases/operator.ts';
+import { OperatorError, UsageError } from '../usecases/operator.ts';
 import { readWhole } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
 import { thisUser } from './this-user.ts';
@@ -78,7 +78,7 @@ export async function attemptSettle(
   options: AttemptSettleOptions,
 ): Promise<Output> {
   const { paid, notPaid, providerReference = null, by = thisUser(), why = null, yes } = options;
-  if (paid === notPaid) throw new OperatorError('say how it ended: --paid, or --not-paid');
+  if (paid === notPaid) throw new UsageError('say how it ended: --paid, or --not-paid');
   if (yes !== true) {
     const attempt = await requireAttempt(deps, attemptId);
     requireDecidable(attempt, deps.clock.now());

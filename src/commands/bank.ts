@@ -5,7 +5,7 @@
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { addBankAccount } from '../usecases/bank-add.ts';
 import { closeBankAccount } from '../usecases/bank-close.ts';
-import { OperatorError, requireCurrency, requireMerchant } from '../usecases/operator.ts';
+import { requireCurrency, requireMerchant, UsageError } from '../usecases/operator.ts';
 import { type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
@@ -77,12 +77,12 @@ async function readIban(text: string): Promise<string> {
   const { electronicFormatIBAN, isValidIBAN } = await import('ibantools');
   const iban = electronicFormatIBAN(text);
   if (iban !== null && isValidIBAN(iban)) return iban;
-  throw new OperatorError('that is no IBAN: check its letters and digits');
+  throw new UsageError('that is no IBAN: check its letters and digits');
 }
 
 async function readBic(text: string): Promise<string> {
   const { isValidBIC } = await import('ibantools');
   const bic = text.replaceAll(' ', '').toUpperCase();
   if (isValidBIC(bic)) return bic;
-  throw new OperatorError('that is no SWIFT code (BIC): it has 8 or 11 letters and digits, like ABCDCDKI');
+  throw new UsageError('that is no SWIFT code (BIC): it has 8 or 11 letters and digits, like ABCDCDKI');
 }

@@ -28,13 +28,15 @@ function environmentOf(around: Surroundings): NodeJS.ProcessEnv {
 export async function bench(around: Surroundings, args: readonly string[], program: string = BENCH): Promise<number> {
   if (!existsSync(program)) {
     const way = 'take the sources, and say `npm run bench` there';
-    printError(around, new OperatorError(`the bench is not part of this installation: ${way}`), false);
-    return 1;
+    return printError(around, new OperatorError(`the bench is not part of this installation: ${way}`), false);
   }
   if (around.env.GATEWAY_MODE === 'production') {
     const way = 'run it on a machine of its own, without GATEWAY_MODE';
-    printError(around, new OperatorError(`the bench makes and drops databases, and loads the server: ${way}`), false);
-    return 1;
+    return printError(
+      around,
+      new OperatorError(`the bench makes and drops databases, and loads the server: ${way}`),
+      false,
+    );
   }
   const child = spawn(process.execPath, [program, ...args], { stdio: 'inherit', env: environmentOf(around) });
   // It puts away what it has started: wait for it. A terminal tells both of Ctrl+C; whoever ends this process by its id, this one.

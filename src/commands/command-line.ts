@@ -8,14 +8,13 @@
 import { Command, CommanderError, Option } from 'commander';
 import { TRAFFIC_LIMITS } from '../domain/traffic-limit.ts';
 import { addArchiveCommands } from './archive-verbs.ts';
-import { printError, type Surroundings } from './output.ts';
+import { printError, type Surroundings, WRONGLY_ASKED } from './output.ts';
 import { addPayoutCommands } from './payout-verbs.ts';
 import { addRefundCommands } from './refund-verbs.ts';
 import { type Role, readProcesses } from './serve-processes.ts';
 import type { AddVerb, AddVerbOf } from './verb.ts';
 import type { WebhookListenOptions } from './webhook-listen.ts';
 
-const USAGE = 2;
 const LIMIT_NAMES = Object.keys(TRAFFIC_LIMITS).join(', ');
 
 /** Runs a command line; `argv` is without the program's name. Returns the exit status. */
@@ -30,8 +29,7 @@ export async function runCommandLine(argv: readonly string[], around: Surroundin
     return status;
   } catch (error) {
     if (error instanceof CommanderError) return usageStatus(error, around, json);
-    printError(around, error, json);
-    return 1;
+    return printError(around, error, json);
   }
 }
 
@@ -41,7 +39,7 @@ function usageStatus(error: CommanderError, around: Surroundings, json: boolean)
   const help = error.code === 'commander.help';
   const message = help ? 'say what to do: see `mbongo --help`' : error.message.replace(/^error: /, '');
   printError(around, new Error(message), json);
-  return USAGE;
+  return WRONGLY_ASKED;
 }
 
 type Ended = (status: number) => void;

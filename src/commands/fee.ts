@@ -6,11 +6,11 @@ import { formatMinor } from '../domain/money.ts';
 import type { FeeRule, Merchant } from '../domain/records.ts';
 import { removeFee, setFee } from '../usecases/fee-set.ts';
 import {
-  OperatorError,
   requireAmount,
   requireAmountOrZero,
   requireCurrency,
   requireMerchant,
+  UsageError,
 } from '../usecases/operator.ts';
 import { requireFeeMethod } from './options.ts';
 import { type Output, table } from './output.ts';
@@ -34,10 +34,10 @@ export async function feeSet({ deps }: Tools, options: FeeSetOptions): Promise<O
   const { rate, fixed, min, max, remove } = options;
   if (remove === true) {
     const said = [rate, fixed, min, max].some((part) => part !== undefined);
-    if (said) throw new OperatorError('--remove takes the whole fee away: say no rate or amount with it');
+    if (said) throw new UsageError('--remove takes the whole fee away: say no rate or amount with it');
     return outputOf(await removeFee(deps, place));
   }
-  if (rate === undefined) throw new OperatorError('say the --rate in per cent, like 2.5, or --remove');
+  if (rate === undefined) throw new UsageError('say the --rate in per cent, like 2.5, or --remove');
   const merchant = await setFee(deps, {
     ...place,
     rate,

@@ -11,7 +11,7 @@ import { setBrand } from '../usecases/merchant-brand.ts';
 import { createMerchant } from '../usecases/merchant-create.ts';
 import { type MerchantSettingsChange, setMerchant } from '../usecases/merchant-set.ts';
 import { setMerchantStatus } from '../usecases/merchant-status.ts';
-import { OperatorError, requireAmount, requireCurrency } from '../usecases/operator.ts';
+import { OperatorError, requireAmount, requireCurrency, UsageError } from '../usecases/operator.ts';
 import {
   readAmounts,
   readCounts,
@@ -69,7 +69,7 @@ export interface MerchantSetOptions {
 
 export async function merchantSet({ deps }: Tools, options: MerchantSetOptions): Promise<Output> {
   const wanted = readChange(options);
-  if (Object.keys(wanted).length === 0) throw new OperatorError('say what to set: see `mbongo merchant set --help`');
+  if (Object.keys(wanted).length === 0) throw new UsageError('say what to set: see `mbongo merchant set --help`');
   return outputOf(await setMerchant(deps, options.merchant, wanted));
 }
 
@@ -85,10 +85,10 @@ export interface MerchantPayoutsOptions {
 export async function merchantPayouts({ deps }: Tools, options: MerchantPayoutsOptions): Promise<Output> {
   const { hour, timeZone, approvalFrom, currency } = options;
   if ((approvalFrom === undefined) !== (currency === undefined)) {
-    throw new OperatorError('an approval goes with its currency: --approval-from 500.00 --currency usd');
+    throw new UsageError('an approval goes with its currency: --approval-from 500.00 --currency usd');
   }
   if (hour === undefined && timeZone === undefined && approvalFrom === undefined) {
-    throw new OperatorError('say what to set: see `mbongo merchant payouts --help`');
+    throw new UsageError('say what to set: see `mbongo merchant payouts --help`');
   }
   const merchant = await setMerchant(deps, options.merchant, {
     ...(hour === undefined ? {} : { payout_hour: hour === 'default' ? null : readWhole(hour, 'hour', 0, 23) }),
@@ -110,7 +110,7 @@ function readApproval(text: string, currency: Currency): readonly [Currency, big
 async function requireZone(text: string): Promise<string> {
   const { calendar } = await import('../platform/calendar.ts');
   if (calendar.isZone(text)) return text;
-  throw new OperatorError(`${JSON.stringify(text)} is no time zone: write it like Africa/Kinshasa, or UTC`);
+  throw new UsageError(`${JSON.stringify(text)} is no time zone: write it like Africa/Kinshasa, or UTC`);
 }
 
 export interface MerchantBrandOptions {
@@ -123,7 +123,7 @@ export interface MerchantBrandOptions {
 export async function merchantBrand({ deps }: Tools, options: MerchantBrandOptions): Promise<Output> {
   const { colour, logo } = options;
   if (colour === undefined && logo === undefined) {
-    throw new OperatorError('say what to set: --colour, --logo or --no-logo');
+    throw new UsageError('say what to set: --colour, --logo or --no-logo');
   }
   const merchant = await setBrand(deps, options.merchant, {
     ...(colour === undefined ? {} : { colour: colour === 'default' ? null : colour }),

@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import type { Currency } from '../domain/currency.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { FeeRule, PaymentMethod, PayoutFeeMethod } from '../domain/records.ts';
-import { OperatorError, requireAmount, requireCurrency } from '../usecases/operator.ts';
+import { requireAmount, requireCurrency, UsageError } from '../usecases/operator.ts';
 
 const UNITS: { readonly [unit: string]: number } = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -14,7 +14,7 @@ const UNITS: { readonly [unit: string]: number } = { s: 1_000, m: 60_000, h: 3_6
 export function readDuration(text: string): number {
   if (text === '0') return 0;
   const match = /^([0-9]{1,6})([smhd])$/.exec(text);
-  if (match === null) throw new OperatorError(`${JSON.stringify(text)} is no duration: write it like 24h, 30m or 0`);
+  if (match === null) throw new UsageError(`${JSON.stringify(text)} is no duration: write it like 24h, 30m or 0`);
   return Number(match[1]) * (UNITS[match[2] ?? ''] ?? 0);
 }
 
@@ -25,7 +25,7 @@ export function readTime(text: string): number {
   const day = TIME.exec(text)?.[1];
   const at = day === undefined ? Number.NaN : Date.parse(text);
   if (Number.isNaN(at) || day === undefined || !isDay(day)) {
-    throw new OperatorError(`${JSON.stringify(text)} is no time: write it like 2026-03-01T08:00:00Z or 2026-03-01`);
+    throw new UsageError(`${JSON.stringify(text)} is no time: write it like 2026-03-01T08:00:00Z or 2026-03-01`);
   }
   return at;
 }
@@ -44,7 +44,7 @@ function isDay(day: string): boolean {
 export function readWhole(text: string, noun: string, from: number, to: number): number {
   const number = /^[0-9]{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (number >= from && number <= to) return number;
-  throw new OperatorError(`the ${noun} must be a whole number from ${from} to ${to}`);
+  throw new UsageError(`the ${noun} must be a whole number from ${from} to ${to}`);
 }
 
 /** Items between commas; `word` alone stands for none of them and gives null. */
@@ -60,12 +60,12 @@ export function readList(text: string, word: string): readonly string[] | null {
 export function readNetworks(text: string): readonly string[] | null {
   const list = readList(text, 'any');
   // Nobody could use it; what was meant is another list, or all.
-  if (list?.length === 0) throw new OperatorError('name at least one address or network, like 192.0.2.7; or any');
+  if (list?.length === 0) throw new UsageError('name at least one address or network, like 192.0.2.7; or any');
   for (const item of list ?? []) {
     const [address = '', prefix = '0', ...rest] = item.split('/');
     const most = isIP(address) === 4 ? 32 : 128;
     if (isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > most) {
-      throw new OperatorError(`${JSON.stringify(item)} is no address: write it like 192.0.2.7 or 10.0.0.0/8`);
+      throw new UsageError(`${JSON.stringify(item)} is no address: write it like 192.0.2.7 or 10.0.0.0/8`);
     }
   }
   return list;
@@ -96,7 +96,7 @@ export function readMethodLimits(text: string): ReadonlyMap<PaymentMethod, Retur
   const byMethod = new Map<PaymentMethod, ReturnType<typeof readLimits>>();
   for (const item of text.split(',')) {
     const colon = item.indexOf(':');
-    if (colon < 0) throw new OperatorError(`${JSON.stringify(item)} is no limit: write it like wallet:usd:1-5000`);
+    if (colon < 0) throw new UsageError(`${JSON.stringify(item)} is no limit: write it like wallet:usd:1-5000`);
     const method = requireMethod(item.slice(0, colon).trim());
     byMethod.set(method, new Map([...(byMethod.get(method) ?? []), ...readLimits(item.slice(colon + 1))]));
   }
@@ -108,7 +108,7 @@ export function requireMethod(text: string, also: readonly string[] = []): Payme
   const method = PAYMENT_METHODS.find((known) => known === text);
   if (method !== undefined) return method;
   const names = [...PAYMENT_METHODS, ...also].join(', ');
-  throw new OperatorError(`${JSON.stringify(text)} is no payment method: use one of ${names}`);
+  throw new UsageError(`${JSON.stringify(text)} is no payment method: use one of ${names}`);
 }
 
 const PAYOUT_FEES: readonly PayoutFeeMethod[] = ['payout_mobile_money', 'payout_wallet'];
@@ -122,9 +122,7 @@ export function requireFeeMethod(text: string): NonNullable<FeeRule['method']> {
 function readRange(item: string, currency: Currency, range: string): { min?: bigint; max?: bigint } {
   const [min = '', max, ...rest] = range.split(/\.\.|-/);
   if (max === undefined || rest.length > 0 || (min === '' && max === '')) {
-    throw new OperatorError(
-      `${JSON.stringify(item)} is no limit: write it like ${currency}:1-5000 or ${currency}:none`,
-    );
+    throw new UsageError(`${JSON.stringify(item)} is no limit: write it like ${currency}:1-5000 or ${currency}:none`);
   }
   return {
     ...(min === '' ? {} : { min: requireAmount(min, currency) }),
@@ -149,6 +147,6 @@ function readCurrencyPair(item: string): readonly [Currency, string] {
 
 function readPair(item: string): readonly [string, string] {
   const [name = '', value = '', ...rest] = item.trim().split(':');
-  if (rest.length > 0) throw new OperatorError(`${JSON.stringify(item)} says too much: write one name and one value`);
+  if (rest.length > 0) throw new UsageError(`${JSON.stringify(item)} says too much: write one name and one value`);
   return [name, value];
 }

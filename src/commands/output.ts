@@ -20,6 +20,9 @@ export interface Surroundings {
   writeError(text: string): void;
 }
 
+/** The exit status of a command that could not be carried out as it was asked, whatever the database holds. */
+export const WRONGLY_ASKED = 2;
+
 export function printOutput(to: Surroundings, output: Output, json: boolean): void {
   if (json) to.write(`${JSON.stringify(output.document)}\n`);
   else to.write(output.lines.map((line) => `${visible(line)}\n`).join(''));
@@ -30,10 +33,15 @@ function visible(line: string): string {
   return line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
 }
 
-/** One line, with `--json` one JSON document. Messages of this project's own errors hold no secrets. */
-export function printError(to: Surroundings, error: unknown, json: boolean): void {
+/**
+ * One line, with `--json` one JSON document. Messages of this project's own errors hold no secrets. Returns the exit
+ * status: `WRONGLY_ASKED`, or 1 when the command was not carried out.
+ */
+export function printError(to: Surroundings, error: unknown, json: boolean): number {
   const message = messageOf(error);
   to.writeError(json ? `${JSON.stringify({ error: true, message })}\n` : `mbongo: ${visible(message)}\n`);
+  // By its name: whoever only prints help loads no use case.
+  return error instanceof Error && error.name === 'UsageError' ? WRONGLY_ASKED : 1;
 }
 
 /** The first line of what an error says; an error that says nothing is named by its code. */

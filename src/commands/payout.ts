@@ -12,7 +12,7 @@ import { hasMore, totalsOf } from '../domain/payout-order.ts';
 import { maskPhone } from '../domain/phone.ts';
 import { payoutText } from '../messages/payout-text.ts';
 import { calendar } from '../platform/calendar.ts';
-import { OperatorError, requireMerchant } from '../usecases/operator.ts';
+import { OperatorError, requireMerchant, UsageError } from '../usecases/operator.ts';
 import { approvePayout, rejectPayout, requireWaiting } from '../usecases/payout-approve.ts';
 import { cancelPayout, requireCancellable } from '../usecases/payout-cancel.ts';
 import { type PayoutOperatorDeps, requireBatch, type Say } from '../usecases/payout-operate.ts';
@@ -163,7 +163,7 @@ function requireState(text: string): BatchState {
   const state = BATCH_STATES.find((known) => nameOf(known) === text);
   if (state !== undefined) return state;
   const names = BATCH_STATES.map(nameOf).join(', ');
-  throw new OperatorError(`${JSON.stringify(text)} is no status of a batch: use one of ${names}`);
+  throw new UsageError(`${JSON.stringify(text)} is no status of a batch: use one of ${names}`);
 }
 
 function nameOf(state: BatchState): string {

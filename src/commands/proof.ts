@@ -7,7 +7,7 @@ import { statesOf } from '../domain/machine.ts';
 import { formatMinor } from '../domain/money.ts';
 import { PROOF } from '../domain/proof.ts';
 import type { ProofStatus } from '../domain/transfer-records.ts';
-import { OperatorError, requireMerchant } from '../usecases/operator.ts';
+import { OperatorError, requireMerchant, UsageError } from '../usecases/operator.ts';
 import { approveProof, declineProof, type ProofDecided } from '../usecases/proof-decide.ts';
 import { listProofs, openProofFile, type ProofSeen, readProof } from '../usecases/proof-read.ts';
 import { readWhole } from './options.ts';
@@ -72,7 +72,7 @@ function requireStatus(text: string): ProofStatus {
   const statuses = statesOf(PROOF);
   const status = statuses.find((known) => known === text);
   if (status !== undefined) return status;
-  throw new OperatorError(`${JSON.stringify(text)} is no status of a proof: use one of ${statuses.join(', ')}`);
+  throw new UsageError(`${JSON.stringify(text)} is no status of a proof: use one of ${statuses.join(', ')}`);
 }
 
 /** A proof shows a customer's account: only the operator's own user may read it, and nothing is written over. */

@@ -9,7 +9,7 @@ import { formatMinor } from '../domain/money.ts';
 import type { Refund, RefundStatus } from '../domain/outgoing-records.ts';
 import { maskPhone } from '../domain/phone.ts';
 import { isByHand, REFUND, type RefundRows } from '../domain/refund.ts';
-import { OperatorError, requireId, requireMerchant } from '../usecases/operator.ts';
+import { OperatorError, requireId, requireMerchant, UsageError } from '../usecases/operator.ts';
 import { callOffRefund, executeRefund, type RefundSay, requireOpenRefund } from '../usecases/refund-decide.ts';
 import { requireRefund } from '../usecases/refund-read.ts';
 import { readWhole } from './options.ts';
@@ -104,7 +104,7 @@ function requireStatus(text: string): RefundStatus {
   const statuses = statesOf(REFUND);
   const status = statuses.find((known) => known === text);
   if (status !== undefined) return status;
-  throw new OperatorError(`${JSON.stringify(text)} is no status of a refund: use one of ${statuses.join(', ')}`);
+  throw new UsageError(`${JSON.stringify(text)} is no status of a refund: use one of ${statuses.join(', ')}`);
 }
 
 function describe(refund: Refund): string {

@@ -32,8 +32,7 @@ export async function supervise(around: Surroundings, role: Role, processes: num
     }
     return 0;
   } catch (error) {
-    printError(around, error, json);
-    return 1;
+    return printError(around, error, json);
   } finally {
     if (process.connected === true) process.disconnect();
   }

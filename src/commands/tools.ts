@@ -46,7 +46,6 @@ export async function report(around: Surroundings, json: boolean, run: () => Pro
     printOutput(around, output, json);
     return output.failed === true ? 1 : 0;
   } catch (error) {
-    printError(around, error, json);
-    return 1;
+    return printError(around, error, json);
   }
 }

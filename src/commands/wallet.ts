@@ -4,7 +4,7 @@
 
 import { formatMinor } from '../domain/money.ts';
 import type { WalletKind } from '../domain/records.ts';
-import { OperatorError, requireAmountOrZero, requireCurrency } from '../usecases/operator.ts';
+import { requireAmountOrZero, requireCurrency, UsageError } from '../usecases/operator.ts';
 import { creditWallet } from '../usecases/wallet-credit.ts';
 import { openWallet } from '../usecases/wallet-open.ts';
 import type { Output } from './output.ts';
@@ -49,5 +49,5 @@ async function readPhone(text: string): Promise<string> {
   const { default: parse } = await import('libphonenumber-js/max');
   const phone = parse(text);
   if (phone?.isValid() === true && text.trim().startsWith('+')) return phone.number;
-  throw new OperatorError('that is no phone number: write it in international form, like +243810000042');
+  throw new UsageError('that is no phone number: write it in international form, like +243810000042');
 }

@@ -51,7 +51,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   stop();
-  expect(await ended).toBe(out === '' ? 1 : 0);
+  expect(await ended).toBe(out === '' ? 2 : 0);
   expect(out + err).not.toContain(SECRET);
 });
 
@@ -112,7 +112,7 @@ test.each([
 
 test.each(['SIGINT', 'SIGTERM'] as const)('a real one ends well on %s', async (signal) => {
   stop = () => undefined;
-  ended = Promise.resolve(1);
+  ended = Promise.resolve(2);
   const main = fileURLToPath(new URL('../main.ts', import.meta.url));
   const args = ['--import', 'tsx', main, 'webhook', 'listen', '--port', '0', '--json'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../platform/clock.ts';
 import { equal, hmac } from '../platform/secrets.ts';
-import { OperatorError } from '../usecases/operator.ts';
+import { UsageError } from '../usecases/operator.ts';
 import { keyOfWebhookSecret } from '../usecases/webhook-sign.ts';
 import { type Arrived, whyNotVerified } from '../usecases/webhook-verify.ts';
 import { readWhole } from './options.ts';
@@ -56,14 +56,13 @@ export async function webhookListen(
     server.closeAllConnections();
     return 0;
   } catch (error) {
-    printError(around, error, json);
-    return 1;
+    return printError(around, error, json);
   }
 }
 
 function requireKey(secret: string): Uint8Array {
   const key = /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret) ? keyOfWebhookSecret(secret) : undefined;
-  if (key === undefined) throw new OperatorError('the secret must be whsec_ and base64 behind it');
+  if (key === undefined) throw new UsageError('the secret must be whsec_ and base64 behind it');
   return key;
 }
 

@@ -5,7 +5,7 @@
 import { statesOf } from '../domain/machine.ts';
 import type { EventStatus, WebhookEvent } from '../domain/records.ts';
 import { DELIVERY } from '../domain/webhook.ts';
-import { OperatorError, requireMerchant, requireSpan } from '../usecases/operator.ts';
+import { requireMerchant, requireSpan, UsageError } from '../usecases/operator.ts';
 import { replayEvent, replayRange } from '../usecases/webhook-replay.ts';
 import { rotateWebhookSecret } from '../usecases/webhook-secret-rotate.ts';
 import { readDuration, readTime, readWhole } from './options.ts';
@@ -58,7 +58,7 @@ export async function webhookReplay({ deps }: Tools, options: WebhookReplayOptio
   const { event, merchant, status, from, to } = options;
   const merchantId = merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id;
   if ((event === undefined) === (from === undefined)) {
-    throw new OperatorError('say which: --event, or --from and perhaps --to');
+    throw new UsageError('say which: --event, or --from and perhaps --to');
   }
   if (event !== undefined) {
     const replayed = await replayEvent(deps, merchantId, event);
@@ -94,7 +94,7 @@ function requireStatus(text: string): EventStatus {
   const statuses = statesOf(DELIVERY);
   const status = statuses.find((known) => known === text);
   if (status !== undefined) return status;
-  throw new OperatorError(`${JSON.stringify(text)} is no status of an event: use one of ${statuses.join(', ')}`);
+  throw new UsageError(`${JSON.stringify(text)} is no status of an event: use one of ${statuses.join(', ')}`);
 }
 
 function documentOf(event: WebhookEvent) {

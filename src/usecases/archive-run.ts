@@ -11,7 +11,7 @@ import { GROUPS, type Group } from '../store/archive-groups.ts';
 import type { Dropped, Month, NotDropped } from '../store/archive-months.ts';
 import type { Moved } from '../store/archive-move.ts';
 import { ARCHIVED_TABLES, type ArchivedTable } from '../store/archive-tables.ts';
-import { type OperatorDeps, OperatorError } from './operator.ts';
+import { type OperatorDeps, OperatorError, UsageError } from './operator.ts';
 
 type ArchiveDeps = Pick<OperatorDeps, 'store' | 'clock'>;
 
@@ -40,7 +40,7 @@ const HELD_MS = 100;
 /** @throws OperatorError when so few months are asked for that something might still be under way. */
 export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: ArchiveOrder): Promise<Archived> {
   if (!Number.isInteger(months) || months < YOUNGEST_MONTHS || months > OLDEST_MONTHS) {
-    throw new OperatorError(
+    throw new UsageError(
       `what is archived is at least ${YOUNGEST_MONTHS} months old: say --older-than 13m, for example`,
     );
   }
@@ -104,7 +104,7 @@ export async function dropArchived({ store }: Pick<ArchiveDeps, 'store'>, month:
 }
 
 function requireMonth(month: string): void {
-  if (!isMonth(month)) throw new OperatorError(`${JSON.stringify(month)} is no month: write it like 2024-05`);
+  if (!isMonth(month)) throw new UsageError(`${JSON.stringify(month)} is no month: write it like 2024-05`);
 }
 
 function notDropped(why: NotDropped, month: string): OperatorError {

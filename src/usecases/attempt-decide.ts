@@ -14,7 +14,15 @@ import { type Settlement, settleAttempt } from '../domain/settlement.ts';
 import { readOrder, readOutgoing } from './attempt-outgoing.ts';
 import { readSettlement, soundAlarm } from './attempt-settle.ts';
 import { type Deps, newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireId, requireSay } from './operator.ts';
+import {
+  commitOnce,
+  type OperatorDeps,
+  OperatorError,
+  readAfter,
+  requireId,
+  requireSay,
+  UsageError,
+} from './operator.ts';
 
 export interface AttemptVerdict {
   readonly paid: boolean;
@@ -122,10 +130,10 @@ const REFERENCE = /^[\x21-\x7e]{1,64}$/;
 
 function wordOf({ paid, providerReference, by, why }: AttemptVerdict): Word {
   if (providerReference !== null && !REFERENCE.test(providerReference)) {
-    throw new OperatorError('a provider reference is 1 to 64 visible characters, as the upstream writes it');
+    throw new UsageError('a provider reference is 1 to 64 visible characters, as the upstream writes it');
   }
   if (paid && providerReference === null) {
-    throw new OperatorError('say by which reference the upstream has paid it: --provider-reference');
+    throw new UsageError('say by which reference the upstream has paid it: --provider-reference');
   }
   requireSay({ by, why });
   return paid

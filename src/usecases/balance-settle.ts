@@ -10,7 +10,7 @@ import { merchantAccount, settledAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
 import { isReferenceText } from '../domain/session.ts';
 import { type Deps, newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireMerchant } from './operator.ts';
+import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireMerchant, UsageError } from './operator.ts';
 
 export interface SettleOrder {
   readonly merchantId: string;
@@ -82,7 +82,7 @@ const TEXT_MOST = 140;
 function requireLine(text: string | null, noun: string): void {
   if (text === null) return;
   if (text.trim() === '' || text.length > TEXT_MOST || /\p{Cs}/u.test(text) || !isReferenceText(text)) {
-    throw new OperatorError(`${noun} is one line of 1 to ${TEXT_MOST} characters`);
+    throw new UsageError(`${noun} is one line of 1 to ${TEXT_MOST} characters`);
   }
 }
 

@@ -8,7 +8,7 @@
 import type { Currency } from '../domain/currency.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, requireMerchant } from './operator.ts';
+import { commitOnce, type OperatorDeps, requireMerchant, UsageError } from './operator.ts';
 
 export interface BankAddCommand {
   readonly merchantId: string;
@@ -58,21 +58,21 @@ const LINE_MOST = 140;
 function requireLine(text: string, noun: string): string {
   const line = text.trim().normalize('NFC');
   if (line !== '' && line.length <= LINE_MOST && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(line)) return line;
-  throw new OperatorError(`${noun} is one line of 1 to ${LINE_MOST} characters`);
+  throw new UsageError(`${noun} is one line of 1 to ${LINE_MOST} characters`);
 }
 
 /** Banks group the digits as they like: they are shown as they were written. */
 function requireAccountNumber(text: string): string {
   const number = text.trim();
   if (/^[0-9A-Za-z](?:[ ./-]?[0-9A-Za-z]){3,39}$/.test(number)) return number;
-  throw new OperatorError('the account number has 4 to 40 letters and digits, perhaps with single blanks or dashes');
+  throw new UsageError('the account number has 4 to 40 letters and digits, perhaps with single blanks or dashes');
 }
 
 const BANK_ID = /^[a-z0-9](?:-?[a-z0-9]){0,63}$/;
 
 function requireBankId(text: string): string {
   if (BANK_ID.test(text)) return text;
-  throw new OperatorError('a bank id has 1 to 64 lower-case letters and digits, with single dashes between them');
+  throw new UsageError('a bank id has 1 to 64 lower-case letters and digits, with single dashes between them');
 }
 
 /** `Crédit du Lac` is `credit-du-lac`. */
@@ -80,7 +80,7 @@ function bankIdOf(name: string): string {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const id = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '');
   if (BANK_ID.test(id)) return id;
-  throw new OperatorError('no bank id can be made of that name: say one with --bank-id');
+  throw new UsageError('no bank id can be made of that name: say one with --bank-id');
 }
 
 const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
@@ -88,5 +88,5 @@ const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none'
 function requireCountry(text: string): string {
   const country = text.toUpperCase();
   if (/^[A-Z]{2}$/.test(country) && COUNTRIES.of(country) !== undefined) return country;
-  throw new OperatorError(`${JSON.stringify(text)} is no country: write its two letters, like CD`);
+  throw new UsageError(`${JSON.stringify(text)} is no country: write its two letters, like CD`);
 }

@@ -8,7 +8,7 @@
 import type { Change } from '../domain/change.ts';
 import type { Setting } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
-import { type OperatorDeps, OperatorError, settleKnown } from './operator.ts';
+import { type OperatorDeps, OperatorError, settleKnown, UsageError } from './operator.ts';
 
 const SHARD = 0;
 const CLOCK_SHIFT = 'clock_shift';
@@ -41,7 +41,7 @@ export async function readClockShift(deps: Pick<Deps, 'store'>): Promise<ClockSh
 export async function advanceClock(deps: OperatorDeps, milliseconds: number): Promise<ClockShift> {
   requireSandbox(deps);
   if (!Number.isSafeInteger(milliseconds) || milliseconds <= 0) {
-    throw new OperatorError('say how far, for example 30d: the clock only moves forward');
+    throw new UsageError('say how far, for example 30d: the clock only moves forward');
   }
   const by = Buffer.from(deps.random.bytes(16)).toString('hex');
   return settleKnown(

@@ -8,7 +8,7 @@
 import type { Currency } from '../domain/currency.ts';
 import type { FeeRule, Merchant, MerchantSettings } from '../domain/records.ts';
 import { changeSettings } from './merchant-set.ts';
-import { type OperatorDeps, OperatorError } from './operator.ts';
+import { type OperatorDeps, UsageError } from './operator.ts';
 
 /** Which of a merchant's rules. */
 export interface FeePlace {
@@ -51,7 +51,7 @@ function rulesBeside(settings: MerchantSettings, { method, currency }: FeePlace)
 function ruleOf(command: FeeSetCommand): FeeRule {
   const { method, currency, fixed, min, max } = command;
   const rate_ppm = readRate(command.rate);
-  if (min !== undefined && max !== undefined && min > max) throw new OperatorError('the minimum is above the maximum');
+  if (min !== undefined && max !== undefined && min > max) throw new UsageError('the minimum is above the maximum');
   return {
     ...(method === undefined ? {} : { method }),
     currency,
@@ -67,5 +67,5 @@ function readRate(text: string): number {
   const match = /^(0|[1-9][0-9]{0,2})(?:\.([0-9]{1,4}))?$/.exec(text);
   const ppm = match === null ? undefined : Number(`${match[1]}${(match[2] ?? '').padEnd(4, '0')}`);
   if (ppm !== undefined && ppm <= 1_000_000) return ppm;
-  throw new OperatorError(`${JSON.stringify(text)} is no rate: write a percentage from 0 to 100 like 2.5`);
+  throw new UsageError(`${JSON.stringify(text)} is no rate: write a percentage from 0 to 100 like 2.5`);
 }

@@ -9,7 +9,7 @@ import type { Claim, Update } from '../domain/change.ts';
 import { judgeLogo, LOGO_BYTES_MOST } from '../domain/file-type.ts';
 import type { MerchantLogo } from '../domain/page-records.ts';
 import type { Merchant, MerchantBrand } from '../domain/records.ts';
-import { type OperatorDeps, OperatorError, requireMerchant, settleKnown } from './operator.ts';
+import { type OperatorDeps, OperatorError, requireMerchant, settleKnown, UsageError } from './operator.ts';
 
 export interface MerchantBrandChange {
   /** `#rrggbb`; `null`: the default. */
@@ -77,7 +77,7 @@ function logoWrites(
 
 function requireColour(text: string): string {
   if (/^#[0-9a-f]{6}$/i.test(text)) return text.toLowerCase();
-  throw new OperatorError(`${JSON.stringify(text)} is no colour: write it like #0b6e4f`);
+  throw new UsageError(`${JSON.stringify(text)} is no colour: write it like #0b6e4f`);
 }
 
 function requireLogo(bytes: Uint8Array): Logo {

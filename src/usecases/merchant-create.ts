@@ -12,7 +12,7 @@ import { parseAmount } from '../domain/money.ts';
 import type { Merchant } from '../domain/records.ts';
 import { makeCredential, makeWebhookSecret } from './credential-make.ts';
 import { newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError } from './operator.ts';
+import { commitOnce, type OperatorDeps, UsageError } from './operator.ts';
 
 export interface MerchantCreateCommand {
   readonly name: string;
@@ -78,7 +78,7 @@ function floatTransfers(deps: OperatorDeps, merchant: Merchant): Transfer[] {
 export function requireName(text: string): string {
   const name = text.trim().normalize('NFC');
   if (name === '' || name.length > NAME_MOST || /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) {
-    throw new OperatorError(`a merchant's name is one line of 1 to ${NAME_MOST} characters`);
+    throw new UsageError(`a merchant's name is one line of 1 to ${NAME_MOST} characters`);
   }
   return name;
 }

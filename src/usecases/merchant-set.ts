@@ -9,7 +9,7 @@ import type { Currency } from '../domain/currency.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { AmountLimits, Merchant, MerchantSettings, PaymentMethod } from '../domain/records.ts';
 import { isTrafficLimit, TRAFFIC_LIMITS } from '../domain/traffic-limit.ts';
-import { type OperatorDeps, OperatorError, requireMerchant, settleKnown } from './operator.ts';
+import { type OperatorDeps, requireMerchant, settleKnown, UsageError } from './operator.ts';
 
 /** What changes. `null` puts a setting back to its default. Amounts are minor units. */
 export interface MerchantSettingsChange {
@@ -81,26 +81,26 @@ export function changeSettings(
 }
 
 function requireUsable(wanted: MerchantSettingsChange): void {
-  if (wanted.currencies?.length === 0) throw new OperatorError('a merchant needs at least one currency');
-  if (wanted.methods?.length === 0) throw new OperatorError('a merchant needs at least one payment method');
+  if (wanted.currencies?.length === 0) throw new UsageError('a merchant needs at least one currency');
+  if (wanted.methods?.length === 0) throw new UsageError('a merchant needs at least one payment method');
   const byMethod = [...(wanted.method_limits?.values() ?? [])].flatMap((limits) => [...limits]);
   for (const [currency, limit] of [...(wanted.limits ?? []), ...byMethod]) {
     if (limit?.min !== undefined && limit.max !== undefined && limit.min > limit.max) {
-      throw new OperatorError(`the smallest amount in ${currency} is above the largest`);
+      throw new UsageError(`the smallest amount in ${currency} is above the largest`);
     }
   }
   for (const host of wanted.url_hosts ?? []) {
     if (!URL.canParse(`https://${host}/`) || new URL(`https://${host}/`).hostname !== host.toLowerCase()) {
-      throw new OperatorError(`${JSON.stringify(host)} is no host name: write it like shop.example`);
+      throw new UsageError(`${JSON.stringify(host)} is no host name: write it like shop.example`);
     }
   }
   for (const [name, count] of wanted.rate_limits ?? []) {
     if (!isTrafficLimit(name)) {
       const names = Object.keys(TRAFFIC_LIMITS).join(', ');
-      throw new OperatorError(`there is no limit ${JSON.stringify(name)} to be set: name one of ${names}`);
+      throw new UsageError(`there is no limit ${JSON.stringify(name)} to be set: name one of ${names}`);
     }
     if (count !== null && (!Number.isSafeInteger(count) || count < 1)) {
-      throw new OperatorError(`the limit ${JSON.stringify(name)} must be a whole number from 1 up`);
+      throw new UsageError(`the limit ${JSON.stringify(name)} must be a whole number from 1 up`);
     }
   }
 }

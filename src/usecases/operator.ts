@@ -24,6 +24,14 @@ export class OperatorError extends Error {
   }
 }
 
+/**
+ * A command that is wrongly asked: it could not be carried out whatever the database holds, because an option has a value
+ * that it never may have, or lacks the one that goes with it. The exit status says so (docs/operating.md).
+ */
+export class UsageError extends OperatorError {
+  override readonly name = 'UsageError';
+}
+
 /** How long to wait before each further try, once an answer was lost: some ten seconds in all, a database's restart. */
 const PAUSES_MS = [200, 500, 1_000, 2_500, 5_500];
 const LOOK_AT_BALANCE = 'look at the balance first';
@@ -118,7 +126,7 @@ export async function requireMerchant(deps: Pick<Deps, 'store'>, merchantId: str
 
 /** Refuses what has not the form of an id: a shard is read from it. */
 export function requireId(prefix: Prefix, id: string, noun: string): void {
-  if (!isId(prefix, id)) throw new OperatorError(`that is no ${noun} id: it looks like ${prefix}_ and 26 characters`);
+  if (!isId(prefix, id)) throw new UsageError(`that is no ${noun} id: it looks like ${prefix}_ and 26 characters`);
 }
 
 const SAY_MOST = 500;
@@ -127,7 +135,7 @@ const SAY_MOST = 500;
 export function requireSay({ by, why }: { readonly by: string; readonly why: string | null }): void {
   for (const text of [by, why ?? 'nothing']) {
     if (text.trim() === '' || text.length > SAY_MOST || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)) {
-      throw new OperatorError(`who says so, and why, are one line of 1 to ${SAY_MOST} characters each`);
+      throw new UsageError(`who says so, and why, are one line of 1 to ${SAY_MOST} characters each`);
     }
   }
 }
@@ -135,9 +143,7 @@ export function requireSay({ by, why }: { readonly by: string; readonly why: str
 /** A currency's code, as the operator wrote it. */
 export function requireCurrency(text: string): Currency {
   if (isCurrency(text)) return text;
-  throw new OperatorError(
-    `${JSON.stringify(text)} is no currency of this gateway: use one of ${CURRENCIES.join(', ')}`,
-  );
+  throw new UsageError(`${JSON.stringify(text)} is no currency of this gateway: use one of ${CURRENCIES.join(', ')}`);
 }
 
 /** An amount above zero in minor units. */
@@ -145,7 +151,7 @@ export function requireAmount(text: string, currency: Currency, noun = 'amount')
   const money = parseAmount(text, currency);
   if (money !== undefined) return money.minor;
   const example = formatMinor(parseAmount('100', currency)?.minor ?? 0n, currency);
-  throw new OperatorError(`${JSON.stringify(text)} is no ${noun} in ${currency}: write it like ${example}`);
+  throw new UsageError(`${JSON.stringify(text)} is no ${noun} in ${currency}: write it like ${example}`);
 }
 
 /** An amount that may also be zero. */
@@ -155,12 +161,12 @@ export function requireAmountOrZero(text: string, currency: Currency, noun = 'am
 
 /** Refuses a span that runs backwards or holds no time: nothing is what it would always find. */
 export function requireSpan({ from, to }: { readonly from: number; readonly to: number }, unsaid = ''): void {
-  if (from >= to) throw new OperatorError(`--from must be before --to${unsaid}`);
+  if (from >= to) throw new UsageError(`--from must be before --to${unsaid}`);
 }
 
 /** Refuses a grace that is no whole number of milliseconds from 0 up to 30 days. */
 export function requireGrace(ms: number): void {
   if (!Number.isSafeInteger(ms) || ms < 0 || ms > 30 * 24 * 60 * 60_000) {
-    throw new OperatorError('the grace must be from 0 to 30 days, for example 24h');
+    throw new UsageError('the grace must be from 0 to 30 days, for example 24h');
   }
 }

@@ -10,7 +10,7 @@ import { BANK_TRANSFER } from '../domain/proof.ts';
 import type { Reason } from '../domain/reason.ts';
 import { type MovedRefund, moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
 import { type Deps, newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, requireSay } from './operator.ts';
+import { commitOnce, type OperatorDeps, OperatorError, requireSay, UsageError } from './operator.ts';
 import { requireRefund } from './refund-read.ts';
 
 /** Who says so, and on what grounds. */
@@ -29,7 +29,7 @@ export async function executeRefund(
   say: RefundSay,
 ): Promise<RefundRows> {
   if (!REFERENCE.test(reference) || reference.trim() === '') {
-    throw new OperatorError('a reference is one line of 1 to 64 characters, as the bank or the upstream writes it');
+    throw new UsageError('a reference is one line of 1 to 64 characters, as the bank or the upstream writes it');
   }
   return decide(deps, refundId, { fact: 'executed_by_hand', reason: null, reference }, say);
 }

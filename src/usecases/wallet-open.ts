@@ -11,7 +11,7 @@ import { floatAccount, walletAccount } from '../domain/ledger.ts';
 import type { Wallet, WalletKind } from '../domain/records.ts';
 import { isWalletNumber, makeWalletNumber, PIN_FORM, shardOfWallet } from '../domain/wallet.ts';
 import { newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError } from './operator.ts';
+import { commitOnce, type OperatorDeps, OperatorError, UsageError } from './operator.ts';
 
 export interface WalletOpenCommand {
   /** Undefined: a free one is chosen. */
@@ -37,10 +37,10 @@ const NUMBERS_TRIED = 10;
 /** @throws OperatorError when a field is not usable, or the number is taken. */
 export async function openWallet(deps: OperatorDeps, command: WalletOpenCommand): Promise<WalletOpened> {
   const { number, pin, phone, currency, kind, balance } = command;
-  if (!PIN_FORM.test(pin)) throw new OperatorError('a PIN has four to eight digits');
-  if (!E164.test(phone)) throw new OperatorError('the phone number must be international, like +243810000042');
+  if (!PIN_FORM.test(pin)) throw new UsageError('a PIN has four to eight digits');
+  if (!E164.test(phone)) throw new UsageError('the phone number must be international, like +243810000042');
   if (number !== undefined && !isWalletNumber(number)) {
-    throw new OperatorError('that is no wallet number: leave it to the gateway with `auto`');
+    throw new UsageError('that is no wallet number: leave it to the gateway with `auto`');
   }
   const pin_hash = await deps.secrets.hashPin(pin);
   for (let tries = 0; tries < NUMBERS_TRIED; tries += 1) {

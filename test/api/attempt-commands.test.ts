@@ -159,12 +159,12 @@ describe('mbongo attempt settle', () => {
 
   const LONG = 'x'.repeat(501);
   test.each([
-    ['without an end', '--yes', 1, 'say how it ended'],
+    ['without an end', '--yes', 2, 'say how it ended'],
     ['with two ends', '--paid --not-paid --provider-reference X --yes', 2, 'cannot be used with'],
-    ['--paid without a reference', '--paid --yes', 1, '--provider-reference'],
-    ['with a letter that no reference has', '--paid --provider-reference é --yes', 1, '1 to 64 visible characters'],
-    ['with too long a reference', `--paid --provider-reference ${LONG} --yes`, 1, '1 to 64 visible characters'],
-    ['with too long a reason', `--not-paid --why ${LONG} --yes`, 1, 'one line'],
+    ['--paid without a reference', '--paid --yes', 2, '--provider-reference'],
+    ['with a letter that no reference has', '--paid --provider-reference é --yes', 2, '1 to 64 visible characters'],
+    ['with too long a reference', `--paid --provider-reference ${LONG} --yes`, 2, '1 to 64 visible characters'],
+    ['with too long a reason', `--not-paid --why ${LONG} --yes`, 2, 'one line'],
   ])('%s is refused, and leaves it open', async (_name, words, status, reason) => {
     const paying = await pushed(world, merchant, '42');
     const { id } = await attemptOf(world, paying);

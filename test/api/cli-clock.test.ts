@@ -60,13 +60,13 @@ describe('mbongo clock', () => {
   });
 
   it.each([
-    ['clock advance 0', 1, 'only moves forward'],
-    ['clock advance 0d', 1, 'only moves forward'],
-    ['clock advance soon', 1, 'write it like 24h, 30m or 0'],
-    ['clock advance 1.5d', 1, 'write it like'],
+    ['clock advance 0', 2, 'only moves forward'],
+    ['clock advance 0d', 2, 'only moves forward'],
+    ['clock advance soon', 2, 'write it like 24h, 30m or 0'],
+    ['clock advance 1.5d', 2, 'write it like'],
     ['clock advance 3654d', 1, 'ten years ahead at most'],
     ['clock advance', 2, 'missing required argument'],
-    ['clock advance -- -1d', 1, 'write it like'],
+    ['clock advance -- -1d', 2, 'write it like'],
   ])('refuses %s', async (words, status, message) => {
     const refused = await cli.run(words);
     expect([refused.status, refused.out]).toEqual([status, '']);

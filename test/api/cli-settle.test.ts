@@ -80,8 +80,8 @@ describe('settle', () => {
 
   test('refuses more than there is, and what is no amount or no line of text', async () => {
     const merchant = await rich();
-    const refusals: [string, string[]][] = [
-      ['only 100.00 usd are available', wordsFor(merchant, '100.01', '--yes')],
+    const refusals: [string, string[], 1?][] = [
+      ['only 100.00 usd are available', wordsFor(merchant, '100.01', '--yes'), 1],
       ['no amount', wordsFor(merchant, '0', '--yes')],
       ['no amount', wordsFor(merchant, '1.001', '--yes')],
       ['the reference is one line', wordsFor(merchant, '1', '--yes', '--reference', 'a\nb')],
@@ -89,9 +89,9 @@ describe('settle', () => {
       ['who does it is one line', wordsFor(merchant, '1', '--yes', '--by', ' ')],
       ['no merchant id', 'settle --currency usd --amount 1 --yes --merchant mch_x'.split(' ')],
     ];
-    for (const [reason, words] of refusals) {
+    for (const [reason, words, exit = 2] of refusals) {
       const { status, err } = await cli.run(words);
-      expect([status, err]).toEqual([1, expect.stringContaining(reason)]);
+      expect([status, err]).toEqual([exit, expect.stringContaining(reason)]);
     }
     expect(await balance(merchant)).toBe(100_00n);
     expect((await cli.run(wordsFor(merchant, '100.00', '--yes'))).out).toContain('0.00 usd available');

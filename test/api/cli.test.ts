@@ -64,7 +64,7 @@ describe('mbongo', () => {
     for (const name of ['bogus', 'codes', 'resends', 'failed_authentications', 'constructor']) {
       for (const count of ['3', 'default']) {
         const refused = await run(`merchant set --merchant ${id} --rate-limit payments:5,${name}:${count}`);
-        expect([refused.status, refused.err]).toEqual([1, expect.stringContaining(`"${name}"`)]);
+        expect([refused.status, refused.err]).toEqual([2, expect.stringContaining(`"${name}"`)]);
         expect(refused.err).toContain(Object.keys(limits).join(', '));
       }
     }
@@ -133,7 +133,7 @@ describe('mbongo', () => {
     expect(removed.fees).toEqual([expect.objectContaining({ method: 'all', currency: 'xof' })]);
     for (const words of ['', '--remove --rate 1']) {
       const refused = await run(`fee set --merchant ${id} --currency usd ${words}`.trim());
-      expect([refused.status, refused.err]).toEqual([1, expect.stringContaining('--remove')]);
+      expect([refused.status, refused.err]).toEqual([2, expect.stringContaining('--remove')]);
     }
   });
 
@@ -189,14 +189,19 @@ describe('mbongo', () => {
   });
 
   it.each([
-    ['balance credit --merchant mch_x --currency usd --amount 1.00', 1, 'no merchant id'],
-    ['wallet open --pin 12 --currency usd --phone +243810000042', 1, 'four to eight digits'],
-    ['wallet open --pin 1234 --currency usd --phone 0810000042', 1, 'no phone number'],
-    ['wallet open --pin 1234 --currency gbp --phone +243810000042', 1, 'no currency'],
-    ['webhook replay', 1, 'say which'],
-    ['webhook replay --from 2026-03-02 --to 2026-03-01', 1, '--from must be before --to'],
-    ['webhook replay --from 2026-03-01 --to 2026-03-01', 1, '--from must be before --to'],
-    ['webhook replay --from 2999-12-31', 1, '--from must be before --to, or before now without it'],
+    ['balance credit --merchant mch_x --currency usd --amount 1.00', 2, 'no merchant id'],
+    ['wallet open --pin 12 --currency usd --phone +243810000042', 2, 'four to eight digits'],
+    ['wallet open --pin 1234 --currency usd --phone 0810000042', 2, 'no phone number'],
+    ['wallet open --pin 1234 --currency gbp --phone +243810000042', 2, 'no currency'],
+    ['webhook replay', 2, 'say which'],
+    ['webhook replay --from 2026-03-02 --to 2026-03-01', 2, '--from must be before --to'],
+    ['webhook replay --from 2026-03-01 --to 2026-03-01', 2, '--from must be before --to'],
+    ['webhook replay --from 2999-12-31', 2, '--from must be before --to, or before now without it'],
+    ['webhook list --limit many', 2, 'the limit must be a whole number'],
+    ['webhook list --status lost', 2, 'no status of an event'],
+    ['webhook listen --port 70000', 2, 'the port must be a whole number'],
+    ['credential rotate --key key_x --grace soon', 2, 'no duration'],
+    [`merchant suspend --merchant mch_${'0'.repeat(26)}`, 1, 'there is no merchant'],
     ['merchant create', 2, '--name'],
     ['listen', 2, 'unknown command'],
     ['wallet open --pin 1234 --currency usd --phone +243810000042 --kind gold', 2, 'gold'],
