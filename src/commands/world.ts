@@ -111,13 +111,18 @@ export async function openDatabase(config: Config, log: Log): Promise<OpenDataba
   );
 }
 
-/** What the system says against the data folder, or a file in it, names the variable that chooses another one. */
+/** What the system says against the data folder, one above it or a file in it, names the variable that chooses another one. */
 async function usingDataDir<V>(dataDir: string, run: () => Promise<V>): Promise<V> {
   try {
     return await run();
   } catch (error) {
     const path = error instanceof Error && 'path' in error ? error.path : undefined;
-    const isOfFolder = typeof path === 'string' && (path === dataDir || path.startsWith(join(dataDir, sep)));
+    const isOfFolder = typeof path === 'string' && (isWithin(path, dataDir) || isWithin(dataDir, path));
     throw isOfFolder ? new Error(`DATA_DIR cannot be used: ${messageOf(error)}`, { cause: error }) : error;
   }
+}
+
+/** Whether a path is that folder, or lies in it. */
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(join(folder, sep));
 }

@@ -12,7 +12,6 @@ import {
   cpSync,
   existsSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -23,6 +22,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
+import { makeFolder } from './folder.ts';
 
 /** The unprivileged user and group that run the server when we are root ("nobody" on every system we serve). */
 export const NOBODY = 65534;
@@ -78,10 +78,7 @@ export function reachableBy(path: string, user: ServerUser): boolean {
 
 /** Makes a folder that others may pass but not list, whatever the umask is; folders that exist stay as they are. */
 export function makePassable(dir: string): void {
-  if (existsSync(dir)) return;
-  makePassable(dirname(dir));
-  mkdirSync(dir, { recursive: true });
-  chmodSync(dir, 0o711);
+  makeFolder(dir, 0o711);
 }
 
 function installedNativeDir(): string {

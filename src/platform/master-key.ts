@@ -5,8 +5,9 @@
  * its owner can read it. Production never comes here: its key comes from outside.
  */
 import { constants } from 'node:fs';
-import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { link, open, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from './folder.ts';
 import { parseMasterKey } from './keyring.ts';
 import type { Random } from './platform.ts';
 
@@ -48,7 +49,7 @@ async function readKey(path: string): Promise<string | undefined> {
  */
 async function createKey(dataDir: string, path: string, random: Random): Promise<string> {
   // The folder's own mode stays as usual: another user's database server may have to pass through it.
-  await mkdir(dataDir, { recursive: true });
+  makeFolder(dataDir);
   const draft = `${path}.${process.pid}.${Buffer.from(random.bytes(8)).toString('hex')}`;
   const file = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
   try {

@@ -259,6 +259,14 @@ describe('mbongo', () => {
     }
   });
 
+  it('says so too where the system takes no folder at all, instead of trying for ever', async () => {
+    for (const DATABASE_URL of ['', database.url]) {
+      const over = { DATABASE_URL, DATA_DIR: '/proc/mbongo/data', MASTER_KEY: '' };
+      const { status, err } = await run('merchant list', over);
+      expect([status, err]).toEqual([1, expect.stringMatching(/^mbongo: DATA_DIR cannot be used: [^\n]+\n$/)]);
+    }
+  });
+
   it('says that a DATABASE_URL names no database of its server', async () => {
     const { err } = await run('merchant list', { DATABASE_URL: database.url.replace(/\/[^/]*$/, '/mbongo_none') });
     expect(err).toMatch(/^mbongo: DATABASE_URL cannot be used: the server has no such database; [^\n]+\n$/);
