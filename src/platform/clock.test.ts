@@ -49,6 +49,16 @@ test('a cancelled task never runs, also when another task of the same time cance
   expect(clock.pending()).toBe(0);
 });
 
+test('a clock that is set back makes nobody wait longer', async () => {
+  const clock = manualClock(1_000);
+  const ran: number[] = [];
+  clock.after(10, () => void ran.push(clock.now()));
+  clock.setBack(600);
+  expect(clock.now()).toBe(400);
+  await clock.advance(10);
+  expect(ran).toEqual([410]);
+});
+
 test('two who move the clock at once move it one after the other', async () => {
   const clock = manualClock(0);
   const times: number[] = [];

@@ -110,12 +110,14 @@ export interface ManualClock extends Clock {
    * order they were given), including tasks that other tasks add. Promises settle before, between and after them.
    */
   advance(milliseconds: number): Promise<void>;
+  /** Sets it back, as a machine's clock is when it was wrong: tasks wait no longer for it. */
+  setBack(milliseconds: number): void;
   /** How many tasks wait: a test can prove that nothing is left behind. */
   pending(): number;
 }
 
 interface Waiting {
-  readonly due: number;
+  due: number;
   readonly order: number;
   readonly task: () => void;
 }
@@ -152,7 +154,7 @@ export function manualClock(start: number): ManualClock {
     leaptAt: () => undefined,
     after(milliseconds, task) {
       order += 1;
-      const entry: Waiting = { due: time + Math.max(0, milliseconds), order, task };
+      const entry = { due: time + Math.max(0, milliseconds), order, task };
       waiting.add(entry);
       return () => {
         waiting.delete(entry);
@@ -164,6 +166,10 @@ export function manualClock(start: number): ManualClock {
       const moved = last.then(() => run(milliseconds));
       last = moved.catch(() => undefined);
       return moved;
+    },
+    setBack(milliseconds) {
+      time -= milliseconds;
+      for (const entry of waiting) entry.due -= milliseconds;
     },
     pending: () => waiting.size,
   };

@@ -6,6 +6,7 @@
  */
 
 import type { Change } from '../domain/change.ts';
+import { isWithin } from '../domain/elapsed.ts';
 import { SHARDS } from '../domain/ids.ts';
 import type { Setting } from '../domain/records.ts';
 import type { AuditFinding } from '../store/audit.ts';
@@ -61,7 +62,7 @@ export async function auditDue(deps: AuditDeps): Promise<number> {
   const found = await deps.store.setting.get(SHARD, AUDIT);
   const before = found === undefined ? undefined : keptIn(found);
   const at = deps.clock.wall();
-  if (before !== undefined && at - before.at < FRESH_MS && at >= before.at) return 0;
+  if (before !== undefined && isWithin(FRESH_MS, before.at, at)) return 0;
   const turn = before?.turn ?? 0;
   const claimed: Kept = { ...NOTHING, ...before, at, turn: (turn + 1) % SHARDS };
   if (!(await write(deps, found, claimed))) return 0;

@@ -7,6 +7,7 @@
 
 import { type Availability, availabilityOf, SILENT_MS } from '../domain/availability.ts';
 import { CURRENCIES, type Currency } from '../domain/currency.ts';
+import { isWithin } from '../domain/elapsed.ts';
 import type { Merchant, PaymentMethod } from '../domain/records.ts';
 import type { CallMade } from '../store/upstream-calls.ts';
 import type { CarrierOfCountry, Deps } from './deps.ts';
@@ -46,7 +47,7 @@ export function openAvailability(deps: Deps) {
 
   const look = (): Look => {
     const at = deps.clock.now();
-    if (last !== undefined && at - last.at < FRESH_MS) return last;
+    if (last !== undefined && isWithin(FRESH_MS, last.at, at)) return last;
     const fresh = { at, standing: deps.store.upstreamCalls(at - SILENT_MS).then((calls) => standingOf(calls, at)) };
     last = fresh;
     // What could not be read is not kept.

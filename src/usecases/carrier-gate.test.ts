@@ -63,3 +63,27 @@ test('whatever is heard, it never stays closed for longer than a quarter of a mi
     }),
   );
 });
+
+test('a clock that is set back while a probe is under way leaves room for the next one', () => {
+  const gate = closedGate();
+  expect(gate.admits(1_000)).toBe(true);
+  expect(gate.heard(false, 500)).toEqual({ kind: 'closed', pauseMs: 2_000 });
+  expect([gate.admits(2_499), gate.admits(2_500)]).toEqual([false, true]);
+});
+
+test('wherever the clock is set, before or after a call is heard of, it is open then or a quarter of a minute later', () => {
+  const jump = fc.constantFrom(0, 0, 0, 0, 1_000, 20_000, -500, -3_600_000, 3_600_000);
+  const step = fc.record({ before: jump, after: jump, answered: fc.constantFrom(true, false, false, undefined) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const gate = closedGate();
+      let now = 1_000;
+      for (const { before, after, answered } of steps) {
+        now += before;
+        if (gate.admits(now)) gate.heard(answered, now + after);
+        now += after;
+      }
+      expect([gate.isOpen(now), gate.isOpen(now + 15_000)]).toContain(true);
+    }),
+  );
+});

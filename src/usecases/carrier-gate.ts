@@ -5,6 +5,8 @@
  * one is answered: while it is down, no attempt is written for every line that waits for it.
  */
 
+import { isWithin } from '../domain/elapsed.ts';
+
 /** So many calls in a row without an answer close the gate: some numbers alone may be out of reach. */
 const FAILURES_MOST = 8;
 /** Milliseconds that it stays closed, the first time, the second, …; the last one repeats. */
@@ -27,10 +29,12 @@ export function createGate(): CarrierGate {
   let failures = 0;
   /** How often it was closed in a row; 0: it is not. */
   let closings = 0;
-  let closedUntil = 0;
+  let closedAt = 0;
+  let pauseMs = 0;
   let isProbing = false;
 
-  const isOpen = (now: number): boolean => closings === 0 || (now >= closedUntil && !isProbing);
+  const isPausing = (now: number): boolean => isWithin(pauseMs, closedAt, now);
+  const isOpen = (now: number): boolean => closings === 0 || !(isProbing || isPausing(now));
 
   return {
     isOpen,
@@ -47,14 +51,14 @@ export function createGate(): CarrierGate {
         isProbing = false;
         return wasClosed ? { kind: 'back' } : undefined;
       }
-      // Calls that were let through before it closed say nothing new.
-      if (now < closedUntil) return undefined;
+      // Calls that were let through before it closed say nothing new. A probe does, also where the clock was set back meanwhile.
+      if (!isProbing && isPausing(now)) return undefined;
       isProbing = false;
       if (answered === undefined) return undefined;
       failures += 1;
       if (failures < FAILURES_MOST) return undefined;
-      const pauseMs = PAUSES_MS[closings] ?? PAUSE_MOST_MS;
-      closedUntil = now + pauseMs;
+      pauseMs = PAUSES_MS[closings] ?? PAUSE_MOST_MS;
+      closedAt = now;
       closings += 1;
       return { kind: 'closed', pauseMs };
     },

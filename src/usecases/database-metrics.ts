@@ -5,6 +5,7 @@
  * they were, and whoever asks is not kept waiting for it.
  */
 
+import { isWithin } from '../domain/elapsed.ts';
 import type { Metrics } from '../platform/platform.ts';
 import { MOST_WATCHED, OVERDUE_KINDS, type Waiting, type Watched } from '../store/watch-reads.ts';
 import { auditMetrics } from './audit-metrics.ts';
@@ -47,7 +48,7 @@ export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock'>, metrics: Me
 
   return async () => {
     const now = deps.clock.wall();
-    if (last === undefined || now - last.at >= FRESH_MS || now < last.at) last = { at: now, reading: read() };
+    if (last === undefined || !isWithin(FRESH_MS, last.at, now)) last = { at: now, reading: read() };
     await inPatience(deps, last.reading, () => up({}, 0));
   };
 }

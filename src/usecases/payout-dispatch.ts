@@ -5,6 +5,7 @@
  * No merchant and no carrier holds up another one's lines, and lines to wallets wait for no carrier.
  */
 
+import { isWithin } from '../domain/elapsed.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { Merchant } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
@@ -111,7 +112,7 @@ const MERCHANT_LIFE_MS = 1_000;
 const MOST_MERCHANTS = 10_000;
 
 function rememberMerchants(deps: Pick<Deps, 'store' | 'clock'>): (line: PayoutLine) => Promise<Merchant> {
-  const known = new Map<string, { readonly until: number; readonly merchant: Promise<Merchant> }>();
+  const known = new Map<string, { readonly at: number; readonly merchant: Promise<Merchant> }>();
   const read = async ({ shard, merchant_id }: PayoutLine): Promise<Merchant> => {
     const merchant = await deps.store.merchant.get(shard, merchant_id);
     if (merchant === undefined) throw new Error(`merchant ${merchant_id} is gone`);
@@ -120,10 +121,10 @@ function rememberMerchants(deps: Pick<Deps, 'store' | 'clock'>): (line: PayoutLi
   return (line) => {
     const now = deps.clock.now();
     const found = known.get(line.merchant_id);
-    if (found !== undefined && now < found.until) return found.merchant;
+    if (found !== undefined && isWithin(MERCHANT_LIFE_MS, found.at, now)) return found.merchant;
     const merchant = read(line);
     if (known.size >= MOST_MERCHANTS) known.clear();
-    known.set(line.merchant_id, { until: now + MERCHANT_LIFE_MS, merchant });
+    known.set(line.merchant_id, { at: now, merchant });
     merchant.catch(() => known.delete(line.merchant_id));
     return merchant;
   };

@@ -5,6 +5,7 @@
  * secret without missing an event. A rotation counts within a second, here and in every other process.
  */
 
+import { isWithin } from '../domain/elapsed.ts';
 import type { WebhookEvent, WebhookSecret } from '../domain/records.ts';
 import { signsAt } from '../domain/webhook.ts';
 import type { Secrets } from '../platform/platform.ts';
@@ -32,7 +33,7 @@ export function createSigner(deps: SignerDeps): Signer {
 
   const secretsOf = (event: WebhookEvent, now: number): Promise<readonly WebhookSecret[]> => {
     const known = reads.get(event.merchant_id);
-    if (known !== undefined && now - known.at < SECRETS_FRESH_MS && now >= known.at) return known.secrets;
+    if (known !== undefined && isWithin(SECRETS_FRESH_MS, known.at, now)) return known.secrets;
     const secrets = deps.store.webhookSecret.ofMerchant(event.shard, event.merchant_id);
     remember(reads, event.merchant_id, { at: now, secrets });
     // A failed read must not be believed for a second.

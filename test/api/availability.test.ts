@@ -187,3 +187,12 @@ test('is what every process has written, and is read once in five seconds', asyn
   await world.clock.advance(5_000);
   expect(await statusOf('mobile_money')).toEqual(allOf('down'));
 });
+
+test('is read anew where the clock was set back', async () => {
+  expect(await statusOf('mobile_money')).toEqual(ALL);
+  world.clock.setBack(60 * MINUTE);
+  world.sandbox.faults.set('mtn', { refuse_rate: 1 });
+  await times(3, () => payFrom(vodacom()));
+  await world.clock.advance(5_000);
+  expect(await statusOf('mobile_money')).toEqual(allOf('down'));
+});

@@ -251,3 +251,18 @@ test('lines of a merchant that is suspended wait until it is allowed again', asy
   await untilLine(world, line, 'completed', 10_000);
   expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
 });
+
+test('a merchant that is suspended is heard of although the clock was set back by an hour', async () => {
+  const payer = await openPayer(world);
+  const [first] = await commitBatch(world, payer, [{ msisdn: numberEnding('01') }]);
+  await untilLine(world, first, 'completed', 10_000);
+  await setMerchantStatus(world.gateway.deps, payer.merchant.id, 'SUSPENDED');
+  world.clock.setBack(3_600_000);
+  const msisdn = numberEnding('01');
+  const [line] = await commitBatch(world, payer, [{ msisdn }]);
+  await world.gateway.dispatcher.idle();
+  expect(await lineNow(world, line)).toMatchObject({ status: 'pending', attempt_id: null });
+  await setMerchantStatus(world.gateway.deps, payer.merchant.id, 'ALLOWED');
+  await untilLine(world, line, 'completed', 10_000);
+  expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+});
