@@ -36,6 +36,8 @@ export interface Archived {
 /** A step whose rows are held is tried so often. */
 const TRIES = 5;
 const HELD_MS = 100;
+/** No step takes longer; where more seems to have passed, the clock was set forward. */
+const REST_MOST_MS = 60_000;
 
 /** @throws OperatorError when so few months are asked for that something might still be under way. */
 export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: ArchiveOrder): Promise<Archived> {
@@ -56,7 +58,7 @@ export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: Archi
       if (done.busy && tries === TRIES) busy += 1;
       // Nothing was found: nobody has been burdened.
       if (done.busy) await rest(HELD_MS);
-      else if (done.moved.size > 0) await rest(deps.clock.wall() - begun);
+      else if (done.moved.size > 0) await rest(Math.min(REST_MOST_MS, deps.clock.wall() - begun));
       if (!done.busy || tries === TRIES) return done.reached;
     }
   };

@@ -6,6 +6,7 @@
  */
 
 import { isOpen } from '../domain/attempt.ts';
+import { isWithin } from '../domain/elapsed.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Attempt, Merchant, Payment } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
@@ -155,10 +156,10 @@ const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 100;
 
 async function answerOnce(deps: Deps, key: Payment, receipt: Receipt, render: Render): Promise<Reply> {
-  const patience = deps.clock.now() + PATIENCE_MS;
+  const begunAt = deps.clock.now();
   let stored = await receipt.stored();
   // Another process has begun with the same callback.
-  while (stored === undefined && receipt.begun() && deps.clock.now() < patience) {
+  while (stored === undefined && receipt.begun() && isWithin(PATIENCE_MS, begunAt, deps.clock.now())) {
     await new Promise<void>((done) => void deps.clock.after(LOOK_AGAIN_MS, done));
     stored = await receipt.stored();
   }

@@ -4,6 +4,7 @@
  * Invariant: a submit that finds the session held by another one waits for that one's outcome; it never pays beside it.
  */
 
+import { isWithin } from '../domain/elapsed.ts';
 import { methodNamed } from '../domain/method.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -37,7 +38,7 @@ export async function submitPayment(
   command: PaymentSubmitCommand,
   answering: Answering<Submitted>,
 ): Promise<Reply> {
-  const patience = deps.clock.now() + PATIENCE_MS;
+  const begunAt = deps.clock.now();
   const { shard, id } = caller.session;
   let current = caller;
   let asked = false;
@@ -46,14 +47,14 @@ export async function submitPayment(
       return await submitOnce(deps, current, command, answering);
     } catch (error) {
       if (!(error instanceof SubmitUnderWay)) throw error;
-      if (deps.clock.now() >= patience) throw refuseUnderWay(error.paymentId);
+      if (!isWithin(PATIENCE_MS, begunAt, deps.clock.now())) throw refuseUnderWay(error.paymentId);
       // A first run of this key that died before its answer is gone on with: its upstream is asked, once.
       if (answering.receipt?.begun() === true && !asked && !deps.underWay.has(id)) {
         asked = true;
         await askAgain(deps, shard, error.paymentId);
         continue;
       }
-      await turnOf(deps, id, patience);
+      await turnOf(deps, id, begunAt);
       current = { ...caller, session: (await deps.store.session.caller(shard, id)) ?? caller.session };
     }
   }
@@ -136,11 +137,12 @@ async function askAgain(deps: Deps, shard: number, paymentId: string): Promise<v
   if (attempt?.status === 'intended') await inquireAttempt(deps, attempt);
 }
 
-/** Waits for the submit of this process that holds the session, until `patience` is over, or a moment for one elsewhere. */
-async function turnOf(deps: Deps, sessionId: string, patience: number): Promise<void> {
+/** Waits for the submit of this process that holds the session, as long as there is patience, or a moment for one elsewhere. */
+async function turnOf(deps: Deps, sessionId: string, begunAt: number): Promise<void> {
   const holder = deps.underWay.get(sessionId);
+  const patience = Math.min(PATIENCE_MS, begunAt + PATIENCE_MS - deps.clock.now());
   await new Promise<void>((done) => {
-    const cancel = deps.clock.after(holder === undefined ? LOOK_AGAIN_MS : patience - deps.clock.now(), done);
+    const cancel = deps.clock.after(holder === undefined ? LOOK_AGAIN_MS : patience, done);
     const turn = (): void => {
       cancel();
       done();

@@ -58,6 +58,17 @@ test('cut off at any moment, it loses nothing and doubles nothing, and goes on w
   expect((await everything(client)).left).toBe(days * SHARDS_USED);
 });
 
+test('it rests no longer than its steps took, although the clock was set forward by a day', async () => {
+  await writePast(world.store, world.clock.now(), 1);
+  let wall = 0;
+  const clock = { ...world.clock, wall: () => (wall += DAY) };
+  const rests: number[] = [];
+  const rest = (took: number) => Promise.resolve(void rests.push(took));
+  await runArchive({ ...world.deps, clock }, { months: 13, dry: false, rest });
+  expect(rests.length).toBeGreaterThan(0);
+  expect(Math.max(...rests)).toBeLessThanOrEqual(60_000);
+});
+
 test('two at once move each row once', async () => {
   const days = 300;
   await writePast(world.store, world.clock.now(), days);

@@ -13,7 +13,7 @@ import {
   submitCard,
   whileTimePasses,
 } from './card-payments.ts';
-import { expectRefusal, statusOf, untilStatus } from './flows.ts';
+import { expectRefusal, rowsOf, statusOf, until, untilStatus } from './flows.ts';
 import { attemptOf, onlyHook } from './phone-payments.ts';
 import { openSecond } from './second-gateway.ts';
 
@@ -199,6 +199,28 @@ describe('again', () => {
     expect(await postForm(world, early)).toEqual(before);
     expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
     await onlyHook(world, paying);
+  });
+
+  test('one that waits for its twin waits no longer where the clock is set back', async () => {
+    const paying = await challenged(world, merchant);
+    const fields = await answerChallenge(world, paying, 'pass');
+    const first = await postCallback(world, fields);
+    expect(first.status, first.text).toBe(200);
+    // As a process leaves it that has begun, and died before the answer was remembered.
+    const left = await rowsOf(
+      world,
+      "update idempotency set status = 102, body = '', version = version + 1 where status = 200 and created_at = (select max(created_at) from idempotency) returning id",
+    );
+    expect(left.length).toBeGreaterThan(0);
+    const waiting = world.clock.pending();
+    const again = postCallback(world, fields);
+    await until(async () => {
+      await world.call('GET', '/health');
+      return world.clock.pending() > waiting ? true : undefined;
+    });
+    world.clock.setBack(3_600_000);
+    expect(await whileTimePasses(world, again, 500)).toMatchObject({ status: 200, json: { status: 'approved' } });
+    expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
   });
 
   test.each([

@@ -6,7 +6,17 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { collectByCard, fillForm, readyToPay, submitCard } from './card-payments.ts';
-import { collect, debitsOf, expectRefusal, freshKey, numberEnding, payByPhone, rowsOf, untilStatus } from './flows.ts';
+import {
+  collect,
+  debitsOf,
+  expectRefusal,
+  freshKey,
+  numberEnding,
+  payByPhone,
+  rowsOf,
+  until,
+  untilStatus,
+} from './flows.ts';
 import { carrierAsked, whileTimePasses } from './phone-payments.ts';
 
 let world: World;
@@ -32,6 +42,27 @@ test('a submit waits ten seconds for the one before it in the same process, then
   const second = await whileTimePasses(world, payByPhone(world, paying, msisdn), 250);
   expectRefusal(second, 409, '1203', 'IN_PROGRESS');
   expect(second.json).toMatchObject({ retryable: true, retry_after: 5, transaction_id: paying.transaction_id });
+  expect((await whileTimePasses(world, first, 250)).status).toBe(200);
+  await untilStatus(world, paying, 'approved');
+  expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+});
+
+test('a clock that is set back while a submit waits makes it wait no longer', async () => {
+  const paying = await collect(world, merchant);
+  const msisdn = numberEnding('01');
+  world.sandbox.faults.set('mtn', { delay_ms: 15_000 });
+  const asked = carrierAsked(world);
+  const first = payByPhone(world, paying, msisdn);
+  await asked;
+  world.sandbox.faults.clear();
+  const waiting = world.clock.pending();
+  const second = payByPhone(world, paying, msisdn);
+  await until(async () => {
+    await world.call('GET', '/health');
+    return world.clock.pending() > waiting ? true : undefined;
+  });
+  world.clock.setBack(3_600_000);
+  expectRefusal(await whileTimePasses(world, second, 250), 409, '1203', 'IN_PROGRESS');
   expect((await whileTimePasses(world, first, 250)).status).toBe(200);
   await untilStatus(world, paying, 'approved');
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);

@@ -87,15 +87,17 @@ export function createMtnMomoClient(
   /** Calls with a token; when the token is refused, once more with another, within the same time. */
   const authorised = async (timeout: number, call: (authorization: string, left: number) => Promise<Said>) => {
     const deadline = clock.now() + timeout;
+    // A clock that is set back meanwhile gives nobody more time.
+    const timeLeft = (): number => Math.min(timeout, deadline - clock.now());
     const token = await tokens.current();
     if (token === undefined) return NO_TOKEN;
-    const left = deadline - clock.now();
+    const left = timeLeft();
     if (left <= 0) return OUT_OF_TIME;
     const first = await call(`Bearer ${token}`, left);
     if (first.kind !== 'said' || first.status !== 401) return first;
     log.info('mtn_momo_token_renewed', { product });
     const another = await tokens.insteadOf(token);
-    const rest = deadline - clock.now();
+    const rest = timeLeft();
     return another === undefined || rest <= 0 ? first : call(`Bearer ${another}`, rest);
   };
 

@@ -3,6 +3,7 @@
  */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Outbound } from '../../platform/platform.ts';
 import { type ConformanceWorld, conformanceChecks } from '../conformance.ts';
 import type { CollectConnector, CollectOrder } from '../connector.ts';
 import type { Reply } from '../scripted-upstream.ts';
@@ -148,6 +149,25 @@ test('a token that is refused again and again is renewed once a call', async () 
   const asked = upstream.arrived.filter(({ path }) => path === '/collection/v1_0/requesttopay');
   expect(asked.map(({ headers }) => headers.authorization)).toEqual(['Bearer token-1', 'Bearer token-2']);
   expect(asked.map(({ headers }) => headers['x-reference-id'])).toEqual([ordered.reference, ordered.reference]);
+});
+
+test('a clock that is set back while the token is fetched gives the call no more time', async () => {
+  const upstream = await carrier.scripted(({ path }) => {
+    if (path !== '/collection/token/') return 'endless';
+    carrier.clock.setBack(3_600_000);
+    return { status: 200, body: JSON.stringify({ access_token: 'a-token', expires_in: 3_600 }) };
+  });
+  const timeouts: number[] = [];
+  const outbound: Outbound = {
+    ...carrier.hurriedDoors.outbound,
+    request: (request) => {
+      timeouts.push(request.timeout);
+      return carrier.hurriedDoors.outbound.request(request);
+    },
+  };
+  const asking = createMtnMomo({ ...credentials, baseUrl: upstream.url }, { ...carrier.doors, outbound });
+  expect((await asking.inquire(order('completes'))).kind).toBe('unknown');
+  expect(timeouts).toEqual([5_000, 5_000]);
 });
 
 test('no secret, token or number has been logged by any of this', () => {

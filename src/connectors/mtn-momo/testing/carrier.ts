@@ -64,6 +64,7 @@ export async function startCarrier(product: Product) {
 
   return {
     sandbox,
+    clock,
     log,
     tokenPath,
     url: `http://127.0.0.1:${port}/mtn`,
