@@ -80,3 +80,22 @@ test('a source that gives the refused token again gives none', async () => {
   asked[0]?.({ value: 'one', life: HOUR });
   expect(await other).toBeUndefined();
 });
+
+test('a renewal that fails while the token still works is not tried again by every call', async () => {
+  const clock = manualClock(0);
+  const { asked, fetch } = source();
+  const tokens = createTokens(clock, fetch);
+  const first = tokens.current();
+  asked[0]?.({ value: 'one', life: HOUR });
+  await first;
+  await clock.advance(HOUR * 0.8);
+  for (let call = 0; call < 50; call += 1) {
+    expect(await tokens.current()).toBe('one');
+    asked.at(-1)?.(undefined);
+    await clock.advance(100);
+  }
+  expect(asked).toHaveLength(2);
+  await clock.advance(5_000);
+  expect(await tokens.current()).toBe('one');
+  expect(asked).toHaveLength(3);
+});

@@ -4,6 +4,7 @@
  * Invariant: at most one fetch is under way, and a token that the upstream refused is never handed out again.
  */
 
+import { isWithin } from '../../domain/elapsed.ts';
 import type { Clock } from '../../platform/platform.ts';
 
 export interface FetchedToken {
@@ -19,6 +20,9 @@ export interface Tokens {
   insteadOf(refused: string): Promise<string | undefined>;
 }
 
+/** A renewal that failed while the token still works is tried again after so long: whoever limits us must not be asked by every call. */
+const RENEW_AGAIN_MS = 10_000;
+
 interface Held {
   readonly value: string;
   readonly freshUntil: number;
@@ -29,12 +33,16 @@ interface Held {
 export function createTokens(clock: Clock, fetch: () => Promise<FetchedToken | undefined>): Tokens {
   let held: Held | undefined;
   let flight: Promise<string | undefined> | undefined;
+  let failedAt = Number.NEGATIVE_INFINITY;
 
   const fly = async () => {
     const asked = clock.now();
     const token = await fetch();
     flight = undefined;
-    if (token === undefined) return undefined;
+    if (token === undefined) {
+      failedAt = clock.now();
+      return undefined;
+    }
     // Its life is counted from before the call: a slow answer must not make it seem younger.
     held = { value: token.value, freshUntil: asked + token.life * 0.8, goodUntil: asked + token.life };
     return token.value;
@@ -49,7 +57,7 @@ export function createTokens(clock: Clock, fetch: () => Promise<FetchedToken | u
       const now = clock.now();
       if (held === undefined || now >= held.goodUntil) return renew();
       // In its last fifth it still works: nobody waits for the new one.
-      if (now >= held.freshUntil) void renew();
+      if (now >= held.freshUntil && !isWithin(RENEW_AGAIN_MS, failedAt, now)) void renew();
       return held.value;
     },
     async insteadOf(refused) {
