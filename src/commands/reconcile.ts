@@ -1,11 +1,11 @@
 /**
  * `mbongo reconcile FILE`: matches an upstream's statement with what we have.
  *
- * Invariant: it changes nothing but the report that it was asked for, and writes over no file. Exit status 1 says that
- * something does not match.
+ * Invariant: it changes nothing but the report that it was asked for, and writes over no file. A report has its name when it
+ * is whole, and not before. Exit status 1 says that something does not match.
  */
 
-import { type FileHandle, open } from 'node:fs/promises';
+import { access, type FileHandle, link, open, rename, unlink } from 'node:fs/promises';
 import { type Currency, isCurrency } from '../domain/currency.ts';
 import { formatMinor } from '../domain/money.ts';
 import { OperatorError } from '../usecases/operator.ts';
@@ -100,15 +100,18 @@ const BATCH = 1_000;
 
 async function openReport(path: string): Promise<ReportWriter> {
   const { stringify } = await import('csv-stringify/sync');
-  const file = await openNew(path);
+  await requireNew(path);
+  const unfinished = `${path}.${process.pid}.unfinished`;
+  const file = await openNew(unfinished);
   let waiting: Row[] = [];
   const flush = async (): Promise<void> => {
     // Formulas are escaped: the values come from elsewhere, and people open reports in spreadsheets.
     const text = stringify(waiting, { columns: [...COLUMNS], escape_formulas: true, record_delimiter: '\r\n' });
     waiting = [];
-    await file.write(text);
+    // Not `write`, which may write a part where a disk is full, and says so to nobody.
+    await file.appendFile(text);
   };
-  await file.write(`${COLUMNS.join(',')}\r\n`);
+  await file.appendFile(`${COLUMNS.join(',')}\r\n`);
   return {
     async write(row) {
       waiting.push(row);
@@ -117,23 +120,51 @@ async function openReport(path: string): Promise<ReportWriter> {
     async close() {
       await flush();
       await file.close();
+      await giveName(unfinished, path);
     },
     async discard() {
       await file.close();
-      const { unlink } = await import('node:fs/promises');
-      await unlink(path);
+      await unlink(unfinished);
     },
   };
+}
+
+/** Before anything is matched, so that nobody waits in vain. */
+async function requireNew(path: string): Promise<void> {
+  const isThere = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) throw isThereAlready(path);
 }
 
 async function openNew(path: string): Promise<FileHandle> {
   try {
     return await open(path, 'wx', 0o600);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EEXIST') throw new OperatorError(`${path} is there already: name a file that is not`);
+    if (codeOf(error) === 'EEXIST') throw isThereAlready(path);
     throw new OperatorError(`${path} cannot be written: name a file in a folder of yours`);
   }
+}
+
+/** A link writes over nobody's file that was made meanwhile; a file system without links has the name looked at first. */
+async function giveName(unfinished: string, path: string): Promise<void> {
+  try {
+    await link(unfinished, path);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw isThereAlready(path);
+    await requireNew(path);
+    return rename(unfinished, path);
+  }
+  await unlink(unfinished);
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function isThereAlready(path: string): OperatorError {
+  return new OperatorError(`${path} is there already: name a file that is not`);
 }
 
 function outputOf(file: string, options: ReconcileOptions, result: Reconciled, shown: readonly Row[]): Output {

@@ -1,8 +1,9 @@
 /**
  * `mbongo reconcile`: a statement that the carrier's book makes agrees with ours; each way to differ is its own verdict.
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readStatement } from '../../src/commands/statement-file.ts';
 import type { Attempt } from '../../src/domain/records.ts';
@@ -12,7 +13,7 @@ import { executeRefund } from '../../src/usecases/refund-decide.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 import { readyToPay, submitCard } from './card-payments.ts';
-import { expectNothingWritten, rowsOf, untilStatus } from './flows.ts';
+import { expectNothingWritten, rowsOf, until, untilStatus } from './flows.ts';
 import { attemptOf, pushed } from './phone-payments.ts';
 import { paidByPhone, refunded, untilRefund } from './refund-flows.ts';
 
@@ -221,6 +222,34 @@ test('without dates it asks for the span, and what cannot be read leaves no repo
   const refusedFile = await cli.run(`reconcile ${broken} --connector mtn-momo --report ${report}`);
   expect(refusedFile.err).toMatch(/line 3: it has not as many columns/);
   await expect(readFile(report)).rejects.toThrow('ENOENT');
+});
+
+test('a report has its name when it is whole, and what somebody has put there meanwhile stays', async () => {
+  const [first] = paid as [Attempt];
+  const file = await statement(lineOf(first));
+  const report = join(cli.dataDir, 'whole.csv');
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  const held = "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  const whileItWaits = async (look: () => Promise<void>) => {
+    await client.query('begin; lock table attempt in access exclusive mode');
+    const running = cli.run(`reconcile ${file} --connector mtn-momo --report ${report}`);
+    await until(async () => (await rowsOf(world, held))[0], 20_000);
+    await look();
+    await client.query('rollback');
+    return running;
+  };
+  const done = await whileItWaits(async () => {
+    await expect(readFile(report)).rejects.toThrow('ENOENT');
+  });
+  expect([done.status, done.err]).toEqual([1, '']);
+  expect((await readFile(report, 'utf8')).split('\r\n').length).toBeGreaterThan(2);
+  await rm(report);
+  const late = await whileItWaits(() => writeFile(report, 'mine'));
+  expect([late.status, late.err]).toEqual([1, expect.stringContaining('is there already')]);
+  expect(await readFile(report, 'utf8')).toBe('mine');
+  expect((await readdir(cli.dataDir)).filter((name) => name.startsWith('whole'))).toEqual(['whole.csv']);
+  await client.end();
 });
 
 test('a refund belongs to whoever sent it, and one that a person has carried out to no upstream', async () => {
