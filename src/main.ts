@@ -4,19 +4,26 @@
  */
 
 import { runCommandLine } from './commands/command-line.ts';
+import { messageOf, printError } from './commands/output.ts';
 import { VERSION } from './platform/version.ts';
 
-// A reader that has gone away (`mbongo … | head -1`) is no reason to fail.
+const argv = process.argv.slice(2);
+const around = {
+  env: process.env,
+  write: (text: string) => void process.stdout.write(text),
+  writeError: (text: string) => void process.stderr.write(text),
+};
+
+let isLost = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  // A reader that has gone away (`mbongo … | head -1`) is no reason to fail.
+  if (error.code === 'EPIPE' || isLost) return;
+  isLost = true;
+  const happened = 'what the command did has happened, and a secret that it made is lost';
+  const message = `the result could not be written (${messageOf(error)}): ${happened}`;
+  printError(around, new Error(message), argv.includes('--json'));
+  process.exitCode = 1;
 });
 
-process.exitCode = await runCommandLine(
-  process.argv.slice(2),
-  {
-    env: process.env,
-    write: (text) => void process.stdout.write(text),
-    writeError: (text) => void process.stderr.write(text),
-  },
-  VERSION,
-);
+const status = await runCommandLine(argv, around, VERSION);
+process.exitCode = isLost ? 1 : status;

@@ -2,6 +2,7 @@
  * The command line against a fresh database: every command with `--json` prints exactly one JSON document.
  */
 import { spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandLine, type Document, openCommandLine } from '../support/command-line.ts';
@@ -272,6 +273,25 @@ describe('mbongo', () => {
   it('says that a DATABASE_URL names no database of its server', async () => {
     const { err } = await run('merchant list', { DATABASE_URL: database.url.replace(/\/[^/]*$/, '/mbongo_none') });
     expect(err).toMatch(/^mbongo: DATABASE_URL cannot be used: the server has no such database; [^\n]+\n$/);
+  });
+});
+
+describe('mbongo, as a program', () => {
+  it.runIf(existsSync('/dev/full'))('says in one line that its result could not be written', async () => {
+    const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, ['--import', 'tsx', main, '--version'], {
+      stdio: ['ignore', full, 'pipe'],
+    });
+    const err: Buffer[] = [];
+    child.stderr?.on('data', (chunk: Buffer) => err.push(chunk));
+    const status = await new Promise((resolve) => child.once('close', resolve));
+    closeSync(full);
+    const said = Buffer.concat(err).toString();
+    expect([status, said]).toEqual([
+      1,
+      expect.stringMatching(/^mbongo: the result could not be written \(ENOSPC.*\n$/),
+    ]);
   });
 });
 
