@@ -38,6 +38,8 @@ export type Cluster = {
 /** The database's one role; it owns everything. */
 export const ROLE = 'mbongo';
 
+const PORT_MOST = 65_535;
+
 /** What this service keeps in its data folder, drafts of such files included. */
 const OWN_FILES = /^(master\.key|postgres|probe\.|test$)/;
 
@@ -106,10 +108,14 @@ export function prepareDataDir(dataDir: string): string {
   return real;
 }
 
-/** The port that the server of this cluster used last, so that clients find it again after a crash. */
+/**
+ * The port that the server of this cluster used last, so that clients find it again after a crash. Undefined where nobody noted
+ * one, or not to the end: somebody may be writing it just now, or have been killed while writing.
+ */
 export function readPort(cluster: Cluster): number | undefined {
   const file = join(cluster.dir, 'port');
-  return existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined;
+  const port = existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : 0;
+  return port > 0 && port <= PORT_MOST ? port : undefined;
 }
 
 export function writePort(cluster: Cluster, port: number): void {

@@ -56,6 +56,18 @@ test(
   limit,
 );
 
+test.each(['', '99999'])(
+  'a note of its port that holds %j, as whoever is cut off while writing leaves it, keeps nobody from opening it',
+  async (note) => {
+    await (await open()).close();
+    writeFileSync(join(clusterOf(dataDir).dir, 'port'), note);
+    const again = await open();
+    expect(await query(again.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    await again.close();
+  },
+  limit,
+);
+
 test(
   'it runs with durable commits, in UTF-8 and the C locale, and logs no values',
   async () => {
