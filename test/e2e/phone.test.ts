@@ -7,6 +7,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { LANGUAGES } from '../../src/messages/messages.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import {
   findBarriers,
@@ -185,6 +186,27 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(await mobileMoneyStatus(order, 'cancelled')).toMatchObject({ status: 'cancelled' });
     const inbox = await open('phone', `/inbox/${INBOX}`);
     await expectWebhook(inbox, order, 'payment.cancelled');
+  });
+
+  test('both answers lie within the prompt in a narrow window, in every language', async () => {
+    const order = await shop.pay({ msisdn: '+243810000145', wallet: undefined, amount: '8.75' });
+    for (const language of LANGUAGES) {
+      const page = await open('narrow', `/phone/243810000145?lang=${language}`);
+      await page.locator('.choice').waitFor();
+      const outside = await page.locator('.choice button').evaluateAll((buttons) =>
+        buttons.flatMap((button) => {
+          const [inner, outer] = [button, button.closest('.sheet')].map((one) => one?.getBoundingClientRect());
+          const fits = inner && outer && inner.left >= outer.left && inner.right <= outer.right;
+          return fits ? [] : [button.textContent];
+        }),
+      );
+      expect(outside, language).toEqual([]);
+    }
+    const page = await open('narrow', '/phone/243810000145?lang=en');
+    await page.locator('[name=pin]').first().focus();
+    await page.keyboard.type('0000');
+    await page.keyboard.press('Enter');
+    expect(await mobileMoneyStatus(order, 'completed')).toMatchObject({ status: 'completed' });
   });
 
   test('a code arrives live for a large wallet payment, and completes it', async () => {
