@@ -14,6 +14,7 @@ import { addBankAccount } from '../usecases/bank-add.ts';
 import { createMerchant } from '../usecases/merchant-create.ts';
 import type { OperatorDeps } from '../usecases/operator.ts';
 import { openWallet } from '../usecases/wallet-open.ts';
+import { openWebhookSecret } from '../usecases/webhook-sign.ts';
 
 export interface Demo {
   readonly merchant_id: string;
@@ -117,6 +118,14 @@ async function writeDemo(path: string, demo: Demo, suffix: string): Promise<void
 /** Whether the credential that we remember is the merchant's still, and neither replaced nor revoked. */
 export async function isDemoCurrent({ store }: Pick<OperatorDeps, 'store'>, { key_id }: Demo): Promise<boolean> {
   return (await store.credential.caller(shardOf(key_id), key_id))?.status === 'ALLOWED';
+}
+
+/** By what the demo's webhooks are to be verified now: the secret that we remember may have been rotated. */
+export async function demoWebhookSecret(deps: Pick<OperatorDeps, 'store' | 'secrets'>, demo: Demo): Promise<string> {
+  const { merchant_id, webhook_secret } = demo;
+  const secrets = await deps.store.webhookSecret.ofMerchant(shardOf(merchant_id), merchant_id);
+  const newest = secrets.find(({ status }) => status === 'ALLOWED');
+  return (newest && openWebhookSecret(deps, newest)) ?? webhook_secret;
 }
 
 /** What the start prints: the credential, three lines to paste, and the pages. `current`: the credential is to be used. */

@@ -6,7 +6,7 @@
 
 import type { Outbound } from '../platform/platform.ts';
 import type { Store } from '../store/store.ts';
-import { type Demo, demoNotes, isDemoCurrent, openDemo } from './demo.ts';
+import { type Demo, demoNotes, demoWebhookSecret, isDemoCurrent, openDemo } from './demo.ts';
 import type { World } from './world.ts';
 
 /** The sandbox starts beside us: how often, and how long apart, it is told what it needs of the demo. */
@@ -30,7 +30,8 @@ export async function openSandbox(world: World, store: Store, outbound: Outbound
   const demo = await openDemo({ store, clock, random, secrets, mode: config.mode }, config.dataDir);
   if (demo === undefined) return NOTHING;
   const current = await isDemoCurrent({ store }, demo);
-  const telling = tellSandbox(world, outbound, url, demo);
+  const webhook_secret = await demoWebhookSecret({ store, secrets }, demo);
+  const telling = tellSandbox(world, outbound, url, { ...demo, webhook_secret });
   return {
     notes: demoNotes(demo, current, url, `http://127.0.0.1:${config.sandboxPort}`),
     giveUp: () => {

@@ -86,10 +86,10 @@ export async function webhookSecretRotate(
       `webhook secret  ${made.webhook_secret}`,
       old_retires_at === null ? 'The old one no longer signs.' : `The old one signs too until ${old_retires_at}.`,
       'The secret is shown this once: keep it on your backend.',
-      // The inbox is another program, which was given the old one: it verifies as long as that signs too.
+      // The inbox is another program, which has been given the old one: it verifies as long as that signs too.
       ...(deps.mode === 'sandbox'
         ? [
-            'The sandbox checks by the secret it knows: paste the new one at the page of its inbox, such as /inbox/demo.',
+            'The sandbox checks by the secret it knows: paste the new one at the page of its inbox. /inbox/demo and the demo shop learn it at the next start.',
           ]
         : []),
     ],

@@ -92,8 +92,13 @@ export function sealWebhookSecret(deps: Pick<Deps, 'secrets'>, id: string, secre
   return deps.secrets.seal('webhook_secret', secret, id);
 }
 
+/** The text of a webhook secret; undefined where the key that sealed it is gone. */
+export function openWebhookSecret(deps: Pick<Deps, 'secrets'>, { sealed, id }: WebhookSecret): string | undefined {
+  return deps.secrets.open('webhook_secret', sealed, id);
+}
+
 function openWebhookKey(deps: Pick<Deps, 'secrets'>, secret: WebhookSecret): Uint8Array | undefined {
-  const text = deps.secrets.open('webhook_secret', secret.sealed, secret.id);
+  const text = openWebhookSecret(deps, secret);
   return text === undefined ? undefined : keyOfWebhookSecret(text);
 }
 

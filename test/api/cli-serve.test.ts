@@ -3,13 +3,15 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSandbox } from '../../sandbox/app.ts';
 import { openCommandLine } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -119,6 +121,39 @@ describe('mbongo serve', () => {
       `Demo merchant Boutique Kivu: its credential ${keyId} has been replaced or revoked.`,
       `A further one: npx mbongo credential issue --merchant ${merchant_id}`,
     ]);
+  });
+
+  it('tells the sandbox by what the demo’s webhooks are verified now, though it has been rotated', async () => {
+    const first = start();
+    await ready(first);
+    first.kill('SIGTERM');
+    await ended(first);
+    const { merchant_id } = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')) as { merchant_id: string };
+    const cli = await openCommandLine(database.url, '');
+    const command = `webhook secret rotate --merchant ${merchant_id} --grace 0 --json`;
+    const { webhook_secret } = JSON.parse((await cli.run(command, { DATA_DIR: dataDir })).out);
+    await cli.close();
+
+    const { app } = await createSandbox({ seed: 'test' });
+    const told = new Promise<void>((done) => {
+      app.addHook('onResponse', async ({ url }) => url === '/inbox/demo/secret' && done());
+    });
+    const sandboxUrl = await app.listen({ port: 0, host: '127.0.0.1' });
+    const second = startWith({ SANDBOX_PORT: new URL(sandboxUrl).port }, 'inherit');
+    await Promise.all([ready(second), told]);
+    const [id, at, body] = ['evt_1', new Date(), '{"type":"payment.approved"}'];
+    const headers = {
+      'content-type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+      'webhook-signature': new Webhook(webhook_secret).sign(id, at, body),
+    };
+    await fetch(`${sandboxUrl}/inbox/demo`, { method: 'POST', headers, body });
+    const { messages } = (await (await fetch(`${sandboxUrl}/inbox/demo/messages`)).json()) as {
+      messages: { verdict: string }[];
+    };
+    await app.close();
+    expect(messages).toMatchObject([{ verdict: 'verified' }]);
   });
 
   it('starts in production with a master key alone, warns, and its database stays one of production', async () => {

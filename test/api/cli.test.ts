@@ -143,7 +143,7 @@ describe('mbongo', () => {
     expect(await json('webhook list')).toEqual({ events: [] });
     expect(await json(`webhook replay --merchant ${id} --from 2026-01-01`)).toEqual({ replayed: 0 });
     const said = await run(`webhook secret rotate --merchant ${id}`);
-    expect(said.out).toContain('paste the new one at the page of its inbox, such as /inbox/demo');
+    expect(said.out).toContain('paste the new one at the page of its inbox.');
     const rotated = await json(`webhook secret rotate --merchant ${id} --grace 0`);
     expect(rotated).toMatchObject({ merchant_id: id, old_retires_at: null });
     expect(rotated.webhook_secret).toMatch(/^whsec_/);
