@@ -107,6 +107,23 @@ describe('what no route takes', () => {
     expect((await app.inject({ method: 'OPTIONS', url: '/api/v1/orders' })).statusCode).toBe(405);
   });
 
+  it('leads a browser that opens its own address to the documentation, and nobody else', async () => {
+    const { app } = open();
+    const html = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' };
+    for (const url of ['/', '/?from=mail']) {
+      const led = await app.inject({ url, headers: html });
+      expect([led.statusCode, led.headers.location, led.headers.vary]).toEqual([302, '/docs', 'Accept']);
+    }
+    // Whatever is refused is in the envelope (contract §2), for browsers too.
+    const asked = [
+      { url: '/' },
+      { url: '/', headers: { accept: 'application/json, text/html' } },
+      { url: '/', headers: html, method: 'POST' },
+      { url: '/nothing', headers: html },
+    ] as const;
+    for (const one of asked) expect(faults(await app.inject(one))).toBe('404 1403 path UNKNOWN_PATH');
+  });
+
   it('is refused by its content type', async () => {
     const world = open();
     const types = [

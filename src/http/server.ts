@@ -9,21 +9,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { prefersHtml } from '../messages/accept.ts';
 import type { Pages } from '../messages/page.ts';
 import type { Clock, Log, Metrics, Random, Secrets, Traces } from '../platform/platform.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { clientAddressReader } from './client-address.ts';
 import { addPreflights, isOpenToPages, PAGES_HEADERS } from './cors.ts';
-import { openDocsAssets } from './docs/assets.ts';
-import { isForReader, leadsToDocs, notFoundPage } from './docs/not-found.ts';
 import { badFraming, unknownPath, wrongMethod } from './envelope.ts';
 import {
   ANSWER_HEADERS,
+  type ExchangeParts,
   exchangeOf,
-  languageOfRequest,
   logExchange,
   newExchange,
-  noteFailure,
   refuse,
   requestIds,
 } from './exchange.ts';
@@ -38,7 +36,7 @@ import { hasOneHost } from './request-headers.ts';
 import { requestMetrics } from './request-metrics.ts';
 import { addTraces } from './request-traces.ts';
 import { fullPath, type Route } from './route.ts';
-import type { PageReply, ServicePage } from './service-page.ts';
+import type { ServicePage } from './service-page.ts';
 import { type Readiness, servicePages } from './service-pages.ts';
 import { answerClientError, answerLateBody, refuseExpectation } from './socket-errors.ts';
 import { createRoomMaker, SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts';
@@ -114,8 +112,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   });
   const nextRequestId = requestIds(parts.random);
   const counted = requestMetrics(parts.metrics);
-  const assets = openDocsAssets();
-  const pages = servicePages({ ...parts, assets });
+  const pages = servicePages(parts);
   const methodsOf = methodFinder([
     ...parts.routes.map((route) => ({ method: route.method, path: fullPath(route) })),
     ...pages.map(({ path }) => ({ method: 'GET', path })),
@@ -153,14 +150,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   function fail(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
     const shown = parts.pages;
     if (shown !== undefined && isForPage(shown, request)) return failPage(parts, shown, request, reply, error);
-    if (error instanceof Refusal && isForReader(request, error)) return showReader(request, reply, error);
     return reply.send(refuse(parts, request, reply, error));
-  }
-
-  function showReader(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
-    if (leadsToDocs(request)) return reply.header('Vary', 'Accept').redirect('/docs', 302);
-    noteFailure(parts, request, refusal);
-    return sendPage(reply, notFoundPage(assets, languageOfRequest(request)));
   }
 
   app.server.maxConnections = sockets.connections;
@@ -206,7 +196,9 @@ export function createServer(parts: ServerParts): FastifyInstance {
         answerLateBody(parts, exchangeOf(request).requestId, request.raw.socket);
       });
     }
-    done(request.is404 ? refuseUnrouted(request, reply, methodsOf) : undefined);
+    if (!request.is404) return done();
+    if (!asksForDocs(request)) return done(refuseUnrouted(request, reply, methodsOf));
+    reply.header('Vary', 'Accept').redirect('/docs', 302);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     // What is under way is finished, and its connection with it: a kept one would hold up the stop.
@@ -240,7 +232,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const uploads = createUploadSlots();
   addRoutes(app, parts, { limits, addressOf, uploads, streams });
   addPreflights(app, parts.routes, (request, reply) => fail(request, reply, refuseUnrouted(request, reply, methodsOf)));
-  for (const page of pages) addPage(app, page, fail);
+  for (const page of pages) addPage(app, parts, page);
   if (parts.pages !== undefined) addPages(app, { ...parts, limits, addressOf, uploads }, parts.pages);
   return app;
 }
@@ -332,26 +324,24 @@ function refuseUnrouted(request: FastifyRequest, reply: FastifyReply, methodsOf:
   return wrongMethod(allowed);
 }
 
-function addPage(
-  app: FastifyInstance,
-  page: ServicePage,
-  fail: (request: FastifyRequest, reply: FastifyReply, error: unknown) => FastifyReply,
-): void {
+/** A browser that opens the gateway's own address: nothing lives there, and any other caller hears so in the envelope. */
+function asksForDocs({ method, url, headers }: FastifyRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && /^\/(?:\?|$)/.test(url) && prefersHtml(headers.accept);
+}
+
+function addPage(app: FastifyInstance, parts: ExchangeParts, page: ServicePage): void {
   app.get(page.path, async (request, reply) => {
     if (request.exchange !== undefined) request.exchange.route = page.path;
     try {
-      return sendPage(reply, await page.show(request));
+      const { status, type, body, headers } = await page.show(request);
+      return reply
+        .code(status)
+        .headers({ 'Content-Type': type, ...headers })
+        .send(body);
     } catch (error) {
-      return fail(request, reply, error);
+      return reply.send(refuse(parts, request, reply, error));
     }
   });
-}
-
-function sendPage(reply: FastifyReply, { status, type, body, headers }: PageReply): FastifyReply {
-  return reply
-    .code(status)
-    .headers({ 'Content-Type': type, ...headers })
-    .send(body);
 }
 
 /** Finds which methods a path knows, joined for `Allow`; an empty text when it knows none. */

@@ -5,7 +5,6 @@
  */
 
 import type { Clock, Metrics } from '../platform/platform.ts';
-import type { DocsAssets } from './docs/assets.ts';
 import { docsPages } from './docs/pages.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Route } from './route.ts';
@@ -19,8 +18,6 @@ export interface Readiness {
 }
 
 export interface PageParts {
-  /** What the documentation's pages load. */
-  readonly assets: DocsAssets;
   readonly routes: readonly Route[];
   readonly publicUrl: string;
   /** Where the sandbox listens that this gateway takes part in; none in production. */

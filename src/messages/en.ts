@@ -305,9 +305,5 @@ export const en = {
     group_13: 'Limits and proof',
     group_14: 'Service and networks',
     group_15: 'Result of processing',
-    not_found: 'There is no page here',
-    not_found_text:
-      'The address is not right, or what stood here has moved. If you wanted to pay, go back to the shop and start the payment again.',
-    not_found_back: 'To the documentation',
   },
 } as const satisfies Sentences;

@@ -322,9 +322,5 @@ export const es = {
     group_13: 'Límites y pruebas',
     group_14: 'Servicio y redes',
     group_15: 'Resultado del proceso',
-    not_found: 'Aquí no hay ninguna página',
-    not_found_text:
-      'La dirección no es correcta, o la página ha cambiado de sitio. Si quería pagar, vuelva a la tienda y empiece el pago de nuevo.',
-    not_found_back: 'Ir a la documentación',
   },
 } as const satisfies Sentences;

@@ -346,9 +346,5 @@ export const fr = {
     group_13: 'Limites et preuves',
     group_14: 'Service et réseaux',
     group_15: 'Résultat du traitement',
-    not_found: 'Il n’y a pas de page ici',
-    not_found_text:
-      'L’adresse n’est pas juste, ou la page a été déplacée. Si vous vouliez payer, retournez à la boutique et recommencez le paiement.',
-    not_found_back: 'Vers la documentation',
   },
 } as const satisfies Sentences;

@@ -307,9 +307,5 @@ export const ln = {
     group_13: 'Bandelo mpe bondimisi',
     group_14: 'Service mpe baréseau',
     group_15: 'Mbano ya mosala',
-    not_found: 'Lokasa moko te ezali awa',
-    not_found_text:
-      'Adresi ezali ya solo te, to lokasa ekendeki esika mosusu. Soki olingaki kofuta, zonga na butiki mpe banda kofuta lisusu.',
-    not_found_back: 'Kende na documentation',
   },
 } as const satisfies Sentences;

@@ -28,7 +28,7 @@ export type Done =
   | 'otp_verified'
   | 'status_read';
 
-/** Words of the error pages, and of the page for an address that leads nowhere. */
+/** Words of the error pages. */
 export type PageWord =
   | 'index_title'
   | 'index_intro'
@@ -55,10 +55,7 @@ export type PageWord =
   | 'group_12'
   | 'group_13'
   | 'group_14'
-  | 'group_15'
-  | 'not_found'
-  | 'not_found_text'
-  | 'not_found_back';
+  | 'group_15';
 
 export type PayoutSaid = PayoutStatus | 'scheduled' | 'waiting';
 

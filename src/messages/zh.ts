@@ -258,8 +258,5 @@ export const zh = {
     group_13: '限制与验证',
     group_14: '服务与网络',
     group_15: '处理结果',
-    not_found: '这里没有页面',
-    not_found_text: '地址不正确，或页面已移到别处。如果您想付款，请返回商店重新付款。',
-    not_found_back: '前往文档',
   },
 } as const satisfies Sentences;

@@ -10,7 +10,7 @@ import { negotiate } from '../../messages/negotiate.ts';
 import { unknownPath } from '../envelope.ts';
 import { errorCodeOf, renderErrorIndex, renderErrorPage } from '../error-page.ts';
 import type { PageReply, ServicePage } from '../service-page.ts';
-import type { DocsAssets } from './assets.ts';
+import { openDocsAssets } from './assets.ts';
 import { answerWith, type Content, compressed } from './content.ts';
 import { EXPLORER_HEADERS, renderExplorer } from './explorer.ts';
 import { DOCS_HEADERS, renderDocument } from './frame.ts';
@@ -24,7 +24,6 @@ import { webhooksGuide } from './guide-webhooks.ts';
 import { renderReference } from './reference.ts';
 
 export interface DocsParts {
-  readonly assets: DocsAssets;
   readonly publicUrl: string;
   /** Where the sandbox listens that this gateway takes part in; none in production. */
   readonly sandboxUrl?: string;
@@ -39,7 +38,7 @@ const PAGE = 'text/html; charset=utf-8';
 const FOR_EVER = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
 export function docsPages(parts: DocsParts): ServicePage[] {
-  const { assets } = parts;
+  const assets = openDocsAssets();
   const made = new Map<string, Promise<Content>>();
   const once = (key: string, make: () => string): Promise<Content> => {
     const known = made.get(key) ?? compressed(PAGE, make());
