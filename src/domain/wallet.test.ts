@@ -105,6 +105,16 @@ test('of several counts the one decides in which most tries still count, whateve
   expect(strictestCount([undefined, undefined], 2000)).toBeUndefined();
 });
 
+test('a lock that has passed gives the tries of counts that lack it back too, and no later ones', () => {
+  const locked = { ...failed(5, 1000), locked_until: 1000 + PIN_LOCK_MS };
+  const [lagging, later] = [failed(4, 900), failed(1, 1001)];
+  const over = locked.locked_until;
+  expect(strictestCount([lagging, locked], over - 1)).toBe(locked);
+  expect(strictestCount([lagging, locked], over)).toBe(locked);
+  expect(afterWrongPin(strictestCount([lagging, locked], over), over).left).toBe(4);
+  expect(strictestCount([later, locked], over)).toBe(later);
+});
+
 test('each letter of base64url is a shard of its own', () => {
   const letters = Array.from({ length: 64 }, (_, n) => Buffer.from([n << 2, 0, 0]).toString('base64url'));
   expect(letters.map(shardOfGuard)).toEqual(Array.from({ length: SHARDS }, (_, n) => n));

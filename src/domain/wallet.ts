@@ -80,10 +80,17 @@ export function afterWrongPin(
   return { row: { pin_failures: failures, pin_failed_at: now, locked_until }, left };
 }
 
-/** Of several counts of the same tries, of which some may lack the last ones: the one in which most still count. */
+/**
+ * Of several counts of the same tries, of which some may lack the last ones: the one in which most still count. A lock that has
+ * passed has given back the tries of those that lack it, too.
+ */
 export function strictestCount<C extends PinCount>(counts: readonly (C | undefined)[], now: number): C | undefined {
+  const known = counts.filter((count) => count !== undefined);
+  const over = known.filter(({ locked_until }) => locked_until !== null && locked_until <= now);
+  const givenBack = Math.max(Number.NEGATIVE_INFINITY, ...over.map(({ pin_failed_at }) => pin_failed_at ?? 0));
   let strictest: C | undefined;
-  for (const count of counts) {
+  for (const count of known) {
+    if (count.locked_until === null && (count.pin_failed_at ?? givenBack) <= givenBack) continue;
     if (strictest === undefined || stillCounting(count, now) > stillCounting(strictest, now)) strictest = count;
   }
   return strictest;

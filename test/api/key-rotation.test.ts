@@ -1,7 +1,7 @@
 /** A gateway that was given a new master key, before the old one: what was made before still counts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
-import { makeWalletNumber } from '../../src/domain/wallet.ts';
+import { makeWalletNumber, PIN_LOCK_MS } from '../../src/domain/wallet.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -85,19 +85,35 @@ test.each([
   expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
 });
 
-test('wrong PINs at a number that is none are five, whichever process they are tried at', async () => {
-  const number = makeWalletNumber(11, 4_711);
+/** Tries a wrong PIN at each process in turn; what each was told. */
+async function guess(number: string, urls: readonly string[]): Promise<string[]> {
   const paying = await collect(world, merchant, { method: 'none' });
-  const told: unknown[] = [];
-  for (const url of [renewed.url, world.url, world.url, renewed.url, world.url, renewed.url, world.url]) {
-    const body = {
-      payment_id: paying.payment_id,
-      payment_method_id: 'wallet',
-      ewallet_number: number,
-      ewallet_pin: '9999',
-    };
+  const body = {
+    payment_id: paying.payment_id,
+    payment_method_id: 'wallet',
+    ewallet_number: number,
+    ewallet_pin: '9999',
+  };
+  const told: string[] = [];
+  for (const url of urls) {
     const { json } = await post(url, '/payments/submit', body, { authorization: `Bearer ${paying.token}` });
-    told.push(json.error_code);
+    told.push(`${String(json.error_code)} ${String(json.message)}`);
   }
-  expect(told).toEqual([...Array.from({ length: 5 }, () => '1302'), '1303', '1303']);
+  return told;
+}
+
+test('wrong PINs at a number that is none are five, whichever process they are tried at', async () => {
+  const urls = [renewed.url, world.url, world.url, renewed.url, world.url, renewed.url, world.url];
+  const told = await guess(makeWalletNumber(11, 4_711), urls);
+  expect(told.map((one) => one.slice(0, 4))).toEqual([...Array.from({ length: 5 }, () => '1302'), '1303', '1303']);
+});
+
+test('after a lock that one of two processes alone wrote, a number that is none answers as one that is', async () => {
+  const askAround = async (number: string): Promise<string[]> => {
+    const told = await guess(number, [...Array.from({ length: 4 }, () => renewed.url), world.url]);
+    await world.clock.advance(PIN_LOCK_MS + 1_000);
+    return [...told, ...(await guess(number, [renewed.url]))];
+  };
+  const { number } = await world.wallet();
+  expect(await askAround(makeWalletNumber(12, 8_888))).toEqual(await askAround(number));
 });
