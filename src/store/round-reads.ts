@@ -103,7 +103,7 @@ const IS_ALLOWED = `exists (
 /** Of one merchant so many are answered at a time, so that what becomes due meanwhile is soon looked for. */
 const DUE_OF_ONE_MERCHANT = 256;
 /** So many of a shard are put in turn. */
-const DUE_OF_ONE_SHARD = 16_384;
+const DUE_OF_ONE_SHARD = 4_096;
 
 const DUE_BATCH_COLUMNS = columnList({
   shard: 'int2',

@@ -15,10 +15,13 @@ import { startLine } from './payout-start.ts';
 
 export interface Dispatcher {
   /** Takes on a line that has just been committed, or that the round has claimed. Answers false when there is no room. */
-  offer(line: PayoutLine): boolean;
-  /** Where nothing more is to be claimed for just now: it does not answer, or has enough. */
+  offer(line: PayoutLine, from?: 'commit' | 'claim'): boolean;
+  /** Where nothing more is to be claimed for just now: it does not answer, or has enough that was claimed. */
   busy(): string[];
-  /** Whether one of the carriers that a batch goes to has less than enough of its merchant's lines in hand. */
+  /**
+   * Whether more may be begun for one of the carriers that a batch goes to: less than enough of its merchant's lines wait for
+   * it, and of those that waited in the database it has less than enough in hand.
+   */
   hasRoomFor(batch: Pick<PayoutBatch, 'merchant_id' | 'beneficiaries'>): boolean;
   /** Resolves when nothing waits for its turn and nothing is under way. */
   idle(): Promise<void>;
@@ -27,12 +30,21 @@ export interface Dispatcher {
 }
 
 const LIMITS: LaneLimits = { atReceiver: 64, inAll: 512, waitingAtReceiver: 10_000, waitingInAll: 20_000 };
-/** So many of one carrier in hand: no more are claimed; so many of one merchant's for it: no more of its batches are begun. */
+/**
+ * So many of one carrier that were claimed are in hand: no more are; so many of one merchant's wait for it: no more of its batches
+ * are begun. What was just committed does not count against claims: a payday would keep what waits in the database waiting.
+ */
 const ENOUGH = 1_024;
+
+/** A line in hand, and whether the round has claimed it. */
+interface Held {
+  readonly line: PayoutLine;
+  readonly isClaimed: boolean;
+}
 
 export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough: number = ENOUGH): Dispatcher {
   const merchantOf = rememberMerchants(deps);
-  const inHand = new Map<string, number>();
+  const claimed = new Map<string, number>();
   let closed = false;
   let writing = 0;
   let waiters: (() => void)[] = [];
@@ -45,10 +57,12 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
     for (const resolve of resolved) resolve();
   };
   const idle = (): Promise<void> => (isIdle() ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve)));
-  const count = (line: PayoutLine, more: number): void => {
+  const count = ({ line, isClaimed }: Held, more: number): void => {
+    if (!isClaimed) return;
     const name = carrierOf(line);
-    inHand.set(name, (inHand.get(name) ?? 0) + more);
+    claimed.set(name, (claimed.get(name) ?? 0) + more);
   };
+  const isFull = (carrier: string): boolean => (claimed.get(carrier) ?? 0) >= enough;
 
   /** The carrier's share is free as soon as it has answered: writing that down is not its business. */
   const track = async (line: PayoutLine, work: Promise<unknown>): Promise<void> => {
@@ -64,8 +78,9 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
   };
 
   /** Starts a line; answers whether its carrier did, or was not to blame. */
-  const start = async (line: PayoutLine): Promise<boolean> => {
-    count(line, -1);
+  const start = async (held: Held): Promise<boolean> => {
+    count(held, -1);
+    const { line } = held;
     if (closed || !isLeased(line, deps.clock.now())) return true;
     if (!carriers.admits(line)) return false;
     try {
@@ -81,22 +96,23 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
   };
   const lanes = createLanes(limits, start, tellIdle);
 
-  const offer = (line: PayoutLine): boolean => {
+  const offer: Dispatcher['offer'] = (line, from = 'commit') => {
     if (closed || line.status !== 'pending' || line.next_start_at === null) return false;
-    count(line, 1);
-    const isTaken = lanes.add(line.merchant_id, carrierOf(line), line);
-    if (!isTaken) count(line, -1);
+    const held = { line, isClaimed: from === 'claim' };
+    count(held, 1);
+    const isTaken = lanes.add(line.merchant_id, carrierOf(line), held);
+    if (!isTaken) count(held, -1);
     return isTaken;
   };
   const carriers = openCarriers(deps, offer);
 
   return {
     offer,
-    busy: () => [
-      ...new Set([...carriers.away(), ...[...inHand].flatMap(([name, lines]) => (lines >= enough ? [name] : []))]),
-    ],
+    busy: () => [...new Set([...carriers.away(), ...[...claimed.keys()].filter(isFull)])],
     hasRoomFor: ({ merchant_id, beneficiaries }) =>
-      beneficiaries.some((one) => lanes.waiting(merchant_id, carrierOf(one)) < enough),
+      [...new Set(beneficiaries.map(carrierOf))].some(
+        (carrier) => !isFull(carrier) && lanes.waiting(merchant_id, carrier) < enough,
+      ),
     idle,
     close() {
       closed = true;

@@ -9,6 +9,7 @@ import type { Change } from '../domain/change.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
 import { type BatchContext, callOff, close, runNext, runsAt } from '../domain/payout-batch.ts';
+import type { Merchant } from '../domain/records.ts';
 import type { DueBatch } from '../store/round-reads.ts';
 import { type Deps, newId } from './deps.ts';
 import { createMerchantTurns, type MerchantTurns } from './merchant-turns.ts';
@@ -40,32 +41,33 @@ export interface BeginningLimits {
 const MOST_AT_ONCE = 16;
 /** So many are looked up at a time. */
 const MOST_LOOKED_UP = 4_096;
-/** So many batches of a merchant that find their carriers busy are enough to leave its others to the next run. */
+/** So many batches of a merchant that find their carriers busy are enough to leave its others to the next look. */
 const MOST_HELD = 16;
+/** And so many of all merchants end a look: whose turn it is then is drawn anew. */
+const MOST_HELD_IN_ALL = 512;
 /** How many lines are called off side by side. */
 const MOST_LINES = 256;
 /** Finding the same lines waiting this often means that something is wrong with the rule. */
 const MOST_ROUNDS = 200;
 
 /**
- * Runs what is due as long as there is some that has not been looked at in this run, merchants in turn. Returns how many
- * occurrences there were. A batch that cannot be run is told of in the log and holds up no other.
+ * Runs what is due, merchants in turn, until a look finds nothing that can be run. Returns how many occurrences there were. A batch
+ * that cannot be run is told of in the log and holds up no other.
  *
  * @throws what the first of those ended in, once the others have been run; at once where the database is away
  */
 export async function runDuePayouts(deps: PayoutBatchDeps, limits: BeginningLimits = {}): Promise<number> {
-  const run: Run = { seen: new Set(), held: new Map(), ran: 0, failure: undefined, isOver: false };
-  while (!isOver(run, limits)) {
-    const due = await deps.store.payoutBatch.toRun(deps.clock.now(), MOST_LOOKED_UP);
+  const run: Run = { passed: new Set(), ran: 0, failure: undefined, isOver: false };
+  let before = -1;
+  while (run.ran > before && !isOver(run, limits)) {
+    before = run.ran;
     const turns = createMerchantTurns<DueBatch>();
-    let fresh = 0;
+    const due = await deps.store.payoutBatch.toRun(deps.clock.now(), MOST_LOOKED_UP);
     for (const batch of inOrder(deps, due)) {
-      if (run.seen.has(batch.id) || isHeld(run, batch)) continue;
-      turns.add(batch.merchant_id, batch);
-      fresh += 1;
+      if (!run.passed.has(batch.id)) turns.add(batch.merchant_id, batch);
     }
-    if (fresh === 0) break;
-    await Promise.all(Array.from({ length: MOST_AT_ONCE }, (_, at) => serve(deps, limits, run, turns, at)));
+    const look: Look = { turns, held: new Map(), heldInAll: 0 };
+    await Promise.all(Array.from({ length: MOST_AT_ONCE }, (_, at) => serve(deps, limits, run, look, at === 0)));
   }
   if (run.failure !== undefined) throw run.failure.error;
   return run.ran;
@@ -73,10 +75,8 @@ export async function runDuePayouts(deps: PayoutBatchDeps, limits: BeginningLimi
 
 /** How a run stands. */
 interface Run {
-  /** The batches that have been looked at. */
-  readonly seen: Set<string>;
-  /** How many batches of a merchant have found their carriers busy. */
-  readonly held: Map<string, number>;
+  /** Batches that were not due after all, or failed: they are not looked at again. */
+  readonly passed: Set<string>;
   /** Occurrences. */
   ran: number;
   failure: { readonly error: unknown } | undefined;
@@ -84,12 +84,16 @@ interface Run {
   isOver: boolean;
 }
 
-function isOver(run: Run, { stopping }: BeginningLimits): boolean {
-  return run.isOver || stopping?.aborted === true;
+/** What was found due at one time. */
+interface Look {
+  readonly turns: MerchantTurns<DueBatch>;
+  /** How many batches of a merchant have found their carriers busy. */
+  readonly held: Map<string, number>;
+  heldInAll: number;
 }
 
-function isHeld({ held }: Run, { merchant_id }: DueBatch): boolean {
-  return (held.get(merchant_id) ?? 0) >= MOST_HELD;
+function isOver(run: Run, { stopping }: BeginningLimits): boolean {
+  return run.isOver || stopping?.aborted === true;
 }
 
 /** By their time; those of one time as chance has it, so that several processes are rarely at the same one. */
@@ -98,24 +102,36 @@ function inOrder({ random }: PayoutBatchDeps, due: readonly DueBatch[]): DueBatc
   return drawn.sort((a, b) => a.batch.next_run_at - b.batch.next_run_at || a.draw - b.draw).map(({ batch }) => batch);
 }
 
-/** One of those that run occurrences side by side, until nothing waits. The first one goes on while it is not calm. */
+/**
+ * One of those that run occurrences side by side, until nothing waits. While it is not calm only the first goes on, until it is calm
+ * again: the next look has all of them.
+ */
 async function serve(
   deps: PayoutBatchDeps,
   limits: BeginningLimits,
   run: Run,
-  turns: MerchantTurns<DueBatch>,
-  at: number,
+  look: Look,
+  isFirst: boolean,
 ): Promise<void> {
-  while (!isOver(run, limits) && (at === 0 || limits.isCalm?.() !== false)) {
-    const batch = turns.take();
+  let isAlone = false;
+  while (!isOver(run, limits) && look.heldInAll < MOST_HELD_IN_ALL) {
+    const isCalm = limits.isCalm?.() !== false;
+    if (isCalm ? isAlone : !isFirst) return;
+    isAlone = !isCalm;
+    const batch = look.turns.take();
     if (batch === undefined) return;
-    run.seen.add(batch.id);
     const outcome = await tryOccurrence(deps, limits, run, batch);
-    if (outcome === 'more') turns.add(batch.merchant_id, batch);
-    if (outcome !== 'held') continue;
-    run.held.set(batch.merchant_id, (run.held.get(batch.merchant_id) ?? 0) + 1);
-    if (isHeld(run, batch)) turns.drop(batch.merchant_id);
+    if (outcome === 'more') look.turns.add(batch.merchant_id, batch);
+    else if (outcome === 'not due') run.passed.add(batch.id);
+    else if (outcome === 'held') hold(look, batch);
   }
+}
+
+function hold(look: Look, { merchant_id }: DueBatch): void {
+  const ofMerchant = (look.held.get(merchant_id) ?? 0) + 1;
+  look.held.set(merchant_id, ofMerchant);
+  look.heldInAll += 1;
+  if (ofMerchant >= MOST_HELD) look.turns.drop(merchant_id);
 }
 
 async function tryOccurrence(
@@ -161,15 +177,19 @@ interface Ran {
   readonly lines: readonly PayoutLine[];
 }
 
-/** Runs the next occurrence if it is still due and there is room for it. */
-function runOccurrence(deps: PayoutBatchDeps, key: BatchKey, dispatcher: BeginningLimits['dispatcher']): Promise<Ran> {
-  return settle<BatchRows | undefined, Ran>(
+/** Runs the next occurrence if it is still due, its merchant still allowed, and there is room for it. */
+function runOccurrence(deps: PayoutBatchDeps, due: DueBatch, dispatcher: BeginningLimits['dispatcher']): Promise<Ran> {
+  const { shard, merchant_id } = due;
+  return settle<{ readonly rows: BatchRows | undefined; readonly merchant: Merchant | undefined }, Ran>(
     deps.store,
-    () => readBatch(deps, key),
-    (rows) => {
+    async () => {
+      const [rows, merchant] = await Promise.all([readBatch(deps, due), deps.store.merchant.get(shard, merchant_id)]);
+      return { rows, merchant };
+    },
+    ({ rows, merchant }) => {
       const now = deps.clock.now();
-      const due = rows?.batch.next_run_at ?? null;
-      if (rows === undefined || due === null || due > now) return { answer: { outcome: 'not due', lines: [] } };
+      const runAt = merchant?.status === 'ALLOWED' ? (rows?.batch.next_run_at ?? null) : null;
+      if (rows === undefined || runAt === null || runAt > now) return { answer: { outcome: 'not due', lines: [] } };
       const { batch, first } = rows;
       if (dispatcher?.hasRoomFor(batch) === false) return { answer: { outcome: 'held', lines: [] } };
       const startAt = dispatcher === undefined ? now : now + START_LEASE_MS;

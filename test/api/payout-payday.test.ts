@@ -3,16 +3,19 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
+import { START_LEASE_MS } from '../../src/domain/payout.ts';
 import type { ScheduleOrder } from '../../src/domain/schedule.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
-import { createDispatcher } from '../../src/usecases/payout-dispatch.ts';
+import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { approvePayout } from '../../src/usecases/payout-approve.ts';
+import { createDispatcher, type Dispatcher } from '../../src/usecases/payout-dispatch.ts';
 import { runDuePayouts } from '../../src/usecases/payout-run.ts';
 import type { World } from '../support/world.ts';
 import { numberEnding, rowsOf } from './flows.ts';
 import { batchNow, countsNow, expectSound, makeBatch } from './payout-batches.ts';
-import { DAY, type Desk, openDesk } from './payout-desk.ts';
+import { DAY, type Desk, openDesk, SAY } from './payout-desk.ts';
 
 const MANY = 200;
 
@@ -126,6 +129,44 @@ describe('many batches that are due at once', () => {
     expect(await runDuePayouts({ ...parts, store }, { isCalm: () => false })).toBe(20);
     expect(most).toBe(1);
   });
+
+  test('are begun side by side again once nobody is turned away any more', async () => {
+    const { merchant } = await desk.payer(undefined, 10_000_00n);
+    const [one] = await payday(merchant, 60);
+    if (one === undefined) throw new Error('no batch');
+    const parts = partsAt(one);
+    let begun = 0;
+    let atOnce = 0;
+    let most = 0;
+    const commit: Store['commit'] = async (change) => {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      const outcome = await parts.store.commit(change);
+      atOnce -= 1;
+      begun += 1;
+      return outcome;
+    };
+    const store = { ...parts.store, commit };
+    expect(await runDuePayouts({ ...parts, store }, { isCalm: () => begun >= 3 })).toBe(60);
+    expect(most).toBeGreaterThan(1);
+  });
+
+  test('of a merchant who is suspended meanwhile stay due', async () => {
+    const { merchant } = await desk.payer(undefined, 10_000_00n);
+    const [one] = await payday(merchant, 100);
+    if (one === undefined) throw new Error('no batch');
+    const parts = partsAt(one);
+    let begun = 0;
+    const commit: Store['commit'] = async (change) => {
+      const outcome = await parts.store.commit(change);
+      begun += 1;
+      if (begun === 16) await setMerchantStatus(world.gateway.deps, merchant.merchant.id, 'SUSPENDED');
+      return outcome;
+    };
+    await runDuePayouts({ ...parts, store: { ...parts.store, commit } });
+    // Those that had been read before are begun.
+    expect(await waiting(merchant)).toBeGreaterThanOrEqual(100 - 16 - 2 * 16);
+  });
 });
 
 describe('one merchant’s flood', () => {
@@ -190,6 +231,61 @@ describe('one merchant’s flood', () => {
     expect(await waiting(flooding.merchant)).toBe(0);
     await expectSound(world, flooding.merchant);
   });
+});
+
+test('whoever had to wait for a carrier goes on within the run of another', async () => {
+  const [held, other] = [await desk.payer(undefined, 10_000_00n), await desk.payer(undefined, 10_000_00n)];
+  const [one] = await payday(held.merchant, 40);
+  await payday(other.merchant, 600);
+  if (one === undefined) throw new Error('no batch');
+  let looks = 0;
+  const hasRoomFor: Dispatcher['hasRoomFor'] = ({ merchant_id }) => {
+    if (merchant_id !== held.merchant.merchant.id) return true;
+    looks += 1;
+    return looks > 16;
+  };
+  expect(await runDuePayouts(partsAt(one), { dispatcher: { offer: () => true, hasRoomFor } })).toBe(640);
+});
+
+test('lines that wait in the database are claimed beside a payday, and before more of it is begun', async () => {
+  const { merchant } = await desk.payer(undefined, 10_000_00n);
+  const waited = await desk.payer(1n);
+  const msisdns = [numberEnding('11')];
+  const approved = await makeBatch(world, waited.merchant, { msisdns });
+  const schedule = desk.daily(1);
+  const batches = await Promise.all(Array.from({ length: 4 }, () => makeBatch(world, merchant, { msisdns, schedule })));
+  const [one] = batches;
+  if (one === undefined) throw new Error('no batch');
+  const parts = partsAt(one);
+  await approvePayout(parts, approved.id, SAY);
+  let open = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const connectors = {
+    ...parts.connectors,
+    payout: (name: string) => {
+      const connector = parts.connectors.payout(name);
+      return connector && { ...connector, payOut: (order: never) => gate.then(() => connector.payOut(order)) };
+    },
+  };
+  const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 200 };
+  const dispatcher = createDispatcher({ ...parts, connectors }, limits, 1);
+  await runDuePayouts(parts, { dispatcher });
+  expect(dispatcher.busy()).toEqual([]);
+  const now = parts.clock.now();
+  const claimed = await parts.store.payoutLine.claimDue(now, now + START_LEASE_MS, 256, dispatcher.busy());
+  const line = claimed.find(({ batch_id }) => batch_id === approved.id);
+  if (line === undefined) throw new Error('it was not claimed');
+  expect(dispatcher.offer(line, 'claim')).toBe(true);
+  expect(dispatcher.busy()).toEqual([line.connector]);
+  const third = await desk.payer();
+  const more = { merchant_id: third.merchant.merchant.id, beneficiaries: one.beneficiaries };
+  expect(dispatcher.hasRoomFor(more)).toBe(false);
+  open();
+  await dispatcher.idle();
+  expect([dispatcher.busy(), dispatcher.hasRoomFor(more)]).toEqual([[], true]);
+  await dispatcher.close();
 });
 
 test('a batch that cannot be run is told of, and holds up no other', async () => {
