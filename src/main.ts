@@ -16,8 +16,8 @@ const around = {
 
 let isLost = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader that has gone away (`mbongo … | head -1`) is no reason to fail.
-  if (error.code === 'EPIPE' || isLost) return;
+  // A reader that has gone away (`mbongo … | head -1`) is no reason to fail, and a gateway serves whoever reads what it says.
+  if (error.code === 'EPIPE' || argv[0] === 'serve' || isLost) return;
   isLost = true;
   const happened = 'what the command did has happened, and a secret that it made is lost';
   const message = `the result could not be written (${messageOf(error)}): ${happened}`;

@@ -5,6 +5,7 @@
  * like a token, a secret or a phone number is masked before the line is written, in error messages and stacks too.
  */
 import { pino } from 'pino';
+import { openLogOutput } from './log-output.ts';
 import type { Clock, Log, LogFields } from './platform.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -30,23 +31,9 @@ export function createLog(options: LogOptions): OpenLog {
   if (options.destination !== undefined) {
     return { ...logTo(options.destination, options), close: () => Promise.resolve() };
   }
-  const output = pino.destination({ dest: 1, sync: false });
-  let closing: Promise<void> | undefined;
-  return {
-    ...logTo(output, options),
-    close() {
-      closing ??= new Promise((resolve) => {
-        // Whoever read our output may be gone, and then no `close` ever comes.
-        setTimeout(resolve, CLOSE_LIMIT_MS).unref();
-        output.once('close', resolve);
-        output.end();
-      });
-      return closing;
-    },
-  };
+  const output = openLogOutput();
+  return { ...logTo(output, options), close: output.close };
 }
-
-const CLOSE_LIMIT_MS = 1000;
 
 /** A log for tests: it keeps its lines, exactly as they would have been written. */
 export interface MemoryLog extends Log {

@@ -3,7 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -154,6 +154,25 @@ describe('mbongo serve', () => {
     };
     await app.close();
     expect(messages).toMatchObject([{ verdict: 'verified' }]);
+  });
+
+  it.runIf(process.platform === 'linux')('serves and stops although its log cannot be written', async () => {
+    const full = await open('/dev/full', 'w');
+    const given = { DATABASE_URL: database.url, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'debug' };
+    const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'serve'], {
+      env: { PATH: process.env.PATH, ...given },
+      stdio: ['ignore', full.fd, 'pipe', 'ipc'],
+    });
+    children.push(child);
+    const complaints = said(child.stderr);
+    const { url } = await ready(child);
+    for (let calls = 0; calls < 5; calls += 1) expect((await fetch(`${url}/nothing`)).status).toBe(404);
+    child.kill('SIGTERM');
+    expect(await ended(child)).toBe(0);
+    expect(await complaints).toMatch(
+      /^(?:mbongo: the log cannot be written \(ENOSPC[^\n]*\): lines are lost until it can\n)+$/,
+    );
+    await full.close();
   });
 
   it('starts in production with a master key alone, warns, and its database stays one of production', async () => {
