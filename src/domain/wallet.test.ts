@@ -5,6 +5,7 @@ import { SHARDS } from './ids.ts';
 import type { Wallet } from './records.ts';
 import {
   afterWrongPin,
+  decidingCount,
   isWalletNumber,
   lockedFor,
   makeWalletNumber,
@@ -12,7 +13,6 @@ import {
   PIN_MEMORY_MS,
   shardOfGuard,
   shardOfWallet,
-  strictestCount,
 } from './wallet.ts';
 
 const number = fc
@@ -90,29 +90,22 @@ test('so does an hour without a wrong PIN, and nothing shorter', () => {
   expect(PIN_MEMORY_MS).toBeGreaterThan(PIN_LOCK_MS);
 });
 
-test('of several counts the one decides in which most tries still count, whatever the order', () => {
-  const [behind, ahead] = [failed(2, 2000), failed(4, 1000)];
-  const over = { ...failed(5, 900), locked_until: 1500 };
-  for (const counts of [
-    [behind, undefined, ahead, over],
-    [over, ahead, behind],
-  ]) {
-    expect(strictestCount(counts, 2000)).toBe(ahead);
-    // The lock of the third has passed, and so has the hour of the second.
-    expect(strictestCount(counts, 1000 + PIN_MEMORY_MS)).toBe(behind);
-    expect(strictestCount(counts, 1400)).toBe(over);
-  }
-  expect(strictestCount([undefined, undefined], 2000)).toBeUndefined();
-});
-
-test('a lock that has passed gives the tries of counts that lack it back too, and no later ones', () => {
+test('of several counts a locked one decides, else the one that was written last, whatever the order', () => {
+  const [lagging, complete] = [failed(3, 900), failed(4, 1000)];
   const locked = { ...failed(5, 1000), locked_until: 1000 + PIN_LOCK_MS };
-  const [lagging, later] = [failed(4, 900), failed(1, 1001)];
-  const over = locked.locked_until;
-  expect(strictestCount([lagging, locked], over - 1)).toBe(locked);
-  expect(strictestCount([lagging, locked], over)).toBe(locked);
-  expect(afterWrongPin(strictestCount([lagging, locked], over), over).left).toBe(4);
-  expect(strictestCount([later, locked], over)).toBe(later);
+  for (const counts of [
+    [lagging, undefined, complete],
+    [complete, lagging],
+  ]) {
+    expect(decidingCount(counts, 2000)).toBe(complete);
+  }
+  expect(decidingCount([lagging, locked], 2000)).toBe(locked);
+  const over = 1000 + PIN_LOCK_MS;
+  // A lock that has passed gives the tries of counts that lack it back too, and so do tries after it.
+  expect(afterWrongPin(decidingCount([lagging, locked], over), over).left).toBe(4);
+  expect(afterWrongPin(decidingCount([complete, failed(1, over)], over + 1), over + 1).left).toBe(3);
+  expect(decidingCount([failed(2, 1000), failed(4, 1000)], 2000)).toMatchObject({ pin_failures: 4 });
+  expect(decidingCount([undefined, undefined], 2000)).toBeUndefined();
 });
 
 test('each letter of base64url is a shard of its own', () => {

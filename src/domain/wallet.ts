@@ -81,19 +81,22 @@ export function afterWrongPin(
 }
 
 /**
- * Of several counts of the same tries, of which some may lack the last ones: the one in which most still count. A lock that has
- * passed has given back the tries of those that lack it, too.
+ * Of several counts of the same tries, of which some may lack the last ones: one that is locked, else the one that was written last,
+ * which lacks none.
  */
-export function strictestCount<C extends PinCount>(counts: readonly (C | undefined)[], now: number): C | undefined {
-  const known = counts.filter((count) => count !== undefined);
-  const over = known.filter(({ locked_until }) => locked_until !== null && locked_until <= now);
-  const givenBack = Math.max(Number.NEGATIVE_INFINITY, ...over.map(({ pin_failed_at }) => pin_failed_at ?? 0));
-  let strictest: C | undefined;
-  for (const count of known) {
-    if (count.locked_until === null && (count.pin_failed_at ?? givenBack) <= givenBack) continue;
-    if (strictest === undefined || stillCounting(count, now) > stillCounting(strictest, now)) strictest = count;
+export function decidingCount<C extends PinCount>(counts: readonly (C | undefined)[], now: number): C | undefined {
+  let deciding: C | undefined;
+  for (const count of counts) {
+    if (count !== undefined && (deciding === undefined || outranks(count, deciding, now))) deciding = count;
   }
-  return strictest;
+  return deciding;
+}
+
+function outranks(count: PinCount, other: PinCount, now: number): boolean {
+  const [lock, otherLock] = [lockedFor(count, now) ?? 0, lockedFor(other, now) ?? 0];
+  if (lock !== otherLock) return lock > otherLock;
+  const [at, otherAt] = [count.pin_failed_at ?? 0, other.pin_failed_at ?? 0];
+  return at === otherAt ? count.pin_failures > other.pin_failures : at > otherAt;
 }
 
 /** A lock that has passed gives all tries back, and so does time. */

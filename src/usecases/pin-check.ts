@@ -10,11 +10,11 @@ import type { Change } from '../domain/change.ts';
 import type { Account, PinCount, PinGuard, Wallet, WalletKind } from '../domain/records.ts';
 import {
   afterWrongPin,
+  decidingCount,
   isWalletNumber,
   lockedFor,
   shardOfGuard,
   shardOfWallet,
-  strictestCount,
 } from '../domain/wallet.ts';
 import type { Deps } from './deps.ts';
 import { keepUnderKeys } from './key-memory.ts';
@@ -59,7 +59,7 @@ export async function judgePin(
 
 /** The count that decides: the account's own, or that of a number that is none. */
 export function countOf({ wallet, guards }: PinRows, now: number): PinCount | undefined {
-  return wallet ?? strictestCount(guards, now);
+  return wallet ?? decidingCount(guards, now);
 }
 
 /** One wrong PIN more: what it writes, and how many tries are left. */
