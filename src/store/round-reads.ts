@@ -102,7 +102,7 @@ const IS_ALLOWED = `exists (
 
 /** Of one merchant so many are answered at a time, so that what becomes due meanwhile is soon looked for. */
 const DUE_OF_ONE_MERCHANT = 256;
-/** So many of a shard are put in turn. */
+/** So many of a shard are put in turn, the longest due: more would take seconds to read. */
 const DUE_OF_ONE_SHARD = 4_096;
 
 const DUE_BATCH_COLUMNS = columnList({
@@ -112,7 +112,7 @@ const DUE_BATCH_COLUMNS = columnList({
   next_run_at: 'timestamptz',
 } satisfies { [column in keyof DueBatch]: ColumnType });
 
-/** Merchants in turn: however many batches one of them has due, another's first comes before its second. */
+/** Merchants in turn: another's first batch comes before a merchant's second. */
 const PAYOUT_BATCHES_TO_RUN: Statement = {
   name: 'payout_batches_to_run',
   text: `select d.shard, d.id, d.merchant_id, d.next_run_at

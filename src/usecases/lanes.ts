@@ -25,6 +25,8 @@ export interface Lanes<W> {
   add(merchantId: string, receiver: string, work: W): boolean;
   /** How many pieces of that merchant's work wait for that receiver. */
   waiting(merchantId: string, receiver: string): number;
+  /** How many pieces wait in all. */
+  waitingInAll(): number;
   /** Whether nothing waits and nothing is under way. */
   isEmpty(): boolean;
   /** Forgets what waits. */
@@ -169,6 +171,7 @@ export function createLanes<W>(
       return true;
     },
     waiting: (merchantId, receiverId) => lanes.get(keyOf(merchantId, receiverId))?.queue.length ?? 0,
+    waitingInAll: () => all.waiting,
     isEmpty: () => all.inFlight === 0 && all.waiting === 0,
     clear() {
       for (const lane of all.lanes) {

@@ -109,10 +109,12 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
   return {
     offer,
     busy: () => [...new Set([...carriers.away(), ...[...claimed.keys()].filter(isFull)])],
-    hasRoomFor: ({ merchant_id, beneficiaries }) =>
-      [...new Set(beneficiaries.map(carrierOf))].some(
-        (carrier) => !isFull(carrier) && lanes.waiting(merchant_id, carrier) < enough,
-      ),
+    hasRoomFor({ merchant_id, beneficiaries }) {
+      // Half of the room is for what is claimed. Whoever has nothing there has a place all the same.
+      const room = Math.min(enough, Math.max(1, limits.waitingInAll / 2 - lanes.waitingInAll()));
+      const carriersOfIt = new Set(beneficiaries.map(carrierOf));
+      return [...carriersOfIt].some((one) => !isFull(one) && lanes.waiting(merchant_id, one) < room);
+    },
     idle,
     close() {
       closed = true;

@@ -43,8 +43,6 @@ const MOST_AT_ONCE = 16;
 const MOST_LOOKED_UP = 4_096;
 /** So many batches of a merchant that find their carriers busy are enough to leave its others to the next look. */
 const MOST_HELD = 16;
-/** And so many of all merchants end a look: whose turn it is then is drawn anew. */
-const MOST_HELD_IN_ALL = 512;
 /** How many lines are called off side by side. */
 const MOST_LINES = 256;
 /** Finding the same lines waiting this often means that something is wrong with the rule. */
@@ -66,7 +64,7 @@ export async function runDuePayouts(deps: PayoutBatchDeps, limits: BeginningLimi
     for (const batch of inOrder(deps, due)) {
       if (!run.passed.has(batch.id)) turns.add(batch.merchant_id, batch);
     }
-    const look: Look = { turns, held: new Map(), heldInAll: 0 };
+    const look: Look = { turns, held: new Map() };
     await Promise.all(Array.from({ length: MOST_AT_ONCE }, (_, at) => serve(deps, limits, run, look, at === 0)));
   }
   if (run.failure !== undefined) throw run.failure.error;
@@ -89,7 +87,6 @@ interface Look {
   readonly turns: MerchantTurns<DueBatch>;
   /** How many batches of a merchant have found their carriers busy. */
   readonly held: Map<string, number>;
-  heldInAll: number;
 }
 
 function isOver(run: Run, { stopping }: BeginningLimits): boolean {
@@ -114,7 +111,7 @@ async function serve(
   isFirst: boolean,
 ): Promise<void> {
   let isAlone = false;
-  while (!isOver(run, limits) && look.heldInAll < MOST_HELD_IN_ALL) {
+  while (!isOver(run, limits)) {
     const isCalm = limits.isCalm?.() !== false;
     if (isCalm ? isAlone : !isFirst) return;
     isAlone = !isCalm;
@@ -130,7 +127,6 @@ async function serve(
 function hold(look: Look, { merchant_id }: DueBatch): void {
   const ofMerchant = (look.held.get(merchant_id) ?? 0) + 1;
   look.held.set(merchant_id, ofMerchant);
-  look.heldInAll += 1;
   if (ofMerchant >= MOST_HELD) look.turns.drop(merchant_id);
 }
 

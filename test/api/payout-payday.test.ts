@@ -288,6 +288,46 @@ test('lines that wait in the database are claimed beside a payday, and before mo
   await dispatcher.close();
 });
 
+test('half of the room in memory is left to lines that are claimed, and a newcomer has a place', async () => {
+  const { merchant } = await desk.payer(undefined, 10_000_00n);
+  const newcomer = await desk.payer();
+  const msisdns = [numberEnding('11')];
+  const schedule = desk.daily(1);
+  const batches = await Promise.all(
+    Array.from({ length: 12 }, () => makeBatch(world, merchant, { msisdns, schedule })),
+  );
+  const [one] = batches;
+  if (one === undefined) throw new Error('no batch');
+  const parts = partsAt(one);
+  let open = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const connectors = {
+    ...parts.connectors,
+    payout: (name: string) => {
+      const connector = parts.connectors.payout(name);
+      return connector && { ...connector, payOut: (order: never) => gate.then(() => connector.payOut(order)) };
+    },
+  };
+  const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 10 };
+  const dispatcher = createDispatcher({ ...parts, connectors }, limits);
+  const refused: string[] = [];
+  const offer: Dispatcher['offer'] = (line, from) => {
+    const isTaken = dispatcher.offer(line, from);
+    if (!isTaken) refused.push(line.id);
+    return isTaken;
+  };
+  // One is with the carrier, and three wait: as much as is left of the half.
+  const begun = await runDuePayouts(parts, { dispatcher: { ...dispatcher, offer }, isCalm: () => false });
+  expect([begun, refused]).toEqual([4, []]);
+  const { beneficiaries } = one;
+  const hasRoom = (merchant_id: string): boolean => dispatcher.hasRoomFor({ merchant_id, beneficiaries });
+  expect([hasRoom(merchant.merchant.id), hasRoom(newcomer.merchant.merchant.id)]).toEqual([false, true]);
+  open();
+  await dispatcher.close();
+});
+
 test('a batch that cannot be run is told of, and holds up no other', async () => {
   const { merchant } = await desk.payer();
   const batches = await payday(merchant, 3);
