@@ -6,6 +6,7 @@
 
 import { isWithin } from '../domain/elapsed.ts';
 import { methodNamed } from '../domain/method.ts';
+import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import {
@@ -118,8 +119,9 @@ async function goOn(deps: Deps, payment: Payment, answering: Answering<Submitted
     return { found, attempt: await openAttempt(deps, found) };
   };
   return perform(deps.store, answering, read, ({ found, attempt }) => {
-    // Not asked for yet, or given back while we read: then the whole call begins anew.
-    if (attempt?.status === 'intended' || found.status === 'pending') throw new SubmitUnderWay(found.id);
+    // Not asked for yet, or given back while we read, also between the one row and the other: the whole call begins anew.
+    const isGivenBack = found.status === 'pending' || (attempt?.status === 'not_sent' && !isFinal(found.status));
+    if (attempt?.status === 'intended' || isGivenBack) throw new SubmitUnderWay(found.id);
     // The customer is at the issuer, or has yet to go there.
     if (attempt?.status === 'challenged')
       return { answer: { payment: found, redirectUrl: challengeUrl(deps, attempt) } };

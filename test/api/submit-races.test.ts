@@ -85,6 +85,50 @@ test('a run that was never answered and whose customer is at the issuer goes on 
   expect((await submitCard(world, paying, { headers })).text).toBe(again.text);
 });
 
+test('a payment that is given back while its repeated call reads it is asked for anew', async () => {
+  const paying = await collect(world, merchant);
+  const headers = freshKey();
+  const msisdn = numberEnding('42');
+  const before = await rowsOf<{ id: string }>(world, 'select id from idempotency');
+  expect((await payByPhone(world, paying, msisdn, headers)).status).toBe(200);
+  const { shard } = merchant.merchant;
+  // As a process leaves it that has begun, and died before it reached the carrier.
+  const change = (sql: string) => rowsOf<{ id: string }>(world, `${sql} and shard = ${shard} returning id`);
+  const its = `payment_id = '${paying.transaction_id}'`;
+  const left = await rowsOf(
+    world,
+    `update idempotency set status = 102, body = '', version = version + 1 where id <> all($1) returning id`,
+    [before.map(({ id }) => id)],
+  );
+  expect(left).toHaveLength(1);
+  await change(`update attempt set status = 'intended', settled_at = null, version = version + 1 where ${its}`);
+  await change(`update payment set status = 'processing', version = version + 1 where id = '${paying.transaction_id}'`);
+  await change(`update session set status = 'ACTIVE', submitting_payment_id = '${paying.transaction_id}', version = version + 1
+    where id = (select session_id from payment where id = '${paying.transaction_id}')`);
+
+  // The inquiry round learns that the carrier has nothing, just between the two reads of the repeated call.
+  const { attempt } = world.gateway.deps.store;
+  const { get } = attempt;
+  const giveBack = async (): Promise<void> => {
+    await change(`update attempt set status = 'not_sent', reason = 'not_sent', settled_at = now(), version = version + 1
+      where ${its}`);
+    await change(`update payment set status = 'pending', attempt_id = null, submitted_at = null, version = version + 1
+      where id = '${paying.transaction_id}'`);
+    await change(`update session set submitting_payment_id = null, version = version + 1
+      where submitting_payment_id = '${paying.transaction_id}'`);
+  };
+  Object.assign(attempt, {
+    get: async (...key: Parameters<typeof get>) => {
+      Object.assign(attempt, { get });
+      await giveBack();
+      return get(...key);
+    },
+  });
+  const again = await whileTimePasses(world, payByPhone(world, paying, msisdn, headers), 50);
+  expect(again.json, again.text).toMatchObject({ success: true, status: 'pending_mobile_money_verification' });
+  expect(await rowsOf(world, `select id from attempt where ${its}`)).toHaveLength(2);
+});
+
 test('a key whose run took nothing is free for a mended body: another number, another form', async () => {
   const paying = await collect(world, merchant);
   const key = freshKey();
