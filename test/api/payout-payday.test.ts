@@ -6,6 +6,7 @@ import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../../src/domain/payout.ts';
 import type { ScheduleOrder } from '../../src/domain/schedule.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
+import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
@@ -50,6 +51,34 @@ function noting(store: Store, note: (batchId: string) => void): Store {
     return outcome;
   };
   return { ...store, commit };
+}
+
+/** A store that counts its commits, and how many were under way at once. */
+function counting(store: Store) {
+  const seen = { commits: 0, mostAtOnce: 0 };
+  let atOnce = 0;
+  const commit: Store['commit'] = async (change) => {
+    atOnce += 1;
+    seen.mostAtOnce = Math.max(seen.mostAtOnce, atOnce);
+    const outcome = await store.commit(change);
+    atOnce -= 1;
+    seen.commits += 1;
+    return outcome;
+  };
+  return { store: { ...store, commit }, seen };
+}
+
+/** Carriers that are asked to pay only once the gate has been opened. */
+function gated({ connectors }: Pick<Deps, 'connectors'>) {
+  let open = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const payout: Deps['connectors']['payout'] = (name) => {
+    const connector = connectors.payout(name);
+    return connector && { ...connector, payOut: (order) => gate.then(() => connector.payOut(order)) };
+  };
+  return { connectors: { ...connectors, payout }, open: () => open() };
 }
 
 /** How many of a merchant's batches are to run their first occurrence still. */
@@ -116,18 +145,9 @@ describe('many batches that are due at once', () => {
     const [one] = await payday(merchant, 20);
     if (one === undefined) throw new Error('no batch');
     const parts = partsAt(one);
-    let atOnce = 0;
-    let most = 0;
-    const commit: Store['commit'] = async (change) => {
-      atOnce += 1;
-      most = Math.max(most, atOnce);
-      const outcome = await parts.store.commit(change);
-      atOnce -= 1;
-      return outcome;
-    };
-    const store = { ...parts.store, commit };
+    const { store, seen } = counting(parts.store);
     expect(await runDuePayouts({ ...parts, store }, { isCalm: () => false })).toBe(20);
-    expect(most).toBe(1);
+    expect(seen.mostAtOnce).toBe(1);
   });
 
   test('are begun side by side again once nobody is turned away any more', async () => {
@@ -135,20 +155,9 @@ describe('many batches that are due at once', () => {
     const [one] = await payday(merchant, 60);
     if (one === undefined) throw new Error('no batch');
     const parts = partsAt(one);
-    let begun = 0;
-    let atOnce = 0;
-    let most = 0;
-    const commit: Store['commit'] = async (change) => {
-      atOnce += 1;
-      most = Math.max(most, atOnce);
-      const outcome = await parts.store.commit(change);
-      atOnce -= 1;
-      begun += 1;
-      return outcome;
-    };
-    const store = { ...parts.store, commit };
-    expect(await runDuePayouts({ ...parts, store }, { isCalm: () => begun >= 3 })).toBe(60);
-    expect(most).toBeGreaterThan(1);
+    const { store, seen } = counting(parts.store);
+    expect(await runDuePayouts({ ...parts, store }, { isCalm: () => seen.commits >= 3 })).toBe(60);
+    expect(seen.mostAtOnce).toBeGreaterThan(1);
   });
 
   test('of a merchant who is suspended meanwhile stay due', async () => {
@@ -198,21 +207,9 @@ describe('one merchant’s flood', () => {
     if (one === undefined || others === undefined) throw new Error('no batch');
     const parts = partsAt(one);
     // The carrier takes one line at a time and its answer waits for the gate; two of a merchant's that wait are enough.
-    let open = (): void => undefined;
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    const { connectors } = parts;
-    const held = {
-      ...connectors,
-      payout: (name: string) => {
-        const connector = connectors.payout(name);
-        if (connector === undefined) return undefined;
-        return { ...connector, payOut: (order: never) => gate.then(() => connector.payOut(order)) };
-      },
-    };
+    const { connectors, open } = gated(parts);
     const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 200 };
-    const dispatcher = createDispatcher({ ...parts, connectors: held }, limits, 2);
+    const dispatcher = createDispatcher({ ...parts, connectors }, limits, 2);
     const begun = await runDuePayouts(parts, { dispatcher });
     expect(await batchNow(world, others)).toMatchObject({ next_occurrence: 2 });
     // Those under way when there was enough are begun too.
@@ -258,17 +255,7 @@ test('lines that wait in the database are claimed beside a payday, and before mo
   if (one === undefined) throw new Error('no batch');
   const parts = partsAt(one);
   await approvePayout(parts, approved.id, SAY);
-  let open = (): void => undefined;
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  const connectors = {
-    ...parts.connectors,
-    payout: (name: string) => {
-      const connector = parts.connectors.payout(name);
-      return connector && { ...connector, payOut: (order: never) => gate.then(() => connector.payOut(order)) };
-    },
-  };
+  const { connectors, open } = gated(parts);
   const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 200 };
   const dispatcher = createDispatcher({ ...parts, connectors }, limits, 1);
   await runDuePayouts(parts, { dispatcher });
@@ -299,17 +286,7 @@ test('half of the room in memory is left to lines that are claimed, and a newcom
   const [one] = batches;
   if (one === undefined) throw new Error('no batch');
   const parts = partsAt(one);
-  let open = (): void => undefined;
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  const connectors = {
-    ...parts.connectors,
-    payout: (name: string) => {
-      const connector = parts.connectors.payout(name);
-      return connector && { ...connector, payOut: (order: never) => gate.then(() => connector.payOut(order)) };
-    },
-  };
+  const { connectors, open } = gated(parts);
   const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 10 };
   const dispatcher = createDispatcher({ ...parts, connectors }, limits);
   const refused: string[] = [];
