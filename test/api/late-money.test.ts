@@ -6,168 +6,31 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LATE_TARGETS, type LateTarget } from '../../src/domain/late-money.ts';
-import type { Attempt, AttemptPurpose } from '../../src/domain/records.ts';
 import { manualClock } from '../../src/platform/clock.ts';
-import { CommitUnknown, StoreUnavailable } from '../../src/store/errors.ts';
 import { bookLateMoney, type LateRows } from '../../src/usecases/attempt-book.ts';
-import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { type CommandLine, type Document, openCommandLine } from '../support/command-line.ts';
-import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import type { CommandLine, Document } from '../support/command-line.ts';
+import type { World } from '../support/world.ts';
 import { archive, DAY, growOld } from './archive-scenes.ts';
-import { type FickleCarrier, openFickleCarrier } from './fickle-carrier.ts';
-import {
-  collect,
-  type Fields,
-  hooksAbout,
-  numberEnding,
-  type Paying,
-  payByPhone,
-  payFromWallet,
-  rowsOf,
-  statusOf,
-  until,
-} from './flows.ts';
+import type { FickleCarrier } from './fickle-carrier.ts';
+import { collect, hooksAbout, numberEnding, payByPhone, payFromWallet, rowsOf, statusOf, until } from './flows.ts';
+import { type LateDesk, openLateDesk } from './late-desk.ts';
 import { fund } from './payout-batches.ts';
 import { createPayout } from './payout-flows.ts';
 import { attemptOf, callBack } from './phone-payments.ts';
 import { openSecond } from './second-gateway.ts';
 
+let late: LateDesk;
 let carrier: FickleCarrier;
 let world: World;
 let merchant: MerchantCreated;
 let cli: CommandLine;
 
 beforeAll(async () => {
-  carrier = await openFickleCarrier();
-  world = await openWorld({ env: { MTN_MOMO_BASE_URL: carrier.url, RATE_LIMIT_SCALE: '0' } });
-  merchant = await world.merchant();
-  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
+  late = await openLateDesk();
+  ({ carrier, world, merchant, cli } = late);
 });
-afterAll(async () => {
-  await world.close();
-  await cli.close();
-  await carrier.close();
-});
-
-/** A payment whose prompt is on the phone. */
-async function submitted(fields: Fields = {}): Promise<Paying> {
-  const paying = await collect(world, merchant, { body: fields });
-  carrier.say('PENDING');
-  const answer = await payByPhone(world, paying, numberEnding('42'));
-  expect(answer.status, answer.text).toBe(200);
-  return paying;
-}
-
-/** A payment that failed, and was paid after that. */
-async function paidLate(fields: Fields = {}): Promise<{ readonly paying: Paying; readonly attempt: Attempt }> {
-  const paying = await submitted(fields);
-  for (const word of ['FAILED', 'SUCCESSFUL']) {
-    carrier.say(word);
-    expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
-  }
-  expect(await statusOf(world, paying)).toBe('failed');
-  return { paying, attempt: await attemptOf(world, paying) };
-}
-
-const page = async (): Promise<string> => (await fetch(`${world.url}/metrics`)).text();
-
-/** The alarms' numbers by their kind, of attempts for that. */
-async function alarms(purpose: AttemptPurpose = 'payment'): Promise<Record<string, number>> {
-  const samples = (await page()).matchAll(/^mbongo_attempt_alarms_total\{alarm="(\w+)",purpose="(\w+)"\} (\d+)$/gm);
-  const own = [...samples].filter(([, , found]) => found === purpose);
-  return Object.fromEntries(own.map(([, alarm = '', , count]) => [alarm, Number(count)]));
-}
-
-test('every kind of alarm is counted, from 0 on', async () => {
-  const none = { late_success: 0, late_acceptance: 0, contradiction: 0, overdue: 0 };
-  for (const purpose of ['payment', 'payout', 'refund'] as const) expect(await alarms(purpose)).toEqual(none);
-  await paidLate();
-  expect(await alarms()).toEqual({ ...none, late_success: 1 });
-  expect(await alarms('payout')).toEqual(none);
-});
-
-describe('a person is called once', () => {
-  /** Asks about the newest order; the first commit is carried out, or not, before `fault` is all that is heard of it. */
-  async function askWhile(attempt: Attempt, fault: Error, isWritten: boolean): Promise<void> {
-    const { deps } = world.gateway;
-    let isFirst = true;
-    const commit: typeof deps.store.commit = async (change) => {
-      const outcome = isFirst && !isWritten ? 'lost' : await deps.store.commit(change);
-      if (!isFirst) return outcome;
-      isFirst = false;
-      throw fault;
-    };
-    const asked = inquireAttempt({ ...deps, store: { ...deps.store, commit } }, attempt);
-    await expect(asked).rejects.toBe(fault);
-  }
-
-  test.each([
-    ['was written, and nobody heard of it', new CommitUnknown(), true],
-    ['could not be written the first time', new StoreUnavailable(), false],
-  ] as const)('where it %s', async (_name, fault, isWritten) => {
-    const paying = await submitted();
-    carrier.say('FAILED');
-    expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
-    carrier.say('SUCCESSFUL');
-    const before = (await alarms()).late_success ?? 0;
-    await askWhile(await attemptOf(world, paying), fault, isWritten);
-    expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
-    await world.pass(16 * 60_000);
-    expect(await attemptOf(world, paying)).toMatchObject({ status: 'approved', reason: 'late_success' });
-    expect((await alarms()).late_success).toBe(before + 1);
-  });
-});
-
-/** How much waits to be booked, and for how long: the numbers of now, and not those that a page before has read. */
-async function waitingNow(): Promise<{ readonly count: number; readonly seconds: number }> {
-  await world.clock.advance(6_000);
-  const text = await page();
-  const numberOf = (name: string): number => {
-    const sample = new RegExp(`^mbongo_late_money_${name} (.+)$`, 'm').exec(text);
-    if (sample === null) throw new Error(`${name} is not told`);
-    return Number(sample[1]);
-  };
-  return { count: numberOf('waiting'), seconds: numberOf('oldest_waiting_seconds') };
-}
-
-describe('money that waits is seen at every process until it is booked', () => {
-  test('with its age', async () => {
-    for (const { id } of await world.gateway.store.lateAttempts(100)) await book(id, 'payer');
-    expect(await waitingNow()).toEqual({ count: 0, seconds: 0 });
-    const { attempt } = await paidLate();
-    await world.clock.advance(60_000);
-    await paidLate();
-    const { count, seconds } = await waitingNow();
-    expect(count).toBe(2);
-    expect(seconds).toBeGreaterThanOrEqual(66);
-    await book(attempt.id, 'payer');
-    const left = await waitingNow();
-    expect(left.count).toBe(1);
-    expect(left.seconds).toBeLessThan(60);
-  });
-
-  test('also where it was an operator who said in a process of their own that it had come', async () => {
-    const paying = await collect(world, merchant);
-    carrier.holdNext().answer({ status: 429, body: '' });
-    await payByPhone(world, paying, numberEnding('42'));
-    expect((await payFromWallet(world, paying, await world.wallet())).json.status).toBe('approved');
-    carrier.say('PENDING');
-    expect(await callBack(carrier.callbackUrl(), {})).toBe(200);
-    const [attempt] = await rowsOf<{ id: string }>(
-      world,
-      "select id from attempt where payment_id = $1 and method = 'mobile_money' and status = 'waiting'",
-      [paying.transaction_id],
-    );
-    const id = attempt?.id ?? '';
-    const before = await waitingNow();
-    const words = ['attempt', 'settle', id, '--paid', '--provider-reference', '48213', '--why', 'they wrote', '--yes'];
-    expect(await cli.run(words)).toMatchObject({ status: 0 });
-    expect((await waitingNow()).count).toBe(before.count + 1);
-    await book(id, 'payer');
-    expect((await waitingNow()).count).toBe(before.count);
-  });
-});
+afterAll(() => late.close());
 
 const SAY = { by: 'amina', why: 'the shop has delivered' };
 const book = (attemptId: string, to: LateTarget) => bookLateMoney(world.gateway.deps, attemptId, { to, ...SAY });
@@ -196,7 +59,7 @@ async function expectSoundBooks(): Promise<void> {
 describe('mbongo attempt list --late', () => {
   test('shows what lies in suspense until it is booked, and no whole number', async () => {
     await world.clock.advance(1);
-    const { paying, attempt } = await paidLate();
+    const { paying, attempt } = await late.paidLate();
     const listed = async () => (await cli.json('attempt list --late')).attempts as Document[];
     expect((await listed()).filter(({ attempt_id }) => attempt_id === attempt.id)).toMatchObject([
       {
@@ -219,7 +82,7 @@ describe('mbongo attempt list --late', () => {
 
 describe('mbongo attempt book', () => {
   test('--to merchant: it is available, and nothing else changes', async () => {
-    const { paying, attempt } = await paidLate();
+    const { paying, attempt } = await late.paidLate();
     const told = hooksAbout(world, paying.transaction_id).length;
     const words = ['attempt', 'book', attempt.id, '--to', 'merchant', '--by', 'amina', '--why', SAY.why];
     const asked = await cli.run(words);
@@ -267,7 +130,7 @@ describe('mbongo attempt book', () => {
     ['buyer', { suspense: -13_00n, available: 12_50n, fees: 50n }],
   ] as const)('the fee is ours, as of any payment: covered by the %s', async (covered, moves) => {
     await cli.json(`fee set --merchant ${merchant.merchant.id} --currency usd --rate 4`);
-    const { attempt } = await paidLate({ fee_covered_by: covered });
+    const { attempt } = await late.paidLate({ fee_covered_by: covered });
     await cli.json(`fee set --merchant ${merchant.merchant.id} --currency usd --remove`);
     expect(await movedBy(() => book(attempt.id, 'merchant'))).toEqual(moves);
     await expectSoundBooks();
@@ -275,7 +138,7 @@ describe('mbongo attempt book', () => {
 
   test('--to payer: the carrier owes it no more, and its statement agrees', async () => {
     const from = world.clock.now();
-    const { paying, attempt } = await paidLate();
+    const { paying, attempt } = await late.paidLate();
     expect(await movedBy(() => book(attempt.id, 'payer'))).toEqual({ suspense: -12_50n, transit: 12_50n });
     expect(await statusOf(world, paying)).toBe('failed');
     await expectSoundBooks();
@@ -295,7 +158,7 @@ describe('mbongo attempt book', () => {
   });
 
   test('twenty at once book it once; the others hear where it went', async () => {
-    const { attempt } = await paidLate();
+    const { attempt } = await late.paidLate();
     const second = await openSecond(world, manualClock(0));
     const targets = Array.from({ length: 20 }, (_, at) => LATE_TARGETS[at % 2] ?? 'payer');
     let said: PromiseSettledResult<LateRows>[] = [];
@@ -320,7 +183,7 @@ describe('mbongo attempt book', () => {
   });
 
   test('what was booked stays so, whatever the carrier goes on to say', async () => {
-    const { attempt } = await paidLate();
+    const { attempt } = await late.paidLate();
     await book(attempt.id, 'payer');
     expect(
       await movedBy(async () => {
@@ -346,7 +209,7 @@ describe('what is not late is refused, with the way out', () => {
   };
 
   test('an attempt that is open, one that brought its money in time, and none', async () => {
-    const paying = await submitted();
+    const paying = await late.submitted();
     const { id } = await attemptOf(world, paying);
     expect(await refusal(id)).toContain(
       'is waiting, and none of its money lies in suspense: close it with `mbongo att',
@@ -408,7 +271,7 @@ describe('what is not late is refused, with the way out', () => {
 });
 
 test('the archive leaves it where it is until it is booked', async () => {
-  const { paying, attempt } = await paidLate();
+  const { paying, attempt } = await late.paidLate();
   const places = () =>
     rowsOf(
       world,

@@ -1,0 +1,118 @@
+/** What `mbongo doctor` judges by numbers: what no test can bring about. */
+import { describe, expect, test } from 'vitest';
+import { type Check, spanOf } from './doctor-check.ts';
+import { migrationCheck, skewCheck } from './doctor-database.ts';
+import { checkNode, spaceCheck } from './doctor-machine.ts';
+import { connectorCheck } from './doctor-upstreams.ts';
+import { attemptsCheck, lateCheck, overdueCheck, waitingCheck } from './doctor-work.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+describe('what no test can bring about is judged by numbers', () => {
+  test.each([
+    ['18.20.0', 'fail'],
+    ['20.18.9', 'fail'],
+    ['20.19.3', 'fail'],
+    ['20.19.4', 'ok'],
+    ['20.20.0', 'ok'],
+    ['26.1.0', 'ok'],
+  ])('Node.js %s: %s', (version, status) => {
+    expect(checkNode(version).status).toBe(status);
+  });
+
+  test.each([
+    [10 * 1_024 ** 3, 'ok'],
+    [1_024 ** 3, 'warn'],
+    [100 * 1_024 ** 2, 'fail'],
+  ])('%i bytes free: %s', (free, status) => {
+    expect(spaceCheck(free, '/data').status).toBe(status);
+  });
+
+  test('a clock that is a minute and a half away', () => {
+    expect(skewCheck(999).status).toBe('ok');
+    expect(skewCheck(90_000)).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining('90 s away from ours: run NTP'),
+    });
+  });
+
+  test('a database of a newer version', () => {
+    expect(migrationCheck(['0001-a.sql'], ['0001-a.sql'])).toMatchObject({ status: 'ok' });
+    const newer = migrationCheck(['0001-a.sql', '0002-b.sql'], ['0001-a.sql']);
+    expect(newer).toMatchObject({ status: 'warn', detail: expect.stringContaining('0002-b.sql') });
+    expect(newer.detail).toContain('upgrade this program too');
+  });
+
+  test.each<[number, Check['status']]>([
+    [30_000, 'ok'],
+    [2 * MINUTE, 'warn'],
+    [HOUR, 'fail'],
+  ])('work that has been due for %i ms: %s', (late, status) => {
+    const check = overdueCheck({ overdue: [{ kind: 'webhook', since: NOW - late }] }, NOW);
+    expect(check.status).toBe(status);
+    if (status !== 'ok') expect(check.detail).toMatch(/webhooks for \d+ \w+; start a process/);
+  });
+
+  test.each<[number, Check['status']]>([
+    [2, 'ok'],
+    [3, 'warn'],
+    [4, 'fail'],
+  ])('attempts of the age class %i: %s', (age, status) => {
+    const about = { purpose: 'payment', connector: 'mtn-momo', carrier: 'MTN MoMo' } as const;
+    const check = attemptsCheck({
+      attempts: [
+        { ...about, age, count: 7 },
+        { ...about, age: 0, count: 1 },
+      ],
+    });
+    expect(check.status).toBe(status);
+    expect(check.detail).toContain(status === 'ok' ? '8, none older' : '7 are open');
+  });
+
+  test('payouts, refunds and webhooks that wait for long', () => {
+    const waiting = [
+      { kind: 'payout', count: 3, oldest: NOW - 5 * HOUR },
+      { kind: 'refund', count: 1, oldest: NOW - 61 * MINUTE },
+      { kind: 'webhook_tried', count: 9, oldest: NOW - 49 * HOUR },
+      { kind: 'webhook_new', count: 1, oldest: NOW - 9 * HOUR },
+    ] as const;
+    const { status, detail } = waitingCheck({ waiting }, NOW);
+    expect(status).toBe('warn');
+    expect(detail).toContain('payout lines: 3, the oldest for 5 h');
+    expect(detail).toContain('refunds: 1, the oldest for 61 min');
+    expect(detail).toContain('webhooks that receivers do not take: 9, the oldest for 2 d');
+    expect(waitingCheck({ waiting: [] }, NOW).status).toBe('ok');
+  });
+
+  test('money that came late, from its first second on', () => {
+    const waiting = [{ kind: 'late_money', count: 2, oldest: NOW - 5 * MINUTE }] as const;
+    const { status, detail } = lateCheck({ waiting }, NOW);
+    expect(status).toBe('warn');
+    expect(detail).toContain('of 2 attempts');
+    expect(detail).toMatch(/the oldest for 5 min: see mbongo attempt list --late, and .* mbongo attempt book$/);
+    expect(waitingCheck({ waiting: [{ ...waiting[0], oldest: 0 }] }, NOW).status).toBe('ok');
+    expect(lateCheck({ waiting: [] }, NOW).status).toBe('ok');
+  });
+
+  test.each<[Parameters<typeof connectorCheck>[2], Check['status'], string]>([
+    [[{ kind: 'not_sent', reason: 'the name has no address' }], 'fail', 'the name has no address'],
+    [[{ kind: 'answered', status: 401, headers: {}, body: '' }], 'fail', 'HTTP 401'],
+    [[{ kind: 'answered', status: 503, headers: {}, body: '' }], 'warn', 'status page'],
+  ])('a carrier in production that says %j: %s', (heard, status, word) => {
+    const check = connectorCheck('mtn-momo', { kind: 'unknown', reason: 'odd' }, heard, 'production');
+    expect(check.status).toBe(status);
+    expect(check.detail).toContain(word);
+  });
+
+  test.each([
+    [-5, '0 s'],
+    [90_000, '90 s'],
+    [5 * MINUTE, '5 min'],
+    [3 * HOUR, '3 h'],
+    [72 * HOUR, '3 d'],
+  ])('%i ms are %s', (span, text) => {
+    expect(spanOf(span)).toBe(text);
+  });
+});
