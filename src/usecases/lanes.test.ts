@@ -114,6 +114,26 @@ describe('lanes', () => {
     expect(new Set(world.running().map((event) => event.split('/')[0])).size).toBeGreaterThan(2);
   });
 
+  it('give a place that has become free to who waits for it longest, not to whose call has ended', async () => {
+    const world = openLanes();
+    for (let i = 0; i < 8; i += 1) fill(world.lanes, `m${i}`, 'shared', 100);
+    for (let wave = 0; wave < 6; wave += 1) for (const event of world.running()) await world.end(event);
+    fill(world.lanes, 'late', 'shared', 1);
+    for (let ended = 0; ended < 8; ended += 1) await world.end(world.running()[0] ?? '');
+    expect(world.started).toContain('late/shared/0');
+  });
+
+  it('give the places of a receiver to all who wait for it in turn', async () => {
+    const world = openLanes({ ...LIMITS, waitingInAll: 10_000 });
+    for (let i = 0; i < 40; i += 1) fill(world.lanes, `m${i}`, 'shared', 100);
+    const before = world.started.length;
+    for (let ended = 0; ended < 400; ended += 1) await world.end(world.running()[0] ?? '');
+    const begun = world.started.slice(before);
+    const counts = Array.from({ length: 40 }, (_, i) => begun.filter((event) => event.startsWith(`m${i}/`)).length);
+    expect(Math.min(...counts)).toBeGreaterThanOrEqual(9);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(11);
+  });
+
   it('forget what waits when they are cleared, and finish what runs', async () => {
     const world = openLanes();
     fill(world.lanes, 'm', 'r', 40);

@@ -133,20 +133,24 @@ export function createLanes<W>(
     lane.inFlight -= 1;
     for (const share of sharesOf(lane)) share.inFlight -= 1;
     forget(lane);
+    // Its end made room at its receiver, for its merchant, and a little for everybody: for who waits longest, and itself last.
+    const most = all.inFlight === 0 ? Number.POSITIVE_INFINITY : LOOKS;
+    look(lane.receiver, most, () => lane.receiver.inFlight >= limits.atReceiver);
+    look(lane.merchant, most);
+    look(all, most, () => all.inFlight >= limits.inAll);
     run(lane);
-    // Its end made room at its receiver, for its merchant, and a little for everybody.
-    for (const share of sharesOf(lane)) look(share, all.inFlight === 0 ? Number.POSITIVE_INFINITY : LOOKS);
     if (all.inFlight === 0 && all.waiting === 0) emptied();
   };
 
-  /** Looks at some of a share's queues, in turn. */
-  const look = (share: Share<W>, most: number): void => {
+  /** Looks at some of a share's queues, in turn; those that are not come to are the first next time. */
+  const look = (share: Share<W>, most: number, isFull: () => boolean = () => false): void => {
     const some: Lane<W>[] = [];
     for (const lane of share.lanes) {
       if (some.length >= most) break;
       some.push(lane);
     }
     for (const lane of some) {
+      if (isFull()) return;
       share.lanes.delete(lane);
       share.lanes.add(lane);
       run(lane);
