@@ -60,6 +60,9 @@ export async function webhookReplay({ deps }: Tools, options: WebhookReplayOptio
   if ((event === undefined) === (from === undefined)) {
     throw new UsageError('say which: --event, or --from and perhaps --to');
   }
+  if (event !== undefined && (to !== undefined || status !== undefined)) {
+    throw new UsageError('--to and --status choose among many: leave them out with --event');
+  }
   if (event !== undefined) {
     const replayed = await replayEvent(deps, merchantId, event);
     return { document: { replayed: 1, event: documentOf(replayed) }, lines: [`${replayed.id} is sent again now.`] };

@@ -165,11 +165,19 @@ export interface Try {
   readonly error: string | undefined;
 }
 
+/** Why a try failed; null for one that was accepted. */
+function errorOf(result: Try): string | null {
+  return isAccepted(result) ? null : (result.error ?? `http_${result.status}`);
+}
+
+function isAccepted({ status }: Try): boolean {
+  return status !== undefined && status >= 200 && status <= 299;
+}
+
 /** What a try means for its event. */
 export function factOfTry(event: WebhookEvent, result: Try): Exclude<DeliveryFact, 'replayed'> {
-  const { status } = result;
-  if (status !== undefined && status >= 200 && status <= 299) return 'accepted';
-  if (status === 410) return 'target_gone';
+  if (isAccepted(result)) return 'accepted';
+  if (result.status === 410) return 'target_gone';
   return event.attempts - event.replayed_after >= RETRY_WAITS_MS.length ? 'exhausted' : 'failed';
 }
 
@@ -186,29 +194,54 @@ export function afterTry(
 ): { readonly update: Update; readonly history: Insert } {
   const fact = factOfTry(event, result);
   const ended = result.at + result.durationMs;
-  const error = fact === 'accepted' ? null : (result.error ?? `http_${result.status}`);
   const attempts = event.attempts + 1;
   const row = {
     status: statusAfter(event.status, fact),
     attempts,
     next_at: fact === 'failed' ? ended + waitAfter(attempts - event.replayed_after, result, jitter) : event.next_at,
     delivered_at: fact === 'accepted' ? ended : null,
-    last_error: error,
+    last_error: errorOf(result),
   };
-  const history: WebhookAttempt = {
+  return { update: updateOf(event, row), history: historyOf(event, attempts, result, newId) };
+}
+
+/**
+ * What a try writes that came to its end after the event had been replayed, or taken on by another process: a line of its
+ * history. The tries of the present series are not fewer for it, and what becomes of the event is theirs to say.
+ */
+export function afterLateTry(
+  event: WebhookEvent,
+  result: Try,
+  newId: (prefix: Prefix, shard: number) => string,
+): { readonly update: Update; readonly history: Insert } {
+  const attempts = event.attempts + 1;
+  return {
+    update: updateOf(event, { attempts, replayed_after: event.replayed_after + 1 }),
+    history: historyOf(event, attempts, result, newId),
+  };
+}
+
+function updateOf({ shard, id, version }: WebhookEvent, row: Partial<WebhookEvent>): Update {
+  return { table: 'webhook_event', shard, id, version, row };
+}
+
+function historyOf(
+  event: WebhookEvent,
+  number: number,
+  result: Try,
+  newId: (prefix: Prefix, shard: number) => string,
+): Insert {
+  const row: WebhookAttempt = {
     shard: event.shard,
     id: newId('whd', event.shard),
     event_id: event.id,
-    number: attempts,
+    number,
     at: result.at,
     status_code: result.status ?? null,
     duration_ms: result.durationMs,
-    error,
+    error: errorOf(result),
   };
-  return {
-    update: { table: 'webhook_event', shard: event.shard, id: event.id, version: event.version, row },
-    history: { table: 'webhook_attempt', row: history },
-  };
+  return { table: 'webhook_attempt', row };
 }
 
 /**
@@ -223,10 +256,9 @@ export function afterReplay(
 ): { readonly update: Update; readonly event: WebhookEvent } | undefined {
   if (step(DELIVERY, event.status, 'replayed').kind === 'conflict') return undefined;
   const row = { status: 'waiting', replayed_after: event.attempts, next_at: now + lease, delivered_at: null } as const;
-  const { shard, id, version } = event;
   return {
-    update: { table: 'webhook_event', shard, id, version, row },
-    event: { ...event, ...row, version: version + 1 },
+    update: updateOf(event, row),
+    event: { ...event, ...row, version: event.version + 1 },
   };
 }
 

@@ -6,11 +6,13 @@
  * id. A merchant's receiver that hangs delays no other merchant's events, not even those for the same host.
  */
 
+import type { Prefix } from '../domain/ids.ts';
 import type { WebhookEvent } from '../domain/records.ts';
-import { afterTry, DELIVERY_TIMEOUT_MS, readRetryAfter, type Try } from '../domain/webhook.ts';
+import { afterLateTry, afterTry, DELIVERY_TIMEOUT_MS, readRetryAfter, type Try } from '../domain/webhook.ts';
 import type { OutboundAnswer } from '../platform/platform.ts';
 import { type Deps, newId } from './deps.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
+import { settle } from './perform.ts';
 import { createSigner, type Signer } from './webhook-sign.ts';
 
 export type CourierDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'secrets' | 'outbound' | 'log'>;
@@ -89,8 +91,10 @@ export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): C
 /** Commits what came of a try. */
 async function record(deps: CourierDeps, event: WebhookEvent, result: Try): Promise<void> {
   const jitter = deps.random.below(CHANCE) / CHANCE;
-  const { update, history } = afterTry(event, result, jitter, (prefix, shard) => newId(deps, prefix, shard));
+  const idOf = (prefix: Prefix, shard: number): string => newId(deps, prefix, shard);
+  const { update, history } = afterTry(event, result, jitter, idOf);
   const outcome = await deps.store.commit({ updates: [update], inserts: [history] });
+  if (outcome === 'lost') await recordAnew(deps, event, result, jitter);
   const fields = {
     event_id: event.id,
     merchant_id: event.merchant_id,
@@ -104,6 +108,24 @@ async function record(deps: CourierDeps, event: WebhookEvent, result: Try): Prom
   if (outcome === 'lost') deps.log.info('webhook_tried_elsewhere', fields);
   else if (result.status !== undefined && result.status < 300) deps.log.debug('webhook_delivered', fields);
   else deps.log.info('webhook_failed', fields);
+}
+
+/**
+ * Commits what came of a try whose event has moved meanwhile: replayed, or with another process since its lease ran out.
+ * Under another lease it is a line of history. Under its own only such a line came between: then the try counts.
+ */
+function recordAnew(deps: CourierDeps, tried: WebhookEvent, result: Try, jitter: number): Promise<void> {
+  const idOf = (prefix: Prefix, shard: number): string => newId(deps, prefix, shard);
+  return settle(
+    deps.store,
+    () => deps.store.event.get(tried.shard, tried.id),
+    (event) => {
+      if (event === undefined) return { answer: undefined };
+      const isItsOwn = event.status === 'waiting' && event.next_at === tried.next_at;
+      const { update, history } = isItsOwn ? afterTry(event, result, jitter, idOf) : afterLateTry(event, result, idOf);
+      return { change: { updates: [update], inserts: [history] }, answer: undefined };
+    },
+  );
 }
 
 async function tryOnce(deps: CourierDeps, sign: Signer, event: WebhookEvent): Promise<Try> {

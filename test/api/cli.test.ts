@@ -197,6 +197,8 @@ describe('mbongo', () => {
     ['wallet open --pin 1234 --currency usd --phone 0810000042', 2, 'no phone number'],
     ['wallet open --pin 1234 --currency gbp --phone +243810000042', 2, 'no currency'],
     ['webhook replay', 2, 'say which'],
+    ['webhook replay --event evt_1 --to 2026-03-02', 2, 'leave them out with --event'],
+    ['webhook replay --event evt_1 --status dead', 2, 'leave them out with --event'],
     ['webhook replay --from 2026-03-02 --to 2026-03-01', 2, '--from must be before --to'],
     ['webhook replay --from 2026-03-01 --to 2026-03-01', 2, '--from must be before --to'],
     ['webhook replay --from 2999-12-31', 2, '--from must be before --to, or before now without it'],

@@ -1,6 +1,7 @@
 /**
  * Webhooks whose secret was rotated, and those that are sent again.
  */
+import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { shardOf } from '../../src/domain/ids.ts';
@@ -10,7 +11,7 @@ import type { Store } from '../../src/store/store.ts';
 import { newId } from '../../src/usecases/deps.ts';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { offerDue } from '../../src/usecases/webhook-claim.ts';
-import type { Courier } from '../../src/usecases/webhook-deliver.ts';
+import { type Courier, createCourier } from '../../src/usecases/webhook-deliver.ts';
 import { replayEvent, replayRange } from '../../src/usecases/webhook-replay.ts';
 import { rotateWebhookSecret } from '../../src/usecases/webhook-secret-rotate.ts';
 import type { OperatorWorld } from '../support/operator-world.ts';
@@ -103,6 +104,52 @@ describe('replay', () => {
     expect(receiver.hits).toHaveLength(27);
     const tries = await world.store.webhookAttempts.ofEvent(event.shard, event.id);
     expect(tries.map(({ number }) => number)).toEqual(Array.from({ length: 27 }, (_, at) => at + 1));
+  });
+
+  it('keeps the history of a try that was under way, and takes nothing from the new schedule for it', async () => {
+    let answer: (() => void) | undefined;
+    const receiver = await desk.receiverOf((response, _hit, number) => {
+      if (number === 1) answer = () => void response.writeHead(200).end();
+      else response.writeHead(503).end();
+    });
+    const event = await desk.commitEvent(receiver.url);
+    await world.clock.advance(1_000);
+    expect(courier.offer(event)).toBe(true);
+    await receiver.reached(1);
+    await replayEvent(world.deps, merchant.merchant.id, event.id);
+    answer?.();
+    await courier.idle();
+    expect(await desk.readEvent(event)).toMatchObject({ status: 'waiting', attempts: 1, delivered_at: null });
+    let after = await desk.deliverWhenDue(event);
+    for (let tries = 2; after.status === 'waiting'; tries += 1) {
+      expect(tries).toBeLessThanOrEqual(12);
+      after = await desk.deliverWhenDue(event);
+    }
+    expect(after).toMatchObject({ status: 'dead', attempts: 13 });
+    const tries = await world.store.webhookAttempts.ofEvent(event.shard, event.id);
+    expect(tries.map(({ number, status_code }) => [number, status_code])).toEqual([
+      [1, 200],
+      ...Array.from({ length: 12 }, (_, at) => [at + 2, 503]),
+    ]);
+  });
+
+  it('lets a try count although one of an earlier series has ended meanwhile', async () => {
+    const held: ServerResponse[] = [];
+    const receiver = await desk.receiverOf((response) => void held.push(response));
+    const event = await desk.commitEvent(receiver.url);
+    await world.clock.advance(1_000);
+    expect(courier.offer(event)).toBe(true);
+    await receiver.reached(1);
+    await replayEvent(world.deps, merchant.merchant.id, event.id);
+    const second = createCourier(world.deps);
+    await offerDue(world.deps, second);
+    await receiver.reached(2);
+    held[0]?.writeHead(500).end();
+    await courier.idle();
+    held[1]?.writeHead(200).end();
+    await second.idle();
+    await second.close();
+    expect(await desk.readEvent(event)).toMatchObject({ status: 'delivered', attempts: 2 });
   });
 
   it('is refused for another merchant’s event, an unknown one, and one without a target', async () => {
