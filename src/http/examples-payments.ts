@@ -71,6 +71,7 @@ export const PAYMENT_EXAMPLES = {
     answer: {
       success: true,
       session_id: 'ses_01m7wd7tg0extvzey89prp4fk6',
+      status: 'ACTIVE',
       session_token: 'sess_01m7wd7tg0extvzey89prp4fk6E6Ac3DB2lofcuJQODyKuAtHW-Ym42_oscR3XnzyjmjA',
       issued_at: AT,
       expires_at: HALF_AN_HOUR_LATER,

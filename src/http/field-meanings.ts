@@ -21,7 +21,9 @@ const MEANINGS: { readonly [field: string]: string } = {
     '`buyer`: the fee is added to what the customer pays. `merchant`: it is taken out of what you receive.',
   delivery_behaviour:
     '`direct_delivery`: the money is available to you at once. `delayed_delivery`: it is held until you release it.',
-  notify_url: 'Where the webhook of the final state is posted. https only in production.',
+  notify_url:
+    'Where the webhook of the final state is posted. https only in production; ports 80, 443, 8443 and from 1024 on, but for those of databases; no fragment.',
+  transactional_currency: 'The currency to charge, where a client sends it: the session’s. Any other is 1102.',
   success_redirect_url: 'Where the customer’s browser goes after paying. `transaction_id` and `status` are added.',
   fail_redirect_url: 'Where it goes when the payment has ended otherwise.',
   first_name: 'The customer’s first name.',

@@ -32,6 +32,7 @@ export function presentSession({ session, token }: SessionCreated, language: Lan
   return {
     success: true,
     session_id: session.id,
+    status: session.status,
     session_token: token,
     issued_at: timestamp(session.issued_at),
     expires_at: timestamp(session.expires_at),

@@ -118,6 +118,7 @@ const Status = Type.String({
 export const SessionAnswer = Type.Object({
   success: Type.Boolean(),
   session_id: Text,
+  status: Type.String({ description: '`ACTIVE`: it pays once, until `expires_at`.' }),
   session_token: Type.String({ description: 'The bearer value of the client; shown this once.' }),
   issued_at: Timestamp,
   expires_at: Timestamp,

@@ -70,6 +70,9 @@ test.each([
   'http://localhost:3000/hook',
   'http://shop.localhost/',
   'http://[::1]:3000/',
+  'http://127.0.0.1:9/dead',
+  'http://localhost.:81/',
+  'http://[::1]:9/',
   'http://example.com/',
 ])('sandbox mode may dial %s', (url) => expect(targetOfMerchant(url, sandbox)).toHaveProperty('origin'));
 
@@ -80,6 +83,9 @@ test.each([
   'http://shop/',
   'http://[fd00::1]/',
   'http://[::]/',
+  'http://127.0.0.1:0/',
+  'http://127.0.0.1:5432/',
+  'http://example.com:9/',
 ])('sandbox mode may not dial %s', (url) => expect(targetOfMerchant(url, sandbox)).toHaveProperty('refused'));
 
 test('no accepted URL has a private literal address, whatever form it was written in', () => {

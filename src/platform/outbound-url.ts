@@ -43,7 +43,7 @@ export function targetOfMerchant(text: string, rules: DialRules, opener: Opener 
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text))
     return refuse('it holds credentials');
   if (opener === 'gateway' && text.includes('#')) return refuse('it has a fragment');
-  if (opener === 'gateway' && !isPort(url)) return refuse('its port is not allowed');
+  if (opener === 'gateway' && !isPort(url, rules)) return refuse('its port is not allowed');
   const host = refusedHost(url.hostname, rules);
   if (host !== undefined) return refuse(host);
   return { origin: url.origin, path: url.pathname + url.search };
@@ -78,15 +78,26 @@ function parse(text: string): URL | undefined {
   }
 }
 
-function isPort(url: URL): boolean {
+/** Ports below 1024 are the system's own services. In sandbox mode a shop's on this machine may have one, or nobody listens there. */
+function isPort(url: URL, rules: DialRules): boolean {
   if (url.port === '') return true;
   const port = Number(url.port);
-  return port === 80 || port === 443 || port === 8443 || (port >= 1024 && !PORTS_REFUSED.has(port));
+  if (port >= 1024) return !PORTS_REFUSED.has(port);
+  return port === 80 || port === 443 || (port > 0 && isThisMachine(bare(url.hostname)) && rules.allowLoopback);
+}
+
+function isThisMachine(host: string): boolean {
+  return isIP(host) === 0 ? isLocalhost(host) : isLoopbackAddress(host);
+}
+
+/** Without the brackets of IPv6 and the point that ends a full name. */
+function bare(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }
 
 /** The URL parser has brought every form of an IPv4 address (127.1, 0x7f000001, ①②⑦…) into the usual one by now. */
 function refusedHost(hostname: string, rules: DialRules): string | undefined {
-  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  const host = bare(hostname);
   if (isIP(host) !== 0) return isAddressAllowed(host, rules) ? undefined : 'its address is not public';
   if (isLocalhost(host)) return rules.allowLoopback ? undefined : 'its name is not public';
   const local = !host.includes('.') || NAMES_REFUSED.some((name) => host.endsWith(`.${name}`));

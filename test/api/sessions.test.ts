@@ -35,6 +35,7 @@ describe('what a mint answers', () => {
     expect(minted.status, minted.text).toBe(201);
     expect(minted.json).toMatchObject({
       success: true,
+      status: 'ACTIVE',
       amount: '12.50',
       currency: 'usd',
       customer_reference: 'order-1',
