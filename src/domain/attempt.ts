@@ -8,32 +8,24 @@
 import type { Machine } from './machine.ts';
 import type { Attempt, AttemptStatus } from './records.ts';
 
-export type AttemptFact =
-  | 'challenged'
-  | 'challenge_failed'
-  | 'authenticated'
-  | 'accepted'
-  | 'silent'
-  | 'confirmed'
-  | 'refused'
-  | 'not_sent'
-  | 'never_arrived';
+const ATTEMPT_FACTS = [
+  'challenged',
+  'challenge_failed',
+  'authenticated',
+  'accepted',
+  'silent',
+  'confirmed',
+  'refused',
+  'not_sent',
+  'never_arrived',
+] as const;
+export type AttemptFact = (typeof ATTEMPT_FACTS)[number];
 
 export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
   name: 'attempt',
   initial: 'intended',
   final: ['approved', 'declined', 'not_sent'],
-  facts: [
-    'challenged',
-    'challenge_failed',
-    'authenticated',
-    'accepted',
-    'silent',
-    'confirmed',
-    'refused',
-    'not_sent',
-    'never_arrived',
-  ],
+  facts: ATTEMPT_FACTS,
   table: {
     intended: {
       challenged: 'challenged',

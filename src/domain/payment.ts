@@ -21,58 +21,37 @@ export const PAYMENT_METHODS: readonly PaymentMethod[] = [
   'apple_pay',
 ];
 
-export type PaymentFact =
-  | 'account_debited'
-  | 'code_asked'
-  | 'code_confirmed'
-  | 'attempt_intended'
-  | 'attempt_not_sent'
-  | 'attempt_never_arrived'
-  | 'carrier_accepted'
-  | 'carrier_silent'
-  | 'carrier_confirmed'
-  | 'carrier_failed'
-  | 'customer_rejected'
-  | 'prompt_expired'
-  | 'issuer_declined'
-  | 'challenge_asked'
-  | 'transfer_promised'
-  | 'proof_uploaded'
-  | 'proof_approved'
-  | 'proof_declined'
-  | 'proof_overdue'
-  | 'sibling_paid'
-  | 'session_expired'
-  | 'refunded_in_full';
+const PAYMENT_FACTS = [
+  'account_debited',
+  'code_asked',
+  'code_confirmed',
+  'attempt_intended',
+  'attempt_not_sent',
+  'attempt_never_arrived',
+  'carrier_accepted',
+  'carrier_silent',
+  'carrier_confirmed',
+  'carrier_failed',
+  'customer_rejected',
+  'prompt_expired',
+  'issuer_declined',
+  'challenge_asked',
+  'transfer_promised',
+  'proof_uploaded',
+  'proof_approved',
+  'proof_declined',
+  'proof_overdue',
+  'sibling_paid',
+  'session_expired',
+  'refunded_in_full',
+] as const;
+export type PaymentFact = (typeof PAYMENT_FACTS)[number];
 
 export const PAYMENT: Machine<PaymentStatus, PaymentFact> = {
   name: 'payment',
   initial: 'pending',
   final: ['approved', 'declined', 'failed', 'cancelled', 'expired', 'refunded'],
-  facts: [
-    'account_debited',
-    'code_asked',
-    'code_confirmed',
-    'attempt_intended',
-    'attempt_not_sent',
-    'attempt_never_arrived',
-    'carrier_accepted',
-    'carrier_silent',
-    'carrier_confirmed',
-    'carrier_failed',
-    'customer_rejected',
-    'prompt_expired',
-    'issuer_declined',
-    'challenge_asked',
-    'transfer_promised',
-    'proof_uploaded',
-    'proof_approved',
-    'proof_declined',
-    'proof_overdue',
-    'sibling_paid',
-    'session_expired',
-    'refunded_in_full',
-  ],
+  facts: PAYMENT_FACTS,
   table: {
     pending: {
       account_debited: 'approved',

@@ -11,34 +11,25 @@ import { type Machine, step } from './machine.ts';
 import type { PayoutLine, PayoutStatus } from './outgoing-records.ts';
 import type { Reason } from './reason.ts';
 
-export type PayoutFact =
-  | 'attempt_intended'
-  | 'attempt_not_taken'
-  | 'upstream_accepted'
-  | 'upstream_silent'
-  | 'upstream_paid'
-  | 'upstream_refused'
-  | 'wallet_credited'
-  | 'wallet_refused'
-  | 'funds_missing'
-  | 'called_off';
+const PAYOUT_FACTS = [
+  'attempt_intended',
+  'attempt_not_taken',
+  'upstream_accepted',
+  'upstream_silent',
+  'upstream_paid',
+  'upstream_refused',
+  'wallet_credited',
+  'wallet_refused',
+  'funds_missing',
+  'called_off',
+] as const;
+export type PayoutFact = (typeof PAYOUT_FACTS)[number];
 
 export const PAYOUT: Machine<PayoutStatus, PayoutFact> = {
   name: 'payout_line',
   initial: 'pending',
   final: ['completed', 'failed'],
-  facts: [
-    'attempt_intended',
-    'attempt_not_taken',
-    'upstream_accepted',
-    'upstream_silent',
-    'upstream_paid',
-    'upstream_refused',
-    'wallet_credited',
-    'wallet_refused',
-    'funds_missing',
-    'called_off',
-  ],
+  facts: PAYOUT_FACTS,
   table: {
     pending: {
       attempt_intended: 'processing',

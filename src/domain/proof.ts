@@ -18,13 +18,14 @@ export const PROOF_LIFE_MS = 7 * 24 * 60 * 60_000;
 /** What the money of a bank transfer passes through, in place of an upstream. */
 export const BANK_TRANSFER = 'bank_transfer';
 
-export type ProofFact = 'accepted' | 'rejected';
+const PROOF_FACTS = ['accepted', 'rejected'] as const;
+export type ProofFact = (typeof PROOF_FACTS)[number];
 
 export const PROOF: Machine<ProofStatus, ProofFact> = {
   name: 'proof',
   initial: 'waiting',
   final: ['approved', 'declined'],
-  facts: ['accepted', 'rejected'],
+  facts: PROOF_FACTS,
   table: {
     waiting: { accepted: 'approved', rejected: 'declined' },
     approved: { accepted: 'approved' },

@@ -16,32 +16,24 @@ import type { Reason } from './reason.ts';
 import type { Payment } from './records.ts';
 import { refundEvent } from './webhook.ts';
 
-export type RefundFact =
-  | 'wallet_credited'
-  | 'attempt_intended'
-  | 'attempt_not_taken'
-  | 'upstream_accepted'
-  | 'upstream_silent'
-  | 'upstream_paid'
-  | 'upstream_refused'
-  | 'executed_by_hand'
-  | 'called_off';
+const REFUND_FACTS = [
+  'wallet_credited',
+  'attempt_intended',
+  'attempt_not_taken',
+  'upstream_accepted',
+  'upstream_silent',
+  'upstream_paid',
+  'upstream_refused',
+  'executed_by_hand',
+  'called_off',
+] as const;
+export type RefundFact = (typeof REFUND_FACTS)[number];
 
 export const REFUND: Machine<RefundStatus, RefundFact> = {
   name: 'refund',
   initial: 'pending',
   final: ['completed', 'failed'],
-  facts: [
-    'wallet_credited',
-    'attempt_intended',
-    'attempt_not_taken',
-    'upstream_accepted',
-    'upstream_silent',
-    'upstream_paid',
-    'upstream_refused',
-    'executed_by_hand',
-    'called_off',
-  ],
+  facts: REFUND_FACTS,
   table: {
     pending: {
       wallet_credited: 'completed',

@@ -12,13 +12,14 @@ import { Refusal, refuseField } from './refusal.ts';
 
 /** `expired` is never written: it is what ACTIVE becomes when its time has come. */
 export type SessionState = 'ACTIVE' | 'CONSUMED' | 'expired';
-export type SessionFact = 'submit_succeeded' | 'submit_failed' | 'time_ran_out';
+const SESSION_FACTS = ['submit_succeeded', 'submit_failed', 'time_ran_out'] as const;
+export type SessionFact = (typeof SESSION_FACTS)[number];
 
 export const SESSION: Machine<SessionState, SessionFact> = {
   name: 'session',
   initial: 'ACTIVE',
   final: ['CONSUMED', 'expired'],
-  facts: ['submit_succeeded', 'submit_failed', 'time_ran_out'],
+  facts: SESSION_FACTS,
   table: {
     ACTIVE: { submit_succeeded: 'CONSUMED', submit_failed: 'ACTIVE', time_ran_out: 'expired' },
     // A submit that began in time may succeed after it.

@@ -39,13 +39,14 @@ export const RETRY_AFTER_MOST_MS = 24 * HOUR;
 /** The largest share of a wait that chance adds to it. */
 export const JITTER_MOST = 0.2;
 
-export type DeliveryFact = 'accepted' | 'failed' | 'exhausted' | 'target_gone' | 'replayed';
+const DELIVERY_FACTS = ['accepted', 'failed', 'exhausted', 'target_gone', 'replayed'] as const;
+export type DeliveryFact = (typeof DELIVERY_FACTS)[number];
 
 export const DELIVERY: Machine<EventStatus, DeliveryFact> = {
   name: 'webhook_event',
   initial: 'waiting',
   final: ['delivered', 'dead', 'gone', 'no_target'],
-  facts: ['accepted', 'failed', 'exhausted', 'target_gone', 'replayed'],
+  facts: DELIVERY_FACTS,
   table: {
     waiting: { accepted: 'delivered', failed: 'waiting', exhausted: 'dead', target_gone: 'gone', replayed: 'waiting' },
     delivered: { replayed: 'waiting' },
