@@ -10,6 +10,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { codingFor } from '../messages/accept.ts';
 import type { PageAnswer, PageRequest } from '../messages/page.ts';
 
 interface Asset {
@@ -56,7 +57,7 @@ export function openAssets(): Assets {
     address: (name) => addresses.get(name),
     answer(file, request) {
       const asset = byFile.get(file);
-      return asset === undefined ? undefined : encoded(asset, request.header('accept-encoding') ?? '');
+      return asset === undefined ? undefined : encoded(asset, codingFor(request.header('accept-encoding')));
     },
   };
 }
@@ -71,12 +72,9 @@ function withoutMap(script: string): string {
   return script.replace(/^\/\/# sourceMappingURL=.*$/m, '');
 }
 
-function encoded({ type, plain, br, gzip }: Asset, accepted: string): PageAnswer {
+function encoded(asset: Asset, coding: 'br' | 'gzip' | undefined): PageAnswer {
+  const { type, plain } = asset;
   const headers = { 'Cache-Control': FOR_EVER, Vary: 'Accept-Encoding' };
-  if (/\bbr\b/.test(accepted))
-    return { status: 200, type, body: br, headers: { ...headers, 'Content-Encoding': 'br' } };
-  if (/\bgzip\b/.test(accepted)) {
-    return { status: 200, type, body: gzip, headers: { ...headers, 'Content-Encoding': 'gzip' } };
-  }
-  return { status: 200, type, body: plain, headers };
+  if (coding === undefined) return { status: 200, type, body: plain, headers };
+  return { status: 200, type, body: asset[coding], headers: { ...headers, 'Content-Encoding': coding } };
 }

@@ -8,7 +8,7 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../domain/refusal.ts';
-import { prefersJson, wantsHtml } from '../messages/accept.ts';
+import { codingFor, prefersJson, wantsHtml } from '../messages/accept.ts';
 import type { Page, PageAnswer, PageRequest, Pages } from '../messages/page.ts';
 import type { Clock } from '../platform/platform.ts';
 import { isCardField, isCardNumber } from './card-data.ts';
@@ -187,11 +187,11 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: PageAnswer):
   reply.code(status).headers({ 'Content-Type': type, ...headers });
   for (const cookie of cookies) reply.header('Set-Cookie', cookie);
   if (typeof body !== 'string' || body.length < WORTH_COMPRESSING) return reply.send(body);
-  const accepted = request.headers['accept-encoding']?.toString() ?? '';
   reply.header('Vary', 'Accept-Encoding');
-  if (/\bbr\b/.test(accepted)) return reply.header('Content-Encoding', 'br').send(brotliCompressSync(body, BROTLI));
-  if (/\bgzip\b/.test(accepted)) return reply.header('Content-Encoding', 'gzip').send(gzipSync(body));
-  return reply.send(body);
+  const coding = codingFor(request.headers['accept-encoding']?.toString());
+  if (coding === undefined) return reply.send(body);
+  const packed = coding === 'br' ? brotliCompressSync(body, BROTLI) : gzipSync(body);
+  return reply.header('Content-Encoding', coding).send(packed);
 }
 
 /** Below one packet nothing is gained. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { prefersHtml, wantsHtml } from './accept.ts';
+import { codingFor, prefersHtml, wantsHtml } from './accept.ts';
 
 test.each([
   ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', true, true],
@@ -19,4 +19,16 @@ test.each([
   [undefined, false, false],
 ])('%s: takes HTML %s, would rather have it %s', (accept, wants, prefers) => {
   expect([wantsHtml(accept), prefersHtml(accept)]).toEqual([wants, prefers]);
+});
+
+test.each([
+  ['gzip, deflate, br', 'br'],
+  ['br;q=0.5, gzip', 'br'],
+  ['br;q=0, gzip', 'gzip'],
+  ['gzip;q=0.0, BR; q=0', undefined],
+  ['identity', undefined],
+  ['brotli', undefined],
+  [undefined, undefined],
+])('%s is packed as %s', (acceptEncoding, coding) => {
+  expect(codingFor(acceptEncoding)).toBe(coding);
 });

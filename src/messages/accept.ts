@@ -1,5 +1,5 @@
 /**
- * What kind of answer a client asked for (RFC 9110 §12.5.1).
+ * What kind of answer a client asked for (RFC 9110 §12.5.1), and how it may be packed (§12.5.3).
  *
  * Invariant: HTML goes only to those who name it and do not refuse it: programs that take anything get no page.
  */
@@ -33,12 +33,17 @@ export function prefersCsv(accept: string | undefined): boolean {
   return csv.weight === json.weight ? csv.at < json.at : csv.weight > json.weight;
 }
 
+/** The smallest coding that a client names and does not refuse; undefined: nothing but the plain bytes. */
+export function codingFor(acceptEncoding: string | undefined): 'br' | 'gzip' | undefined {
+  return (['br', 'gzip'] as const).find((coding) => placeOf(acceptEncoding, coding) !== undefined);
+}
+
 interface Place {
   readonly at: number;
   readonly weight: number;
 }
 
-/** Where a type is named and how much it is wanted; undefined when it is not named, or refused by `q=0`. */
+/** Where a type or coding is named and how much it is wanted; undefined when it is not named, or refused by `q=0`. */
 function placeOf(accept: string | undefined, type: string): Place | undefined {
   const ranges = (accept ?? '').slice(0, READ_AT_MOST).toLowerCase().split(',');
   for (const [at, range] of ranges.entries()) {

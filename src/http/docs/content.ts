@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { codingFor } from '../../messages/accept.ts';
 import type { PageReply } from '../service-page.ts';
 
 export interface Content {
@@ -38,11 +39,10 @@ export function answerWith(content: Content, asked: Asked, headers: Readonly<Rec
   const { type, tag, plain, br, gzip: zipped } = content;
   const common = { ...headers, ETag: tag, Vary: headers.Vary ?? 'Accept-Encoding' };
   if (isKnown(asked['if-none-match'], tag)) return { status: 304, type, body: '', headers: common };
-  // What somebody gives no weight is what they refuse.
-  const accepted = String(asked['accept-encoding'] ?? '').replaceAll(/\b(br|gzip)\s*;\s*q=0(\.0*)?\s*(?=,|$)/gi, '');
-  if (/\bbr\b/.test(accepted)) return { status: 200, type, body: br, headers: { ...common, 'Content-Encoding': 'br' } };
-  if (!/\bgzip\b/.test(accepted)) return { status: 200, type, body: plain, headers: common };
-  return { status: 200, type, body: zipped, headers: { ...common, 'Content-Encoding': 'gzip' } };
+  const coding = codingFor(asked['accept-encoding']?.toString());
+  if (coding === undefined) return { status: 200, type, body: plain, headers: common };
+  const body = coding === 'br' ? br : zipped;
+  return { status: 200, type, body, headers: { ...common, 'Content-Encoding': coding } };
 }
 
 /** Whether a browser has this content already (RFC 9110 §13.1.2: compared weakly). */
