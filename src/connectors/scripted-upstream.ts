@@ -6,6 +6,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Outbound } from '../platform/platform.ts';
 import type { Misbehaviour } from './conformance.ts';
 
 export interface Arrived {
@@ -25,6 +26,24 @@ export interface ScriptedUpstream {
 }
 
 const HUGE = 50_000_000;
+
+/** As long as a test waits for what never comes. */
+const HURRIED_MS = 400;
+
+/**
+ * The door through which an upstream with that reply is called: with deadlines that a test can wait for where they are what
+ * ends a call, and with the real ones elsewhere, so that a slow machine ends none.
+ */
+export function doorTo(reply: Reply, door: Outbound, exceptPath?: string): Outbound {
+  if (typeof reply === 'object') return door;
+  return {
+    ...door,
+    request: (request) =>
+      exceptPath !== undefined && new URL(request.url).pathname.endsWith(exceptPath)
+        ? door.request(request)
+        : door.request({ ...request, timeout: Math.min(request.timeout, HURRIED_MS) }),
+  };
+}
 
 /** Starts a server that answers each request as `script` says, once all of the request has arrived and it has said so. */
 export async function startScriptedUpstream(

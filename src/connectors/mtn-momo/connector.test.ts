@@ -32,7 +32,7 @@ async function facing(reply: Reply, config: Partial<MtnMomoConfig> = {}) {
   const upstream = await carrier.replying(reply);
   return {
     upstream,
-    connector: createMtnMomo({ ...credentials, baseUrl: upstream.url, ...config }, carrier.hurriedDoors),
+    connector: createMtnMomo({ ...credentials, baseUrl: upstream.url, ...config }, carrier.doorsTo(reply)),
   };
 }
 
@@ -159,10 +159,10 @@ test('a clock that is set back while the token is fetched gives the call no more
   });
   const timeouts: number[] = [];
   const outbound: Outbound = {
-    ...carrier.hurriedDoors.outbound,
+    ...carrier.doors.outbound,
     request: (request) => {
       timeouts.push(request.timeout);
-      return carrier.hurriedDoors.outbound.request(request);
+      return carrier.doorsTo('endless').outbound.request(request);
     },
   };
   const asking = createMtnMomo({ ...credentials, baseUrl: upstream.url }, { ...carrier.doors, outbound });

@@ -13,7 +13,7 @@ import { type MemoryLog, memoryLog } from '../../../platform/log.ts';
 import { createOutbound } from '../../../platform/outbound.ts';
 import type { Outbound } from '../../../platform/platform.ts';
 import type { Answer, CardBrowser, CardConnector, CardOrder } from '../../connector.ts';
-import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../scripted-upstream.ts';
+import { doorTo, type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../scripted-upstream.ts';
 import { createMastercard } from '../connector.ts';
 
 export const CARDS = {
@@ -75,11 +75,6 @@ export interface CardWorld {
 export async function openCardWorld(): Promise<CardWorld> {
   const log = memoryLog();
   const door = createOutbound({ allowLoopback: true, requireHttps: false });
-  /** The real door with deadlines that a test can wait for. */
-  const hurried: Outbound = {
-    ...door,
-    request: (request) => door.request({ ...request, timeout: Math.min(request.timeout, 400) }),
-  };
   const time = manualWorld();
   const sandbox = await createSandbox({ seed: 'conformance', now: time.now, schedule: time.schedule });
   await sandbox.app.listen({ port: 0, host: '127.0.0.1' });
@@ -150,7 +145,7 @@ export async function openCardWorld(): Promise<CardWorld> {
       const upstream = await startScriptedUpstream(() => (reply === 'refuses_connections' ? 'cuts' : reply));
       if (reply === 'refuses_connections') await upstream.close();
       else upstreams.push(upstream);
-      return connectorAt(upstream.url, hurried);
+      return connectorAt(upstream.url, doorTo(reply, door));
     },
     clear: async () => {
       sandbox.faults.clear();

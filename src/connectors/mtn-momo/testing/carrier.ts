@@ -13,10 +13,9 @@ import { formatMinor } from '../../../domain/money.ts';
 import { manualClock } from '../../../platform/clock.ts';
 import { memoryLog } from '../../../platform/log.ts';
 import { createOutbound } from '../../../platform/outbound.ts';
-import type { Outbound } from '../../../platform/platform.ts';
 import type { ConformanceWorld, Course, Documented } from '../../conformance.ts';
 import type { CollectOrder } from '../../connector.ts';
-import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../scripted-upstream.ts';
+import { doorTo, type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../scripted-upstream.ts';
 import { COLLECTION, type Product } from '../products.ts';
 import { referenceFor } from '../reference.ts';
 
@@ -49,11 +48,6 @@ export async function startCarrier(product: Product) {
   const clock = manualClock(START);
   const log = memoryLog();
   const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
-  /** The real door with deadlines that a test can wait for. */
-  const hurried: Outbound = {
-    ...outbound,
-    request: (request) => outbound.request({ ...request, timeout: Math.min(request.timeout, 400) }),
-  };
   const time = manualWorld();
   const sandbox = await createSandbox({ seed: 'conformance', now: time.now, schedule: time.schedule });
   await sandbox.app.listen({ port: 0, host: '127.0.0.1' });
@@ -69,7 +63,8 @@ export async function startCarrier(product: Product) {
     tokenPath,
     url: `http://127.0.0.1:${port}/mtn`,
     doors: { outbound, clock, log },
-    hurriedDoors: { outbound: hurried, clock, log },
+    /** For an upstream that replies so to all but the token. */
+    doorsTo: (reply: Reply) => ({ outbound: doorTo(reply, outbound, tokenPath), clock, log }),
 
     /** An order under a fresh attempt id, to a number with that ending. */
     order: (ending: string) => {
