@@ -114,15 +114,16 @@ ${OVERDUE_KINDS.map((kind) => firstDue(kind, DUE[kind])).join('\nunion all\n')})
 };
 
 const ATTEMPT_COLUMNS = columnList({ purpose: 'text', connector: 'text', carrier: 'text', age: 'int4', count: 'int4' });
+/** Closed attempts are asked about again for a day: they are looked at too, and not counted. */
 export const ATTEMPTS: Statement = {
   name: 'watch_attempts',
   text: `select purpose, connector, carrier,
   (created_at <= $1::timestamptz)::int4 + (created_at <= $2::timestamptz)::int4
     + (created_at <= $3::timestamptz)::int4 + (created_at <= $4::timestamptz)::int4 as age, count(*)::int4
 ${IN_EACH_SHARD} (
-  select purpose, connector, carrier, created_at from attempt
+  select purpose, connector, carrier, created_at, settled_at from attempt
   where shard = s.shard::int2 and next_inquiry_at is not null order by next_inquiry_at limit ${MOST_WATCHED}) d
-group by purpose, connector, carrier, age`,
+where settled_at is null group by purpose, connector, carrier, age`,
 };
 
 const WAITING_COLUMNS = columnList({ kind: 'text', count: 'int4', oldest: 'timestamptz' });

@@ -210,13 +210,18 @@ describe('in a database', () => {
     expect(reach.join('\n')).not.toContain('secret');
   });
 
-  it('a payment whose attempt is open since yesterday', async () => {
-    await change(
-      `insert into attempt (shard, id, version, merchant_id, payment_id, connector, status, reference, msisdn, carrier,
-         amount_minor, fee_minor, currency, inquiries, next_inquiry_at, created_at)
-       values (7, 'att_a', 3, 'mch_x', 'txn_x', 'mtn-momo', 'unknown', 'r', '+243810000001', 'MTN', 100, 0, 'usd', 9,
-         now() + interval '1 h', now() - interval '26 h')`,
-    );
+  it('a payment whose attempt is open since yesterday, and not one that is closed and asked about again', async () => {
+    const since = (id: string, status: string, settledAt: string) =>
+      change(
+        `insert into attempt (shard, id, version, merchant_id, payment_id, connector, status, reference, msisdn, carrier,
+           amount_minor, fee_minor, currency, inquiries, next_inquiry_at, settled_at, created_at)
+         values (7, $1, 3, 'mch_x', 'txn_x', 'mtn-momo', $2, $1, '+243810000001', 'MTN', 100, 0, 'usd', 9,
+           now() + interval '1 h', ${settledAt}, now() - interval '26 h')`,
+        [id, status],
+      );
+    await since('att_b', 'declined', "now() - interval '23 h'");
+    expect((await examined()).of('open attempts')).toMatchObject([{ status: 'ok' }]);
+    await since('att_a', 'unknown', 'null');
     const { of } = await examined();
     expect(of('open attempts')).toMatchObject([
       { status: 'fail', detail: expect.stringContaining('1 are open for more than a day: see mbongo attempt list') },

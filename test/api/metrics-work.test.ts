@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { collect, numberEnding, payByPhone, payFromWallet, rowsOf, untilLater } from './flows.ts';
+import { collect, numberEnding, payByPhone, payFromWallet, rowsOf, untilLater, untilStatus } from './flows.ts';
 import { fund } from './payout-batches.ts';
 import { lines, sendPayout } from './payout-flows.ts';
 import { pushed } from './phone-payments.ts';
@@ -37,6 +37,8 @@ async function numbers(): Promise<Numbers> {
     return sample === undefined ? 0 : Number(sample.slice(line.length + 1));
   };
 }
+
+const ASKED_AGAIN = 'select id from attempt where payment_id = $1 and next_inquiry_at is not null';
 
 const attempts = (purpose: string, age: string): string =>
   `mbongo_open_attempts{purpose="${purpose}",connector="${purpose === 'payout' ? 'mtn-momo-disbursement' : 'mtn-momo'}",carrier="${CARRIER}",age="${age}"}`;
@@ -104,6 +106,15 @@ test('an open attempt is shown by its age, and a carrier’s call by what it sai
     return ages.every((line) => now(line) === 0) ? true : undefined;
   };
   expect(await untilLater(world, isClosed, HOUR)).toBe(true);
+});
+
+test('an attempt that was declined is not open, although it is asked about again for a day', async () => {
+  const paying = await pushed(world, merchant, '02');
+  await untilStatus(world, paying, 'failed');
+  const closed = await numbers();
+  const ages = ['under_1m', '1m_to_10m', '10m_to_1h', '1h_to_1d', 'over_1d'];
+  expect(ages.map((age) => closed(attempts('payment', age)))).toEqual([0, 0, 0, 0, 0]);
+  expect(await rowsOf(world, ASKED_AGAIN, [paying.transaction_id])).toHaveLength(1);
 });
 
 test('a carrier that is down is counted as not sent', async () => {
