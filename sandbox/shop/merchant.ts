@@ -75,7 +75,7 @@ export function readPayment(account: Account, token: string, transactionId: stri
 export type PaymentEvent = PaymentRead & {
   /** The same on every attempt: whoever has seen it ignores it. */
   readonly id: string;
-  /** Counts up within a transaction: what is not newer than the last one seen is stale. */
+  /** Counts up within a transaction: an older status is stale. Who adds up refunds takes each one, in any order. */
   readonly sequence: number;
 };
 

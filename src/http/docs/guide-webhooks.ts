@@ -44,14 +44,17 @@ const HEADERS = table(
   'Headers',
   ['Header', 'What'],
   [
-    ['`webhook-id`', 'the event, the same on every try: who has seen it before drops it'],
+    ['`webhook-id`', 'the event, the same on every try: drop one that you have seen'],
     ['`webhook-timestamp`', 'when this try was signed, in seconds'],
     [
       '`webhook-signature`',
       '`v1,` and the signature; two of them, separated by a blank, while a secret is being changed',
     ],
     ['`webhook-event`', 'the event’s name'],
-    ['`webhook-sequence`', '1, 2, … per transaction: who has seen a later one drops it'],
+    [
+      '`webhook-sequence`',
+      '1, 2, … per transaction: ignore the status of an earlier one than you have seen, and drop no refund by it',
+    ],
   ],
 );
 
@@ -67,7 +70,7 @@ ${heading('receive', 'Receive')}
 <ol>
 <li>Take the body as it came, and verify the signature before you parse it.</li>
 <li>Answer any 2xx within ${seconds} seconds, and work afterwards. Redirects are not followed.</li>
-<li>Drop what you know: the same <code>webhook-id</code>, or a smaller <code>webhook-sequence</code> of the same transaction. Delivery is at least once, in no certain order.</li>
+<li>Drop a <code>webhook-id</code> that you have seen. Delivery is at least once, in no certain order: a smaller <code>webhook-sequence</code> of the same transaction tells of an older status, which does not take the place of a newer one. Count each <code>payment.refunded</code> all the same: it is a refund of its own.</li>
 <li>Compare <code>amount</code>, <code>currency</code> and <code>customer_reference</code> with your order, then act on <code>status</code>.</li>
 </ol>
 ${heading('verify', 'Verify')}
