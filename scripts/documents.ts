@@ -14,7 +14,7 @@ import { REFUSALS, type RefusalCode } from '../src/domain/refusal.ts';
 import { SESSION } from '../src/domain/session.ts';
 import { DELIVERY } from '../src/domain/webhook.ts';
 import { ERROR_CODES, statusesOf } from '../src/http/error-page.ts';
-import { say } from '../src/messages/messages.ts';
+import { say, sentence } from '../src/messages/messages.ts';
 import type { MessageKey } from '../src/messages/sentences.ts';
 import { WORDS } from '../src/messages/sentences.ts';
 
@@ -35,18 +35,20 @@ function errorsDocument(): string {
     const http = statusesOf(code).join(', ');
     return `| ${code} | ${name} | ${http} | ${retryOf(code)} | ${summary} | ${what} | ${say('en', `remedy.${code}`)} |`;
   });
-  const details = Object.entries(WORDS).map(([code, names]) => {
-    const words = Object.fromEntries(names.map((name) => [name, name === 'left' ? 3 : `\`${name}\``]));
-    return `| ${code} | ${say('en', `detail.${code}` as MessageKey, words)} |`;
-  });
+  const details = Object.entries(WORDS).map(
+    ([code, names]) => `| ${code} | ${withPlaceholders(`detail.${code}` as MessageKey, names)} |`,
+  );
   return `${NOTICE}# Errors
 
-Every answer of 400 and above is one flat JSON object with the same twelve fields. \`error_code\` never changes with the
-language; \`message\` is for people and says what to do next. The gateway serves a page for each code, in six languages, at
-\`/docs/errors/{code}\`: that is where an answer's \`documentation_url\` points.
+Every answer of the API of 400 and above is one flat JSON object with the same twelve fields; payment pages answer people
+in HTML. \`error_code\` never changes with the language; \`message\` is for people and says what to do next. The gateway
+serves a page for each code, in six languages, at \`/docs/errors/{code}\`: that is where an answer's
+\`documentation_url\` points.
 
-*Retry* says whether the same call can succeed later unchanged. Where \`retry_after\` is given, it is in whole seconds and
-equals the \`Retry-After\` header. 1203 is retryable only while the first request is still being worked on.
+*Retry* says whether, as a rule, the same call can succeed later unchanged. Obey \`retryable\` in the answer: it knows the
+exceptions. 1203 is retryable while the first request is still being worked on, and 1403 with HTTP 408. 1402 with the detail
+\`IN_DOUBT\` is not, nor is 1301 where a code's resends or a session's payments are used up. Where \`retry_after\` is given, it
+is in whole seconds and equals the \`Retry-After\` header.
 
 | code | name | HTTP | retry | SDK class | what happened | what to do |
 | --- | --- | --- | --- | --- | --- | --- |
@@ -62,6 +64,14 @@ Where single fields are at fault, \`details\` lists them all at once as \`{field
 | --- | --- |
 ${details.join('\n')}
 `;
+}
+
+/** A sentence with the names of its words in their places. A count has to be a number, because it chooses the plural. */
+function withPlaceholders(key: MessageKey, names: readonly string[]): string {
+  const isCounted = sentence('en', key).includes('{left, plural');
+  const words = Object.fromEntries(names.map((name) => [name, name === 'left' && isCounted ? 3 : `\`${name}\``]));
+  const said = say('en', key, words);
+  return isCounted ? said.replace('3', '`left`') : said;
 }
 
 function retryOf(code: RefusalCode): string {
@@ -109,7 +119,7 @@ const SECTIONS: readonly Section[] = [
   {
     machine: DELIVERY,
     title: 'Webhook event',
-    text: 'Committed with the state that it tells of, and delivered at least once. `dead` means that every retry failed, `gone` that the receiver answered 410; an operator can replay either. `no_target` is an event of a payment without a notify_url.',
+    text: 'Committed with the state that it tells of, and delivered at least once. `dead` means that every try has failed, `gone` that the receiver answered 410. The merchant or an operator can send any of these again, delivered ones too. `no_target` is an event without a notify_url: it can only be read.',
   },
 ];
 
@@ -128,8 +138,9 @@ ${gridOf(machine)}
   );
   return `${NOTICE}# State machines
 
-States are tables in the code: state × fact → state. A fact is something that happened. In the grids, \`=\` means that we know
-it already, \`·\` that it contradicts what was told before: nothing moves, and a person is alerted. Final states are bold.
+States are tables in the code: state × fact → state. A fact is something that happened. In the grids, \`=\` means that the
+state stays as it is, and \`·\` that the fact contradicts the state: nothing moves, and where an upstream has said it of an attempt,
+a person is alerted. States in which work has ended are bold; what can still move them stands in their row.
 
 ${sections.join('\n')}`;
 }
