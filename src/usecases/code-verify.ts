@@ -18,6 +18,7 @@ import type { Deps } from './deps.ts';
 import { readByPaymentId } from './payment-read.ts';
 import { approvedStep } from './payment-submit-wallet.ts';
 import { type Answering, type Decision, perform, type Reply } from './perform.ts';
+import { guardWallet } from './pin-check.ts';
 
 export interface CodeVerifyCommand {
   readonly payment_id: string;
@@ -107,6 +108,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   if (moved === undefined) throw new StateConflict(payment, 'code_confirmed');
   const approved = approvedStep(deps, moved, wallet.id, now);
   return {
+    // A code says nothing about the PIN, whose count stays.
     change: { ...approved.change, updates: [counted, guardWallet(wallet), ...(approved.change.updates ?? [])] },
     answer: {
       payment: approved.payment,
@@ -115,11 +117,6 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
       verifiedAt: now,
     },
   };
-}
-
-/** Writes what is there: a code says nothing about the PIN, whose count stays. */
-function guardWallet({ shard, id, version, pin_failures, pin_failed_at, locked_until }: Wallet): Update {
-  return { table: 'wallet', shard, id, version, row: { pin_failures, pin_failed_at, locked_until } };
 }
 
 function verdictOf(

@@ -2,8 +2,8 @@
  * Pays from a wallet or flash account: the PIN is verified, and either the money moves at once or a one-time code is
  * asked first.
  *
- * Invariant: a wrong PIN is counted before it is answered. The approving change guards the wallet's version, so that
- * no right PIN slips in behind a lock; the debit is floored, so that no balance goes below zero.
+ * Invariant: a wrong PIN is counted before it is answered. Whatever is answered to a right one, a refusal too, guards the
+ * wallet's version, so that none slips in behind a lock; the debit is floored, so that no balance goes below zero.
  */
 
 import type { Change, Insert, Update } from '../domain/change.ts';
@@ -26,8 +26,16 @@ import { collectEvent } from '../domain/webhook.ts';
 import type { SessionCaller } from './callers.ts';
 import { sendCode } from './code-send.ts';
 import { type Deps, newId } from './deps.ts';
-import { type Answering, type Decision, perform, type Reply, refusalOf, refuse } from './perform.ts';
-import { countOf, countWrongPin, judgePin, type PinRows, type PinVerdict, readPinRows } from './pin-check.ts';
+import { type Answering, type Decision, perform, type Reply, refusalOf, refuse, weigh } from './perform.ts';
+import {
+  countOf,
+  countWrongPin,
+  guardWallet,
+  judgePin,
+  type PinRows,
+  type PinVerdict,
+  readPinRows,
+} from './pin-check.ts';
 
 interface Rows extends PinRows {
   readonly session: Session | undefined;
@@ -128,16 +136,37 @@ function decide(
   if (locked !== undefined) throw lockedAccount(locked, payment);
   const { wallet } = rows;
   if (verdict !== 'right' || wallet === undefined) return wrongPin(deps, rows, typed, payment, now);
+  const decision = weigh(() => pay(deps, caller.merchant, { ...rows, session, payment, wallet }, typed, code, now));
+  if (decision.refusal === undefined) return decision;
+  return { change: { updates: [guardWallet(wallet)] }, refusal: decision.refusal };
+}
+
+/** What a right PIN may pay from. */
+interface Opened extends Rows {
+  readonly session: Session;
+  readonly payment: Payment;
+  readonly wallet: Wallet;
+}
+
+/** @throws Refusal 1102, 1201, 1202 or 1402. */
+function pay(
+  deps: Deps,
+  merchant: Merchant,
+  { session, payment, wallet, account, siblings }: Opened,
+  typed: Typed,
+  code: string,
+  now: number,
+): Decision<Submitted> {
   if (wallet.currency !== payment.currency) {
     throw refuseField(1102, typed.numberField, 'WALLET_CURRENCY', { currency: wallet.currency });
   }
   const columns = {
     wallet_number: wallet.id,
     submitted_at: now,
-    ...methodColumns(payment, caller.merchant, typed.kind),
+    ...methodColumns(payment, merchant, typed.kind),
   };
   const ready: Payment = { ...payment, ...columns };
-  if ((rows.account?.balance ?? 0n) < ready.total_minor) throw new Refusal(1201, { transactionId: payment.id });
+  if ((account?.balance ?? 0n) < ready.total_minor) throw new Refusal(1201, { transactionId: payment.id });
   const common: Update[] = [
     updateSession(session, {
       status: 'CONSUMED',
@@ -151,8 +180,8 @@ function decide(
       row: { pin_failures: 0, pin_failed_at: null, locked_until: null },
     },
   ];
-  const ended = endSiblings(payment, rows.siblings, now, (prefix, shard) => newId(deps, prefix, shard));
-  const codeAsked = asksForCode(caller.merchant, payment);
+  const ended = endSiblings(payment, siblings, now, (prefix, shard) => newId(deps, prefix, shard));
+  const codeAsked = asksForCode(merchant, payment);
   // Without a door for texts no code could ever arrive: refused while session and payment are still the customer's.
   if (codeAsked && deps.connectors.texts === undefined) throw new Refusal(1402, { transactionId: payment.id });
   const change = codeAsked ? askCode(deps, ready, columns, wallet, code, now) : approve(deps, ready, columns, now);

@@ -184,7 +184,8 @@ async function settled<R>(read: () => Promise<R>): Promise<() => R> {
   }
 }
 
-function weigh<A>(decide: () => Decision<A>): Decision<A> {
+/** What was decided, a refusal that it threw among it. */
+export function weigh<A>(decide: () => Decision<A>): Decision<A> {
   try {
     return decide();
   } catch (error) {

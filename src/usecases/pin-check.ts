@@ -1,12 +1,13 @@
 /**
  * Checks the PIN of an account, and counts the wrong ones; those at a number that is no account alike.
  *
- * Invariant: a wrong PIN is counted before it is answered. Neither the bytes of an answer, nor the tries that it says
- * are left, nor the work behind it tells whether there is such an account: the same rows are read, the same hash is
- * computed, one row is written (one under each of two master keys, while there are two).
+ * Invariant: a wrong PIN is counted before it is answered, and what is answered to a right one guards the same count.
+ * Neither the bytes of an answer, nor the tries that it says are left, nor the work behind it tells whether there is such
+ * an account: the same rows are read, the same hash is computed, one row is written (one under each of two master keys,
+ * while there are two).
  */
 
-import type { Change } from '../domain/change.ts';
+import type { Change, Update } from '../domain/change.ts';
 import type { Account, PinCount, PinGuard, Wallet, WalletKind } from '../domain/records.ts';
 import {
   afterWrongPin,
@@ -81,6 +82,14 @@ export function countWrongPin(
     update: ({ shard, id, version }) => ({ table: 'pin_guard', shard, id, version, row }),
   });
   return { change, left };
+}
+
+/**
+ * Writes what is there. A right PIN that is refused for another reason writes no less: of guesses that are judged at once,
+ * a refusal without a guard would tell of more than those that the lock allows.
+ */
+export function guardWallet({ shard, id, version, pin_failures, pin_failed_at, locked_until }: Wallet): Update {
+  return { table: 'wallet', shard, id, version, row: { pin_failures, pin_failed_at, locked_until } };
 }
 
 /** Under each key of the ring, the active one first: what was counted under another one, before or elsewhere, counts. */

@@ -1,7 +1,9 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Change } from '../../src/domain/change.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
+import { until } from './flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -109,6 +111,38 @@ describe('a wallet payment', () => {
     const codes = guesses.map((guess) => guess.json.error_code);
     expect(codes.filter((code) => code === '1302')).toHaveLength(5);
     expect(codes.filter((code) => code === '1303')).toHaveLength(25);
+  });
+
+  test('a right PIN beside five wrong ones tells nothing, though it is refused for another reason', async () => {
+    const wallet = await world.wallet({ balance: 1_00n });
+    const paying = await collect('wallet', { wallet_number: wallet.number });
+    const guess = (pin: string) =>
+      submit(paying, { payment_method_id: 'wallet', ewallet_number: wallet.number, ewallet_pin: pin });
+    const { store } = world.gateway.deps;
+    const { commit } = store;
+    const held: (() => void)[] = [];
+    const isOfWallet = ({ updates = [] }: Change) => updates.some(({ id }) => id === wallet.number);
+    Object.assign(store, {
+      commit: async (change: Change) => {
+        if (isOfWallet(change)) await new Promise<void>((go) => held.push(go));
+        return commit(change);
+      },
+    });
+    const isHeld = (count: number) =>
+      until(async () => {
+        await world.call('GET', '/health');
+        return held.length >= count ? true : undefined;
+      });
+    const wrong = ['2000', '2001', '2002', '2003', '2004'].map(guess);
+    await isHeld(5);
+    // All find the account unlocked, and the right one is written last.
+    const right = guess(wallet.pin);
+    await Promise.race([isHeld(6), right]);
+    Object.assign(store, { commit });
+    for (const go of held.splice(0, 5)) go();
+    expect((await Promise.all(wrong)).map(({ json }) => json.error_code)).toEqual(Array(5).fill('1302'));
+    held[0]?.();
+    expect((await right).json).toMatchObject({ error_code: '1303' });
   });
 
   test('an unknown wallet, one of another kind and a wrong PIN answer alike', async () => {
