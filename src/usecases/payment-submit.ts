@@ -4,6 +4,7 @@
  * Invariant: a submit that finds the session held by another one waits for that one's outcome; it never pays beside it.
  */
 
+import { isOpen } from '../domain/attempt.ts';
 import { isWithin } from '../domain/elapsed.ts';
 import { methodNamed } from '../domain/method.ts';
 import { isFinal } from '../domain/payment.ts';
@@ -119,9 +120,10 @@ async function goOn(deps: Deps, payment: Payment, answering: Answering<Submitted
     return { found, attempt: await openAttempt(deps, found) };
   };
   return perform(deps.store, answering, read, ({ found, attempt }) => {
-    // Not asked for yet, or given back while we read, also between the one row and the other: the whole call begins anew.
-    const isGivenBack = found.status === 'pending' || (attempt?.status === 'not_sent' && !isFinal(found.status));
-    if (attempt?.status === 'intended' || isGivenBack) throw new SubmitUnderWay(found.id);
+    // Ended between the one read and the other: a payment moves with its own attempt.
+    const hasMoved = attempt !== undefined && !isOpen(attempt.status) && !isFinal(found.status);
+    // Not asked for yet, or given back while we read: the whole call begins anew.
+    if (found.status === 'pending' || attempt?.status === 'intended' || hasMoved) throw new SubmitUnderWay(found.id);
     // The customer is at the issuer, or has yet to go there.
     if (attempt?.status === 'challenged')
       return { answer: { payment: found, redirectUrl: challengeUrl(deps, attempt) } };

@@ -4,8 +4,8 @@
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { openWorld, type World } from '../support/world.ts';
-import { collectByCard, fillForm, readyToPay, submitCard } from './card-payments.ts';
+import { type Answer, openWorld, type World } from '../support/world.ts';
+import { answerChallenge, collectByCard, fillForm, postCallback, readyToPay, submitCard } from './card-payments.ts';
 import {
   collect,
   debitsOf,
@@ -68,17 +68,37 @@ test('a clock that is set back while a submit waits makes it wait no longer', as
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
 });
 
+/** A call as a process leaves it that has begun, and died before it remembered the answer. */
+async function neverAnswered(call: () => Promise<Answer>): Promise<Answer> {
+  const before = await rowsOf<{ id: string }>(world, 'select id from idempotency');
+  const answer = await call();
+  const left = await rowsOf(
+    world,
+    `update idempotency set status = 102, body = '', version = version + 1 where id <> all($1) returning id`,
+    [before.map(({ id }) => id)],
+  );
+  expect(left).toHaveLength(1);
+  return answer;
+}
+
+/** Once: whoever has read a payment finds that something has happened before its attempt is read. */
+function betweenTheReads(happens: () => Promise<unknown>): void {
+  const { attempt } = world.gateway.deps.store;
+  const { get } = attempt;
+  Object.assign(attempt, {
+    get: async (...key: Parameters<typeof get>) => {
+      Object.assign(attempt, { get });
+      await happens();
+      return get(...key);
+    },
+  });
+}
+
 test('a run that was never answered and whose customer is at the issuer goes on there: 202 and the address', async () => {
   const paying = await readyToPay(world, merchant, 'challenge');
   const headers = freshKey();
-  const first = await submitCard(world, paying, { headers });
+  const first = await neverAnswered(() => submitCard(world, paying, { headers }));
   expect(first.status, first.text).toBe(202);
-  // As a process leaves it that has begun, and died before the answer was remembered.
-  const left = await rowsOf<{ id: string }>(
-    world,
-    `update idempotency set status = 102, body = '', version = version + 1 where status = 202 returning id`,
-  );
-  expect(left).toHaveLength(1);
   const again = await submitCard(world, paying, { headers });
   expect(again.status, again.text).toBe(202);
   expect(again.json.redirect_url).toBe(first.json.redirect_url);
@@ -89,44 +109,41 @@ test('a payment that is given back while its repeated call reads it is asked for
   const paying = await collect(world, merchant);
   const headers = freshKey();
   const msisdn = numberEnding('42');
-  const before = await rowsOf<{ id: string }>(world, 'select id from idempotency');
-  expect((await payByPhone(world, paying, msisdn, headers)).status).toBe(200);
+  expect((await neverAnswered(() => payByPhone(world, paying, msisdn, headers))).status).toBe(200);
   const { shard } = merchant.merchant;
-  // As a process leaves it that has begun, and died before it reached the carrier.
+  // It had not even reached the carrier.
   const change = (sql: string) => rowsOf<{ id: string }>(world, `${sql} and shard = ${shard} returning id`);
   const its = `payment_id = '${paying.transaction_id}'`;
-  const left = await rowsOf(
-    world,
-    `update idempotency set status = 102, body = '', version = version + 1 where id <> all($1) returning id`,
-    [before.map(({ id }) => id)],
-  );
-  expect(left).toHaveLength(1);
   await change(`update attempt set status = 'intended', settled_at = null, version = version + 1 where ${its}`);
   await change(`update payment set status = 'processing', version = version + 1 where id = '${paying.transaction_id}'`);
   await change(`update session set status = 'ACTIVE', submitting_payment_id = '${paying.transaction_id}', version = version + 1
     where id = (select session_id from payment where id = '${paying.transaction_id}')`);
 
   // The inquiry round learns that the carrier has nothing, just between the two reads of the repeated call.
-  const { attempt } = world.gateway.deps.store;
-  const { get } = attempt;
-  const giveBack = async (): Promise<void> => {
+  betweenTheReads(async () => {
     await change(`update attempt set status = 'not_sent', reason = 'not_sent', settled_at = now(), version = version + 1
       where ${its}`);
     await change(`update payment set status = 'pending', attempt_id = null, submitted_at = null, version = version + 1
       where id = '${paying.transaction_id}'`);
     await change(`update session set submitting_payment_id = null, version = version + 1
       where submitting_payment_id = '${paying.transaction_id}'`);
-  };
-  Object.assign(attempt, {
-    get: async (...key: Parameters<typeof get>) => {
-      Object.assign(attempt, { get });
-      await giveBack();
-      return get(...key);
-    },
   });
   const again = await whileTimePasses(world, payByPhone(world, paying, msisdn, headers), 50);
   expect(again.json, again.text).toMatchObject({ success: true, status: 'pending_mobile_money_verification' });
   expect(await rowsOf(world, `select id from attempt where ${its}`)).toHaveLength(2);
+});
+
+test('a card that is declined while its repeated call reads it is refused, and so it is remembered', async () => {
+  const paying = await readyToPay(world, merchant, 'challenge');
+  const headers = freshKey();
+  expect((await neverAnswered(() => submitCard(world, paying, { headers }))).status).toBe(202);
+  const fields = await answerChallenge(world, paying, 'fail');
+  betweenTheReads(async () => {
+    expect((await postCallback(world, fields)).json).toMatchObject({ status: 'declined' });
+  });
+  const again = await submitCard(world, paying, { headers });
+  expectRefusal(again, 402, '1502', 'AUTHENTICATION_FAILED');
+  expect((await submitCard(world, paying, { headers })).text).toBe(again.text);
 });
 
 test('a key whose run took nothing is free for a mended body: another number, another form', async () => {
