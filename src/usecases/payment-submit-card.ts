@@ -129,13 +129,20 @@ function recordEarlier(
   paid: PaidEarlier,
 ): Promise<Reply> {
   const read = (): Promise<EarlierRows> => readWithEarlier(deps, attempt, paid);
-  const decide = (rows: EarlierRows): Decision<Submitted> => {
-    const { change, payment } = settleEarlier(deps, rows, paid);
+  const decide = (rows: EarlierRows, settling: Settling): Decision<Submitted> => {
+    const { change, payment } = settling(settleEarlier(deps, rows, paid));
+    if (change === undefined && rows.attempt.status === 'intended') {
+      // Its money has been booked as late meanwhile: this one ends as it does where that was known before.
+      const told = { word: NOTHING_SENT, heard: undefined, unusable: unusableForm('used', payment) };
+      return decideWord(deps, card, rows, settling, told);
+    }
     // Settled otherwise meanwhile, by the round.
     if (payment.status === 'pending') return { refusal: networkDown(card, 'session_id', attempt.payment_id) };
     return { ...(change === undefined ? {} : { change }), ...outcomeOf(payment) };
   };
-  return persist(deps, () => perform(deps.store, answering, read, decide));
+  const record = (settling: Settling): Promise<Reply> =>
+    perform(deps.store, answering, read, (rows) => decide(rows, settling));
+  return persist(deps, () => soundingLast(deps, record));
 }
 
 interface Told {
@@ -151,23 +158,31 @@ function record(
   intended: Intended,
   card: CardConnector,
   answering: Answering<Submitted>,
-  { word, heard, unusable }: Told,
+  told: Told,
 ): Promise<Reply> {
-  const { attempt } = intended;
+  return write(deps, intended, answering, (rows, settling) => decideWord(deps, card, rows, settling, told));
+}
+
+/** What a word writes, and what is answered then. */
+function decideWord(
+  deps: Deps,
+  card: CardConnector,
+  rows: SettlementRows,
+  settling: Settling,
+  { word, heard, unusable }: Told,
+): Decision<Submitted> {
   const asked = {
-    at: attempt.created_at,
+    at: rows.attempt.created_at,
     inquiry: false,
     ...(heard === undefined ? {} : { authentication: heard }),
   } as const;
-  return write(deps, intended, answering, (rows, settling) => {
-    const settled = settling(settleAttempt(rows, word, settlementContext(deps, card, asked)));
-    const change = settled.change === undefined ? {} : { change: settled.change };
-    // Whatever we were told, the network may have said otherwise since: what is settled is answered.
-    if (settled.attempt.status === 'not_sent') {
-      return { ...change, refusal: unusable ?? networkDown(card, 'session_id', attempt.payment_id) };
-    }
-    return { ...change, ...outcomeOf(settled.payment) };
-  });
+  const settled = settling(settleAttempt(rows, word, settlementContext(deps, card, asked)));
+  const change = settled.change === undefined ? {} : { change: settled.change };
+  // Whatever we were told, the network may have said otherwise since: what is settled is answered.
+  if (settled.attempt.status === 'not_sent') {
+    return { ...change, refusal: unusable ?? networkDown(card, 'session_id', rows.payment.id) };
+  }
+  return { ...change, ...outcomeOf(settled.payment) };
 }
 
 /** The issuer wants to ask its customer: 202, and the address where it does. */

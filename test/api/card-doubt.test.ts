@@ -3,6 +3,7 @@
  * for again, and what the customer is told says so.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { shardOf } from '../../src/domain/ids.ts';
 import { manualClock } from '../../src/platform/clock.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
@@ -26,6 +27,7 @@ import {
   collectWith,
   detailOf,
   expectRefusal,
+  freshKey,
   numberEnding,
   payByPhone,
   rowsOf,
@@ -145,6 +147,25 @@ describe('an earlier attempt that was taken for not sent', () => {
       await onlyHook(world, paying);
     },
   );
+
+  test('has paid, and is booked as late money while the next one asks about it: the form is used up', async () => {
+    const { paying, first, pays } = await turnedAway();
+    network.took(first);
+    const held = network.hold('order');
+    const headers = freshKey();
+    const next = submitCard(world, paying, { headers });
+    await held.asked;
+    const earlier = await world.gateway.store.attempt.get(shardOf(first), first);
+    if (earlier === undefined) throw new Error('the row is there');
+    await inquireAttempt(world.gateway.deps, earlier, 'due');
+    held.answer();
+    expectRefusal(await next, 400, '1110', 'FORM_USED');
+    expect(await statusOf(world, paying)).toBe('pending');
+    // The session is free, and so is the key.
+    expectRefusal(await submitCard(world, paying, { headers }), 400, '1110', 'FORM_USED');
+    expect(network.count('pay')).toBe(pays);
+    expect(await world.gateway.store.attempt.get(shardOf(first), first)).toMatchObject({ reason: 'late_success' });
+  });
 
   test('nobody can say whether it has paid: 1404, and nothing is asked for', async () => {
     const { paying, pays } = await turnedAway();
