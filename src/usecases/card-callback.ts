@@ -8,6 +8,7 @@
 import { isOpen } from '../domain/attempt.ts';
 import { isWithin } from '../domain/elapsed.ts';
 import { isId, shardOf } from '../domain/ids.ts';
+import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Merchant, Payment } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
@@ -75,14 +76,17 @@ export async function takeCallback(
   if (callback.networkOrder !== undefined && callback.networkOrder !== payment.id) throw new Refusal(1304);
   const receipt = callbackReceipt(deps, payment, proven.identity);
   const hasPage = await isPageOpen(deps, payment);
-  const renderEnd: Render = (then, attempt) => render({ payment: then, isPaying: isPaying(attempt), hasPage });
+  const renderEnd: Render = (then, attempt) => render({ payment: then, isPaying: isPaying(then, attempt), hasPage });
   return inTurn(deps, payment.session_id, () => answerOnce(deps, payment, receipt, renderEnd));
 }
 
-/** Open, and past the point where the money is asked for. */
-function isPaying(attempt: Attempt | undefined): boolean {
+/**
+ * Past the point where the money is asked for, and not ended; a payment that was read just before its attempt was approved
+ * is as good as paid.
+ */
+function isPaying(payment: Payment, attempt: Attempt | undefined): boolean {
   if (attempt === undefined || attempt.status === 'intended' || attempt.status === 'challenged') return false;
-  return isOpen(attempt.status);
+  return isOpen(attempt.status) || (attempt.status === 'approved' && !isFinal(payment.status));
 }
 
 /** A page that nobody has opened is nobody's: whoever is sent there would find it closed. */

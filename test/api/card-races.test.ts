@@ -14,11 +14,12 @@ import {
   callbackFor,
   collectByCard,
   postCallback,
+  postForm,
   submitCard,
   whileTimePasses,
 } from './card-payments.ts';
 import { type FickleNetwork, openFickleNetwork } from './fickle-network.ts';
-import { statusOf } from './flows.ts';
+import { type Fields, statusOf } from './flows.ts';
 import { attemptOf, onlyHook } from './phone-payments.ts';
 import { openSecond, type Second } from './second-gateway.ts';
 
@@ -51,8 +52,8 @@ afterAll(async () => {
 });
 
 /** A payment whose customer is at the issuer. */
-async function atIssuer(): Promise<CardPaying> {
-  const paying = await collectByCard(world, merchant, { minted: { ttl_seconds: 7_200 } });
+async function atIssuer(body: Fields = {}): Promise<CardPaying> {
+  const paying = await collectByCard(world, merchant, { body, minted: { ttl_seconds: 7_200 } });
   const submitted = await submitCard(world, paying);
   expect(submitted.status, submitted.text).toBe(202);
   return paying;
@@ -141,6 +142,37 @@ describe('while PAY is under way', () => {
     expect(network.count('inquire')).toBe(inquiries);
     pay.answer();
     expect((await callback).json).toMatchObject({ status: 'approved' });
+  });
+
+  test('a browser that comes back just as it is answered is not sent where a failure is told', async () => {
+    const success_redirect_url = 'https://shop.example/thanks';
+    const urls = { success_redirect_url, fail_redirect_url: 'https://shop.example/again' };
+    const paying = await atIssuer(urls);
+    network.issuer = 'SUCCESSFUL';
+    const pay = network.hold('pay');
+    const callback = postCallback(world, callbackFor(world, paying));
+    await pay.asked;
+    // The other process has read the payment twice, and its attempt once, by the time that PAY is answered.
+    const { attempt } = second.gateway.deps.store;
+    const { get } = attempt;
+    let reads = 0;
+    Object.assign(attempt, {
+      get: async (...key: Parameters<typeof get>) => {
+        reads += 1;
+        if (reads === 2) {
+          Object.assign(attempt, { get });
+          pay.answer();
+          await callback;
+        }
+        return get(...key);
+      },
+    });
+    const fields = callbackFor(world, paying);
+    const comeBack = () => postForm({ ...world, url: second.url }, fields);
+    const answer = await comeBack();
+    expect((await callback).json).toMatchObject({ status: 'approved' });
+    expect(answer.location, answer.text).toContain(success_redirect_url);
+    expect((await comeBack()).location).toBe(answer.location);
   });
 
   test('an operator’s word is not heard', async () => {
