@@ -95,15 +95,16 @@ export function openOrder(deps: Pick<Deps, 'store'>, attempt: Attempt): Payment 
 }
 
 /**
- * The rows as this process has written them since, or else as they were read. Where the session matters, it is
- * read with them.
+ * The rows as this process has written them since, or else as they were read: of the attempt the newer one, for the round
+ * that claims it writes its row without telling anybody. Where the session matters, it is read with them.
  */
 function rowsAtHand(
   deps: Pick<Deps, 'store'>,
   attempt: Attempt,
   read: Payment | undefined,
 ): SettlementRows | undefined {
-  const current = deps.store.attempt.recent(attempt.shard, attempt.id) ?? attempt;
+  const written = deps.store.attempt.recent(attempt.shard, attempt.id);
+  const current = written !== undefined && written.version > attempt.version ? written : attempt;
   const payment = openOrder(deps, attempt) ?? read;
   if (payment === undefined || needsSession(current, payment)) return undefined;
   return { attempt: current, payment, session: undefined, sessionPayments: [] };
