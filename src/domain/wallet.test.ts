@@ -2,7 +2,7 @@ import cardValidator from 'card-validator';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SHARDS } from './ids.ts';
-import type { Wallet } from './records.ts';
+import type { PinCount, Wallet } from './records.ts';
 import {
   afterWrongPin,
   decidingCount,
@@ -106,6 +106,25 @@ test('of several counts a locked one decides, else the one that was written last
   expect(afterWrongPin(decidingCount([complete, failed(1, over)], over + 1), over + 1).left).toBe(3);
   expect(decidingCount([failed(2, 1000), failed(4, 1000)], 2000)).toMatchObject({ pin_failures: 4 });
   expect(decidingCount([undefined, undefined], 2000)).toBeUndefined();
+});
+
+test('no try is lost between a process that lacks one of two counts and one that has both, whose clocks differ', () => {
+  const tries = fc.array(fc.record({ hasBoth: fc.boolean(), passed: fc.nat(1_000) }), { minLength: 5, maxLength: 5 });
+  fc.assert(
+    fc.property(tries, fc.integer({ min: -60_000, max: 60_000 }), (all, apart) => {
+      let [old, renewed]: (PinCount | undefined)[] = [];
+      let at = 100_000;
+      const left = all.map(({ hasBoth, passed }) => {
+        at += passed;
+        const now = hasBoth ? at : at + apart;
+        const tried = afterWrongPin(hasBoth ? decidingCount([renewed, old], now) : old, now);
+        old = tried.row;
+        if (hasBoth) renewed = tried.row;
+        return tried.left;
+      });
+      expect(left).toEqual([4, 3, 2, 1, 0]);
+    }),
+  );
 });
 
 test('each letter of base64url is a shard of its own', () => {

@@ -69,7 +69,13 @@ export function lockedFor(count: PinCount | undefined, now: number): number | un
   return until === null || until <= now ? undefined : Math.ceil((until - now) / 1000);
 }
 
-/** What a wrong PIN does to the count: one failure more, and a lock at the fifth. */
+/** So far the clocks of two processes may be apart; one that was further ahead is put right by the next wrong PIN. */
+const CLOCKS_APART_MS = 60_000;
+
+/**
+ * What a wrong PIN does to the count: one failure more, and a lock at the fifth. It is no older than what it counts on,
+ * whoever's clock that was written by: see `decidingCount`.
+ */
 export function afterWrongPin(
   count: PinCount | undefined,
   now: number,
@@ -77,7 +83,8 @@ export function afterWrongPin(
   const failures = stillCounting(count, now) + 1;
   const left = Math.max(0, PIN_TRIES - failures);
   const locked_until = left === 0 ? now + PIN_LOCK_MS : null;
-  return { row: { pin_failures: failures, pin_failed_at: now, locked_until }, left };
+  const pin_failed_at = Math.max(now, Math.min(count?.pin_failed_at ?? now, now + CLOCKS_APART_MS));
+  return { row: { pin_failures: failures, pin_failed_at, locked_until }, left };
 }
 
 /**
