@@ -165,7 +165,8 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
     },
     begun: () => begun,
     begin: () => write(BEGUN, () => ''),
-    // Outlived at once, whoever's clock is looked at; and under its version, which a removal would not ask for.
+    // Outlived at once, whoever's clock is looked at; and under its version, which a removal would not ask for. A process that
+    // lacks one of two master keys frees what it finds: where both are known, another body stays refused for a day.
     forget: () => write(BEGUN, () => '', clock.now() - 2 * MEMORY_MS),
     remember({ status, body }) {
       used = true;
