@@ -6,17 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
 import { answerChallenge, collectByCard, fillForm, postCallback, readyToPay, submitCard } from './card-payments.ts';
-import {
-  collect,
-  debitsOf,
-  expectRefusal,
-  freshKey,
-  numberEnding,
-  payByPhone,
-  rowsOf,
-  until,
-  untilStatus,
-} from './flows.ts';
+import { collect, debitsOf, expectRefusal, freshKey, numberEnding, payByPhone, rowsOf, untilStatus } from './flows.ts';
 import { carrierAsked, whileTimePasses } from './phone-payments.ts';
 
 let world: World;
@@ -55,18 +45,29 @@ test('a clock that is set back while a submit waits makes it wait no longer', as
   const first = payByPhone(world, paying, msisdn);
   await asked;
   world.sandbox.faults.clear();
-  const waiting = world.clock.pending();
+  const waits = turnAwaited();
   const second = payByPhone(world, paying, msisdn);
-  await until(async () => {
-    await world.call('GET', '/health');
-    return world.clock.pending() > waiting ? true : undefined;
-  });
+  await waits;
   world.clock.setBack(3_600_000);
   expectRefusal(await whileTimePasses(world, second, 250), 409, '1203', 'IN_PROGRESS');
   expect((await whileTimePasses(world, first, 250)).status).toBe(200);
   await untilStatus(world, paying, 'approved');
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
 });
+
+/** Resolves once a submit waits for the one that holds its session. */
+function turnAwaited(): Promise<void> {
+  const { underWay } = world.gateway.deps;
+  return new Promise((resolve) => {
+    Object.assign(underWay, {
+      get(sessionId: string) {
+        Reflect.deleteProperty(underWay, 'get');
+        resolve();
+        return underWay.get(sessionId);
+      },
+    });
+  });
+}
 
 /** A call as a process leaves it that has begun, and died before it remembered the answer. */
 async function neverAnswered(call: () => Promise<Answer>): Promise<Answer> {
