@@ -2,21 +2,16 @@
  * Payday: many batches are due at the same hour. A round begins all of them, each once, merchants in turn, and ends when told to.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
-import { START_LEASE_MS } from '../../src/domain/payout.ts';
-import type { ScheduleOrder } from '../../src/domain/schedule.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import type { Deps } from '../../src/usecases/deps.ts';
-import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
-import { approvePayout } from '../../src/usecases/payout-approve.ts';
 import { createDispatcher, type Dispatcher } from '../../src/usecases/payout-dispatch.ts';
 import { runDuePayouts } from '../../src/usecases/payout-run.ts';
 import type { World } from '../support/world.ts';
 import { numberEnding, rowsOf } from './flows.ts';
-import { batchNow, countsNow, expectSound, makeBatch } from './payout-batches.ts';
-import { DAY, type Desk, openDesk, SAY } from './payout-desk.ts';
+import { batchNow, countsNow, expectSound } from './payout-batches.ts';
+import { DAY, type Desk, openDesk } from './payout-desk.ts';
+import { counting, gated, noting, partsAt, payday, waiting } from './payout-paydays.ts';
 
 const MANY = 200;
 
@@ -29,71 +24,13 @@ beforeAll(async () => {
 });
 afterAll(() => desk.close());
 
-/** So many batches of one merchant, due at the same time. */
-async function payday(merchant: MerchantCreated, many: number, schedule: ScheduleOrder = desk.daily(1)) {
-  const wallets = desk.pool.slice(0, 1);
-  return Promise.all(Array.from({ length: many }, () => makeBatch(world, merchant, { wallets, schedule })));
-}
-
-/** The gateway's parts when the clock says that these are due, and perhaps more. */
-function partsAt(batch: PayoutBatch, later = 0) {
-  const { deps } = world.gateway;
-  const now = (batch.next_run_at ?? 0) + later;
-  return { ...deps, clock: { ...deps.clock, now: () => now } };
-}
-
-/** A store that tells of each batch that an occurrence of which has been run. */
-function noting(store: Store, note: (batchId: string) => void): Store {
-  const commit: Store['commit'] = async (change) => {
-    const outcome = await store.commit(change);
-    const batch = change.updates?.find(({ table }) => table === 'payout_batch');
-    if (outcome === 'won' && batch !== undefined) note(batch.id);
-    return outcome;
-  };
-  return { ...store, commit };
-}
-
-/** A store that counts its commits, and how many were under way at once. */
-function counting(store: Store) {
-  const seen = { commits: 0, mostAtOnce: 0 };
-  let atOnce = 0;
-  const commit: Store['commit'] = async (change) => {
-    atOnce += 1;
-    seen.mostAtOnce = Math.max(seen.mostAtOnce, atOnce);
-    const outcome = await store.commit(change);
-    atOnce -= 1;
-    seen.commits += 1;
-    return outcome;
-  };
-  return { store: { ...store, commit }, seen };
-}
-
-/** Carriers that are asked to pay only once the gate has been opened. */
-function gated({ connectors }: Pick<Deps, 'connectors'>) {
-  let open = (): void => undefined;
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  const payout: Deps['connectors']['payout'] = (name) => {
-    const connector = connectors.payout(name);
-    return connector && { ...connector, payOut: (order) => gate.then(() => connector.payOut(order)) };
-  };
-  return { connectors: { ...connectors, payout }, open: () => open() };
-}
-
-/** How many of a merchant's batches are to run their first occurrence still. */
-async function waiting({ merchant }: MerchantCreated): Promise<number> {
-  const sql = 'select id from payout_batch where merchant_id = $1 and next_occurrence = 1 and next_run_at is not null';
-  return (await rowsOf(world, sql, [merchant.id])).length;
-}
-
 describe('many batches that are due at once', () => {
   test('are all begun in one round, and their lines are started from memory', async () => {
     const { merchant } = await desk.payer(undefined, 10_000_00n);
-    const batches = await payday(merchant, MANY);
+    const batches = await payday(desk, merchant, MANY);
     await world.clock.advance((batches[0]?.next_run_at ?? 0) - world.clock.now());
     await world.gateway.rounds.find(({ name }) => name === 'payout-occurrences')?.now();
-    expect(await waiting(merchant)).toBe(0);
+    expect(await waiting(world, merchant)).toBe(0);
     await world.gateway.dispatcher.idle();
     for (const batch of batches) expect(await countsNow(world, batch)).toMatchObject([{ completed: 1 }]);
     await expectSound(world, merchant);
@@ -101,11 +38,11 @@ describe('many batches that are due at once', () => {
 
   test('are begun once each by two workers that race, those of missed days too', async () => {
     const { merchant } = await desk.payer(undefined, 10_000_00n);
-    const batches = await payday(merchant, MANY, desk.daily(2));
+    const batches = await payday(desk, merchant, MANY, { schedule: desk.daily(2) });
     const [one] = batches;
     if (one === undefined) throw new Error('no batch');
     const stores = await Promise.all([0, 1].map(() => openStore({ url: world.databaseUrl })));
-    const ran = await Promise.all(stores.map((store) => runDuePayouts({ ...partsAt(one, DAY), store })));
+    const ran = await Promise.all(stores.map((store) => runDuePayouts({ ...partsAt(world, one, DAY), store })));
     expect(ran.reduce((sum, more) => sum + more, 0)).toBe(2 * MANY);
     for (const batch of batches) {
       expect(await batchNow(world, batch)).toMatchObject({ next_occurrence: 3, next_run_at: null });
@@ -122,9 +59,9 @@ describe('many batches that are due at once', () => {
 
   test('stay due where the round is stopped in the middle', async () => {
     const { merchant } = await desk.payer(undefined, 10_000_00n);
-    const [one] = await payday(merchant, 100);
+    const [one] = await payday(desk, merchant, 100);
     if (one === undefined) throw new Error('no batch');
-    const parts = partsAt(one);
+    const parts = partsAt(world, one);
     const stopping = new AbortController();
     let begun = 0;
     const store = noting(parts.store, () => {
@@ -136,15 +73,15 @@ describe('many batches that are due at once', () => {
     // Those that were being begun are begun.
     expect(ran).toBeGreaterThanOrEqual(30);
     expect(ran).toBeLessThan(30 + 16);
-    expect(await waiting(merchant)).toBe(100 - ran);
+    expect(await waiting(world, merchant)).toBe(100 - ran);
     expect(await runDuePayouts(parts)).toBe(100 - ran);
   });
 
   test('are begun one at a time while the process turns somebody away', async () => {
     const { merchant } = await desk.payer(undefined, 10_000_00n);
-    const [one] = await payday(merchant, 20);
+    const [one] = await payday(desk, merchant, 20);
     if (one === undefined) throw new Error('no batch');
-    const parts = partsAt(one);
+    const parts = partsAt(world, one);
     const { store, seen } = counting(parts.store);
     expect(await runDuePayouts({ ...parts, store }, { isCalm: () => false })).toBe(20);
     expect(seen.mostAtOnce).toBe(1);
@@ -152,9 +89,9 @@ describe('many batches that are due at once', () => {
 
   test('are begun side by side again once nobody is turned away any more', async () => {
     const { merchant } = await desk.payer(undefined, 10_000_00n);
-    const [one] = await payday(merchant, 60);
+    const [one] = await payday(desk, merchant, 60);
     if (one === undefined) throw new Error('no batch');
-    const parts = partsAt(one);
+    const parts = partsAt(world, one);
     const { store, seen } = counting(parts.store);
     expect(await runDuePayouts({ ...parts, store }, { isCalm: () => seen.commits >= 3 })).toBe(60);
     expect(seen.mostAtOnce).toBeGreaterThan(1);
@@ -162,9 +99,9 @@ describe('many batches that are due at once', () => {
 
   test('of a merchant who is suspended meanwhile stay due', async () => {
     const { merchant } = await desk.payer(undefined, 10_000_00n);
-    const [one] = await payday(merchant, 100);
+    const [one] = await payday(desk, merchant, 100);
     if (one === undefined) throw new Error('no batch');
-    const parts = partsAt(one);
+    const parts = partsAt(world, one);
     let begun = 0;
     const commit: Store['commit'] = async (change) => {
       const outcome = await parts.store.commit(change);
@@ -174,7 +111,7 @@ describe('many batches that are due at once', () => {
     };
     await runDuePayouts({ ...parts, store: { ...parts.store, commit } });
     // Those that had been read before are begun.
-    expect(await waiting(merchant)).toBeGreaterThanOrEqual(100 - 16 - 2 * 16);
+    expect(await waiting(world, merchant)).toBeGreaterThanOrEqual(100 - 16 - 2 * 16);
   });
 });
 
@@ -182,11 +119,11 @@ describe('one merchant’s flood', () => {
   test('does not hold up another’s batch, though that became due later', async () => {
     const flooding = await desk.payer(undefined, 10_000_00n);
     const other = await desk.payer();
-    await payday(flooding.merchant, MANY);
+    await payday(desk, flooding.merchant, MANY);
     await setMerchant(world.gateway.deps, other.merchant.merchant.id, { payout_hour: 9 });
-    const [late] = await payday(other.merchant, 1);
+    const [late] = await payday(desk, other.merchant, 1);
     if (late === undefined) throw new Error('no batch');
-    const parts = partsAt(late);
+    const parts = partsAt(world, late);
     const order: string[] = [];
     const store = noting(parts.store, (id) => order.push(id));
     expect(await runDuePayouts({ ...parts, store })).toBe(MANY + 1);
@@ -197,15 +134,11 @@ describe('one merchant’s flood', () => {
   test('waits for its carrier’s places, and nobody else does', async () => {
     const flooding = await desk.payer(undefined, 10_000_00n);
     const other = await desk.payer();
-    const schedule = desk.daily(1);
-    const msisdns = [numberEnding('11')];
-    const batches = await Promise.all(
-      Array.from({ length: 60 }, () => makeBatch(world, flooding.merchant, { msisdns, schedule })),
-    );
-    const [others] = await payday(other.merchant, 1, schedule);
+    const batches = await payday(desk, flooding.merchant, 60, { msisdns: [numberEnding('11')] });
+    const [others] = await payday(desk, other.merchant, 1);
     const [one] = batches;
     if (one === undefined || others === undefined) throw new Error('no batch');
-    const parts = partsAt(one);
+    const parts = partsAt(world, one);
     // The carrier takes one line at a time and its answer waits for the gate; two of a merchant's that wait are enough.
     const { connectors, open } = gated(parts);
     const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 200 };
@@ -214,7 +147,7 @@ describe('one merchant’s flood', () => {
     expect(await batchNow(world, others)).toMatchObject({ next_occurrence: 2 });
     // Those under way when there was enough are begun too.
     expect(begun).toBeLessThan(2 + 1 + 1 + 16 + 1);
-    expect(await waiting(flooding.merchant)).toBe(61 - begun);
+    expect(await waiting(world, flooding.merchant)).toBe(61 - begun);
     open();
     await dispatcher.idle();
     let left = 61 - begun;
@@ -225,15 +158,15 @@ describe('one merchant’s flood', () => {
       await dispatcher.idle();
     }
     await dispatcher.close();
-    expect(await waiting(flooding.merchant)).toBe(0);
+    expect(await waiting(world, flooding.merchant)).toBe(0);
     await expectSound(world, flooding.merchant);
   });
 });
 
 test('whoever had to wait for a carrier goes on within the run of another', async () => {
   const [held, other] = [await desk.payer(undefined, 10_000_00n), await desk.payer(undefined, 10_000_00n)];
-  const [one] = await payday(held.merchant, 40);
-  await payday(other.merchant, 600);
+  const [one] = await payday(desk, held.merchant, 40);
+  await payday(desk, other.merchant, 600);
   if (one === undefined) throw new Error('no batch');
   let looks = 0;
   const hasRoomFor: Dispatcher['hasRoomFor'] = ({ merchant_id }) => {
@@ -241,78 +174,17 @@ test('whoever had to wait for a carrier goes on within the run of another', asyn
     looks += 1;
     return looks > 16;
   };
-  expect(await runDuePayouts(partsAt(one), { dispatcher: { offer: () => true, hasRoomFor } })).toBe(640);
-});
-
-test('lines that wait in the database are claimed beside a payday, and before more of it is begun', async () => {
-  const { merchant } = await desk.payer(undefined, 10_000_00n);
-  const waited = await desk.payer(1n);
-  const msisdns = [numberEnding('11')];
-  const approved = await makeBatch(world, waited.merchant, { msisdns });
-  const schedule = desk.daily(1);
-  const batches = await Promise.all(Array.from({ length: 4 }, () => makeBatch(world, merchant, { msisdns, schedule })));
-  const [one] = batches;
-  if (one === undefined) throw new Error('no batch');
-  const parts = partsAt(one);
-  await approvePayout(parts, approved.id, SAY);
-  const { connectors, open } = gated(parts);
-  const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 200 };
-  const dispatcher = createDispatcher({ ...parts, connectors }, limits, 1);
-  await runDuePayouts(parts, { dispatcher });
-  expect(dispatcher.busy()).toEqual([]);
-  const now = parts.clock.now();
-  const claimed = await parts.store.payoutLine.claimDue(now, now + START_LEASE_MS, 256, dispatcher.busy());
-  const line = claimed.find(({ batch_id }) => batch_id === approved.id);
-  if (line === undefined) throw new Error('it was not claimed');
-  expect(dispatcher.offer(line, 'claim')).toBe(true);
-  expect(dispatcher.busy()).toEqual([line.connector]);
-  const third = await desk.payer();
-  const more = { merchant_id: third.merchant.merchant.id, beneficiaries: one.beneficiaries };
-  expect(dispatcher.hasRoomFor(more)).toBe(false);
-  open();
-  await dispatcher.idle();
-  expect([dispatcher.busy(), dispatcher.hasRoomFor(more)]).toEqual([[], true]);
-  await dispatcher.close();
-});
-
-test('half of the room in memory is left to lines that are claimed, and a newcomer has a place', async () => {
-  const { merchant } = await desk.payer(undefined, 10_000_00n);
-  const newcomer = await desk.payer();
-  const msisdns = [numberEnding('11')];
-  const schedule = desk.daily(1);
-  const batches = await Promise.all(
-    Array.from({ length: 12 }, () => makeBatch(world, merchant, { msisdns, schedule })),
-  );
-  const [one] = batches;
-  if (one === undefined) throw new Error('no batch');
-  const parts = partsAt(one);
-  const { connectors, open } = gated(parts);
-  const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 10 };
-  const dispatcher = createDispatcher({ ...parts, connectors }, limits);
-  const refused: string[] = [];
-  const offer: Dispatcher['offer'] = (line, from) => {
-    const isTaken = dispatcher.offer(line, from);
-    if (!isTaken) refused.push(line.id);
-    return isTaken;
-  };
-  // One is with the carrier, and three wait: as much as is left of the half.
-  const begun = await runDuePayouts(parts, { dispatcher: { ...dispatcher, offer }, isCalm: () => false });
-  expect([begun, refused]).toEqual([4, []]);
-  const { beneficiaries } = one;
-  const hasRoom = (merchant_id: string): boolean => dispatcher.hasRoomFor({ merchant_id, beneficiaries });
-  expect([hasRoom(merchant.merchant.id), hasRoom(newcomer.merchant.merchant.id)]).toEqual([false, true]);
-  open();
-  await dispatcher.close();
+  expect(await runDuePayouts(partsAt(world, one), { dispatcher: { offer: () => true, hasRoomFor } })).toBe(640);
 });
 
 test('a batch that cannot be run is told of, and holds up no other', async () => {
   const { merchant } = await desk.payer();
-  const batches = await payday(merchant, 3);
+  const batches = await payday(desk, merchant, 3);
   const [broken] = batches;
   if (broken === undefined) throw new Error('no batch');
   await rowsOf(world, `update payout_batch set dates = '["x", "y"]', occurrences = 2 where id = $1`, [broken.id]);
-  await expect(runDuePayouts(partsAt(broken))).rejects.toThrow();
-  expect(await waiting(merchant)).toBe(1);
+  await expect(runDuePayouts(partsAt(world, broken))).rejects.toThrow();
+  expect(await waiting(world, merchant)).toBe(1);
   expect(world.log.lines.filter((line) => line.includes('payout_occurrence_failed'))).toHaveLength(1);
   expect(world.log.lines.join('\n')).toContain(broken.id);
   await rowsOf(world, 'update payout_batch set next_run_at = null where id = $1', [broken.id]);

@@ -1,0 +1,76 @@
+/**
+ * Payday in tests: many batches that are due at one hour, and the gateway's parts at that hour.
+ *
+ * Invariant: only the clock, the carriers' readiness and the count of what is asked are ours; rules, store and carriers are the real ones.
+ */
+
+import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Deps } from '../../src/usecases/deps.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import type { World } from '../support/world.ts';
+import { rowsOf } from './flows.ts';
+import { type BatchWish, makeBatch } from './payout-batches.ts';
+import type { Desk } from './payout-desk.ts';
+
+/** So many batches of one merchant, due at the same time: tomorrow and to a wallet, unless wished otherwise. */
+export function payday(
+  { world, pool, daily }: Desk,
+  merchant: MerchantCreated,
+  many: number,
+  { msisdns = [], schedule = daily(1) }: Pick<BatchWish, 'msisdns' | 'schedule'> = {},
+): Promise<PayoutBatch[]> {
+  const wallets = msisdns.length > 0 ? [] : pool.slice(0, 1);
+  return Promise.all(Array.from({ length: many }, () => makeBatch(world, merchant, { msisdns, wallets, schedule })));
+}
+
+/** The gateway's parts when the clock says that these are due, and perhaps more. */
+export function partsAt({ gateway: { deps } }: World, batch: PayoutBatch, later = 0) {
+  const now = (batch.next_run_at ?? 0) + later;
+  return { ...deps, clock: { ...deps.clock, now: () => now } };
+}
+
+/** A store that tells of each batch that an occurrence of which has been run. */
+export function noting(store: Store, note: (batchId: string) => void): Store {
+  const commit: Store['commit'] = async (change) => {
+    const outcome = await store.commit(change);
+    const batch = change.updates?.find(({ table }) => table === 'payout_batch');
+    if (outcome === 'won' && batch !== undefined) note(batch.id);
+    return outcome;
+  };
+  return { ...store, commit };
+}
+
+/** A store that counts its commits, and how many were under way at once. */
+export function counting(store: Store) {
+  const seen = { commits: 0, mostAtOnce: 0 };
+  let atOnce = 0;
+  const commit: Store['commit'] = async (change) => {
+    atOnce += 1;
+    seen.mostAtOnce = Math.max(seen.mostAtOnce, atOnce);
+    const outcome = await store.commit(change);
+    atOnce -= 1;
+    seen.commits += 1;
+    return outcome;
+  };
+  return { store: { ...store, commit }, seen };
+}
+
+/** Carriers that are asked to pay only once the gate has been opened. */
+export function gated({ connectors }: Pick<Deps, 'connectors'>) {
+  let open = (): void => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const payout: Deps['connectors']['payout'] = (name) => {
+    const connector = connectors.payout(name);
+    return connector && { ...connector, payOut: (order) => gate.then(() => connector.payOut(order)) };
+  };
+  return { connectors: { ...connectors, payout }, open: () => open() };
+}
+
+/** How many of a merchant's batches are to run their first occurrence still. */
+export async function waiting(world: World, { merchant }: MerchantCreated): Promise<number> {
+  const sql = 'select id from payout_batch where merchant_id = $1 and next_occurrence = 1 and next_run_at is not null';
+  return (await rowsOf(world, sql, [merchant.id])).length;
+}
