@@ -168,8 +168,11 @@ export interface Nouns {
   readonly payouts: PayoutLists;
   readonly payoutBatch: PayoutBatchReads & {
     get(shard: number, id: string): Promise<PayoutBatch | undefined>;
-    /** Batches whose next occurrence is due: every merchant's first, then every second. Those of suspended merchants wait. */
-    toRun(now: number, limit: number): Promise<DueBatch[]>;
+    /**
+     * Batches whose next occurrence is due: every merchant's first, then every second. Those of suspended merchants wait; those
+     * of the merchants in `except` are left.
+     */
+    toRun(now: number, limit: number, except?: readonly string[]): Promise<DueBatch[]>;
     /** Cancelled ones that may still have open lines. */
     toClose(now: number, limit: number): Promise<PayoutBatch[]>;
   };

@@ -24,7 +24,7 @@ export interface Rounds {
   claimRefunds(now: number, leaseUntil: number, limit: number): Promise<Refund[]>;
   claimPayoutLines(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<PayoutLine[]>;
   hastenPayoutLines(now: number, limit: number, connector: string): Promise<number>;
-  payoutBatchesToRun(now: number, limit: number): Promise<DueBatch[]>;
+  payoutBatchesToRun(now: number, limit: number, except?: readonly string[]): Promise<DueBatch[]>;
   payoutBatchesToClose(now: number, limit: number): Promise<PayoutBatch[]>;
   reapIdempotency(before: number, limit: number): Promise<number>;
   reapPinGuards(before: number, limit: number): Promise<number>;
@@ -55,8 +55,9 @@ export function openRounds(readers: Readers): Rounds {
       return rows('payout_line', CLAIM_PAYOUT_LINES, values);
     },
     hastenPayoutLines: (now, limit, connector) => count(HASTEN_PAYOUT_LINES, [...parameters(now, limit), connector]),
-    payoutBatchesToRun: async (now, limit) => {
-      const found = await readers.query(PAYOUT_BATCHES_TO_RUN, DUE_BATCH_COLUMNS, parameters(now, limit));
+    payoutBatchesToRun: async (now, limit, except = []) => {
+      const values = [...parameters(now, limit), JSON.stringify(except)];
+      const found = await readers.query(PAYOUT_BATCHES_TO_RUN, DUE_BATCH_COLUMNS, values);
       return found as unknown as DueBatch[];
     },
     payoutBatchesToClose: (now, limit) => rows('payout_batch', PAYOUT_BATCHES_TO_CLOSE, parameters(now, limit)),
@@ -119,7 +120,8 @@ const PAYOUT_BATCHES_TO_RUN: Statement = {
 from generate_series($3::int4, $3::int4 + ${SHARDS - 1}) as turn
 cross join lateral (select s.*, row_number() over (partition by s.merchant_id order by s.next_run_at, s.id) as place from (
   select t.shard, t.id, t.merchant_id, t.next_run_at from payout_batch t
-  where t.shard = (turn % ${SHARDS})::smallint and t.next_run_at is not null and t.next_run_at <= $1::timestamptz and ${IS_ALLOWED}
+  where t.shard = (turn % ${SHARDS})::smallint and t.next_run_at is not null and t.next_run_at <= $1::timestamptz
+    and not $4::jsonb ? t.merchant_id and ${IS_ALLOWED}
   order by t.next_run_at limit ${DUE_OF_ONE_SHARD}) s) d
 where d.place <= ${DUE_OF_ONE_MERCHANT}
 order by d.place, turn limit $2::int8`,

@@ -49,23 +49,21 @@ const MOST_LINES = 256;
 const MOST_ROUNDS = 200;
 
 /**
- * Runs what is due, merchants in turn, until a look finds nothing that can be run. Returns how many occurrences there were. A batch
- * that cannot be run is told of in the log and holds up no other.
+ * Runs what is due, merchants in turn, until a look finds nothing that can be run. Where nothing was because carriers are busy, the
+ * next look is without those who wait for them: a look sees so many of a shard only. Returns how many occurrences there were. A
+ * batch that cannot be run is told of in the log and holds up no other.
  *
  * @throws what the first of those ended in, once the others have been run; at once where the database is away
  */
 export async function runDuePayouts(deps: PayoutBatchDeps, limits: BeginningLimits = {}): Promise<number> {
   const run: Run = { passed: new Set(), ran: 0, failure: undefined, isOver: false };
-  let before = -1;
-  while (run.ran > before && !isOver(run, limits)) {
-    before = run.ran;
-    const turns = createMerchantTurns<DueBatch>();
-    const due = await deps.store.payoutBatch.toRun(deps.clock.now(), MOST_LOOKED_UP);
-    for (const batch of inOrder(deps, due)) {
-      if (!run.passed.has(batch.id)) turns.add(batch.merchant_id, batch);
-    }
-    const look: Look = { turns, held: new Map() };
+  let except: readonly string[] = [];
+  while (!isOver(run, limits)) {
+    const before = run.ran;
+    const look = await lookUp(deps, run, except);
     await Promise.all(Array.from({ length: MOST_AT_ONCE }, (_, at) => serve(deps, limits, run, look, at === 0)));
+    if (run.ran === before && look.held.size === 0) break;
+    except = run.ran > before ? [] : [...except, ...look.held.keys()];
   }
   if (run.failure !== undefined) throw run.failure.error;
   return run.ran;
@@ -91,6 +89,16 @@ interface Look {
 
 function isOver(run: Run, { stopping }: BeginningLimits): boolean {
   return run.isOver || stopping?.aborted === true;
+}
+
+/** What is due of merchants other than these. */
+async function lookUp(deps: PayoutBatchDeps, { passed }: Run, except: readonly string[]): Promise<Look> {
+  const turns = createMerchantTurns<DueBatch>();
+  const due = await deps.store.payoutBatch.toRun(deps.clock.now(), MOST_LOOKED_UP, except);
+  for (const batch of inOrder(deps, due)) {
+    if (!passed.has(batch.id)) turns.add(batch.merchant_id, batch);
+  }
+  return { turns, held: new Map() };
 }
 
 /** By their time; those of one time as chance has it, so that several processes are rarely at the same one. */

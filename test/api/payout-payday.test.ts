@@ -3,6 +3,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore, type Store } from '../../src/store/store.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { createDispatcher, type Dispatcher } from '../../src/usecases/payout-dispatch.ts';
@@ -161,6 +162,33 @@ describe('one merchant’s flood', () => {
     expect(await waiting(world, flooding.merchant)).toBe(0);
     await expectSound(world, flooding.merchant);
   });
+});
+
+/** Two merchants of one shard. */
+async function neighbours() {
+  const known = new Map<number, MerchantCreated>();
+  for (;;) {
+    const { merchant } = await desk.payer(undefined, 10_000_00n);
+    const first = known.get(merchant.merchant.shard);
+    if (first !== undefined) return [first, merchant] as const;
+    known.set(merchant.merchant.shard, merchant);
+  }
+}
+
+test('a backlog that waits for a carrier hides nobody of its shard, however long it is', async () => {
+  const [held, other] = await neighbours();
+  const [one] = await payday(desk, held, 1);
+  await setMerchant(world.gateway.deps, other.merchant.id, { payout_hour: 9 });
+  const [late] = await payday(desk, other, 1);
+  if (one === undefined || late === undefined) throw new Error('no batch');
+  // More than are read of a shard at a time.
+  const copy = `insert into payout_batch select (jsonb_populate_record(b, jsonb_build_object('id', b.id || n))).*
+    from payout_batch b, generate_series(1, 4096) n where b.id = $1`;
+  await rowsOf(world, copy, [one.id]);
+  const hasRoomFor: Dispatcher['hasRoomFor'] = ({ merchant_id }) => merchant_id !== held.merchant.id;
+  expect(await runDuePayouts(partsAt(world, late), { dispatcher: { offer: () => true, hasRoomFor } })).toBe(1);
+  expect(await batchNow(world, late)).toMatchObject({ next_occurrence: 2 });
+  await rowsOf(world, 'update payout_batch set next_run_at = null where merchant_id = $1', [held.merchant.id]);
 });
 
 test('whoever had to wait for a carrier goes on within the run of another', async () => {
