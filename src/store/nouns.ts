@@ -161,7 +161,7 @@ export interface Nouns {
      * `except` are left; `wallet` stands for lines to wallets.
      */
     claimDue(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<PayoutLine[]>;
-    /** Makes lines of a connector due that wait for a later try; returns how many. */
+    /** Makes lines of a connector due that have been tried and wait for the next try; returns how many. */
     hasten(connector: string, now: number, limit: number): Promise<number>;
   };
   /** What merchants read of their payouts. */

@@ -156,13 +156,13 @@ const CLAIM_PAYOUT_LINES = claim(
   'next_start_at',
 );
 
-/** Those that have been due before: what was only just made is still in the hands of the process that made it. */
+/** Those that have been tried before: what is to be tried first is in the hands of the process that leased it, or soon due. */
 const HASTEN_PAYOUT_LINES: Statement = {
   name: 'hasten_payout_lines',
   text: `with later as materialized (${selectDue({
     table: 'payout_line',
     list: 'd.shard, d.id',
-    condition: 't.next_start_at > $1::timestamptz and t.connector = $4 and t.version > 1',
+    condition: 't.next_start_at > $1::timestamptz and t.connector = $4 and t.tries > 0',
     column: 'next_start_at',
     lock: 'for update skip locked',
   })})

@@ -77,8 +77,8 @@ export function openCarriers(
   const isBack = (carrier: Carrier): void => {
     deps.log.info('payout_carrier_back', { connector: carrier.name });
     carrier.cancel();
-    // Those that have been due before are due again now, in the database: whoever claims them has them.
-    for (const line of carrier.parked.splice(0)) if (line.version === 1) offer(line);
+    // Those that have been tried before are due again now, in the database: whoever claims them has them.
+    for (const line of carrier.parked.splice(0)) if (line.tries === 0) offer(line);
     deps.background(deps.store.payoutLine.hasten(carrier.name, deps.clock.now(), HASTENED_MOST));
   };
 

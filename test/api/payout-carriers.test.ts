@@ -4,9 +4,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createMtnMomoDisbursement } from '../../src/connectors/mtn-momo/connector.ts';
 import { type Reply, startScriptedUpstream } from '../../src/connectors/scripted-upstream.ts';
+import type { ScheduleOrder } from '../../src/domain/schedule.ts';
 import { createDispatcher, type Dispatcher } from '../../src/usecases/payout-dispatch.ts';
+import { runDuePayouts } from '../../src/usecases/payout-run.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { numberEnding, untilLater } from './flows.ts';
+import { numberEnding, rowsOf, untilLater } from './flows.ts';
+import { linesNow, makeBatch } from './payout-batches.ts';
 import { commitBatch, creditsOf, expectPayoutBooksAgree, lineNow, openPayer } from './payout-lines.ts';
 
 let world: World;
@@ -36,8 +39,9 @@ beforeAll(async () => {
   const { payout } = deps.connectors;
   const connectors = { ...deps.connectors, payout: (name: string) => (name === 'ill' ? ill : payout(name)) };
   dispatcher = createDispatcher({ ...deps, connectors });
-  // The world's own would claim what ours has put off.
-  await world.gateway.rounds.find(({ name }) => name === 'payouts')?.stop();
+  // The world's own would claim what ours has put off, and begin what ours is to begin.
+  const ours = new Set(['payouts', 'payout-occurrences']);
+  await Promise.all(world.gateway.rounds.filter(({ name }) => ours.has(name)).map((round) => round.stop()));
 });
 afterAll(async () => {
   await upstream.close();
@@ -97,4 +101,25 @@ test('one that takes nothing is left alone, and another merchant’s line finds 
   expect(now.filter(({ status }) => status === 'processing').length).toBeGreaterThan(0);
   const waiting = now.filter(({ status }) => status === 'pending');
   expect(waiting.every(({ next_start_at: at }) => at !== null && at <= world.clock.now())).toBe(true);
+});
+
+test('lines of a date that it has not been asked to pay yet follow from memory once it is back', async () => {
+  answer = { status: 503, body: '' };
+  const payer = await openPayer(world);
+  const msisdns = Array.from({ length: 100 }, () => numberEnding('01'));
+  const [today = ''] = new Date(world.clock.now()).toISOString().split('T');
+  const schedule: ScheduleOrder = { sending_type: 'recurring', start: today, frequency: 'daily', occurrences: 1 };
+  const batch = await makeBatch(world, payer, { msisdns, schedule });
+  await rowsOf(world, `update payout_line set connector = 'ill' where batch_id = $1`, [batch.id]);
+  await rowsOf(world, 'update payout_batch set next_run_at = created_at where id = $1', [batch.id]);
+  expect(await runDuePayouts(world.gateway.deps, { dispatcher })).toBe(1);
+  await dispatcher.idle();
+  expect(dispatcher.busy()).toEqual(['ill']);
+  answer = TAKEN;
+  await world.clock.advance(1_000);
+  await dispatcher.idle();
+  const lines = await linesNow(world, batch);
+  const waiting = lines.filter(({ status }) => status === 'pending');
+  expect(waiting.length).toBeLessThan(lines.length);
+  expect(waiting.filter(({ tries }) => tries === 0)).toEqual([]);
 });
