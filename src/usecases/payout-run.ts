@@ -9,7 +9,6 @@ import type { Change } from '../domain/change.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
 import { type BatchContext, callOff, close, runNext, runsAt } from '../domain/payout-batch.ts';
-import type { Merchant } from '../domain/records.ts';
 import type { DueBatch } from '../store/round-reads.ts';
 import { type Deps, newId } from './deps.ts';
 import { createMerchantTurns, type MerchantTurns } from './merchant-turns.ts';
@@ -173,7 +172,8 @@ export async function closeCancelledPayouts(deps: PayoutBatchDeps): Promise<numb
 }
 
 /** `more`: run, and the one after it is due too. `held`: its carriers have enough of its merchant's lines for now. */
-type Outcome = 'ran' | 'more' | 'not due' | 'held';
+type Outcome = 'ran' | 'more' | NotNow;
+type NotNow = 'not due' | 'held';
 
 interface Ran {
   readonly outcome: Outcome;
@@ -183,19 +183,13 @@ interface Ran {
 
 /** Runs the next occurrence if it is still due, its merchant still allowed, and there is room for it. */
 function runOccurrence(deps: PayoutBatchDeps, due: DueBatch, dispatcher: BeginningLimits['dispatcher']): Promise<Ran> {
-  const { shard, merchant_id } = due;
-  return settle<{ readonly rows: BatchRows | undefined; readonly merchant: Merchant | undefined }, Ran>(
+  return settle<BatchRows | NotNow, Ran>(
     deps.store,
-    async () => {
-      const [rows, merchant] = await Promise.all([readBatch(deps, due), deps.store.merchant.get(shard, merchant_id)]);
-      return { rows, merchant };
-    },
-    ({ rows, merchant }) => {
-      const now = deps.clock.now();
-      const runAt = merchant?.status === 'ALLOWED' ? (rows?.batch.next_run_at ?? null) : null;
-      if (rows === undefined || runAt === null || runAt > now) return { answer: { outcome: 'not due', lines: [] } };
+    () => readToRun(deps, due, dispatcher),
+    (rows) => {
+      if (typeof rows === 'string') return { answer: { outcome: rows, lines: [] } };
       const { batch, first } = rows;
-      if (dispatcher?.hasRoomFor(batch) === false) return { answer: { outcome: 'held', lines: [] } };
+      const now = deps.clock.now();
       const startAt = dispatcher === undefined ? now : now + START_LEASE_MS;
       const next = runsAt(batch, batch.next_occurrence + 1, deps.calendar);
       const lines = first
@@ -205,6 +199,20 @@ function runOccurrence(deps: PayoutBatchDeps, due: DueBatch, dispatcher: Beginni
       return { change, answer: { outcome: next !== null && next <= now ? 'more' : 'ran', lines } };
     },
   );
+}
+
+/** What running a batch's next occurrence takes, or why it is not run now: a batch that has to wait costs no look at its lines. */
+async function readToRun(
+  deps: PayoutBatchDeps,
+  { shard, id, merchant_id }: DueBatch,
+  dispatcher: BeginningLimits['dispatcher'],
+): Promise<BatchRows | NotNow> {
+  const batch = await deps.store.payoutBatch.get(shard, id);
+  const runAt = batch?.next_run_at ?? null;
+  if (batch === undefined || runAt === null || runAt > deps.clock.now()) return 'not due';
+  if (dispatcher?.hasRoomFor(batch) === false) return 'held';
+  const [merchant, first] = await Promise.all([deps.store.merchant.get(shard, merchant_id), firstLines(deps, batch)]);
+  return merchant?.status === 'ALLOWED' ? { batch, first } : 'not due';
 }
 
 /**
@@ -229,9 +237,11 @@ export async function callOffWaiting(
 /** A batch with what its next decision needs. */
 export async function readBatch(deps: Pick<Deps, 'store'>, { shard, id }: BatchKey): Promise<BatchRows | undefined> {
   const batch = await deps.store.payoutBatch.get(shard, id);
-  if (batch === undefined) return undefined;
-  const first = batch.next_occurrence === 1 ? await deps.store.payoutBatch.lines(shard, id, 1) : [];
-  return { batch, first };
+  return batch && { batch, first: await firstLines(deps, batch) };
+}
+
+async function firstLines({ store }: Pick<Deps, 'store'>, batch: PayoutBatch): Promise<readonly PayoutLine[]> {
+  return batch.next_occurrence === 1 ? store.payoutBatch.lines(batch.shard, batch.id, 1) : [];
 }
 
 export function batchContext(deps: PayoutBatchDeps): BatchContext {

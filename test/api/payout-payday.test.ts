@@ -205,6 +205,25 @@ test('whoever had to wait for a carrier goes on within the run of another', asyn
   expect(await runDuePayouts(partsAt(world, one), { dispatcher: { offer: () => true, hasRoomFor } })).toBe(640);
 });
 
+test('a batch that has to wait for its carriers is held without a look at its lines', async () => {
+  const { merchant } = await desk.payer();
+  const [one] = await payday(desk, merchant, 3);
+  if (one === undefined) throw new Error('no batch');
+  const parts = partsAt(world, one);
+  let reads = 0;
+  const lines: Store['payoutBatch']['lines'] = (...of) => {
+    reads += 1;
+    return parts.store.payoutBatch.lines(...of);
+  };
+  const store = { ...parts.store, payoutBatch: { ...parts.store.payoutBatch, lines } };
+  const offer = (): boolean => true;
+  const hasRoomFor: Dispatcher['hasRoomFor'] = ({ merchant_id }) => merchant_id !== merchant.merchant.id;
+  await runDuePayouts({ ...parts, store }, { dispatcher: { offer, hasRoomFor } });
+  expect([await waiting(world, merchant), reads]).toEqual([3, 0]);
+  await runDuePayouts({ ...parts, store }, { dispatcher: { offer, hasRoomFor: () => true } });
+  expect([await waiting(world, merchant), reads]).toEqual([0, 3]);
+});
+
 test('a batch that cannot be run is told of, and holds up no other', async () => {
   const { merchant } = await desk.payer();
   const batches = await payday(desk, merchant, 3);
