@@ -24,6 +24,8 @@ export async function startDue(deps: Pick<Deps, 'store' | 'clock'>, dispatcher: 
     for (const line of due) dispatcher.offer(line, 'claim');
     found += due.length;
     offered += due.length;
+    // A further claim would only put off what it takes.
+    if (dispatcher.isFull()) break;
     if (due.length === AT_ONCE) continue;
     // Of those that have room nothing more is due; once these are on their way, there is more room.
     if (offered === 0 || !(await idleInTime(deps, dispatcher))) break;

@@ -18,6 +18,8 @@ export interface Dispatcher {
   offer(line: PayoutLine, from?: 'commit' | 'claim'): boolean;
   /** Where nothing more is to be claimed for just now: it does not answer, or has enough that was claimed. */
   busy(): string[];
+  /** Whether there is no room for anybody's line. */
+  isFull(): boolean;
   /**
    * Whether more may be begun for one of the carriers that a batch goes to: less than enough of its merchant's lines wait for
    * it, and of those that waited in the database it has less than enough in hand.
@@ -35,6 +37,9 @@ const LIMITS: LaneLimits = { atReceiver: 64, inAll: 512, waitingAtReceiver: 10_0
  * are begun. What was just committed does not count against claims: a payday would keep what waits in the database waiting.
  */
 const ENOUGH = 1_024;
+
+/** Until so much of the room in memory is taken, a merchant of whom nothing waits has a place. What is left is for what is being begun. */
+const NEWCOMERS_MOST = 3 / 4;
 
 /** A line in hand, and whether the round has claimed it. */
 interface Held {
@@ -62,7 +67,7 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
     const name = carrierOf(line);
     claimed.set(name, (claimed.get(name) ?? 0) + more);
   };
-  const isFull = (carrier: string): boolean => (claimed.get(carrier) ?? 0) >= enough;
+  const hasEnough = (carrier: string): boolean => (claimed.get(carrier) ?? 0) >= enough;
 
   /** The carrier's share is free as soon as it has answered: writing that down is not its business. */
   const track = async (line: PayoutLine, work: Promise<unknown>): Promise<void> => {
@@ -108,12 +113,15 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
 
   return {
     offer,
-    busy: () => [...new Set([...carriers.away(), ...[...claimed.keys()].filter(isFull)])],
+    busy: () => [...new Set([...carriers.away(), ...[...claimed.keys()].filter(hasEnough)])],
+    isFull: () => lanes.waitingInAll() >= limits.waitingInAll,
     hasRoomFor({ merchant_id, beneficiaries }) {
-      // Half of the room is for what is claimed. Whoever has nothing there has a place all the same.
-      const room = Math.min(enough, Math.max(1, limits.waitingInAll / 2 - lanes.waitingInAll()));
+      // Half of the room is for what is claimed. Whoever has nothing there has a place all the same, as long as that half is half free.
+      const waiting = lanes.waitingInAll();
+      const place = waiting < NEWCOMERS_MOST * limits.waitingInAll ? 1 : 0;
+      const room = Math.min(enough, Math.max(place, limits.waitingInAll / 2 - waiting));
       const carriersOfIt = new Set(beneficiaries.map(carrierOf));
-      return [...carriersOfIt].some((one) => !isFull(one) && lanes.waiting(merchant_id, one) < room);
+      return [...carriersOfIt].some((one) => !hasEnough(one) && lanes.waiting(merchant_id, one) < room);
     },
     idle,
     close() {

@@ -4,12 +4,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { START_LEASE_MS } from '../../src/domain/payout.ts';
 import { approvePayout } from '../../src/usecases/payout-approve.ts';
+import { startDue } from '../../src/usecases/payout-claim.ts';
 import { createDispatcher, type Dispatcher } from '../../src/usecases/payout-dispatch.ts';
 import { runDuePayouts } from '../../src/usecases/payout-run.ts';
 import type { World } from '../support/world.ts';
 import { numberEnding } from './flows.ts';
 import { makeBatch } from './payout-batches.ts';
 import { type Desk, openDesk, SAY } from './payout-desk.ts';
+import { commitBatch } from './payout-lines.ts';
 import { gated, partsAt, payday } from './payout-paydays.ts';
 
 let desk: Desk;
@@ -20,6 +22,17 @@ beforeAll(async () => {
   world = desk.world;
 });
 afterAll(() => desk.close());
+
+/** Notes the lines that the dispatcher does not take on. */
+function noteRefused(dispatcher: Dispatcher) {
+  const refused: string[] = [];
+  const offer: Dispatcher['offer'] = (line, from) => {
+    const isTaken = dispatcher.offer(line, from);
+    if (!isTaken) refused.push(line.id);
+    return isTaken;
+  };
+  return { refused, offer };
+}
 
 test('lines that wait in the database are claimed beside a payday, and before more of it is begun', async () => {
   const { merchant } = await desk.payer(undefined, 10_000_00n);
@@ -61,18 +74,50 @@ test('half of the room in memory is left to lines that are claimed, and a newcom
   const { connectors, open } = gated(parts);
   const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 10 };
   const dispatcher = createDispatcher({ ...parts, connectors }, limits);
-  const refused: string[] = [];
-  const offer: Dispatcher['offer'] = (line, from) => {
-    const isTaken = dispatcher.offer(line, from);
-    if (!isTaken) refused.push(line.id);
-    return isTaken;
-  };
+  const { refused, offer } = noteRefused(dispatcher);
   // One is with the carrier, and three wait: as much as is left of the half.
   const begun = await runDuePayouts(parts, { dispatcher: { ...dispatcher, offer }, isCalm: () => false });
   expect([begun, refused]).toEqual([4, []]);
   const { beneficiaries } = one;
   const hasRoom = (merchant_id: string): boolean => dispatcher.hasRoomFor({ merchant_id, beneficiaries });
   expect([hasRoom(merchant.merchant.id), hasRoom(newcomer.merchant.merchant.id)]).toEqual([false, true]);
+  open();
+  await dispatcher.close();
+});
+
+test('newcomers find no place once memory is three quarters full, so that nothing begun is refused', async () => {
+  const many = await Promise.all(Array.from({ length: 30 }, () => desk.payer()));
+  const msisdns = [numberEnding('11')];
+  const [first] = await Promise.all(many.map(({ merchant }) => payday(desk, merchant, 1, { msisdns })));
+  const [one] = first ?? [];
+  if (one === undefined) throw new Error('no batch');
+  const parts = partsAt(world, one);
+  const { connectors, open } = gated(parts);
+  const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 10 };
+  const dispatcher = createDispatcher({ ...parts, connectors }, limits);
+  const { refused, offer } = noteRefused(dispatcher);
+  // One is with the carrier, and eight wait.
+  const begun = await runDuePayouts(parts, { dispatcher: { ...dispatcher, offer }, isCalm: () => false });
+  expect([begun, refused]).toEqual([9, []]);
+  open();
+  await dispatcher.close();
+});
+
+test('no more is claimed in a run once memory is full', async () => {
+  const { merchant } = await desk.payer(undefined, 10_000_00n);
+  const payees = Array.from({ length: 100 }, () => ({ msisdn: numberEnding('11'), amount: '1.00' }));
+  const nextStartAt = world.clock.now();
+  for (let batches = 0; batches < 6; batches += 1) await commitBatch(world, merchant, payees, { nextStartAt });
+  const { deps } = world.gateway;
+  const { connectors, open } = gated(deps);
+  const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 1 };
+  const dispatcher = createDispatcher({ ...deps, connectors }, limits);
+  const after: typeof deps.clock.after = (_, patienceIsOver) => {
+    patienceIsOver();
+    return () => undefined;
+  };
+  const clock = { ...deps.clock, after };
+  expect([await startDue({ ...deps, clock }, dispatcher), dispatcher.isFull()]).toEqual([256, true]);
   open();
   await dispatcher.close();
 });
