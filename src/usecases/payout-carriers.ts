@@ -13,6 +13,8 @@ export interface Carriers {
   admits(line: PayoutLine): boolean;
   /** What came of a line that was let through; `answered` is undefined where its carrier was not asked. */
   heard(line: PayoutLine, answered: boolean | undefined): void;
+  /** How many of that merchant's lines are kept until that carrier is back. */
+  parked(merchantId: string, carrier: string): number;
   /** Those that are not to be asked just now. */
   away(): string[];
   /** Offers nothing more. */
@@ -99,6 +101,10 @@ export function openCarriers(
         carrier.cancel();
         if (!closed) carrier.cancel = deps.clock.after(news.pauseMs, () => probe(carrier));
       } else if (answered === undefined) probe(carrier);
+    },
+    parked(merchantId, name) {
+      const lines = carriers.get(name)?.parked ?? [];
+      return lines.filter(({ merchant_id }) => merchant_id === merchantId).length;
     },
     away() {
       const now = deps.clock.now();

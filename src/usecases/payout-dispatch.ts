@@ -13,6 +13,9 @@ import { createLanes, type LaneLimits } from './lanes.ts';
 import { carrierOf, isLeased, openCarriers } from './payout-carriers.ts';
 import { startLine } from './payout-start.ts';
 
+/** Whom the carrier pays; null: a wallet of ours is credited. */
+type Routed = Pick<PayoutLine, 'connector'>;
+
 export interface Dispatcher {
   /** Takes on a line that has just been committed, or that the round has claimed. Answers false when there is no room. */
   offer(line: PayoutLine, from?: 'commit' | 'claim'): boolean;
@@ -21,10 +24,11 @@ export interface Dispatcher {
   /** Whether there is no room for anybody's line. */
   isFull(): boolean;
   /**
-   * Whether more may be begun for one of the carriers that a batch goes to: less than enough of its merchant's lines wait for
-   * it, and of those that waited in the database it has less than enough in hand.
+   * Whether more may be begun for one of the carriers that a batch goes to: it is not away, less than enough of its merchant's
+   * lines wait for it, and of those that waited in the database it has less than enough in hand. For none of them four times
+   * enough may wait.
    */
-  hasRoomFor(batch: Pick<PayoutBatch, 'merchant_id' | 'beneficiaries'>): boolean;
+  hasRoomFor(batch: Pick<PayoutBatch, 'merchant_id'> & { readonly beneficiaries: readonly Routed[] }): boolean;
   /** Resolves when nothing waits for its turn and nothing is under way. */
   idle(): Promise<void>;
   /** Stops: what waits is left to the round of another process, what is under way is finished. */
@@ -40,6 +44,9 @@ const ENOUGH = 1_024;
 
 /** Until so much of the room in memory is taken, a merchant of whom nothing waits has a place. What is left is for what is being begun. */
 const NEWCOMERS_MOST = 3 / 4;
+
+/** Where a batch goes to several carriers and one has room, so many times as many may wait for the others. */
+const BESIDE_MOST = 4;
 
 /** A line in hand, and whether the round has claimed it. */
 interface Held {
@@ -110,18 +117,24 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
     return isTaken;
   };
   const carriers = openCarriers(deps, offer);
+  const busy = (): string[] => [...new Set([...carriers.away(), ...[...claimed.keys()].filter(hasEnough)])];
 
   return {
     offer,
-    busy: () => [...new Set([...carriers.away(), ...[...claimed.keys()].filter(hasEnough)])],
+    busy,
     isFull: () => lanes.waitingInAll() >= limits.waitingInAll,
     hasRoomFor({ merchant_id, beneficiaries }) {
       // Half of the room is for what is claimed. Whoever has nothing there has a place all the same, as long as that half is half free.
       const waiting = lanes.waitingInAll();
       const place = waiting < NEWCOMERS_MOST * limits.waitingInAll ? 1 : 0;
       const room = Math.min(enough, Math.max(place, limits.waitingInAll / 2 - waiting));
-      const carriersOfIt = new Set(beneficiaries.map(carrierOf));
-      return [...carriersOfIt].some((one) => !hasEnough(one) && lanes.waiting(merchant_id, one) < room);
+      const shut = new Set(busy());
+      const goesTo = [...new Set(beneficiaries.map(carrierOf))];
+      const waitingFor = (one: string): number => lanes.waiting(merchant_id, one) + carriers.parked(merchant_id, one);
+      return (
+        goesTo.some((one) => !shut.has(one) && waitingFor(one) < room) &&
+        goesTo.every((one) => waitingFor(one) < BESIDE_MOST * room)
+      );
     },
     idle,
     close() {

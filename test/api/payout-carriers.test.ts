@@ -87,6 +87,13 @@ test('one that takes nothing is left alone, and another merchant’s line finds 
   await dispatcher.idle();
   const before = asked.length;
   expect(dispatcher.busy()).toEqual(['ill']);
+  // Dates wait for it, unless they go to another one too.
+  const hasRoom = (...connectors: string[]): boolean =>
+    dispatcher.hasRoomFor({
+      merchant_id: payer.merchant.id,
+      beneficiaries: connectors.map((connector) => ({ connector })),
+    });
+  expect([hasRoom('ill'), hasRoom('ill', 'mtn-momo')]).toEqual([false, true]);
   const other = await openPayer(world);
   const { numbers } = await offerBatch(other, 'ill', 1);
   await dispatcher.idle();
@@ -96,7 +103,7 @@ test('one that takes nothing is left alone, and another merchant’s line finds 
   await dispatcher.idle();
   expect(asked[before]).toBe(numbers[0]);
   // Those that had not been tried followed at once; those that had are due again, in the database.
-  expect(dispatcher.busy()).toEqual([]);
+  expect([dispatcher.busy(), hasRoom('ill')]).toEqual([[], true]);
   const now = await Promise.all(lines.map((line) => lineNow(world, line)));
   expect(now.filter(({ status }) => status === 'processing').length).toBeGreaterThan(0);
   const waiting = now.filter(({ status }) => status === 'pending');

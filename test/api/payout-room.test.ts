@@ -3,6 +3,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { START_LEASE_MS } from '../../src/domain/payout.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { approvePayout } from '../../src/usecases/payout-approve.ts';
 import { startDue } from '../../src/usecases/payout-claim.ts';
 import { createDispatcher, type Dispatcher } from '../../src/usecases/payout-dispatch.ts';
@@ -118,6 +119,29 @@ test('no more is claimed in a run once memory is full', async () => {
   };
   const clock = { ...deps.clock, after };
   expect([await startDue({ ...deps, clock }, dispatcher), dispatcher.isFull()]).toEqual([256, true]);
+  open();
+  await dispatcher.close();
+});
+
+test('lines that wait for a slow carrier hold a batch back, though it goes to one with room as well', async () => {
+  const { merchant } = await desk.payer(undefined, 10_000_00n);
+  const other = await desk.payer();
+  const payees = Array.from({ length: 9 }, () => ({ msisdn: numberEnding('11') }));
+  const lines = await commitBatch(world, merchant, payees, { nextStartAt: null });
+  const { deps } = world.gateway;
+  const { connectors, open } = gated(deps);
+  const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 200 };
+  const dispatcher = createDispatcher({ ...deps, connectors }, limits, 2);
+  const both = [{ connector: lines[0].connector }, { connector: 'another' }];
+  const hasRoom = ({ merchant: { id } }: MerchantCreated): boolean =>
+    dispatcher.hasRoomFor({ merchant_id: id, beneficiaries: both });
+  const rooms: boolean[] = [];
+  for (const line of lines) {
+    rooms.push(hasRoom(merchant));
+    expect(dispatcher.offer({ ...line, next_start_at: deps.clock.now() + START_LEASE_MS })).toBe(true);
+  }
+  // One is with the carrier, and four times enough wait.
+  expect([rooms, hasRoom(merchant), hasRoom(other.merchant)]).toEqual([Array(9).fill(true), false, true]);
   open();
   await dispatcher.close();
 });
