@@ -69,9 +69,6 @@ export interface AuthenticationParts {
 /** What the call says besides its credential. */
 export interface Circumstances {
   readonly credential: Exclude<CredentialKind, 'none'>;
-  readonly method: string;
-  /** Checked for form; undefined when none was sent. */
-  readonly fingerprint: string | undefined;
   /** The caller's address behind trusted proxies; found only when it is needed. */
   readonly address: () => string;
 }
@@ -79,7 +76,7 @@ export interface Circumstances {
 /**
  * The caller behind a credential. A CONSUMED session is returned as it is: the route says what it may still do.
  *
- * @throws Refusal 1001, 1002, 1003, 1004, 1005, 1301 or 1305.
+ * @throws Refusal 1001, 1002, 1003, 1004, 1005 or 1301.
  */
 export async function authenticate(
   parts: AuthenticationParts,
@@ -125,9 +122,8 @@ async function sessionCaller(
   requireAccepted(row.credential_status, row.credential_retires_at, row.credential_expires_at, now);
   if (row.merchant_status !== 'ALLOWED') throw new Refusal(1004);
   if (row.expires_at <= now) throw refuseField(1005, 'Authorization', 'SESSION_EXPIRED');
-  requireDevice(row, call);
   const merchant = await merchantOf(parts, row.shard, row.merchant_id, row.merchant_version);
-  return { kind: 'session', merchant, session: row, fingerprint: call.fingerprint };
+  return { kind: 'session', merchant, session: row, fingerprint: undefined };
 }
 
 const OTHER_WORLD = { sandbox: 'sk_live_', production: 'sk_test_' } as const;
@@ -156,12 +152,17 @@ function requireAccepted(
   if (expiresAt !== null && expiresAt <= now) throw new Refusal(1005);
 }
 
-/** The first device that a session shows is bound to it; reads without one pass (contract §1). */
-function requireDevice(session: SessionRow, call: Circumstances): void {
-  const bound = session.device_fingerprint;
-  if (bound === null || call.fingerprint === bound) return;
-  if (call.fingerprint === undefined && call.method === 'GET') return;
-  throw new Refusal(1305);
+/**
+ * A session's caller on the device that the call shows, if any. The first one that a session shows is bound to it; reads
+ * without one pass (contract §1).
+ *
+ * @throws Refusal 1305.
+ */
+export function onDevice(caller: SessionCaller, fingerprint: string | undefined, method: string): SessionCaller {
+  const bound = caller.session.device_fingerprint;
+  const isRight = bound === null || fingerprint === bound || (fingerprint === undefined && method === 'GET');
+  if (!isRight) throw new Refusal(1305);
+  return { ...caller, fingerprint };
 }
 
 async function merchantOf(parts: AuthenticationParts, shard: number, id: string, version: number): Promise<Merchant> {

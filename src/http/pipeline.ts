@@ -17,6 +17,7 @@ import type { Answering, Reply } from '../usecases/perform.ts';
 import {
   type AuthenticationParts,
   authenticate,
+  onDevice,
   requireUnconsumed,
   type Shown,
   showCredential,
@@ -43,14 +44,7 @@ import {
 import { type JsonBody, readFormBody } from './json-body.ts';
 import { FAILED_AUTHENTICATIONS, type Guard, guardHeaders, type Limits, limitHeaders } from './limits.ts';
 import { type FileRule, isForm, readForm, type UploadedFile } from './multipart.ts';
-import {
-  hasBody,
-  isPlainJson,
-  isUrlEncoded,
-  type PipelineHeaders,
-  readFingerprint,
-  readPipelineHeaders,
-} from './request-headers.ts';
+import { hasBody, isPlainJson, isUrlEncoded, readFingerprint, readPipelineHeaders } from './request-headers.ts';
 import { type Call, fullPath, type Rendered, type Route, type Streamed } from './route.ts';
 import { type BodyShape, createBodyShape, createParamsShape, dropNulls, type Shape } from './shape.ts';
 import { type SlidingWindow, slidingWindow } from './sliding-window.ts';
@@ -219,19 +213,16 @@ async function hasBegun(receipt: UsedReceipt | undefined, caller: Caller): Promi
   return (await receipt.stored()) === undefined && receipt.begun();
 }
 
-/** Authentication; the form of the fingerprint belongs to it. */
+/** Authentication; the fingerprint belongs to it: its form first, then whether it is the session's. */
 async function callerOf(parts: PipelineParts, route: Route, request: FastifyRequest): Promise<Caller> {
-  const { credential } = route;
+  const { credential, method } = route;
   const { headers, shown } = exchangeOf(request);
   if (credential === 'none') return undefined;
   if (headers === undefined || shown === undefined) throw new Error('a call that was not begun');
-  // Its form is refused only after the credential has been verified, and which one counts, if it came twice, too.
-  const form = fingerprintOf(headers);
-  const { method } = route;
-  const address = (): string => addressOf(parts, request);
-  const caller = await authenticate(parts, shown, { credential, method, address, fingerprint: form.value });
-  if (form.refusal !== undefined) throw form.refusal;
-  return caller;
+  const caller = await authenticate(parts, shown, { credential, address: () => addressOf(parts, request) });
+  // Refused only now that the credential has been verified.
+  const fingerprint = readFingerprint(headers.fingerprint);
+  return caller.kind === 'session' ? onDevice(caller, fingerprint, method) : caller;
 }
 
 /** The first device that a session shows is bound to it, on whatever call and however that ends (contract §1). */
@@ -239,15 +230,6 @@ async function withDevice(parts: PipelineParts, caller: Caller): Promise<Caller>
   if (caller?.kind !== 'session' || caller.fingerprint === undefined) return caller;
   if (caller.session.device_fingerprint !== null) return caller;
   return { ...caller, session: await parts.bindDevice(caller.session, caller.fingerprint) };
-}
-
-function fingerprintOf(headers: PipelineHeaders): { value: string | undefined; refusal: Refusal | undefined } {
-  try {
-    return { value: readFingerprint(headers.fingerprint), refusal: undefined };
-  } catch (error) {
-    if (error instanceof Refusal) return { value: undefined, refusal: error };
-    throw error;
-  }
 }
 
 function addressOf(parts: PipelineParts, request: FastifyRequest): string {

@@ -242,7 +242,7 @@ describe('device', () => {
   });
 
   test.each(['', 'abc', 'g'.repeat(64), 'a'.repeat(63), 'a'.repeat(65), `${'a'.repeat(63)} `])(
-    '%j is no fingerprint (1110)',
+    '%j is no fingerprint (1110), on a session that another is bound to, too',
     async (device) => {
       const { token } = await mint(world, merchant);
       const refused = await world.call('POST', '/payments/collect', {
@@ -251,6 +251,18 @@ describe('device', () => {
         headers: { 'x-device-fingerprint': device },
       });
       expectRefusal(refused, 400, '1110', 'INVALID_DEVICE_FINGERPRINT');
+      const { token: bearer, transaction_id } = await collect(world, merchant);
+      const path = `/payments/status/${transaction_id}`;
+      expect((await world.call('GET', path, { bearer, headers: on(first) })).status).toBe(200);
+      const onBound = [
+        await world.call('GET', path, { bearer, headers: on(device) }),
+        await world.call('POST', '/payments/collect', {
+          bearer,
+          body: collectBody(world, 'none'),
+          headers: on(device),
+        }),
+      ];
+      for (const answer of onBound) expectRefusal(answer, 400, '1110', 'INVALID_DEVICE_FINGERPRINT');
     },
   );
 });
