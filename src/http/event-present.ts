@@ -35,6 +35,6 @@ export function presentRange({ replayed, until, next }: RangeReplayed) {
   return { success: true, replayed, to: timestamp(until - 1), next_cursor: next ?? null };
 }
 
-function presentTry({ number, at, status_code, duration_ms, error }: WebhookAttempt) {
-  return { number, at: timestamp(at), status_code, duration_ms, error };
+function presentTry({ id, number, at, status_code, duration_ms, error }: WebhookAttempt) {
+  return { id, number, at: timestamp(at), status_code, duration_ms, error };
 }

@@ -69,6 +69,7 @@ export const EventAnswer = Type.Object({
   body: Type.Unknown({ description: 'What is posted, as JSON.' }),
   tries: Type.Array(
     Type.Object({
+      id: Type.String({ description: 'Names the try, `whd_…`.' }),
       number: Type.Integer({ description: '1, 2, …' }),
       at: Timestamp,
       status_code: Maybe(Type.Integer(), 'What the receiver answered; null: nothing.'),

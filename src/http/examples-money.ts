@@ -244,7 +244,9 @@ export const MONEY_EXAMPLES = {
       success: true,
       ...EVENT_DELIVERED,
       body: WEBHOOK_BODY,
-      tries: [{ number: 1, at: LATER, status_code: 200, duration_ms: 58, error: null }],
+      tries: [
+        { id: 'whd_01m7wd7xdrfn6rtkad9n6mtkae', number: 1, at: LATER, status_code: 200, duration_ms: 58, error: null },
+      ],
     },
   },
   replayEvent: {

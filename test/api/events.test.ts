@@ -182,10 +182,11 @@ describe('one event', () => {
       attempts: 2,
       body: { transaction_id: transaction, status: 'approved', currency: 'usd' },
       tries: [
-        { number: 1, status_code: 500, error: 'http_500' },
-        { number: 2, status_code: 500, error: 'http_500' },
+        { id: expect.stringMatching(/^whd_/), number: 1, status_code: 500, error: 'http_500' },
+        { id: expect.stringMatching(/^whd_/), number: 2, status_code: 500, error: 'http_500' },
       ],
     });
+    expect(new Set(json.tries.map(({ id }: { id: string }) => id)).size).toBe(2);
     expect(json.body).toEqual(JSON.parse(failing.hooks[0]?.raw ?? ''));
     await failing.close();
   });
