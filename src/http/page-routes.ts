@@ -40,7 +40,7 @@ export function addPages(app: FastifyInstance, parts: PageParts, pages: Pages): 
         const asked = pageRequest(parts, page, request, reply, held);
         try {
           const answer = await page.show(asked);
-          if (answer.refusal !== undefined && prefersJson(request.headers.accept)) throw answer.refusal;
+          if (answer.refusal !== undefined && takesEnvelope(request)) throw answer.refusal;
           return send(request, reply, answer);
         } catch (error) {
           // Only scripts poll, whatever they say that they take.
@@ -60,7 +60,15 @@ export function loadClassOf({ method, isPoll }: Page): LoadClass {
   return isPoll === true ? 'read' : 'collect';
 }
 
-/** Says in words that a page could not be shown; to a script, which asked for JSON, in the envelope. */
+/**
+ * Whether a failure is said in the envelope: to scripts, which ask for JSON. Below the API's root every failure is, but
+ * to those who name HTML (contract §2).
+ */
+function takesEnvelope({ headers: { accept }, url }: FastifyRequest): boolean {
+  return prefersJson(accept) || (url.startsWith('/api/v1/') && !wantsHtml(accept));
+}
+
+/** Says in words that a page could not be shown; to a script in the envelope. */
 export function failPage(
   parts: ExchangeParts,
   pages: Pages,
@@ -68,7 +76,7 @@ export function failPage(
   reply: FastifyReply,
   error: unknown,
 ): FastifyReply {
-  if (prefersJson(request.headers.accept)) return reply.send(refuse(parts, request, reply, error));
+  if (takesEnvelope(request)) return reply.send(refuse(parts, request, reply, error));
   const refusal = noteFailure(parts, request, error);
   const seconds = retryAfterOf(refusal);
   if (seconds !== null) reply.header('Retry-After', String(seconds));

@@ -103,14 +103,24 @@ describe('a browser is answered in words', () => {
       const text = await response.text();
       return { status: response.status, headers: response.headers, text, json: JSON.parse(text) };
     };
+    const hosted = await host(world, merchant);
+    const used = new URL(hosted.url);
+    expect(titleOf(await visitor(world).open(hosted.url))).toBe('How would you like to pay?');
     for (const accept of ['*/*', 'application/json']) {
       expectRefusal(await ask('/checkout/chk_x/state', accept), 404, '1204');
     }
     expectRefusal(await ask('/checkout/chk_x', 'application/json'), 404, '1204');
     expectRefusal(await ask('/checkout/chk_x/card', 'application/json'), 404, '1204');
     expectRefusal(await ask('/checkout/closed/used', 'application/json'), 410, '1005');
-    const ticket = await ask('/api/v1/payments/collect-redirect?ticket=x', 'application/json');
-    expectRefusal(ticket, 404, '1204');
+    const door = '/api/v1/payments/collect-redirect';
+    for (const accept of ['*/*', '', 'application/json']) {
+      expectRefusal(await ask(`${door}?ticket=x`, accept), 404, '1204');
+      expectRefusal(await ask(door, accept), 404, '1204');
+      expectRefusal(await ask(`${used.pathname}${used.search}`, accept), 410, '1005');
+    }
+    const bare = await sendRaw(world, `GET ${door}?ticket=x HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n\r\n`);
+    expectRefusal(bare, 404, '1204');
+    expect(titleOf(await visitor(world).open(`${door}?ticket=x`))).toBe('This payment page does not exist');
   });
 
   test('while a program gets the envelope', async () => {
