@@ -25,11 +25,16 @@ export function retryAfterOf(refusal: Refusal): number | null {
   return refusal.more.retryAfter ?? (refusal.retryable ? RETRY_AFTER[refusal.code] : undefined) ?? null;
 }
 
-/** The envelope as it is sent, fields in the order of the contract's table. */
+/** The envelope as it is sent. */
 export function renderEnvelope(refusal: Refusal, context: EnvelopeContext): string {
+  return JSON.stringify(envelopeOf(refusal, context));
+}
+
+/** Its fields, in the order of the contract's table. */
+export function envelopeOf(refusal: Refusal, context: EnvelopeContext) {
   const { code, more } = refusal;
   const details = more.details ?? [];
-  return JSON.stringify({
+  return {
     error: true,
     error_code: String(code),
     error_name: REFUSALS[code].name,
@@ -42,7 +47,7 @@ export function renderEnvelope(refusal: Refusal, context: EnvelopeContext): stri
     retry_after: retryAfterOf(refusal),
     summary_code: REFUSALS[code].summary,
     documentation_url: `${context.publicUrl}/docs/errors/${code}`,
-  });
+  };
 }
 
 /** Writes one refusal's envelope for each of many requests. */

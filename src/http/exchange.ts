@@ -12,7 +12,7 @@ import { negotiate } from '../messages/negotiate.ts';
 import type { Clock, Log, Random } from '../platform/platform.ts';
 import type { Reply } from '../usecases/perform.ts';
 import type { Shown } from './authentication.ts';
-import { refusalOf, renderEnvelope, retryAfterOf } from './envelope.ts';
+import { type EnvelopeContext, refusalOf, renderEnvelope, retryAfterOf } from './envelope.ts';
 import { type Guard, guardHeaders } from './limits.ts';
 import type { PipelineHeaders } from './request-headers.ts';
 import { PROBES } from './service-page.ts';
@@ -131,12 +131,20 @@ export function noteFailure(parts: ExchangeParts, request: FastifyRequest, error
 
 /** The envelope of a refusal, for this request. */
 export function envelopeFor(parts: ExchangeParts, request: FastifyRequest, refusal: Refusal): string {
-  return renderEnvelope(refusal, {
+  return renderEnvelope(refusal, envelopeContext(parts, request));
+}
+
+/** What an envelope says of the request that it answers. */
+export function envelopeContext(
+  { clock, publicUrl }: Pick<ExchangeParts, 'clock' | 'publicUrl'>,
+  request: FastifyRequest,
+): EnvelopeContext {
+  return {
     language: languageOfRequest(request),
     requestId: exchangeOf(request).requestId,
-    now: parts.clock.now(),
-    publicUrl: parts.publicUrl,
-  });
+    now: clock.now(),
+    publicUrl,
+  };
 }
 
 function noteBusy(parts: ExchangeParts, exchange: Exchange, error: unknown): void {

@@ -358,7 +358,15 @@ describe('the service’s own pages', () => {
     expect((await away.app.inject('/health/ready')).statusCode).toBe(503);
     const broken = open({ ready: () => Promise.reject(new Error('no database')) });
     const answer = await broken.app.inject('/health/ready');
-    expect([answer.statusCode, answer.body]).toEqual([503, '{"status":"not_ready","checks":{}}']);
+    expect(answer.statusCode).toBe(503);
+    expect(answer.json()).toMatchObject({
+      status: 'not_ready',
+      checks: {},
+      error: true,
+      error_code: '1402',
+      request_id: answer.headers['x-request-id'],
+      retry_after: Number(answer.headers['retry-after']),
+    });
   });
 
   it('say within two seconds that a process whose database is silent cannot serve', async () => {

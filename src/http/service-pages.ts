@@ -4,8 +4,11 @@
  * Invariant: none of it takes a credential, is limited, or says anything about a merchant.
  */
 
+import { Refusal } from '../domain/refusal.ts';
 import type { Clock, Metrics } from '../platform/platform.ts';
 import { docsPages } from './docs/pages.ts';
+import { envelopeOf } from './envelope.ts';
+import { envelopeContext } from './exchange.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Route } from './route.ts';
 import type { PageReply, ServicePage } from './service-page.ts';
@@ -22,7 +25,7 @@ export interface PageParts {
   readonly publicUrl: string;
   /** Where the sandbox listens that this gateway takes part in; none in production. */
   readonly sandboxUrl?: string;
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
   ready(): Promise<Readiness>;
   readonly metrics: Pick<Metrics, 'page'>;
   refreshMetrics(): Promise<void>;
@@ -45,15 +48,14 @@ function healthPages(parts: PageParts): ServicePage[] {
     { path: '/api/v1/health', show: alive },
     {
       path: '/health/ready',
-      async show() {
+      async show(request) {
         const { ok, checks } = await readinessInTime(parts);
-        const body = JSON.stringify({ status: ok ? 'ready' : 'not_ready', checks });
-        return {
-          status: ok ? 200 : 503,
-          type: JSON_DOCUMENT,
-          body,
-          ...(ok ? {} : { headers: { 'Retry-After': '1' } }),
-        };
+        if (ok) return { status: 200, type: JSON_DOCUMENT, body: JSON.stringify({ status: 'ready', checks }) };
+        // The envelope, as of every failure (contract §2), and beside it what is looked at.
+        const refusal = new Refusal(1402, { retryAfter: 1 });
+        const envelope = envelopeOf(refusal, envelopeContext(parts, request));
+        const body = JSON.stringify({ status: 'not_ready', checks, ...envelope });
+        return { status: refusal.http, type: JSON_DOCUMENT, body, headers: { 'Retry-After': '1' } };
       },
     },
   ];

@@ -4,6 +4,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openWorld, type World } from '../support/world.ts';
+import { expectRefusal } from './flows.ts';
 
 let world: World;
 let client: pg.Client;
@@ -32,12 +33,22 @@ async function readiness(): Promise<readonly [number, unknown]> {
   return [answer.status, await answer.json()];
 }
 
+/** One that says no, without what every failure has, which is looked at here. */
+async function unready(): Promise<unknown> {
+  const answer = await fetch(`${world.url}/health/ready`);
+  const text = await answer.text();
+  const { status, checks, ...json } = JSON.parse(text);
+  expectRefusal({ status: answer.status, headers: answer.headers, json, text }, 503, '1402');
+  expect(json).toMatchObject({ retryable: true, retry_after: 1 });
+  return { status, checks };
+}
+
 const READY = [200, { status: 'ready', checks: { database: true, accepting: true } }];
 
 test('a gateway that cannot commit is not ready, and is again as soon as it can', async () => {
   expect(await readiness()).toEqual(READY);
   await makeReadOnly('on');
-  expect(await readiness()).toEqual([503, { status: 'not_ready', checks: { database: false, accepting: true } }]);
+  expect(await unready()).toEqual({ status: 'not_ready', checks: { database: false, accepting: true } });
   expect((await fetch(`${world.url}/health`)).status).toBe(200);
   // The connections stay: those that were opened to a server without changes are given up by themselves.
   await client.query(`alter database ${client.database} set default_transaction_read_only = off`);
