@@ -56,6 +56,26 @@ describe('the sandbox', () => {
     expect(sandbox.routeFor(msisdn, currency)).toEqual({ kind: 'route', connector: 'mtn-momo', carrier });
   });
 
+  test.each([
+    ['usd', ['243']],
+    ['cdf', ['243']],
+    // Both monetary unions whole: a currency of theirs is spent in each of their countries.
+    ['xof', ['221', '223', '225', '226', '227', '228', '229', '245']],
+    ['xaf', ['235', '236', '237', '240', '241', '242']],
+    ['kes', ['254']],
+    ['ugx', ['256']],
+    ['tzs', ['255']],
+    ['zmw', ['260']],
+    ['rwf', ['250']],
+    ['bif', ['257']],
+    ['ngn', ['234']],
+    ['ghs', ['233']],
+    ['zar', ['27']],
+  ] as const)('reaches a number of every country of %s', (currency, callingCodes) => {
+    const kinds = callingCodes.map((code) => [code, sandbox.routeFor(`+${code}00000042`, currency).kind]);
+    expect(kinds).toEqual(callingCodes.map((code) => [code, 'route']));
+  });
+
   test('says which currencies a carrier takes', () => {
     expect(sandbox.routeFor('+243810000042', 'xof')).toEqual({
       kind: 'wrong_currency',
