@@ -195,6 +195,19 @@ describe('what is typed', () => {
     );
   });
 
+  test.each([
+    [{ number: '5123450000000009' }, '1106', 'INVALID_CARD_NUMBER'],
+    [{ expiry_month: '13' }, '1107', 'INVALID_CARD_EXPIRY'],
+    [{ expiry_year: '20', security_code: '1' }, '1107', 'INVALID_CARD_EXPIRY'],
+    [{ security_code: '12345' }, '1108', 'INVALID_CARD_CVV'],
+    [{ name_on_card: 'a'.repeat(101) }, '1110', 'INVALID_FIELD_FORMAT'],
+  ])('%j is %s for programs', async (wrong, error_code, error_name) => {
+    const { session } = await cards.open();
+    const right = { number: '5123450000000008', expiry_month: '1', expiry_year: '39', security_code: '100' };
+    const bad = await cards.control(`/sessions/${session}`, { ...right, ...wrong });
+    expect(bad).toMatchObject({ status: 400, json: { error: 'fields_in_error', error_code, error_name } });
+  });
+
   test('an answer never repeats what was typed', async () => {
     const opened = await cards.open();
     const bad = await cards.control(`/sessions/${opened.session}`, { number: '5123450000000009', expiry_month: '77' });

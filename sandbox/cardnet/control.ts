@@ -21,6 +21,15 @@ const fieldNames: Readonly<Record<CardField, string>> = {
 
 const cardFields: readonly CardField[] = ['cardNumber', 'expiryMonth', 'expiryYear', 'securityCode', 'nameOnCard'];
 
+/** The error of the gateway's own table that each field's fault is: the contract's names, for programs. */
+const faultNames: Readonly<Record<CardField, readonly [code: string, name: string]>> = {
+  cardNumber: ['1106', 'INVALID_CARD_NUMBER'],
+  expiryMonth: ['1107', 'INVALID_CARD_EXPIRY'],
+  expiryYear: ['1107', 'INVALID_CARD_EXPIRY'],
+  securityCode: ['1108', 'INVALID_CARD_CVV'],
+  nameOnCard: ['1110', 'INVALID_FIELD_FORMAT'],
+};
+
 function valuesIn(body: unknown): ReadonlyMap<string, unknown> {
   return new Map(Object.entries(typeof body === 'object' && body !== null ? body : {}));
 }
@@ -32,6 +41,14 @@ function fieldErrors(errors: CardErrors): Record<string, string> {
       return error === undefined ? [] : [[fieldNames[field], error]];
     }),
   );
+}
+
+/** The error of the first field that is at fault. */
+function firstFault(errors: CardErrors): { error_code?: string; error_name?: string } {
+  const first = cardFields.find((field) => errors[field] !== undefined);
+  if (first === undefined) return {};
+  const [error_code, error_name] = faultNames[first];
+  return { error_code, error_name };
 }
 
 function refuse(reply: FastifyReply, status: number, error: string, message: string): FastifyReply {
@@ -51,7 +68,7 @@ export function cardnetControl(app: FastifyInstance, { sessions, challenges }: C
     const message = `Not accepted: ${Object.entries(fields)
       .map(([name, error]) => `${name} is ${error}`)
       .join(', ')}.`;
-    return reply.code(400).send({ error: 'fields_in_error', message, fields });
+    return reply.code(400).send({ error: 'fields_in_error', ...firstFault(result.errors), message, fields });
   });
 
   app.post<{ Params: { transaction: string } }>('/control/cardnet/challenges/:transaction', (request, reply) => {
