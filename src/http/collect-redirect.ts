@@ -25,7 +25,8 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
       description:
         'Takes a collect’s body; `payment_method` may be absent, and then the customer chooses on the page. Send the ' +
         'customer’s browser to `redirect_url`: it opens once. A caller whose Accept header prefers HTML to JSON is answered ' +
-        '303 to it, with the same body; the status follows that header on replays too.',
+        '303 to it, with the same body; the status follows that header on replays too. A session has fifty ' +
+        'payments at most, as for `POST /payments/collect`.',
       credential: 'session',
       limit: 'payments',
       loadClass: 'collect',

@@ -72,7 +72,8 @@ function payingRoutes(deps: Deps): Route[] {
       summary: 'Start a payment',
       description:
         'Starts a payment on the session. Amount, currency and customer reference are the session’s; where the body ' +
-        'repeats them they must be equal to the byte.',
+        'repeats them they must be equal to the byte. A session has fifty payments at most: the next collect is 1301, not ' +
+        'retryable, and the way on is a new session.',
       credential: 'session',
       limit: 'payments',
       loadClass: 'collect',
