@@ -8,10 +8,11 @@ import { isFinal } from '../domain/payment.ts';
 import type { Payment } from '../domain/records.ts';
 import { withQuery } from '../domain/return-address.ts';
 import { wantsHtml } from '../messages/accept.ts';
-import { type CallbackEnd, takeCallback } from '../usecases/card-callback.ts';
+import { type CallbackEnd, type CardCallback, requireProof, takeCallback } from '../usecases/card-callback.ts';
 import { checkStatus, readCardStatus } from '../usecases/card-status.ts';
 import type { Deps } from '../usecases/deps.ts';
 import type { Reply } from '../usecases/perform.ts';
+import type { JsonObject } from './json-body.ts';
 import { presentStatus } from './present.ts';
 import { type Call, defineRoute, type Route } from './route.ts';
 import {
@@ -96,28 +97,39 @@ function callbackRoute(deps: Deps): Route {
     querystring: CardReturnQuery,
     answers: { 200: StatusAnswer, 303: StatusAnswer },
     refusals: [1109, 1110, 1204, 1301, 1304],
+    requireProof: (call) => requireProof(deps, callbackOf(call)),
     run: (call) => {
-      const { body } = call;
       const isForm = !(call.header('content-type') ?? '').startsWith('application/json');
       const isBrowser = isForm || wantsHtml(call.header('accept'));
       return takeCallback(
         deps,
-        {
-          order_id: body.order_id,
-          transaction_id: body.transaction_id,
-          result: body.result,
-          timestamp: body.timestamp?.toString(),
-          nonce: body.nonce,
-          // A form sends what it leaves empty, too.
-          signature: body.signature || call.header('x-cardnet-signature'),
-          networkOrder: body['order.id'],
-          proof: call.query,
-        },
+        callbackOf(call),
         (order, merchant) => call.count('card_callbacks', order, merchant),
         (end) => answerTo(call, end.payment, isBrowser ? returnAddress(deps, end) : undefined),
       );
     },
   });
+}
+
+/** What was posted, read before its shape is known: a field that holds neither text nor a number was not sent. */
+function callbackOf({ body, query, header }: Pick<Call, 'body' | 'query' | 'header'>): CardCallback {
+  const posted = body as JsonObject;
+  const asked = query as JsonObject;
+  return {
+    order_id: textOf(posted.order_id),
+    transaction_id: textOf(posted.transaction_id),
+    result: textOf(posted.result),
+    timestamp: textOf(posted.timestamp),
+    nonce: textOf(posted.nonce),
+    // A form sends what it leaves empty, too.
+    signature: textOf(posted.signature) || header('x-cardnet-signature'),
+    networkOrder: textOf(posted['order.id']),
+    proof: { t: textOf(asked.t), e: textOf(asked.e), n: textOf(asked.n), s: textOf(asked.s) },
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
 function answerTo(call: Pick<Call, 'reply'>, payment: Payment, location: string | undefined): Reply {

@@ -175,6 +175,7 @@ async function answerBody(
   body: unknown,
   memory = body,
 ): Promise<Reply | Streamed> {
+  route.requireProof?.(callOf(parts, route, { request, reply }, caller, body, undefined));
   const receipt = receiptOf(parts, route, caller, request, memory);
   const endTurn = receipt === undefined ? undefined : await kept.turns.take(receipt.id);
   try {

@@ -96,6 +96,13 @@ interface RouteFacts {
   readonly idempotencyScope?: 'merchant';
   /** How an answer is sent to a caller with that Accept header, one that is remembered too. */
   readonly sendTo?: (accept: string | undefined, reply: Reply) => Reply;
+  /**
+   * Of a route without a credential: whether what it holds proves who sent it. It comes before the shape, as
+   * authentication does everywhere: nothing of the body has been checked.
+   *
+   * @throws Refusal 1304.
+   */
+  readonly requireProof?: (call: Call) => void;
   /** The body is handed over as text, whatever its content type, unchecked (upstreams' callbacks). */
   readonly rawBody?: boolean;
   /** The answer may also be a table, `text/csv`: what stands in it. */

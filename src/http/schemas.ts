@@ -326,7 +326,13 @@ export const CardCallbackBody = Type.Object({
       description: 'Unix seconds; at most five minutes old.',
     }),
   ),
-  nonce: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  nonce: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Whatever the sender chose, without a point; a part of what is signed.',
+    }),
+  ),
   signature: Type.Optional(
     Type.String({
       maxLength: 255,

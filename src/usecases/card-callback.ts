@@ -60,7 +60,7 @@ interface Proven {
  * Proves a callback, counts it, and carries the payment on. `count` gets its order, and whose that is, if anybody's; it
  * may throw. `render` makes the answer from how it ends.
  *
- * @throws Refusal 1109 or 1110 for its form, 1304 when nobody proves it, 1301, and 1204 for an order that is not there.
+ * @throws Refusal 1304 when nobody proves it, 1109 or 1110 for its form, 1301, and 1204 for an order that is not there.
  */
 export async function takeCallback(
   deps: Deps,
@@ -100,29 +100,60 @@ const FRESH_MS = 5 * 60_000;
 
 /** The signature, where there is one; else the proof that we put into the address of return ourselves. */
 function prove(deps: Deps, callback: CardCallback): Proven {
-  if (callback.signature === undefined && callback.proof.s !== undefined) {
+  requireProof(deps, callback);
+  if (isReturn(callback)) {
     const own = returnOf(deps, callback.proof);
     if (own === undefined) throw new Refusal(1304);
     return { orderId: undefined, transactionId: own.attemptId, identity: ['return', own.attemptId, own.nonce] };
   }
-  const { timestamp, nonce, order_id: orderId, transaction_id: transactionId, result } = requireForm(callback);
-  const text = [timestamp, nonce, orderId, transactionId, result].join('.');
+  const { timestamp, order_id: orderId, transaction_id: transactionId } = requireForm(callback);
   // Whoever signed it has read the time from a clock of its own.
   const isFresh = Math.abs(deps.clock.wall() - Number(timestamp) * 1000) <= FRESH_MS;
-  if (!isFresh || !isSigned(deps, text, callback.signature)) throw new Refusal(1304);
-  return { orderId, transactionId, identity: ['signed', text] };
+  if (!isFresh) throw new Refusal(1304);
+  return { orderId, transactionId, identity: ['signed', signedText(callback)] };
+}
+
+/** Whether it proves itself by the address that it came to. */
+function isReturn({ signature, proof }: CardCallback): boolean {
+  return signature === undefined && proof.s !== undefined;
+}
+
+/**
+ * Whether somebody sent a callback who may, told from whatever it holds: nothing of its form is said to anybody else.
+ * One that is signed by nobody, and lacks what would be signed, is told so.
+ *
+ * @throws Refusal 1304, or 1109.
+ */
+export function requireProof(deps: Deps, callback: CardCallback): void {
+  if (isReturn(callback)) return;
+  if (callback.signature === undefined) requireFields(callback);
+  if (!isSigned(deps, signedText(callback), callback.signature)) throw new Refusal(1304);
+}
+
+function signedText({
+  timestamp = '',
+  nonce = '',
+  order_id = '',
+  transaction_id = '',
+  result = '',
+}: CardCallback): string {
+  return [timestamp, nonce, order_id, transaction_id, result].join('.');
 }
 
 type Field = 'order_id' | 'transaction_id' | 'result' | 'timestamp' | 'nonce';
 const FIELDS: readonly Field[] = ['order_id', 'transaction_id', 'result', 'timestamp', 'nonce'];
 
+/** Refuses what lacks a part of what is signed. */
+function requireFields(callback: CardCallback): void {
+  const missing = FIELDS.filter((field) => !callback[field]);
+  if (missing.length === 0) return;
+  throw new Refusal(1109, { details: missing.map((field) => ({ field, code: 'REQUIRED' })) });
+}
+
 /** All of what is signed. Of the parts that a point could be moved between, only the order may hold one. */
 function requireForm(callback: CardCallback): { readonly [field in Field]: string } {
-  const details: RefusalDetail[] = FIELDS.filter((field) => !callback[field]).map((field) => ({
-    field,
-    code: 'REQUIRED',
-  }));
-  if (details.length > 0) throw new Refusal(1109, { details });
+  requireFields(callback);
+  const details: RefusalDetail[] = [];
   const { order_id = '', transaction_id = '', result = '', timestamp = '', nonce = '' } = callback;
   if (!RESULTS.includes(result)) {
     details.push({ field: 'result', code: 'NOT_AN_OPTION', words: { options: RESULTS.join(', ') } });

@@ -17,6 +17,9 @@ import {
 import { collect, expectRefusal, statusOf, withoutIds } from './flows.ts';
 import { attemptOf } from './phone-payments.ts';
 
+/** Of another form than the contract's; each is a text, as a form sends it. */
+const ILL_FORMED = [{ result: 'SUCCESS' }, { nonce: 'a.b' }, { timestamp: '1795176000000' }];
+
 let world: World;
 let merchant: MerchantCreated;
 
@@ -138,9 +141,11 @@ describe('callbacks that prove nothing', () => {
       'nonce',
     ]);
     const paying = await challenged(world, merchant);
-    for (const wrong of [{ result: 'SUCCESS' }, { timestamp: 'now' }, { nonce: 'a.b' }]) {
+    for (const wrong of [...ILL_FORMED, { timestamp: 'now' }]) {
       expectRefusal(await postCallback(world, callbackFor(world, paying, wrong)), 400, '1110');
     }
+    const { nonce: _none, ...without } = callbackFor(world, paying, { nonce: '' });
+    expectRefusal(await postCallback(world, without), 400, '1109', 'REQUIRED');
     const twice = await fetch(`${world.url}/api/v1/payments/card/3ds-callback`, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -148,6 +153,41 @@ describe('callbacks that prove nothing', () => {
     });
     expect(twice.status).toBe(400);
     expect(await twice.json()).toMatchObject({ error_code: '1110', details: [{ code: 'DUPLICATE_KEY' }] });
+  });
+
+  test('nothing is said of a form that nobody has signed: 1304', async () => {
+    const paying = await challenged(world, merchant);
+    await answerChallenge(world, paying, 'pass');
+    for (const wrong of ILL_FORMED) {
+      const { signature = '', ...unsigned } = callbackFor(world, paying, wrong);
+      const forged = signature.startsWith('0') ? `1${signature.slice(1)}` : `0${signature.slice(1)}`;
+      expectRefusal(await postCallback(world, unsigned), 401, '1304');
+      expectRefusal(await postCallback(world, { ...unsigned, signature: forged }), 401, '1304');
+      expectRefusal(await postCallback(world, unsigned, { 'x-cardnet-signature': forged }), 401, '1304');
+      expect((await postForm(world, { ...unsigned, signature: forged })).status).toBe(401);
+    }
+    const right = callbackFor(world, paying);
+    for (const wrong of [{ order_id: {} }, { result: 7 }, { nonce: ['a'] }, { signature: 7 }]) {
+      expectRefusal(await postCallback(world, { ...right, ...wrong }), 401, '1304');
+    }
+    expectRefusal(await postCallback(world, { signature: right.signature }), 401, '1304');
+    expectRefusal(await postCallback(world, {}, { 'x-cardnet-signature': right.signature ?? '' }), 401, '1304');
+    expect(await statusOf(world, paying)).toBe('processing');
+  });
+
+  test('a field that was moved across the points of what is signed is another one: 1110', async () => {
+    const paying = await challenged(world, merchant);
+    await answerChallenge(world, paying, 'pass');
+    const right = callbackFor(world, paying, { order_id: 'x.y' });
+    const { nonce, transaction_id } = right;
+    for (const moved of [
+      { nonce: `${nonce}.x`, order_id: 'y' },
+      { order_id: 'x', transaction_id: `y.${transaction_id}` },
+    ]) {
+      expectRefusal(await postCallback(world, { ...right, ...moved }), 400, '1110', 'INVALID_FORMAT');
+    }
+    expect(await statusOf(world, paying)).toBe('processing');
+    expect(capturesOf(world, paying)).toEqual([]);
   });
 
   test('other types of body are 415', async () => {
