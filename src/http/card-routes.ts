@@ -85,7 +85,8 @@ function callbackRoute(deps: Deps): Route {
     summary: 'The issuer’s challenge is over',
     description:
       'Called by the card network, or by the customer’s browser for it. It is a hint: the network is asked before money ' +
-      'moves. A repeated callback answers as the first did. A browser is sent on (303): to the merchant’s address with ' +
+      'moves. A repeated callback answers as the first did, by what is signed: an Idempotency-Key is not needed and changes ' +
+      'nothing, but one of another form is 1110. A browser is sent on (303): to the merchant’s address with ' +
       '`transaction_id` and `status`, or, while the payment is open, to the hosted page that it came from; others get the ' +
       'status read.',
     credential: 'none',

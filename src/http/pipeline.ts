@@ -100,8 +100,9 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
     const exchange = exchangeOf(request);
     exchange.route = pattern;
     requireType(route, request);
-    if (route.credential === 'none') return;
+    if (route.outside === true) return;
     exchange.headers = readPipelineHeaders(request.raw);
+    if (route.credential === 'none') return;
     const { authorization, twoCredentials } = exchange.headers;
     exchange.shown = twoCredentials ? MISSING : showCredential(parts.lookups, authorization);
   }
@@ -291,8 +292,10 @@ function receiptOf(
   body: unknown,
 ): UsedReceipt | undefined {
   const { headers } = exchangeOf(request);
-  if (caller === undefined || headers?.idempotencyKey === undefined || route.method === 'GET') return undefined;
+  if (headers?.idempotencyKey === undefined || route.method === 'GET') return undefined;
   const key = readIdempotencyKey(headers.idempotencyKey);
+  // Nobody to remember it for: such a route has a memory of its own.
+  if (caller === undefined) return undefined;
   const isSession = caller.kind === 'session' && route.idempotencyScope !== 'merchant';
   const { shard, id: owner } = isSession ? caller.session : caller.merchant;
   // What the path names is as much of the call as its body: a key that was used for another one is refused.

@@ -16,6 +16,7 @@ import {
 } from './card-payments.ts';
 import { collect, expectRefusal, statusOf, withoutIds } from './flows.ts';
 import { attemptOf } from './phone-payments.ts';
+import { rawPost, sendRaw } from './raw.ts';
 
 /** Of another form than the contract's; each is a text, as a form sends it. */
 const ILL_FORMED = [{ result: 'SUCCESS' }, { nonce: 'a.b' }, { timestamp: '1795176000000' }];
@@ -188,6 +189,23 @@ describe('callbacks that prove nothing', () => {
     }
     expect(await statusOf(world, paying)).toBe('processing');
     expect(capturesOf(world, paying)).toEqual([]);
+  });
+
+  test('an Idempotency-Key of another form, or two of them: 1110; a right one changes nothing', async () => {
+    const paying = await challenged(world, merchant);
+    await answerChallenge(world, paying, 'pass');
+    const right = callbackFor(world, paying);
+    for (const key of ['', 'a b', 'k'.repeat(256)]) {
+      const refused = await postCallback(world, right, { 'idempotency-key': key });
+      expectRefusal(refused, 400, '1110', 'INVALID_IDEMPOTENCY_KEY');
+    }
+    const lines = ['Content-Type: application/json', 'Idempotency-Key: 1', 'Idempotency-Key: 2'];
+    const twice = await sendRaw(world, rawPost('/payments/card/3ds-callback', lines, JSON.stringify(right)));
+    expectRefusal(twice, 400, '1110', 'DUPLICATE_HEADER');
+    expect(await statusOf(world, paying)).toBe('processing');
+    const first = await postCallback(world, right, { 'idempotency-key': '1' });
+    expect(first.json).toMatchObject({ status: 'approved' });
+    expect((await postCallback(world, right, { 'idempotency-key': '2' })).text).toBe(first.text);
   });
 
   test('other types of body are 415', async () => {
