@@ -89,9 +89,10 @@ export async function assembleTools(
     errors();
     platform.log.error('store_error', {}, error);
   };
+  // Before the store: what is wrong in the routes is said without a connection that would have to be closed.
+  const upstreams = watchUpstreams(openConnectors(config, platform), watch.upstreams);
   const store = await openStore({ url: databaseUrl, onError });
   storeMetrics(store, platform.metrics);
-  const upstreams = watchUpstreams(openConnectors(config, platform), watch.upstreams);
   const background = new Set<Promise<unknown>>();
   const deps: Deps = {
     ...platform,
@@ -120,7 +121,7 @@ export async function assembleTools(
   return { store, deps, close };
 }
 
-/** The whole gateway, ready to listen. */
+/** The whole gateway, ready to listen. Where it cannot be, nothing of it is left open, and the process can end. */
 export async function assembleGateway(
   config: Config,
   platform: Platform,
@@ -128,7 +129,22 @@ export async function assembleGateway(
 ): Promise<Gateway> {
   const watch = openWatch(platform);
   const tools = await assembleTools(config, platform, options.databaseUrl, watch);
-  await tools.store.plan();
+  try {
+    await tools.store.plan();
+    return joinGateway(config, platform, options.role, { tools, watch });
+  } catch (error) {
+    await tools.close();
+    throw error;
+  }
+}
+
+/** Joins what is made without waiting. The rounds come last: they begin to work as they are made. */
+function joinGateway(
+  config: Config,
+  platform: Platform,
+  role: Role,
+  { tools, watch }: { readonly tools: Tools; readonly watch: Watch },
+): Gateway {
   const limiter = createLimiter({ now: () => performance.now(), afterTurn: setImmediate });
   const followed = watch.commits(followedStore(tools.store, limiter));
   const courier = createCourier({ ...tools.deps, store: followed, outbound: watch.webhooks });
@@ -141,7 +157,7 @@ export async function assembleGateway(
   const dispatcher = createDispatcher(deps);
   const refunds = createRefundDispatcher(deps);
   const works =
-    options.role === 'api'
+    role === 'api'
       ? []
       : [
           ...paymentRounds(deps),
@@ -152,10 +168,8 @@ export async function assembleGateway(
           ...auditRounds(deps),
           ...snapshotRounds(deps),
         ];
-  const ran = roundMetrics(platform.metrics, platform.clock);
-  const rounds = works.map((work) => repeat(work.name, work.every, work.run, deps, ran));
   const routes =
-    options.role === 'worker'
+    role === 'worker'
       ? []
       : [
           ...sessionRoutes(deps),
@@ -180,7 +194,7 @@ export async function assembleGateway(
     routes,
     isDraining: () => draining,
     limiter,
-    ...(options.role === 'worker' ? {} : { pages: checkoutPages(deps) }),
+    ...(role === 'worker' ? {} : { pages: checkoutPages(deps) }),
     mode: config.mode,
     publicUrl: config.publicUrl,
     ...(config.mode === 'sandbox' ? { sandboxUrl: `http://127.0.0.1:${config.sandboxPort}` } : {}),
@@ -202,6 +216,8 @@ export async function assembleGateway(
       return { ok: database && !draining, checks: { database, accepting: !draining } };
     },
   });
+  const ran = roundMetrics(platform.metrics, platform.clock);
+  const rounds = works.map((work) => repeat(work.name, work.every, work.run, deps, ran));
   const stop = async (): Promise<void> => {
     await app.close();
     await Promise.all(rounds.map((round) => round.stop()));
@@ -212,7 +228,7 @@ export async function assembleGateway(
   const drain = (): void => {
     draining = true;
   };
-  const port = options.role === 'worker' ? (config.workerPort ?? config.port) : config.port;
+  const port = role === 'worker' ? (config.workerPort ?? config.port) : config.port;
   const listen = (): Promise<string> => app.listen({ host: config.host, port, backlog: WAITING_CONNECTIONS });
   return { ...tools, deps, store, app, courier, dispatcher, rounds, refreshMetrics, drain, listen, stop };
 }

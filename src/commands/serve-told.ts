@@ -7,6 +7,11 @@
 /** How long a stop may take (contract §10). */
 export const STOP_LIMIT_MS = 10_000;
 
+/** A process that does not stop by itself in time is killed a little later. */
+export const STOP_MARGIN_MS = 500;
+/** So long a process that was replaced answers on connections that it has already. */
+export const REPLACED_MS = 3_000;
+
 /** Resolves with the reason: a signal, or the end of the process that started this one. */
 export function whenToldToStop(): Promise<string> {
   return new Promise((resolve) => {

@@ -18,11 +18,8 @@ import { messageOf, printError, type Surroundings } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
 import type { Role } from './serve-processes.ts';
 import { closeTooMany, openSupervised, type Supervised } from './serve-supervised.ts';
-import { STOP_LIMIT_MS, whenToldToStop } from './serve-told.ts';
+import { REPLACED_MS, STOP_LIMIT_MS, whenToldToStop } from './serve-told.ts';
 import { openWorld, type World } from './world.ts';
-
-/** So long a process that was replaced answers on connections that it has already. */
-const REPLACED_MS = 3_000;
 
 /**
  * By how much the heap may grow until all of it is collected again. Left to itself it grows to three times of what lives

@@ -1,7 +1,76 @@
-import { expect, it } from 'vitest';
-import { pauseBefore } from './supervise-places.ts';
+/** Places in real processes, whose program is as stubborn as a test needs it. */
+import cluster from 'node:cluster';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { manualClock } from '../platform/clock.ts';
+import { memoryLog } from '../platform/log.ts';
+import { openPlaces, type Places, pauseBefore } from './supervise-places.ts';
+
+/** Says so, and then lets nobody end it but by force. */
+const stubborn = (word: object) => `
+process.on('SIGTERM', () => undefined);
+process.on('disconnect', () => process.exit());
+setInterval(() => undefined, 60_000);
+process.send(${JSON.stringify(word)});`;
+
+let folder: string;
+let clock: ReturnType<typeof manualClock>;
+let log: ReturnType<typeof memoryLog>;
+let places: Places | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mbongo-places-'));
+  clock = manualClock(0);
+  log = memoryLog(clock);
+});
+afterEach(async () => {
+  const stopped = places?.stop(0);
+  await clock.advance(0);
+  await stopped;
+  delete cluster.settings.exec;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function run(program: string): Places {
+  const exec = join(folder, 'program.cjs');
+  writeFileSync(exec, program);
+  cluster.setupPrimary({ exec });
+  places = openPlaces([{ name: 'api-1', role: 'api' }], { clock, log, heard: () => undefined });
+  return places;
+}
+
+function happened(event: string): number {
+  return log.lines.filter((line) => line.includes(`"event":"${event}"`)).length;
+}
 
 it('starts anew at once, waits longer after every start that has not worked, and never longer than ten seconds', () => {
   const pauses = Array.from({ length: 9 }, (_, failures) => pauseBefore(failures));
   expect(pauses).toEqual([0, 250, 500, 1_000, 2_000, 5_000, 10_000, 10_000, 10_000]);
+});
+
+it('kills a process that says that it could not start and stays, and starts it anew', async () => {
+  const [first] = run(stubborn({ type: 'failed', message: 'no' })).members();
+  expect(await first?.started).toEqual({ failed: 'no' });
+  await clock.advance(10_500);
+  await first?.ended;
+  await clock.advance(0);
+  expect(happened('process_restarting')).toBe(1);
+  expect(happened('process_starting')).toBe(2);
+});
+
+it('kills a process that another has replaced and that stays', async () => {
+  const opened = run(stubborn({ type: 'ready' }));
+  const [first] = opened.members();
+  await first?.started;
+  const replaced = opened.replaceAll();
+  const next = new Promise<void>((resolve) => {
+    cluster.once('fork', (worker) => worker.once('message', () => resolve()));
+  });
+  await next;
+  await clock.advance(13_500);
+  await replaced;
+  expect(happened('process_replaced')).toBe(1);
+  expect(opened.members()).toHaveLength(1);
 });

@@ -7,6 +7,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { NODE_FLAGS } from '../platform/node-flags.ts';
 import type { Clock, Log } from '../platform/platform.ts';
 import type { Place } from './serve-processes.ts';
+import { REPLACED_MS, STOP_LIMIT_MS, STOP_MARGIN_MS } from './serve-told.ts';
 import { isProcessWord, PROCESS_NAME, type ProcessWord, type SupervisorWord } from './supervise-words.ts';
 
 /** A process in a place, as its supervisor sees it. */
@@ -45,6 +46,8 @@ const PAUSES_MS = [0, 250, 500, 1_000, 2_000, 5_000] as const;
 const PAUSE_MOST_MS = 10_000;
 /** A replacement that does not serve by then is given up, and the old process stays. */
 const REPLACE_LIMIT_MS = 60_000;
+/** Whoever has said that it could not start has nothing left to do, and is killed if it is still there by then. */
+const FAILED_LIMIT_MS = STOP_LIMIT_MS + STOP_MARGIN_MS;
 
 /** Milliseconds to wait before the next start. */
 export function pauseBefore(failures: number): number {
@@ -68,13 +71,20 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
   const pauses = new Set<() => void>();
   let stopped = false;
 
+  /** Its place would be nobody's for as long as it stays. */
+  const endWithin = (member: Member, limitMs: number): void => {
+    const cancel = clock.after(limitMs, () => member.signal('SIGKILL'));
+    void member.ended.then(cancel);
+  };
   const start = (slot: Slot): Member => {
     const member = launch(slot.place, options);
     live.add(member);
     let readyAt: number | undefined;
     void member.started.then((outcome) => {
-      if ('failed' in outcome) log.error('process_not_started', { process: slot.place.name, reason: outcome.failed });
-      else {
+      if ('failed' in outcome) {
+        log.error('process_not_started', { process: slot.place.name, reason: outcome.failed });
+        endWithin(member, FAILED_LIMIT_MS);
+      } else {
         readyAt = clock.wall();
         log.info('process_ready', { process: slot.place.name });
       }
@@ -128,6 +138,7 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
     }
     if ('failed' in outcome) return false;
     old.tell({ type: 'replaced' });
+    endWithin(old, REPLACED_MS + STOP_LIMIT_MS + STOP_MARGIN_MS);
     await old.ended;
     return true;
   };

@@ -11,13 +11,10 @@ import { announce } from './announce.ts';
 import { messageOf, printError, type Surroundings } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
 import { type Place, placesOf, type Role } from './serve-processes.ts';
-import { STOP_LIMIT_MS, whenToldToStop } from './serve-told.ts';
+import { STOP_LIMIT_MS, STOP_MARGIN_MS, whenToldToStop } from './serve-told.ts';
 import { collectNumbers } from './supervise-numbers.ts';
 import { type Member, openPlaces, type Places } from './supervise-places.ts';
 import { openWorld, type World } from './world.ts';
-
-/** A process that does not stop by itself in time is killed a little later. */
-const STOP_MARGIN_MS = 500;
 
 /** Returns the exit status, once all processes have ended. */
 export async function supervise(around: Surroundings, role: Role, processes: number, json: boolean): Promise<number> {

@@ -98,6 +98,23 @@ test(
 );
 
 test(
+  'whoever could not open it counts no more among those that use it',
+  async () => {
+    const first = await open();
+    const urlOf = (name: string) => Object.assign(new URL(first.url), { pathname: name }).href;
+    await query(urlOf('postgres'), 'drop database mbongo');
+    // Nobody can copy a template while somebody is connected to it.
+    const holder = new pg.Client({ connectionString: urlOf('template1') });
+    await holder.connect();
+    await expect(open()).rejects.toThrow('template1');
+    await holder.end();
+    await first.close();
+    expect(findServer(clusterOf(dataDir))).toBeUndefined();
+  },
+  limit,
+);
+
+test(
   'the last of several that leave stops the server, no earlier one does',
   async () => {
     const [first, second] = [await open(), await open()];

@@ -67,7 +67,13 @@ export async function openEmbeddedDatabase(options: {
   let joined = await join(dataDir, options.log);
   let leaving = false;
   let rejoining: Promise<void> | undefined;
-  await createDatabase(joined);
+  try {
+    await createDatabase(joined);
+  } catch (error) {
+    // Or the server would count this process among those who need it, for as long as it lives.
+    await leave(joined, options.log);
+    throw error;
+  }
 
   const watch = (): void => {
     joined.presence.unref();

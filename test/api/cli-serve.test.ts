@@ -3,7 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -209,6 +209,17 @@ describe('mbongo serve', () => {
       expect([status, errors]).toEqual([1, expect.stringMatching(/^mbongo: [^\n]*192\.0\.2\.1[^\n]*: set HOST\n$/)]);
     }
   });
+
+  it.each([[[]], [['--processes', '2']]])(
+    'ends with its reason where no route leads anywhere, with %j',
+    async (words) => {
+      const CARRIER_ROUTES = join(dataDir, 'routes.json');
+      await writeFile(CARRIER_ROUTES, '[{}]');
+      const refused = startWith({ CARRIER_ROUTES }, 'pipe', ...words);
+      const [errors, status] = await Promise.all([said(refused.stderr), ended(refused)]);
+      expect([status, errors]).toEqual([1, expect.stringMatching(/^mbongo: [^\n]*routes\.json[^\n]*\n$/)]);
+    },
+  );
 
   it('stops when whoever started it is gone', async () => {
     const child = start();

@@ -2,6 +2,8 @@
  * Several processes under one supervisor, at one port: they are killed, replaced, stopped and orphaned under load, and
  * customers notice nothing but answers that may be asked for again.
  */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { seededRandom } from '../../src/platform/random.ts';
@@ -10,7 +12,7 @@ import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { openGate } from '../support/gate.ts';
 import { type Hooks, openHooks } from '../support/hooks.ts';
 import { judge } from '../support/invariants.ts';
-import { CLEAN, type Running, startGateway } from '../support/processes.ts';
+import { CLEAN, type Running, startGateway, temporaryFolder } from '../support/processes.ts';
 import { openShop, type Shop } from '../support/shop.ts';
 
 const CALLERS = 6;
@@ -156,6 +158,20 @@ test('two processes answer at one port and one works; they are killed, and then 
   expect([...shop.seen.keys()].filter((what) => / 5\d\d /.test(what) && !what.endsWith(' 503 1402'))).toEqual([]);
   expect(await gateway.stop()).toEqual(CLEAN);
   expect(pids().filter(isAlive)).toEqual([]);
+});
+
+test('a place whose process cannot start with what there is now serves once that has been put right', async () => {
+  await gateway.stop();
+  const CARRIER_ROUTES = join(temporaryFolder(), 'routes.json');
+  const routes = readFileSync(new URL('../../src/connectors/routes/sandbox.json', import.meta.url));
+  writeFileSync(CARRIER_ROUTES, routes);
+  gateway = await startGateway(world.gatewayEnv(Number(new URL(url).port), { CARRIER_ROUTES }), { processes: 2 });
+  writeFileSync(CARRIER_ROUTES, '[{}]');
+  process.kill(pidOf('api-1'), 'SIGKILL');
+  await until(() => said('process_not_started').length > 0);
+  writeFileSync(CARRIER_ROUTES, routes);
+  await until(() => said('process_ready').length > 3);
+  expect(await gateway.stop()).toEqual(CLEAN);
 });
 
 test('told to put in new processes before all of them serve, it does so once they do', async () => {
