@@ -19,3 +19,22 @@ export function whenToldToStop(): Promise<string> {
     process.on('disconnect', () => resolve('the parent process has ended'));
   });
 }
+
+/**
+ * What is being opened; undefined when the process was told to stop meanwhile. Nothing is in flight yet, and what is written
+ * is one transaction: what opens all the same is closed again, and where the database still does not answer when a stop
+ * would be over, the process ends.
+ */
+export async function openUnlessTold<W extends { close(): Promise<void> }>(
+  opening: Promise<W>,
+  stopping: Promise<string>,
+): Promise<W | undefined> {
+  const opened = await Promise.race([opening, stopping.then(() => undefined)]);
+  if (opened !== undefined) return opened;
+  const overdue = setTimeout(() => process.exit(0), STOP_LIMIT_MS);
+  // One that cannot be opened is wanted by nobody any more.
+  const late = await opening.catch(() => undefined);
+  await late?.close();
+  clearTimeout(overdue);
+  return undefined;
+}

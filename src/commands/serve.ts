@@ -11,6 +11,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Gateway } from '../assemble.ts';
 import { warningsOf } from '../config.ts';
 import { calendar } from '../platform/calendar.ts';
+import type { Log } from '../platform/platform.ts';
 import { announce } from './announce.ts';
 import { followClock } from './clock.ts';
 import { type Address, listenProblem } from './listen-problem.ts';
@@ -18,7 +19,7 @@ import { messageOf, printError, type Surroundings } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
 import type { Role } from './serve-processes.ts';
 import { closeTooMany, openSupervised, type Supervised } from './serve-supervised.ts';
-import { REPLACED_MS, STOP_LIMIT_MS, whenToldToStop } from './serve-told.ts';
+import { openUnlessTold, REPLACED_MS, STOP_LIMIT_MS, whenToldToStop } from './serve-told.ts';
 import { openWorld, type World } from './world.ts';
 
 /**
@@ -35,18 +36,21 @@ export async function serve(around: Surroundings, role: Role, json: boolean): Pr
   const loading = loadParts();
   // Where the world cannot be opened, that is what is said.
   loading.catch(() => undefined);
-  try {
-    const world = await openWorld(around, 'output');
-    try {
-      await runGateway(world, { around, role, json, stopping, supervised, loading });
-    } finally {
-      await world.close();
-    }
-    return 0;
-  } catch (error) {
+  const fail = (error: unknown): number => {
     if (supervised === undefined) printError(around, error, json);
     else supervised.failed(messageOf(error));
     return 1;
+  };
+  try {
+    const world = await openUnlessTold(openWorld(around, 'output'), stopping);
+    if (world === undefined) return 0;
+    try {
+      return await runGateway(world, { around, role, json, stopping, supervised, loading, fail });
+    } finally {
+      await world.close();
+    }
+  } catch (error) {
+    return fail(error);
   } finally {
     if (process.connected === true) process.disconnect();
   }
@@ -69,10 +73,13 @@ interface Serving {
   readonly stopping: Promise<string>;
   readonly supervised: Supervised | undefined;
   readonly loading: ReturnType<typeof loadParts>;
+  /** Says why it does not serve. Returns the exit status. */
+  readonly fail: (error: unknown) => number;
 }
 
-async function runGateway(world: World, serving: Serving): Promise<void> {
-  const { around, role, json, stopping, supervised, loading } = serving;
+/** Returns the exit status. */
+async function runGateway(world: World, serving: Serving): Promise<number> {
+  const { around, role, json, stopping, supervised, loading, fail } = serving;
   const { config, clock, random, secrets, log } = world;
   const { createOutbound, openMetrics, assembleGateway } = await loading;
   const sandbox = config.mode === 'sandbox';
@@ -92,7 +99,7 @@ async function runGateway(world: World, serving: Serving): Promise<void> {
     await gateway.refreshMetrics();
     return (await own.page()).body;
   });
-  try {
+  const untilTold = async (): Promise<void> => {
     const { host, port, workerPort } = config;
     const url = role === 'worker' ? undefined : await listen(gateway, { host, port, variable: 'PORT' });
     if (role === 'worker' && workerPort !== undefined) {
@@ -100,23 +107,42 @@ async function runGateway(world: World, serving: Serving): Promise<void> {
     }
     if (supervised !== undefined) {
       supervised.ready(url);
-      await stopOrReplaced(world, gateway, stopping, supervised, url !== undefined);
-      return;
+      return stopOrReplaced(world, gateway, stopping, supervised, url !== undefined);
     }
     const opening = url === undefined ? undefined : await openSandbox(world, gateway.store, outbound, url);
     announce(around, json, url, opening?.notes ?? []);
     const reason = await stopping;
     opening?.giveUp();
-    await drain(world, gateway, reason, url !== undefined);
-  } finally {
-    const overdue = setTimeout(() => {
-      world.log.warn('stop_overdue');
-      process.exit(0);
-    }, STOP_LIMIT_MS);
+    return drain(world, gateway, reason, url !== undefined);
+  };
+  // What went wrong is said before the stop, which may take too long.
+  const status = await untilTold().then(() => 0, fail);
+  return stopInTime(status, { log, fail }, async () => {
     await Promise.all([following?.stop(), gateway.stop()]);
     await Promise.all([outbound.close(), traces?.close()]);
+  });
+}
+
+/** Stops, and returns the exit status; with it the process ends where that takes too long. */
+async function stopInTime(
+  status: number,
+  { log, fail }: { readonly log: Log; readonly fail: Serving['fail'] },
+  stop: () => Promise<void>,
+): Promise<number> {
+  let last = status;
+  const overdue = setTimeout(() => {
+    log.warn('stop_overdue');
+    process.exit(last);
+  }, STOP_LIMIT_MS);
+  try {
+    await stop();
     clearTimeout(overdue);
+  } catch (error) {
+    last = fail(error);
+    // What was left open keeps the process until then at most.
+    overdue.unref();
   }
+  return last;
 }
 
 /** Told to stop: load balancers get their time. Others that listen at the same port need none of it. */

@@ -11,7 +11,7 @@ import { announce } from './announce.ts';
 import { messageOf, printError, type Surroundings } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
 import { type Place, placesOf, type Role } from './serve-processes.ts';
-import { STOP_LIMIT_MS, STOP_MARGIN_MS, whenToldToStop } from './serve-told.ts';
+import { openUnlessTold, STOP_LIMIT_MS, STOP_MARGIN_MS, whenToldToStop } from './serve-told.ts';
 import { collectNumbers } from './supervise-numbers.ts';
 import { type Member, openPlaces, type Places } from './supervise-places.ts';
 import { openWorld, type World } from './world.ts';
@@ -21,7 +21,8 @@ export async function supervise(around: Surroundings, role: Role, processes: num
   const stopping = whenToldToStop();
   const onReplace = whenToldToReplace();
   try {
-    const world = await openWorld(around, 'output');
+    const world = await openUnlessTold(openWorld(around, 'output'), stopping);
+    if (world === undefined) return 0;
     try {
       await runPlaces(world, placesOf(role, processes), { around, json, stopping, onReplace });
     } finally {

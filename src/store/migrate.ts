@@ -20,6 +20,8 @@ const LOCK_KEY = 7_262_646;
 const LOCK_TIMEOUT = '1s';
 const TRIES = 120;
 const PAUSE_MS = 1_000;
+/** A server that takes the connection and says nothing by then is none. */
+const CONNECT_LIMIT_MS = 10_000;
 /** `lock_not_available`, and `deadlock_detected`: who held the table that we waited for has waited for one of ours. */
 const HELD = new Set(['55P03', '40P01']);
 const NAME_PATTERN = /^\d{4}-[a-z0-9-]+\.sql$/;
@@ -36,7 +38,11 @@ export type Migration = { name: string; sql: string; checksum: string };
  * @throws Error that names the file when one was edited after it was applied, comes too late, or fails
  */
 export async function migrate(url: string, migrations: Migration[] = readMigrations()): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, application_name: 'mbongo migrate' });
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'mbongo migrate',
+    connectionTimeoutMillis: CONNECT_LIMIT_MS,
+  });
   client.on('error', () => undefined); // The query that was under way reports it.
   await client.connect();
   try {

@@ -4,11 +4,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSandbox } from '../../sandbox/app.ts';
@@ -70,6 +72,11 @@ async function ready(child: ChildProcess): Promise<Ready> {
 async function ended(child: ChildProcess): Promise<number | null> {
   const [status] = (await once(child, 'exit')) as [number | null];
   return status;
+}
+
+async function listening(server: Server): Promise<AddressInfo> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return server.address() as AddressInfo;
 }
 
 function credentialOf({ notes }: Ready): string {
@@ -220,6 +227,56 @@ describe('mbongo serve', () => {
       expect([status, errors]).toEqual([1, expect.stringMatching(/^mbongo: [^\n]*routes\.json[^\n]*\n$/)]);
     },
   );
+
+  it('is told to stop, or gives up, while the database does not answer', async () => {
+    const silent = createServer();
+    const { port } = await listening(silent);
+    let asked = 0;
+    const allAsked = new Promise<void>((resolve) => {
+      silent.on('connection', () => {
+        asked += 1;
+        if (asked === 3) resolve();
+      });
+    });
+    const begin = (...words: string[]) => {
+      const child = startWith({ DATABASE_URL: `postgres://mbongo@127.0.0.1:${port}/mbongo` }, 'pipe', ...words);
+      return { child, outcome: Promise.all([ended(child), said(child.stderr)]) };
+    };
+    const [patient, told] = [begin(), [begin(), begin('--processes', '2')]];
+    await allAsked;
+    for (const { child } of told) child.kill('SIGTERM');
+    for (const { outcome } of told) expect(await outcome).toEqual([0, '']);
+    const line = expect.stringMatching(/^mbongo: DATABASE_URL cannot be used: [^\n]+\n$/);
+    expect(await patient.outcome).toEqual([1, line]);
+    silent.close();
+  });
+
+  it('is told to stop while another one migrates', async () => {
+    const other = new pg.Client({ connectionString: database.url });
+    await other.connect();
+    await other.query('select pg_advisory_lock(7262646)');
+    const child = start();
+    const waits = `select from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`;
+    while ((await other.query(waits)).rowCount === 0);
+    child.kill('SIGTERM');
+    expect(await ended(child)).toBe(0);
+    await other.end();
+  });
+
+  it('tells why it could not start although a round keeps it from stopping in time', async () => {
+    const taken = createServer();
+    const { port } = await listening(taken);
+    const holder = new pg.Client({ connectionString: database.url });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query('lock table archive.ledger_transfer in access exclusive mode');
+    const child = startWith({ PORT: String(port) }, 'pipe');
+    const [errors, status] = await Promise.all([said(child.stderr), ended(child)]);
+    await holder.end();
+    taken.close();
+    expect([status, errors]).toEqual([1, expect.stringMatching(/^mbongo: port [^\n]+: set PORT to a free one\n$/)]);
+  });
 
   it('stops when whoever started it is gone', async () => {
     const child = start();
