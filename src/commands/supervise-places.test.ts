@@ -37,7 +37,12 @@ function run(program: string): Places {
   const exec = join(folder, 'program.cjs');
   writeFileSync(exec, program);
   cluster.setupPrimary({ exec });
-  places = openPlaces([{ name: 'api-1', role: 'api' }], { clock, log, heard: () => undefined });
+  places = openPlaces([{ name: 'api-1', role: 'api' }], {
+    clock,
+    log: { ...log, pass: () => undefined },
+    writeError: () => undefined,
+    heard: () => undefined,
+  });
   return places;
 }
 

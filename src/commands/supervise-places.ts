@@ -4,10 +4,12 @@
  * Invariant: a place has one process that counts, or waits for one; told to stop, none of its processes is left.
  */
 import cluster, { type Worker } from 'node:cluster';
+import type { OpenLog } from '../platform/log.ts';
 import { NODE_FLAGS } from '../platform/node-flags.ts';
-import type { Clock, Log } from '../platform/platform.ts';
+import type { Clock } from '../platform/platform.ts';
 import type { Place } from './serve-processes.ts';
 import { REPLACED_MS, STOP_LIMIT_MS, STOP_MARGIN_MS } from './serve-told.ts';
+import { wholeLines } from './supervise-lines.ts';
 import { isProcessWord, PROCESS_NAME, type ProcessWord, type SupervisorWord } from './supervise-words.ts';
 
 /** A process in a place, as its supervisor sees it. */
@@ -16,6 +18,8 @@ export interface Member {
   /** Where it listens, once it serves; undefined when it ended before, and for one that does not listen. */
   readonly started: Promise<{ readonly url: string | undefined } | { readonly failed: string }>;
   readonly ended: Promise<void>;
+  /** It has ended, and everything that it printed has been passed on. */
+  readonly printed: Promise<void>;
   isConnected(): boolean;
   tell(word: SupervisorWord): void;
   signal(name: NodeJS.Signals): void;
@@ -34,7 +38,9 @@ export interface Places {
 
 export interface PlacesOptions {
   readonly clock: Pick<Clock, 'after' | 'wall'>;
-  readonly log: Log;
+  /** All of them write through this one: lines of several writers to one pipe would be cut into each other. */
+  readonly log: Omit<OpenLog, 'close'>;
+  readonly writeError: (text: string) => void;
   /** Told of what a process says, but for how its start went. */
   readonly heard: (member: Member, word: ProcessWord) => void;
 }
@@ -48,6 +54,9 @@ const PAUSE_MOST_MS = 10_000;
 const REPLACE_LIMIT_MS = 60_000;
 /** Whoever has said that it could not start has nothing left to do, and is killed if it is still there by then. */
 const FAILED_LIMIT_MS = STOP_LIMIT_MS + STOP_MARGIN_MS;
+
+/** What a process has printed follows its end at once, unless another holds its streams. */
+const LAST_LINES_MS = 1_000;
 
 /** Milliseconds to wait before the next start. */
 export function pauseBefore(failures: number): number {
@@ -67,6 +76,7 @@ interface Slot {
 export function openPlaces(places: readonly Place[], options: PlacesOptions): Places {
   const { clock, log } = options;
   const live = new Set<Member>();
+  const printing = new Set<Promise<void>>();
   const restarts = new Map(places.map(({ name }) => [name, 0]));
   const pauses = new Set<() => void>();
   let stopped = false;
@@ -79,6 +89,8 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
   const start = (slot: Slot): Member => {
     const member = launch(slot.place, options);
     live.add(member);
+    printing.add(member.printed);
+    void member.printed.then(() => printing.delete(member.printed));
     let readyAt: number | undefined;
     void member.started.then((outcome) => {
       if ('failed' in outcome) {
@@ -161,14 +173,26 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
       });
       await Promise.all([...live].map(({ ended }) => ended));
       cancel();
+      await new Promise<void>((resolve) => {
+        const giveUp = clock.after(LAST_LINES_MS, resolve);
+        void Promise.all(printing).then(() => resolve(giveUp()));
+      });
     },
   };
 }
 
 /** Starts this program again, in that role. */
-function launch(place: Place, { log, heard }: PlacesOptions): Member {
-  cluster.setupPrimary({ args: ['serve', '--role', place.role], execArgv: [...NODE_FLAGS, ...process.execArgv] });
+function launch(place: Place, { log, writeError, heard }: PlacesOptions): Member {
+  cluster.setupPrimary({
+    args: ['serve', '--role', place.role],
+    execArgv: [...NODE_FLAGS, ...process.execArgv],
+    // Streams that were inherited would block, for all who have them, from the end of the first process on.
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
   const worker = cluster.fork({ [PROCESS_NAME]: place.name });
+  worker.process.stdout?.setEncoding('utf8').on('data', wholeLines(log.pass));
+  worker.process.stderr?.setEncoding('utf8').on('data', writeError);
+  const printed = new Promise<void>((resolve) => worker.process.once('close', () => resolve()));
   const { name } = place;
   const pid = worker.process.pid ?? null;
   log.info('process_starting', { process: name, pid });
@@ -191,6 +215,7 @@ function launch(place: Place, { log, heard }: PlacesOptions): Member {
     place,
     started,
     ended,
+    printed,
     isConnected: () => worker.isConnected(),
     tell: (word) => tell(worker, word),
     signal: (signal) => void worker.process.kill(signal),

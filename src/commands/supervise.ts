@@ -52,7 +52,9 @@ async function runPlaces(world: World, list: readonly Place[], told: Told): Prom
   // Not the sandbox's clock: how long a process lives has nothing to do with it.
   const clock = systemClock();
   const numbers = collectNumbers(clock, () => places);
-  const places = openPlaces(list, { clock, log, heard: numbers.heard });
+  // What the others complain of is passed on; that nobody hears it is no reason to end.
+  process.stderr.on('error', () => undefined);
+  const places = openPlaces(list, { clock, log, writeError: around.writeError, heard: numbers.heard });
   try {
     const url = await Promise.race([allStarted(places), stopping.then(() => 'stopping' as const)]);
     if (url === 'stopping') return;

@@ -53,7 +53,7 @@ it('keeps what cannot be written until there is room, in order and whole, and co
   const output = openSync(file, 'a');
   // No file may grow beyond a block or two: what a full disk is to a process.
   const full = run(
-    `const output = openLogOutput({ pauseMs: 10, mostWaiting: 3_000 });
+    `const output = openLogOutput({ pauseMs: 10, mostWaiting: 3_100 });
     for (let n = 1; n <= ${LINES}; n += 1) output.write(line(n));
     setInterval(() => undefined, 1_000);`,
     output,
@@ -113,3 +113,54 @@ it.each(['output.close()', 'output.close().then(() => process.exit(0))', 'proces
     expect(await statusOf(stalled)).toBe(0);
   },
 );
+
+it('what waits takes little more memory than it has characters, as pino makes its lines', async () => {
+  const stalled = run(
+    `const { pino } = await import('pino');
+    const mostWaiting = 4 * 1024 * 1024;
+    const output = openLogOutput({ mostWaiting });
+    const taken = () => {
+      gc();
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external;
+    };
+    let written = 0;
+    const log = pino({ base: null }, { write: (line) => { written += line.length; output.write(line); } });
+    for (let n = 0; n < 200; n += 1) log.info({ request_id: 'req_' + n, status: 200 }, 'request');
+    const before = taken();
+    for (let n = 0; written < 2 * mostWaiting; n += 1) {
+      log.info({ request_id: 'req_' + n, route: '/api/v1/payments/submit', status: 200, ms: n / 7 }, 'request');
+    }
+    const grown = (taken() - before) / mostWaiting;
+    console.error(grown < 1.5 ? 'little' : 'too much: ' + grown);
+    process.exit(0);`,
+    'pipe',
+    'NODE_OPTIONS=--expose-gc',
+  );
+  const [said] = (await once(stalled.stderr ?? stalled, 'data')) as [Buffer];
+  expect(said.toString()).toBe('little\n');
+});
+
+it('says how many lines it could not write before it was closed', async () => {
+  const stalled = run(
+    `const output = openLogOutput();
+    for (let n = 1; n <= 20_000; n += 1) output.write(line(n));
+    await output.close();
+    process.exit(0);`,
+    'pipe',
+  );
+  const [said] = (await once(stalled.stderr ?? stalled, 'data')) as [Buffer];
+  expect(said.toString()).toMatch(/^mbongo: 1\d{4} lines of the log could not be written before the end\n$/);
+});
+
+it('says once that nobody reads it any more', async () => {
+  const unread = run(
+    `const output = openLogOutput();
+    setInterval(() => output.write(line(1)), 1);`,
+    'pipe',
+  );
+  await once(unread.stdout ?? unread, 'data');
+  unread.stdout?.destroy();
+  const [said] = (await once(unread.stderr ?? unread, 'data')) as [Buffer];
+  expect(said.toString()).toBe('mbongo: the log has no reader any more: its lines are lost\n');
+});

@@ -4,11 +4,16 @@
  * pino's own stream for this tries for ever, without letting the process end or answer, where a disk is full as it ends.
  * Invariant: nobody waits for the log. Lines stay in order and whole; what cannot be written waits, and where too much
  * waits further lines are lost and counted.
+ *
+ * What it cannot hold: whole lines where several processes write to one pipe (a supervisor writes for all of its own), an
+ * end where standard output blocks and its reader stands still (a terminal that has been halted), and the order of the
+ * last lines where `process.exit` comes while a full pipe is being written to.
  */
 import { write, writeSync } from 'node:fs';
 
 export interface LogOutput {
-  write(line: string): void;
+  /** One line or several, each with its end. */
+  write(lines: string): void;
   /** Resolves when what waits has been written, or cannot be; nothing is written any more then. */
   close(): Promise<void>;
 }
@@ -16,7 +21,7 @@ export interface LogOutput {
 export interface LogOutputOptions {
   /** The file that is written to; standard output when absent. */
   readonly fd?: number;
-  /** So many characters may wait; more are lost. */
+  /** So many bytes may wait; more are lost. */
   readonly mostWaiting?: number;
   /** How long after a failure it is tried again, in milliseconds. */
   readonly pauseMs?: number;
@@ -25,6 +30,11 @@ export interface LogOutputOptions {
 }
 
 const MOST_WAITING = 16 * 1024 * 1024;
+/**
+ * So much is written at once. What waits is made bytes in pieces of it: lines as pino makes them are strings of many parts,
+ * which take six bytes for each character (measured).
+ */
+const PIECE = 64 * 1024;
 const PAUSE_MS = 5_000;
 /** A reader that is slow has room again soon. */
 const FULL_PIPE_MS = 20;
@@ -38,8 +48,13 @@ export function openLogOutput({
   pauseMs = PAUSE_MS,
   complain = toStandardError,
 }: LogOutputOptions = {}): LogOutput {
-  let waiting: string[] = [];
-  let waitingLength = 0;
+  /** The newest lines, less than a piece, and how many characters they have. */
+  let lines: string[] = [];
+  let length = 0;
+  /** What came before them. */
+  let pieces: Buffer[] = [];
+  /** How many bytes wait, with those that are being written; a character of `lines` counts as one. */
+  let size = 0;
   let lost = 0;
   /** What is being written, or is to be tried again. */
   let left: Buffer | undefined;
@@ -50,15 +65,28 @@ export function openLogOutput({
   let isOver = false;
   let tellClosed = (): void => undefined;
 
-  /** What waits, as one piece; how much was lost comes behind what was there before. */
+  function add(more: string): void {
+    lines.push(more);
+    length += more.length;
+    size += more.length;
+    if (length >= PIECE) makePiece();
+  }
+
+  function makePiece(): void {
+    if (lines.length === 0) return;
+    const piece = Buffer.from(lines.join(''));
+    pieces.push(piece);
+    size += piece.length - length;
+    lines = [];
+    length = 0;
+  }
+
+  /** The oldest of what waits; how much was lost comes behind what was there before. */
   function take(): Buffer | undefined {
-    if (waiting.length === 0) return undefined;
-    const lines = waiting;
-    if (lost > 0) lines.push(lostLine(lost));
+    if (lost > 0) add(lostLine(lost));
     lost = 0;
-    waiting = [];
-    waitingLength = 0;
-    return Buffer.from(lines.join(''));
+    if (pieces.length === 0) makePiece();
+    return pieces.shift();
   }
 
   function pump(): void {
@@ -78,6 +106,7 @@ export function openLogOutput({
 
   function wrote(bytes: number): void {
     isFailing = false;
+    size -= bytes;
     left = left !== undefined && bytes < left.length ? left.subarray(bytes) : undefined;
     pump();
   }
@@ -85,7 +114,10 @@ export function openLogOutput({
   function failed(error: NodeJS.ErrnoException): void {
     const isFull = error.code === 'EAGAIN' || error.code === 'EBUSY';
     // Whoever read our output has gone for good, and that is no failure.
-    if (error.code === 'EPIPE') end();
+    if (error.code === 'EPIPE' && !isOver) {
+      complain('the log has no reader any more: its lines are lost');
+      end();
+    }
     if (!isFull && !isOver && !isFailing) {
       isFailing = true;
       complain(`the log cannot be written (${error.message}): it waits, and lines are lost where too many wait`);
@@ -104,17 +136,27 @@ export function openLogOutput({
 
   function end(): void {
     isOver = true;
-    waiting = [];
+    lines = [];
+    pieces = [];
     left = undefined;
     process.removeListener('exit', writeLast);
   }
 
+  /** Closed, and not everything was taken in time. */
+  function giveUp(): void {
+    makePiece();
+    const rest = [...(left === undefined ? [] : [left]), ...pieces].reduce((sum, piece) => sum + linesIn(piece), lost);
+    if (rest > 0) complain(`${rest} lines of the log could not be written before the end`);
+    end();
+  }
+
   /** What is under way is written by another thread; the rest is tried here, because nothing runs afterwards. */
   function writeLast(): void {
-    let rest = isWriting ? take() : join(left, take());
-    for (let tries = 0; rest !== undefined && rest.length > 0 && tries < LAST_TRIES; ) {
+    let rest = isWriting || left === undefined ? take() : left;
+    for (let tries = 0; rest !== undefined && tries < LAST_TRIES; ) {
       try {
         rest = rest.subarray(writeSync(fd, rest));
+        if (rest.length === 0) rest = take();
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
         tries += 1;
@@ -126,14 +168,13 @@ export function openLogOutput({
 
   let closing: Promise<void> | undefined;
   return {
-    write(line) {
+    write(more) {
       if (isOver) return;
-      if (waitingLength + line.length > mostWaiting) {
-        lost += 1;
+      if (size + more.length > mostWaiting) {
+        lost += linesIn(more);
         return;
       }
-      waiting.push(line);
-      waitingLength += line.length;
+      add(more);
       pump();
     },
     close() {
@@ -145,14 +186,19 @@ export function openLogOutput({
         };
         if (isOver || isFailing) tellClosed();
         else pump();
-      }).then(end);
+      }).then(() => {
+        if (!isOver) giveUp();
+      });
       return closing;
     },
   };
 }
 
-function join(first: Buffer | undefined, second: Buffer | undefined): Buffer | undefined {
-  return first === undefined || second === undefined ? (first ?? second) : Buffer.concat([first, second]);
+/** A line that has been written in part counts. */
+function linesIn(text: string | Buffer): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
 }
 
 function lostLine(lines: number): string {

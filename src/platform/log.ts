@@ -20,6 +20,8 @@ export interface LogOptions {
 
 /** A log that has to be closed, so that its last lines are not lost. */
 export interface OpenLog extends Log {
+  /** Writes whole lines of another process's log, as they are. */
+  pass(lines: string): void;
   close(): Promise<void>;
 }
 
@@ -29,10 +31,12 @@ export interface OpenLog extends Log {
  */
 export function createLog(options: LogOptions): OpenLog {
   if (options.destination !== undefined) {
-    return { ...logTo(options.destination, options), close: () => Promise.resolve() };
+    const { destination } = options;
+    const pass = (lines: string): void => destination.write(lines);
+    return { ...logTo(destination, options), pass, close: () => Promise.resolve() };
   }
   const output = openLogOutput();
-  return { ...logTo(output, options), close: output.close };
+  return { ...logTo(output, options), pass: output.write, close: output.close };
 }
 
 /** A log for tests: it keeps its lines, exactly as they would have been written. */

@@ -174,6 +174,33 @@ test('a place whose process cannot start with what there is now serves once that
   expect(await gateway.stop()).toEqual(CLEAN);
 });
 
+test('whoever reads the log stands still: a place is filled anew, all stop in time, and every line is whole', async () => {
+  gateway.read(false);
+  const close = { headers: { connection: 'close' } };
+  const asked = async (calls: number): Promise<void> => {
+    for (let count = 0; count < calls; count += 1) await fetch(`${url}/nothing`, close).then((answer) => answer.text());
+  };
+  // More than the pipe and whoever holds its other end take.
+  await Promise.all([asked(400), asked(400), asked(400), asked(400)]);
+  process.kill(pidOf('api-1'), 'SIGKILL');
+  const restarted = /^mbongo_process_restarts_total\{process="api-1"\} 1$/m;
+  const counted = /^mbongo_process_resident_memory_bytes\{process="api-1"\}/m;
+  for (let page = ''; !(restarted.test(page) && counted.test(page)); page = await metrics().catch(() => ''))
+    await pause(LOOK_EVERY_MS);
+  await asked(50);
+  gateway.signal('SIGTERM');
+  await until(() => !isAlive(gateway.pid));
+  gateway.read(true);
+  expect(await gateway.ended).toEqual(CLEAN);
+  const lines = gateway
+    .printed()
+    .split('\n')
+    .filter((line) => line.includes('"event"'));
+  expect(lines.length).toBeGreaterThan(100);
+  for (const line of lines.slice(0, -1)) expect(() => JSON.parse(line), line).not.toThrow();
+  expect(pids().filter(isAlive)).toEqual([]);
+});
+
 test('told to put in new processes before all of them serve, it does so once they do', async () => {
   await gateway.stop();
   gateway = await startGateway(world.gatewayEnv(Number(new URL(url).port)), { processes: 2, early: 'SIGUSR2' });

@@ -35,6 +35,8 @@ export interface Running {
   readonly ended: Promise<Ended>;
   /** What it has printed, on both streams. */
   printed(): string;
+  /** Reads no more of its standard output, or reads it again. */
+  read(reads: boolean): void;
   signal(name: NodeJS.Signals): void;
   /** Kills it at once, as a power cut would, and waits until it is gone. */
   kill(): Promise<void>;
@@ -139,6 +141,7 @@ async function start(args: string[], env: Environment, early?: NodeJS.Signals): 
     url,
     ended,
     printed: () => printed,
+    read: (reads) => void (reads ? child.stdout?.resume() : child.stdout?.pause()),
     signal: (name) => void child.kill(name),
     kill: async () => {
       child.kill('SIGKILL');
