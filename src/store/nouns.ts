@@ -169,8 +169,8 @@ export interface Nouns {
   readonly payoutBatch: PayoutBatchReads & {
     get(shard: number, id: string): Promise<PayoutBatch | undefined>;
     /**
-     * Batches whose next occurrence is due: every merchant's first, then every second. Those of suspended merchants wait; those
-     * of the merchants in `except` are left.
+     * Batches whose next occurrence is due: the first of every merchant and receipt mode, then every second. Those of suspended
+     * merchants wait; those in `except` are left, each a merchant_id, a blank, and a receipt_mode.
      */
     toRun(now: number, limit: number, except?: readonly string[]): Promise<DueBatch[]>;
     /** Cancelled ones that may still have open lines. */

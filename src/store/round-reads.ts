@@ -15,7 +15,9 @@ import { type ColumnType, columnList, columnsOf, listOf } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
 /** A batch whose next occurrence is due since `next_run_at`. */
-export type DueBatch = Pick<PayoutBatch, 'shard' | 'id' | 'merchant_id'> & { readonly next_run_at: number };
+export type DueBatch = Pick<PayoutBatch, 'shard' | 'id' | 'merchant_id' | 'receipt_mode'> & {
+  readonly next_run_at: number;
+};
 
 export interface Rounds {
   paymentsToExpire(now: number, limit: number): Promise<Payment[]>;
@@ -101,7 +103,7 @@ const PAYMENTS_TO_EXPIRE: Statement = {
 const IS_ALLOWED = `exists (
     select from merchant m where m.shard = t.shard and m.id = t.merchant_id and m.status = 'ALLOWED')`;
 
-/** Of one merchant so many are answered at a time, so that what becomes due meanwhile is soon looked for. */
+/** Of one turn so many are answered at a time, so that what becomes due meanwhile is soon looked for. */
 const DUE_OF_ONE_MERCHANT = 256;
 /** So many of a shard are put in turn, the longest due: more would take seconds to read. */
 const DUE_OF_ONE_SHARD = 4_096;
@@ -110,18 +112,19 @@ const DUE_BATCH_COLUMNS = columnList({
   shard: 'int2',
   id: 'text',
   merchant_id: 'text',
+  receipt_mode: 'text',
   next_run_at: 'timestamptz',
 } satisfies { [column in keyof DueBatch]: ColumnType });
 
-/** Merchants in turn: another's first batch comes before a merchant's second. */
+/** In turn: another's first batch comes before the second one of a merchant that goes the same way. */
 const PAYOUT_BATCHES_TO_RUN: Statement = {
   name: 'payout_batches_to_run',
-  text: `select d.shard, d.id, d.merchant_id, d.next_run_at
+  text: `select d.shard, d.id, d.merchant_id, d.receipt_mode, d.next_run_at
 from generate_series($3::int4, $3::int4 + ${SHARDS - 1}) as turn
-cross join lateral (select s.*, row_number() over (partition by s.merchant_id order by s.next_run_at, s.id) as place from (
-  select t.shard, t.id, t.merchant_id, t.next_run_at from payout_batch t
+cross join lateral (select s.*, row_number() over (partition by s.merchant_id, s.receipt_mode order by s.next_run_at, s.id) as place from (
+  select t.shard, t.id, t.merchant_id, t.receipt_mode, t.next_run_at from payout_batch t
   where t.shard = (turn % ${SHARDS})::smallint and t.next_run_at is not null and t.next_run_at <= $1::timestamptz
-    and not $4::jsonb ? t.merchant_id and ${IS_ALLOWED}
+    and not $4::jsonb ? (t.merchant_id || ' ' || t.receipt_mode) and ${IS_ALLOWED}
   order by t.next_run_at limit ${DUE_OF_ONE_SHARD}) s) d
 where d.place <= ${DUE_OF_ONE_MERCHANT}
 order by d.place, turn limit $2::int8`,

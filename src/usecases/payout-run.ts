@@ -40,7 +40,7 @@ export interface BeginningLimits {
 const MOST_AT_ONCE = 16;
 /** So many are looked up at a time. */
 const MOST_LOOKED_UP = 4_096;
-/** So many batches of a merchant that find their carriers busy are enough to leave its others to the next look. */
+/** So many batches of a turn that find their carriers busy are enough to leave its others to a later look. */
 const MOST_HELD = 16;
 /** How many lines are called off side by side. */
 const MOST_LINES = 256;
@@ -48,21 +48,27 @@ const MOST_LINES = 256;
 const MOST_ROUNDS = 200;
 
 /**
- * Runs what is due, merchants in turn, until a look finds nothing that can be run. Where nothing was because carriers are busy, the
- * next look is without those who wait for them: a look sees so many of a shard only. Returns how many occurrences there were. A
- * batch that cannot be run is told of in the log and holds up no other.
+ * Runs what is due, merchants in turn, until nothing can be run. A look sees so many of a shard only, so those whose carriers are busy
+ * are left out of the following ones; once these find nothing more, everybody is looked at again if anything has been run since.
+ * Returns how many occurrences there were. A batch that cannot be run is told of in the log and holds up no other.
  *
  * @throws what the first of those ended in, once the others have been run; at once where the database is away
  */
 export async function runDuePayouts(deps: PayoutBatchDeps, limits: BeginningLimits = {}): Promise<number> {
   const run: Run = { passed: new Set(), ran: 0, failure: undefined, isOver: false };
   let except: readonly string[] = [];
+  let hasRun = false;
   while (!isOver(run, limits)) {
     const before = run.ran;
     const look = await lookUp(deps, run, except);
     await Promise.all(Array.from({ length: MOST_AT_ONCE }, (_, at) => serve(deps, limits, run, look, at === 0)));
-    if (run.ran === before && look.held.size === 0) break;
-    except = run.ran > before ? [] : [...except, ...look.held.keys()];
+    hasRun ||= run.ran > before;
+    if (look.held.size > 0) except = [...except, ...look.held.keys()];
+    else if (run.ran === before) {
+      if (!hasRun || except.length === 0) break;
+      except = [];
+      hasRun = false;
+    }
   }
   if (run.failure !== undefined) throw run.failure.error;
   return run.ran;
@@ -82,7 +88,7 @@ interface Run {
 /** What was found due at one time. */
 interface Look {
   readonly turns: MerchantTurns<DueBatch>;
-  /** How many batches of a merchant have found their carriers busy. */
+  /** How many batches of a turn have found their carriers busy. */
   readonly held: Map<string, number>;
 }
 
@@ -90,12 +96,20 @@ function isOver(run: Run, { stopping }: BeginningLimits): boolean {
   return run.isOver || stopping?.aborted === true;
 }
 
-/** What is due of merchants other than these. */
+/**
+ * Whose turn a batch waits for: its merchant's, for phones and for wallets apart. Wallets are never busy, and what waits for a
+ * carrier must not keep them waiting.
+ */
+function turnOf({ merchant_id, receipt_mode }: DueBatch): string {
+  return `${merchant_id} ${receipt_mode}`;
+}
+
+/** What is due of turns other than these. */
 async function lookUp(deps: PayoutBatchDeps, { passed }: Run, except: readonly string[]): Promise<Look> {
   const turns = createMerchantTurns<DueBatch>();
   const due = await deps.store.payoutBatch.toRun(deps.clock.now(), MOST_LOOKED_UP, except);
   for (const batch of inOrder(deps, due)) {
-    if (!passed.has(batch.id)) turns.add(batch.merchant_id, batch);
+    if (!passed.has(batch.id)) turns.add(turnOf(batch), batch);
   }
   return { turns, held: new Map() };
 }
@@ -125,16 +139,17 @@ async function serve(
     const batch = look.turns.take();
     if (batch === undefined) return;
     const outcome = await tryOccurrence(deps, limits, run, batch);
-    if (outcome === 'more') look.turns.add(batch.merchant_id, batch);
+    if (outcome === 'more') look.turns.add(turnOf(batch), batch);
     else if (outcome === 'not due') run.passed.add(batch.id);
     else if (outcome === 'held') hold(look, batch);
   }
 }
 
-function hold(look: Look, { merchant_id }: DueBatch): void {
-  const ofMerchant = (look.held.get(merchant_id) ?? 0) + 1;
-  look.held.set(merchant_id, ofMerchant);
-  if (ofMerchant >= MOST_HELD) look.turns.drop(merchant_id);
+function hold(look: Look, batch: DueBatch): void {
+  const turn = turnOf(batch);
+  const held = (look.held.get(turn) ?? 0) + 1;
+  look.held.set(turn, held);
+  if (held >= MOST_HELD) look.turns.drop(turn);
 }
 
 async function tryOccurrence(

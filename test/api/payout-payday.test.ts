@@ -12,7 +12,7 @@ import type { World } from '../support/world.ts';
 import { numberEnding, rowsOf } from './flows.ts';
 import { batchNow, countsNow, expectSound } from './payout-batches.ts';
 import { DAY, type Desk, openDesk } from './payout-desk.ts';
-import { counting, gated, noting, partsAt, payday, waiting } from './payout-paydays.ts';
+import { copies, counting, gated, noting, partsAt, payday, waiting } from './payout-paydays.ts';
 
 const MANY = 200;
 
@@ -182,13 +182,54 @@ test('a backlog that waits for a carrier hides nobody of its shard, however long
   const [late] = await payday(desk, other, 1);
   if (one === undefined || late === undefined) throw new Error('no batch');
   // More than are read of a shard at a time.
-  const copy = `insert into payout_batch select (jsonb_populate_record(b, jsonb_build_object('id', b.id || n))).*
-    from payout_batch b, generate_series(1, 4096) n where b.id = $1`;
-  await rowsOf(world, copy, [one.id]);
+  await copies(world, one, 4_096);
   const hasRoomFor: Dispatcher['hasRoomFor'] = ({ merchant_id }) => merchant_id !== held.merchant.id;
   expect(await runDuePayouts(partsAt(world, late), { dispatcher: { offer: () => true, hasRoomFor } })).toBe(1);
   expect(await batchNow(world, late)).toMatchObject({ next_occurrence: 2 });
   await rowsOf(world, 'update payout_batch set next_run_at = null where merchant_id = $1', [held.merchant.id]);
+});
+
+test('nor does one that has room now and then', async () => {
+  const [held, other] = await neighbours();
+  const [one] = await payday(desk, held, 1);
+  await setMerchant(world.gateway.deps, other.merchant.id, { payout_hour: 9 });
+  const [late] = await payday(desk, other, 1);
+  if (one === undefined || late === undefined) throw new Error('no batch');
+  await copies(world, one, 4_200);
+  const parts = partsAt(world, late);
+  const stopping = new AbortController();
+  let asked = 0;
+  const hasRoomFor: Dispatcher['hasRoomFor'] = ({ merchant_id }) => {
+    asked += 1;
+    return merchant_id !== held.merchant.id || asked % 16 === 0;
+  };
+  const ran: string[] = [];
+  const store = noting(parts.store, (id) => {
+    ran.push(id);
+    if (id === late.id) stopping.abort();
+  });
+  await runDuePayouts(
+    { ...parts, store },
+    { stopping: stopping.signal, dispatcher: { offer: () => true, hasRoomFor } },
+  );
+  expect(ran).toContain(late.id);
+  expect(ran.length).toBeLessThan(16);
+  await rowsOf(world, 'update payout_batch set next_run_at = null where merchant_id = $1', [held.merchant.id]);
+});
+
+test('batches to wallets wait for none of their merchant’s that wait for a carrier', async () => {
+  const [own] = await neighbours();
+  const [phones] = await payday(desk, own, 1, { msisdns: ['+243810000101'] });
+  await setMerchant(world.gateway.deps, own.merchant.id, { payout_hour: 9 });
+  const [late] = await payday(desk, own, 1);
+  if (phones === undefined || late === undefined) throw new Error('no batch');
+  // More than are answered of one turn at a time.
+  await copies(world, phones, 300);
+  const hasRoomFor: Dispatcher['hasRoomFor'] = ({ beneficiaries }) =>
+    beneficiaries.every(({ connector }) => connector === null);
+  expect(await runDuePayouts(partsAt(world, late), { dispatcher: { offer: () => true, hasRoomFor } })).toBe(1);
+  expect(await batchNow(world, late)).toMatchObject({ next_occurrence: 2 });
+  await rowsOf(world, 'update payout_batch set next_run_at = null where merchant_id = $1', [own.merchant.id]);
 });
 
 test('whoever had to wait for a carrier goes on within the run of another', async () => {

@@ -74,3 +74,10 @@ export async function waiting(world: World, { merchant }: MerchantCreated): Prom
   const sql = 'select id from payout_batch where merchant_id = $1 and next_occurrence = 1 and next_run_at is not null';
   return (await rowsOf(world, sql, [merchant.id])).length;
 }
+
+/** Copies of a batch that has not been run, without lines: `many` of them, due with it. */
+export async function copies(world: World, batch: PayoutBatch, many: number): Promise<void> {
+  const copy = `insert into payout_batch select (jsonb_populate_record(b, jsonb_build_object('id', b.id || n))).*
+    from payout_batch b, generate_series(1, $2) n where b.id = $1`;
+  await rowsOf(world, copy, [batch.id, String(many)]);
+}
