@@ -6,12 +6,13 @@
  */
 
 import type { PaymentMethod } from '../domain/records.ts';
+import { shopAddress } from '../domain/return-address.ts';
 import type { CheckoutWord } from '../messages/checkout/words.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import { say } from '../messages/messages.ts';
 import type { MessageKey } from '../messages/sentences.ts';
 import { momentText, spanText } from './amounts.ts';
-import { money, noticeOf, pathOf, returnAddress, returnLink, type Shown, text } from './shown.ts';
+import { money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
 
 /** How long a receipt is shown before the browser goes back to the shop. */
 export const RETURN_AFTER_S = 12;
@@ -22,7 +23,7 @@ export function paidMain(shown: Shown, stays: boolean): Html {
   return html`<section class="card receipt"><span class="seal" aria-hidden="true">✓</span>
 <h1>${text(shown, 'paid_title')}</h1><p class="amount">${money(shown, payment.total_minor)}</p>
 <p>${text(shown, 'paid_text', { merchant: merchant.name })}</p>${lines(shown)}${returnLink(shown, 'main')}${
-    stays || returnAddress(payment) === undefined ? undefined : announceReturn(shown)
+    stays || shopAddress(payment) === undefined ? undefined : announceReturn(shown)
   }</section>`;
 }
 

@@ -4,8 +4,7 @@
  * Invariant: a field keeps its label in sight, its fault stands beside it, and a PIN or a code is never put back into it.
  */
 
-import type { Payment } from '../domain/records.ts';
-import { withQuery } from '../domain/return-address.ts';
+import { shopAddress } from '../domain/return-address.ts';
 import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import type { Language } from '../messages/messages.ts';
@@ -90,17 +89,9 @@ export function noticeOf(shown: Shown): Piece {
   return notice === undefined ? undefined : html`<div class="notice" role="status"><p>${notice}</p></div>`;
 }
 
-/** The address that the shop gave for that outcome, with what it needs to know of it. */
-export function returnAddress(payment: Payment): string | undefined {
-  const isPaid = payment.status === 'approved' || payment.status === 'refunded';
-  const given = isPaid ? payment.success_redirect_url : payment.fail_redirect_url;
-  if (given === null) return undefined;
-  return withQuery(given, { transaction_id: payment.id, status: payment.status });
-}
-
 /** A link back to the shop, where the shop gave an address. */
 export function returnLink(shown: Shown, look: 'main' | 'quiet'): Piece {
-  const address = returnAddress(shown.view.payment);
+  const address = shopAddress(shown.view.payment);
   if (address === undefined) return undefined;
   return html`<a class="${look === 'main' ? 'button' : 'quiet-link'}" href="${address}" rel="noreferrer">${text(shown, 'return_button')}</a>`;
 }

@@ -4,6 +4,7 @@
  * Invariant: every state has one page; only pages that wait for something ask for news.
  */
 
+import { shopAddress } from '../domain/return-address.ts';
 import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
 import { type Html, html } from '../messages/html.ts';
 import type { PageAnswer } from '../messages/page.ts';
@@ -16,7 +17,7 @@ import { chooseMain } from './choose.ts';
 import { codeMain } from './code.ts';
 import { documentAnswer, type Frame, type Headers } from './document.ts';
 import { endedMain, expiredMain, paidMain, RETURN_AFTER_S, refundedMain } from './result.ts';
-import { pathOf, returnAddress, type Shown, text } from './shown.ts';
+import { pathOf, type Shown, text } from './shown.ts';
 import { type PageState, stateOf, versionOf } from './state.ts';
 import { askedMain, phoneMain, proofSentMain } from './wait.ts';
 
@@ -69,7 +70,7 @@ export function showPage(deps: Deps, assets: Assets, shown: Shown, wish: Wish): 
     ...(LIVE.includes(state) ? { live: { state: pathOf(shown, 'state'), version: versionOf(view) } } : {}),
     ...(RELOADED.includes(state) ? { reloads: RELOAD_S } : {}),
   };
-  const address = state === 'paid' && !wish.stays ? returnAddress(view.payment) : undefined;
+  const address = state === 'paid' && !wish.stays ? shopAddress(view.payment) : undefined;
   const headers: Headers = address === undefined ? {} : { goes: { seconds: RETURN_AFTER_S, url: address } };
   return documentAnswer(assets, frame, headers);
 }

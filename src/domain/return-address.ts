@@ -5,6 +5,8 @@
  * what comes out fits into a header.
  */
 
+import type { Payment } from './records.ts';
+
 /**
  * Whether an address, its fragment too, holds only what a browser leaves where it is: no blanks, no control characters,
  * no backslashes. Letters of any script are fine: they are escaped when the address is written.
@@ -19,4 +21,18 @@ export function withQuery(address: string, more: { readonly [name: string]: stri
   const [place, fragment] = hash < 0 ? [address, ''] : [address.slice(0, hash), address.slice(hash)];
   const mark = !place.includes('?') ? '?' : /[?&]$/.test(place) ? '' : '&';
   return new URL(`${place}${mark}${new URLSearchParams(more)}${fragment}`).href;
+}
+
+/**
+ * Where a payment's shop wants its customer back: at its success address when the payment was paid, or `mayBePaid`, at the
+ * one for failures otherwise. `transaction_id` and `status` are added (contract §4). Undefined where the shop gave no such
+ * address.
+ *
+ * Shops take their success address for an order that is paid. So a payment that is open goes there only when money may have
+ * moved, because then the shop has to ask.
+ */
+export function shopAddress(payment: Payment, mayBePaid = false): string | undefined {
+  const isPaid = payment.status === 'approved' || payment.status === 'refunded';
+  const given = isPaid || mayBePaid ? payment.success_redirect_url : payment.fail_redirect_url;
+  return given === null ? undefined : withQuery(given, { transaction_id: payment.id, status: payment.status });
 }

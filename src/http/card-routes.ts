@@ -6,7 +6,7 @@
 
 import { isFinal } from '../domain/payment.ts';
 import type { Payment } from '../domain/records.ts';
-import { withQuery } from '../domain/return-address.ts';
+import { shopAddress } from '../domain/return-address.ts';
 import { wantsHtml } from '../messages/accept.ts';
 import { type CallbackEnd, type CardCallback, requireProof, takeCallback } from '../usecases/card-callback.ts';
 import { checkStatus, readCardStatus } from '../usecases/card-status.ts';
@@ -139,15 +139,12 @@ function answerTo(call: Pick<Call, 'reply'>, payment: Payment, location: string 
 }
 
 /**
- * Where the customer's browser goes on; undefined where the payment names no place. Shops take their success address for
- * an order that is paid: so a payment that is open goes there only when money may have moved, because then the shop has
- * to ask; and not at all where the hosted page can show how it goes on.
+ * Where the customer's browser goes on; undefined where the payment names no place. An open payment does not go to the
+ * shop where the hosted page can show how it goes on.
  */
 function returnAddress({ publicUrl }: Pick<Deps, 'publicUrl'>, end: CallbackEnd): string | undefined {
   const { payment, isPaying, hasPage } = end;
   const page = payment.checkout_id === null ? undefined : `${publicUrl}/checkout/${payment.checkout_id}`;
   if (hasPage && !isFinal(payment.status)) return page;
-  const isPaid = payment.status === 'approved' || payment.status === 'refunded';
-  const address = isPaid || isPaying ? payment.success_redirect_url : payment.fail_redirect_url;
-  return address === null ? page : withQuery(address, { transaction_id: payment.id, status: payment.status });
+  return shopAddress(payment, isPaying) ?? page;
 }
