@@ -5,8 +5,9 @@
  * before its secret has been verified.
  */
 
+import { requireMintingSecret, requireSecret } from '../domain/credential.ts';
 import { isId, shardOf } from '../domain/ids.ts';
-import type { CredentialStatus, Merchant } from '../domain/records.ts';
+import type { Merchant } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import { refuseConsumed } from '../domain/session.ts';
 import { sessionTokenParts } from '../domain/session-token.ts';
@@ -100,8 +101,7 @@ async function merchantCaller(
   if (!right || row === undefined || secret.startsWith(OTHER_WORLD[parts.mode])) throw refuseWrong(parts, call);
   requireKind('merchant', call);
   const now = parts.clock.now();
-  requireAccepted(row.status, row.retires_at, row.expires_at, now);
-  if (row.merchant_status !== 'ALLOWED') throw new Refusal(1004);
+  requireSecret(row, now);
   if (row.allowed_addresses !== null && !isAllowed(row.allowed_addresses, call.address())) {
     throw refuseField(1003, 'Authorization', 'ADDRESS_NOT_ALLOWED');
   }
@@ -119,8 +119,7 @@ async function sessionCaller(
   requireKind('session', call);
   const now = parts.clock.now();
   // Sessions travel to phones and browsers: the allow-list is for the credential itself.
-  requireAccepted(row.credential_status, row.credential_retires_at, row.credential_expires_at, now);
-  if (row.merchant_status !== 'ALLOWED') throw new Refusal(1004);
+  requireMintingSecret(row, now);
   if (row.expires_at <= now) throw refuseField(1005, 'Authorization', 'SESSION_EXPIRED');
   const merchant = await merchantOf(parts, row.shard, row.merchant_id, row.merchant_version);
   return { kind: 'session', merchant, session: row, fingerprint: undefined };
@@ -138,18 +137,6 @@ function isRight(parts: AuthenticationParts, secret: string, hash: string | unde
 
 function requireKind(kind: Circumstances['credential'], call: Circumstances): void {
   if (call.credential !== kind) throw refuseField(1003, 'Authorization', 'WRONG_CREDENTIAL_KIND');
-}
-
-/** Whether a secret still counts, for itself and for the sessions that it minted. */
-function requireAccepted(
-  status: CredentialStatus,
-  retiresAt: number | null,
-  expiresAt: number | null,
-  now: number,
-): void {
-  const retired = status === 'RETIRING' && retiresAt !== null && retiresAt <= now;
-  if (status === 'REVOKED' || retired) throw new Refusal(1001);
-  if (expiresAt !== null && expiresAt <= now) throw new Refusal(1005);
 }
 
 /**

@@ -5,13 +5,12 @@
  * ends it as it ends the session.
  */
 
+import { requireMintingSecret } from '../domain/credential.ts';
 import { feeColumns } from '../domain/fee.ts';
 import type { Checkout } from '../domain/page-records.ts';
 import type { Attempt, Merchant, OneTimeCode, Payment, PaymentMethod, Session } from '../domain/records.ts';
-import { Refusal } from '../domain/refusal.ts';
 import { isChoosable, isSubmitted, type SubmittedMethod } from '../domain/submission.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
-import type { SessionCallerRow } from '../store/nouns.ts';
 import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { offeredTo } from './method-reach.ts';
@@ -53,7 +52,7 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
   ]);
   if (session === undefined || payment === undefined) throw new Error('a hosted page without its payment');
   const now = deps.clock.now();
-  requireAccepted(session, now);
+  requireMintingSecret(session, now);
   const merchant = await deps.store.merchant.at(shard, session.merchant_id, session.merchant_version);
   if (merchant === undefined) throw new Error('a session without its merchant');
   const choosing = payment.status === 'pending' && session.status === 'ACTIVE' && session.expires_at > now;
@@ -67,15 +66,6 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
   const caller: SessionCaller = { kind: 'session', merchant, session, fingerprint: undefined };
   const carriers = choosing ? deps.connectors.carriersFor(payment.currency) : [];
   return { checkout, caller, merchant, session, payment, offers, code, attempt, accounts, carriers, now, isOpen };
-}
-
-/** As authentication refuses a session whose merchant or credential no longer counts. */
-function requireAccepted(row: SessionCallerRow, now: number): void {
-  const { credential_status: status, credential_retires_at: retires, credential_expires_at: expires } = row;
-  const retired = status === 'RETIRING' && retires !== null && retires <= now;
-  if (status === 'REVOKED' || retired) throw new Refusal(1001);
-  if (expires !== null && expires <= now) throw new Refusal(1005);
-  if (row.merchant_status !== 'ALLOWED') throw new Refusal(1004);
 }
 
 /**

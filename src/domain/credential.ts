@@ -1,0 +1,39 @@
+/**
+ * Whether a merchant's secret counts (specification, Authentication rule 3 and States, Session).
+ *
+ * Invariant: what ends a secret ends the sessions that it minted, and the pages that act for them, in the same way.
+ */
+
+import type { Credential, Merchant, MerchantStatus } from './records.ts';
+import { Refusal } from './refusal.ts';
+
+/** What decides whether a secret counts. */
+export interface SecretStanding extends Pick<Credential, 'status' | 'retires_at' | 'expires_at'> {
+  readonly merchant_status: MerchantStatus;
+}
+
+/** What a session's row says of the secret that minted it. */
+export interface MintedBy {
+  readonly credential_status: Credential['status'];
+  readonly credential_retires_at: Credential['retires_at'];
+  readonly credential_expires_at: Credential['expires_at'];
+  readonly merchant_status: Merchant['status'];
+}
+
+/**
+ * Refuses what asks with a secret that does not count. Until `retires_at` a RETIRING one does.
+ *
+ * @throws Refusal 1001 when it is revoked or retired, 1005 when it has expired, 1004 when the merchant is not ALLOWED.
+ */
+export function requireSecret(secret: SecretStanding, now: number): void {
+  const retired = secret.status === 'RETIRING' && secret.retires_at !== null && secret.retires_at <= now;
+  if (secret.status === 'REVOKED' || retired) throw new Refusal(1001);
+  if (secret.expires_at !== null && secret.expires_at <= now) throw new Refusal(1005);
+  if (secret.merchant_status !== 'ALLOWED') throw new Refusal(1004);
+}
+
+/** As `requireSecret`, for the secret that minted a session. */
+export function requireMintingSecret(session: MintedBy, now: number): void {
+  const { credential_status: status, credential_retires_at: retires_at, credential_expires_at: expires_at } = session;
+  requireSecret({ status, retires_at, expires_at, merchant_status: session.merchant_status }, now);
+}
