@@ -21,11 +21,11 @@ export type PageState =
   | 'ended'
   | 'expired';
 
-export function stateOf({ payment, attempt, session, now }: PageView): PageState {
+export function stateOf({ payment, attempt, isOpen, now }: PageView): PageState {
   switch (payment.status) {
     case 'pending':
       if (payment.attempt_id !== null) return 'asked';
-      return session.status === 'ACTIVE' && session.expires_at > now ? 'choose' : 'expired';
+      return isOpen ? 'choose' : 'expired';
     case 'processing':
       if (payment.method === 'bank_transfer') return 'proof_sent';
       if (attempt?.status === 'challenged') return 'challenge';

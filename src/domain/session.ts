@@ -49,10 +49,19 @@ export function refuseConsumed(): Refusal {
   return refuseField(1001, 'Authorization', 'SESSION_CONSUMED');
 }
 
-/** Refuses what starts something new on a session that is consumed or over. */
+/** Whether something new can be started on a session: it has not paid, and its time is not over (contract §3). */
+export function isSessionOpen({ status, expires_at }: Pick<Session, 'status' | 'expires_at'>, now: number): boolean {
+  return status === 'ACTIVE' && expires_at > now;
+}
+
+/**
+ * Refuses what starts something new on a session that is not open.
+ *
+ * @throws Refusal 1001 when it has already paid, 1005 when its time is over.
+ */
 export function requireOpen(session: Session, now: number): void {
-  if (session.status === 'CONSUMED') throw refuseConsumed();
-  if (session.expires_at <= now) throw refuseField(1005, 'Authorization', 'SESSION_EXPIRED');
+  if (isSessionOpen(session, now)) return;
+  throw session.status === 'CONSUMED' ? refuseConsumed() : refuseField(1005, 'Authorization', 'SESSION_EXPIRED');
 }
 
 /**

@@ -11,7 +11,7 @@ import type { Update } from '../domain/change.ts';
 import { bookLate, type LateTarget, lateMoneyOf, whyNotKept } from '../domain/late-money.ts';
 import { guardPayment, isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
-import { updateSession } from '../domain/session.ts';
+import { isSessionOpen, updateSession } from '../domain/session.ts';
 import { findPayment } from './archive-find.ts';
 import { requireAttempt } from './attempt-decide.ts';
 import { type Deps, newId } from './deps.ts';
@@ -104,9 +104,8 @@ async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, 
   if (why === 'paid') throw new OperatorError(`${id} is ${status}, and so was paid without this: ${instead}`);
   // A card that was refused leaves it to another payment. Read before the payments: a session that is over gets no more.
   const session = await store.session.caller(shard, session_id);
-  const over = (session?.expires_at ?? 0) + CLOCKS_DIFFER_MS;
-  if (session?.status === 'ACTIVE' && over > clock.now()) {
-    const until = new Date(over).toISOString();
+  if (session !== undefined && isSessionOpen(session, clock.now() - CLOCKS_DIFFER_MS)) {
+    const until = new Date(session.expires_at + CLOCKS_DIFFER_MS).toISOString();
     throw new OperatorError(`${id} has ended, and its session is open until ${until}: wait until then, or ${instead}`);
   }
   const live = await store.payment.ofSession(shard, session_id);

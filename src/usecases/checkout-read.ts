@@ -9,6 +9,7 @@ import { requireMintingSecret } from '../domain/credential.ts';
 import { feeColumns } from '../domain/fee.ts';
 import type { Checkout } from '../domain/page-records.ts';
 import type { Attempt, Merchant, OneTimeCode, Payment, PaymentMethod, Session } from '../domain/records.ts';
+import { isSessionOpen } from '../domain/session.ts';
 import { isChoosable, isSubmitted, type SubmittedMethod } from '../domain/submission.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import type { SessionCaller } from './callers.ts';
@@ -39,7 +40,7 @@ export interface PageView {
   /** The carriers that take the currency. */
   readonly carriers: ReturnType<Deps['connectors']['carriersFor']>;
   readonly now: number;
-  /** Whether a payment can still be started on the session. */
+  /** Whether a payment can still be started on the session (see `isSessionOpen`). */
   readonly isOpen: boolean;
 }
 
@@ -55,14 +56,14 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
   requireMintingSecret(session, now);
   const merchant = await deps.store.merchant.at(shard, session.merchant_id, session.merchant_version);
   if (merchant === undefined) throw new Error('a session without its merchant');
-  const choosing = payment.status === 'pending' && session.status === 'ACTIVE' && session.expires_at > now;
+  const isOpen = isSessionOpen(session, now);
+  const choosing = payment.status === 'pending' && isOpen;
   const [offers, code, attempt, accounts] = await Promise.all([
     choosing ? offersOf(deps, merchant, payment, now) : [],
     payment.status === 'pending_otp_verification' ? deps.store.code.get(shard, payment.id) : undefined,
     payment.attempt_id === null ? undefined : deps.store.attempt.get(shard, payment.attempt_id),
     accountsOf(deps, payment, choosing),
   ]);
-  const isOpen = session.status === 'ACTIVE' && session.expires_at > now;
   const caller: SessionCaller = { kind: 'session', merchant, session, fingerprint: undefined };
   const carriers = choosing ? deps.connectors.carriersFor(payment.currency) : [];
   return { checkout, caller, merchant, session, payment, offers, code, attempt, accounts, carriers, now, isOpen };
