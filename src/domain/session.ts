@@ -65,8 +65,8 @@ export function requireOpen(session: Session, now: number): void {
 }
 
 /**
- * A guarded write of session columns. What a session's steps write is named by all of them, changed or not, so that those of
- * a batch are one statement.
+ * A guarded write of session columns. It always names the columns that a session's steps change, changed or not, so that
+ * the updates of a batch's sessions are one statement.
  */
 export function updateSession(session: Session, columns: Extract<Update, { table: 'session' }>['row']): Update {
   const { shard, id, version, payments, submitting_payment_id, status } = session;

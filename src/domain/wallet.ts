@@ -88,8 +88,9 @@ export function afterWrongPin(
 }
 
 /**
- * Of several counts of the same tries, of which some may lack the last ones: one that is locked, else the one that was written last,
- * which lacks none.
+ * The count that decides for a number that has several: one under each master key. While a new key is rolled out, a process
+ * that lacks one of two keys counts only under the other, so that a count may miss the last tries. A locked one decides, of
+ * two the one that stays locked longer; where none is locked, the one that was written last, which has missed none.
  */
 export function decidingCount<C extends PinCount>(counts: readonly (C | undefined)[], now: number): C | undefined {
   let deciding: C | undefined;

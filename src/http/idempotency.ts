@@ -165,8 +165,9 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
     },
     begun: () => begun,
     begin: () => write(BEGUN, () => ''),
-    // Outlived at once, whoever's clock is looked at; and under its version, which a removal would not ask for. A process that
-    // lacks one of two master keys frees what it finds: where both are known, another body stays refused for a day.
+    // Written as a beginning of two days ago, which no process's clock still counts. Removing the row would not guard its
+    // version. A process that knows only one of two master keys forgets the row under that one: a process that knows both
+    // still finds the other, and refuses another body for the rest of its 24 hours.
     forget: () => write(BEGUN, () => '', clock.now() - 2 * MEMORY_MS),
     remember({ status, body }) {
       used = true;

@@ -34,7 +34,10 @@ export interface Group {
 const ROOTS = '$2::text[]';
 const CUTOFF = '$3::timestamptz';
 
-/** What attempts are for that somebody is still going to ask about: every open one is, and closed ones for a day. */
+/**
+ * SQL: the ids of the orders (payments, payout lines, refunds) with an attempt that its upstream will be asked about again:
+ * an open one, or one that was closed without money within the last day (see `nextAfterthoughtAt`).
+ */
 const ASKED_ABOUT = 'array(select a.payment_id from attempt a where a.shard = $1 and a.next_inquiry_at is not null)';
 
 /**

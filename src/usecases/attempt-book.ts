@@ -31,7 +31,10 @@ export interface LateRows {
   readonly held: readonly Update[];
 }
 
-/** When a session begins and whether it is over, the gateways judge by their own clocks. */
+/**
+ * How far the clocks of two gateways may be apart. Each judges by its own when a session begins and ends: here one counts as
+ * begun so much earlier, and as open so much longer.
+ */
 const CLOCKS_DIFFER_MS = 5 * 60_000;
 
 /** Whoever loses against another word finds the money booked the next time round. */

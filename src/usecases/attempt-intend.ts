@@ -107,8 +107,8 @@ function opened(
 }
 
 /**
- * Our own commit had happened. It counts from when it was written, so that whoever looked for it too long asks for nothing;
- * where somebody has gone on with it, the outcome is theirs.
+ * The attempt that this call has written, by a commit whose answer was lost. Its age still counts from when it was written:
+ * when finding it has taken too long, the upstream is not asked. Where somebody has gone on with it, the outcome is theirs.
  */
 function wonBefore(attempt: Attempt, payment: Payment, session: Session): Intended {
   if (attempt.status !== 'intended') throw new SubmitUnderWay(payment.id);

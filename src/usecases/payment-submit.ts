@@ -104,8 +104,9 @@ async function submitFound(
 }
 
 /**
- * A payment that this process wrote, on a session that nobody has used since: it waits for its carrier to be asked. Asking
- * guards its version, so that one which has moved elsewhere is read anew; other payments are.
+ * The payment as this process last wrote it, which saves a read; undefined where it has to be read. It may be older than
+ * the database's. So it is taken only for mobile money that is still to be submitted: the change that opens the attempt
+ * guards session and payment by their versions, and reads both anew when either has moved.
  */
 function untouched(deps: Deps, { session }: SessionCaller, id: string): Payment | undefined {
   const payment = deps.store.payment.recent(session.shard, id);

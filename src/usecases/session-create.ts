@@ -66,7 +66,12 @@ export function createSession(
   );
 }
 
-/** The amount to bind. @throws Refusal for a caller that has not asked `sessionFaults` before. */
+/**
+ * The amount to bind, and its currency.
+ *
+ * @throws Refusal 1101, 1102, 1109 or 1110 with all of `sessionFaults`. The route asks these itself, together with those of
+ * the body's form; here they are for other callers.
+ */
 function requireBinding(deps: Deps, caller: MerchantCaller, command: SessionCreateCommand) {
   const details = sessionFaults(deps, caller, command);
   const [first] = details;
