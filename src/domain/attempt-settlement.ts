@@ -105,6 +105,7 @@ export function attemptColumns(
   };
 }
 
+/** A guarded write of attempt columns. */
 export function updateAttempt(attempt: Attempt, row: Partial<Attempt>): Update {
   return { table: 'attempt', shard: attempt.shard, id: attempt.id, version: attempt.version, row };
 }

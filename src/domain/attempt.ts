@@ -92,6 +92,7 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
   },
 };
 
+/** Whether it is not known yet how an attempt ends. */
 export function isOpen(status: AttemptStatus): boolean {
   return !ATTEMPT.final.includes(status);
 }

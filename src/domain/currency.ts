@@ -27,6 +27,7 @@ export type Currency = keyof typeof EXPONENTS;
 
 export const CURRENCIES = Object.keys(EXPONENTS) as Currency[];
 
+/** Whether a text is the lower-case code of a currency that the gateway serves (contract §1). */
 export function isCurrency(text: unknown): text is Currency {
   return typeof text === 'string' && Object.hasOwn(EXPONENTS, text);
 }

@@ -105,6 +105,7 @@ export const PAYMENT: Machine<PaymentStatus, PaymentFact> = {
   },
 };
 
+/** Whether a payment has ended (contract §4). An approved one may still become refunded. */
 export function isFinal(status: PaymentStatus): boolean {
   return PAYMENT.final.includes(status);
 }

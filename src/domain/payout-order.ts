@@ -68,6 +68,7 @@ export interface PayoutTotals {
   readonly fee_minor: bigint;
 }
 
+/** Amounts and fees, added up apart, in minor units. */
 export function totalsOf(beneficiaries: readonly Pick<Beneficiary, 'amount_minor' | 'fee_minor'>[]): PayoutTotals {
   let amount_minor = 0n;
   let fee_minor = 0n;

@@ -66,6 +66,7 @@ export function nextStartAt(tries: number, now: number): number {
   return now + (START_PAUSES_MS[tries - 1] ?? START_PAUSE_MOST_MS);
 }
 
+/** Whether a line has ended, completed or failed. */
 export function isPaidOut(status: PayoutStatus): boolean {
   return PAYOUT.final.includes(status);
 }

@@ -37,6 +37,7 @@ const NUMBER_SIGN = 0x23;
 const PERCENT = 0x25;
 const LESS_THAN = 0x3c;
 
+/** Whether bytes are one whole PDF that names nothing active. */
 export function isSafePdf(bytes: Uint8Array): boolean {
   if (!HEAD.test(textOf(bytes, 0, 8))) return false;
   const tail = textOf(bytes, Math.max(0, bytes.length - TAIL_BYTES), bytes.length);

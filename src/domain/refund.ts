@@ -57,6 +57,7 @@ export const REFUND: Machine<RefundStatus, RefundFact> = {
   },
 };
 
+/** Whether a refund has ended, completed or failed. */
 export function isRefundOver(status: RefundStatus): boolean {
   return REFUND.final.includes(status);
 }

@@ -60,6 +60,7 @@ export function requireMine(payment: Payment | undefined, session: Session): Pay
   return payment;
 }
 
+/** Whether there is such a payment, and it is this session's. */
 export function isMine(payment: Payment | undefined, session: Session): payment is Payment {
   return payment !== undefined && payment.merchant_id === session.merchant_id && payment.session_id === session.id;
 }
@@ -90,6 +91,7 @@ export function chooseMethod(
 /** The methods that a submit pays by: native pay has paid at collect. */
 export type SubmittedMethod = Exclude<PaymentMethod, 'google_pay' | 'apple_pay'>;
 
+/** Whether a method pays at submit. */
 export function isSubmitted(method: PaymentMethod): method is SubmittedMethod {
   return method !== 'google_pay' && method !== 'apple_pay';
 }
@@ -99,6 +101,9 @@ export function isSubmitted(method: PaymentMethod): method is SubmittedMethod {
  *
  * The session may have been read before the payment. A payment that has left `pending` has consumed its session, or holds
  * it: the newer of the two rows is believed. Two ends leave the session alone: time, and a card that did not pay at once.
+ *
+ * @throws Refusal 1001 or 1005 when the session is not open, 1205 when the payment has ended; SubmitUnderWay while another
+ * submit holds the session.
  */
 export function requireSubmittable(session: Session, payment: Payment, now: number): void {
   requireOpen(session, now);

@@ -15,6 +15,7 @@ export const TRAFFIC_LIMITS = {
 
 export type TrafficLimit = keyof typeof TRAFFIC_LIMITS;
 
+/** Whether a text names a limit that a merchant can have a number of its own for. */
 export function isTrafficLimit(name: string): name is TrafficLimit {
   return Object.hasOwn(TRAFFIC_LIMITS, name);
 }

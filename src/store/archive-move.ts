@@ -58,6 +58,7 @@ export async function connectArchiver(url: string): Promise<pg.Client> {
   return client;
 }
 
+/** Connects to the database of that URL. The connection is the caller's to close. */
 export async function openArchiver(url: string): Promise<Archiver> {
   const client = await connectArchiver(url);
   return {

@@ -58,6 +58,7 @@ ${joinIn('archive', table, 't', `t.shard = k.shard and t.${key} = k.key`)} order
   };
 }
 
+/** Reads of the archive's tables, with the same columns as those of the live ones. */
 export function openArchiveReads(readers: Readers): ArchiveReads {
   // The tables' columns are the records' fields.
   const rowsBy = <Record>(table: ArchivedTable, key: string, order: string) => {

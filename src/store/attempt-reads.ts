@@ -38,6 +38,7 @@ export interface AttemptReads {
   approved(since: ApprovedSince): Promise<Attempt[]>;
 }
 
+/** Reads of attempts by their connectors and times, live and archived. */
 export function openAttemptReads(readers: Readers): AttemptReads {
   const ask = async (statement: Statement, values: readonly string[]) =>
     (await readers.query(statement, COLUMNS, values)) as unknown as Attempt[];

@@ -29,6 +29,7 @@ export interface MerchantEventFilter {
   readonly limit: number;
 }
 
+/** A page of a merchant's events from one place, the live tables or the archive. */
 export function pageOfEvents(
   readers: Readers,
   filter: MerchantEventFilter,

@@ -57,6 +57,7 @@ export interface LedgerReads {
   ): Promise<ReadonlyMap<string, bigint>>;
 }
 
+/** Reads of the ledger; the archive is read too where what is asked for may be that old. */
 export function openLedgerReads(readers: Readers): LedgerReads {
   return {
     async lines({ shard, accounts, from, until, after, limit, now }) {

@@ -93,6 +93,7 @@ interface Connected {
   replanAt: number;
 }
 
+/** Makes a line. It connects when it is first used, and again after a connection was lost. */
 export function openLine(options: LineOptions): Line {
   const limitMs = options.limitMs ?? (options.patient === true ? PATIENT_LIMIT_MS : RUN_LIMIT_MS);
   let connected: Connected | undefined;

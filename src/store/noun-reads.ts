@@ -29,6 +29,7 @@ function recordsOf<Record>(rows: readonly Row[]): Record[] {
 /** Merchants that `merchant.at` remembers. */
 const MOST_REMEMBERED = 10_000;
 
+/** Reads by noun. Those named `recent` answer from what this process has written lately, without the database. */
 export function openNouns(readers: Readers, recent: Recent): Nouns {
   const byId = <T extends TableName>(table: T) => one<Tables[T]>(readers.keyed(keyedShape(table, 'id', 'id')));
   const byColumn = <T extends TableName>(table: T, key: string, order: string) =>

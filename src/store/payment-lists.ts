@@ -27,6 +27,7 @@ export interface PaymentFilter {
   readonly limit: number;
 }
 
+/** A page of a merchant's payments, newest first, from one place: the live tables or the archive. */
 export function listPayments(
   readers: Readers,
   filter: PaymentFilter,

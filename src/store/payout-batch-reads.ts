@@ -41,6 +41,7 @@ export interface PayoutBatchReads {
   waitingLines(shard: number, batchId: string, limit: number): Promise<PayoutLine[]>;
 }
 
+/** Reads of live batches and their lines. */
 export function openPayoutBatches(readers: Readers): PayoutBatchReads {
   const lines = async (statement: Statement, values: string[]) =>
     (await readers.query(statement, columnsOf('payout_line'), values)) as unknown as PayoutLine[];

@@ -28,6 +28,7 @@ export interface PayoutLists {
   retryable(shard: number, batchId: string): Promise<PayoutLine[]>;
 }
 
+/** Reads of a merchant's live batches, and of lines to be paid again. */
 export function openPayoutLists(readers: Readers): PayoutLists {
   return {
     batches: async (filter) => {

@@ -18,6 +18,7 @@ export interface Recent {
   attempt(shard: number, id: string): Attempt | undefined;
 }
 
+/** Makes an empty memory. It holds 2 000 payments and 2 000 attempts, and forgets the oldest beyond that. */
 export function openRecent(): Recent {
   const payments = new Map<string, Payment>();
   const attempts = new Map<string, Attempt>();

@@ -56,6 +56,10 @@ export function createdWithin(from: number | undefined, until: number | undefine
   ];
 }
 
+/**
+ * Reads a page. Where not every row fits it looks at a bounded number, so that a page may hold fewer rows than its limit, or
+ * none, and still have a next one.
+ */
 export async function scanPage<T extends ArchivedTable>(
   readers: Readers,
   question: PageQuestion<T>,

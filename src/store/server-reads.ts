@@ -25,6 +25,7 @@ const SERVER: Statement = {
   (select string_agg(name, ' ' order by name) from schema_migration)`,
 };
 
+/** Version and size of the database, and its migrations. */
 export async function readServer(readers: Readers): Promise<Server> {
   const columns = columnList({ version: 'int4', size: 'text', migrations: 'text' });
   const [row] = await readers.query(SERVER, columns, []);
@@ -61,6 +62,7 @@ group by origin order by count(*) desc, origin limit ${MOST_RECEIVERS}`,
 
 const FAILING_COLUMNS = columnList({ origin: 'text', count: 'int4', last_error: 'text' });
 
+/** Receivers that do not take their webhooks, those with the most waiting events first: twenty at most. */
 export async function readFailingReceivers(readers: Readers): Promise<FailingReceiver[]> {
   const rows = await readers.query(FAILING_RECEIVERS, FAILING_COLUMNS, []);
   return rows.map(({ origin, count, last_error }) => {

@@ -36,6 +36,7 @@ const GUARD: readonly Column[] = [
 /** The fields of a guard; an update's own columns follow in the same row. */
 const UPDATE_KEY_FIELDS = layoutOf(GUARD, new Set(GUARD.map(({ name }) => name))).fields;
 
+/** Deletes rows by shard and id. It cannot lose: a row that is gone already is ignored. */
 export function removeShape(table: TableName): Shape {
   const text = `with v as materialized (select * from ${rows(rowTypeOf(table))})
 delete from ${table} t using v where t.shard = v.shard and t.id = v.id`;
@@ -67,6 +68,7 @@ ${loserTest(table)}`;
   };
 }
 
+/** Inserts rows that may exist already: those that do, lose. */
 export function claimShape(table: TableName): Shape {
   const { names, layout } = wholeRow(table);
   const text = `with v as materialized (select * from ${rows(rowTypeOf(table))}),
@@ -75,6 +77,7 @@ ${loserTest(table)}`;
   return { statement: { name: `claim_${table}`, text }, write: rowWriter(layout), order: `3 ${table}` };
 }
 
+/** Inserts rows that must not exist: one that does is an error. */
 export function insertShape(table: TableName): Shape {
   const { names, layout } = wholeRow(table);
   const text = `insert into ${table} (${names}) select ${names} from ${rows(rowTypeOf(table))}`;

@@ -33,6 +33,7 @@ export interface ReadStats {
 const CHANGES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 4];
 
+/** Counts of a committer that has done nothing yet. */
 export function newCommitStats(): CommitStats {
   return {
     batchChanges: newTally(CHANGES),
@@ -44,6 +45,7 @@ export function newCommitStats(): CommitStats {
   };
 }
 
+/** Counts a value, in the unit of the bounds, at the first bound that it does not exceed. */
 export function tally(to: Tally, value: number): void {
   let at = 0;
   while (at < to.bounds.length && value > (to.bounds[at] ?? 0)) at += 1;

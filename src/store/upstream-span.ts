@@ -74,6 +74,7 @@ from paid full join booked using (currency) order by currency`,
 const COUNT_COLUMNS = columnList({ attempts: 'int8', first: 'timestamptz', last: 'timestamptz' });
 const TOTALS_COLUMNS = columnList({ currency: 'text', approved: 'int8', moved: 'int8', ledger: 'int8' });
 
+/** Reads over a connection of its own, which it closes: this may take longer than reads of requests do. */
 export async function readUpstreamSpan(options: LineOptions, question: UpstreamQuestion): Promise<UpstreamSpan> {
   const { connector, made, settled } = question;
   const line = openLine(options);

@@ -20,6 +20,7 @@ const ALARMS = {
 
 const PURPOSES = { payment: true, payout: true, refund: true } satisfies Record<AttemptPurpose, true>;
 
+/** Counts alarms as `mbongo_attempt_alarms_total`, by what each is and what its attempt is for. */
 export function alarmMetrics(metrics: Metrics): AlarmWatch {
   const alarms = metrics.counter(
     'mbongo_attempt_alarms_total',

@@ -35,10 +35,12 @@ interface Get<R> {
   get(shard: number, id: string): Promise<R | undefined>;
 }
 
+/** The payment of a transaction_id, live or archived; whose it is, the caller checks. */
 export function findPayment(deps: FindDeps, shard: number, id: string): Promise<Payment | undefined> {
   return find(deps, { live: deps.store.payment, archive: deps.store.archive.payment }, shard, id);
 }
 
+/** The attempt of that id, live or archived. */
 export function findAttempt(deps: FindDeps, shard: number, id: string): Promise<Attempt | undefined> {
   return find(deps, { live: deps.store.attempt, archive: deps.store.archive.attempt }, shard, id);
 }
@@ -54,18 +56,22 @@ export async function findNewestPayment(
   return live ?? store.archive.payment.newest(shard, merchantId, reference);
 }
 
+/** The refund of that id, live or archived; whose it is, the caller checks. */
 export function findRefund(deps: FindDeps, shard: number, id: string): Promise<Refund | undefined> {
   return find(deps, { live: deps.store.refund, archive: deps.store.archive.refund }, shard, id);
 }
 
+/** The webhook event of that id, live or archived; whose it is, the caller checks. */
 export function findEvent(deps: FindDeps, shard: number, id: string): Promise<WebhookEvent | undefined> {
   return find(deps, { live: deps.store.event, archive: deps.store.archive.event }, shard, id);
 }
 
+/** The payout line of a transaction_id, live or archived; whose it is, the caller checks. */
 export function findPayoutLine(deps: FindDeps, shard: number, id: string): Promise<PayoutLine | undefined> {
   return find(deps, { live: deps.store.payoutLine, archive: deps.store.archive.payoutLine }, shard, id);
 }
 
+/** The batch of a batch_id, live or archived; whose it is, the caller checks. */
 export function findPayoutBatch(deps: FindDeps, shard: number, id: string): Promise<PayoutBatch | undefined> {
   return find(deps, { live: deps.store.payoutBatch, archive: deps.store.archive.payoutBatch }, shard, id);
 }

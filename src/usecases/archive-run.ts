@@ -85,6 +85,7 @@ function addTo(rows: Map<ArchivedTable, number>, moved: Moved): void {
   for (const [table, count] of moved) rows.set(table, (rows.get(table) ?? 0) + count);
 }
 
+/** The months that the archive holds, with what is in each. */
 export function listArchive({ store }: Pick<ArchiveDeps, 'store'>): Promise<readonly Month[]> {
   return store.archive.months();
 }

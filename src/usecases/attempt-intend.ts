@@ -118,6 +118,7 @@ function wonBefore(attempt: Attempt, payment: Payment, session: Session): Intend
 /** What an attempt moves money for. */
 export type AttemptOrder = Pick<Attempt, 'shard' | 'merchant_id' | 'purpose' | 'payment_id' | 'currency'>;
 
+/** What an attempt at a payment moves money for: that payment. */
 export function orderOf({ shard, merchant_id, id, currency }: Payment): AttemptOrder {
   return { shard, merchant_id, purpose: 'payment', payment_id: id, currency };
 }

@@ -56,6 +56,7 @@ export async function readOrder(deps: Needs, attempt: Attempt): Promise<Outgoing
   return order;
 }
 
+/** Reads an attempt anew, and what it pays. @throws Error when either is missing. */
 export async function readOutgoing(deps: Needs, attempt: Attempt): Promise<OutgoingRows> {
   const [found, order] = await Promise.all([
     deps.store.attempt.get(attempt.shard, attempt.id),

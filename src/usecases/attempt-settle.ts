@@ -32,6 +32,10 @@ export async function readSettlement(
   return { attempt, payment, session, sessionPayments };
 }
 
+/**
+ * What a settlement is decided by besides the rows: the time now, fresh ids, the upstream's settle delay, and when
+ * (`asked.at`, milliseconds) and why it was asked.
+ */
 export function settlementContext(
   deps: Deps,
   connector: { readonly settleDelay: number },

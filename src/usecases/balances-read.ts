@@ -17,6 +17,7 @@ export interface CurrencyBalances {
   readonly held: bigint;
 }
 
+/** The merchant's balances in each currency that it has ever had an account in, in the order of `CURRENCIES`. */
 export async function readBalances(deps: Pick<Deps, 'store'>, merchant: Merchant): Promise<CurrencyBalances[]> {
   const accounts = await deps.store.accounts.ofMerchant(merchant.shard, merchant.id);
   const byId = new Map(accounts.map(({ id, balance }) => [id, balance]));

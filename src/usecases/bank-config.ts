@@ -18,6 +18,7 @@ export interface Bank {
   readonly accounts: readonly BankAccount[];
 }
 
+/** The banks of a session's merchant, in its currency; none where bank transfers are not offered. */
 export async function readBanks(deps: Deps, { merchant, session }: SessionCaller): Promise<readonly Bank[]> {
   const { currency } = session;
   if (!offeredMethods(merchant, reachOf(deps, currency)).includes('bank_transfer')) return [];

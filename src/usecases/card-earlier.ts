@@ -72,6 +72,7 @@ export interface EarlierRows extends SettlementRows {
   readonly earlier: Attempt;
 }
 
+/** The rows of attempt `key`, and the earlier attempt that has paid, all read anew. */
 export async function readWithEarlier(deps: Deps, key: Attempt, { attempt }: PaidEarlier): Promise<EarlierRows> {
   const [rows, earlier] = await Promise.all([
     readSettlement(deps, key),

@@ -29,6 +29,7 @@ export const PAY_LIFE_MS = 45_000;
 /** So many milliseconds that life may be longer. */
 const MARK_MS = 4_096;
 
+/** A card attempt as the network is told of it. The amount is the attempt's: in minor units, fee included. */
 export function cardOrderOf(attempt: Attempt, payment: Payment): CardOrder {
   return {
     attemptId: attempt.id,

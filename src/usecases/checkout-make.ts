@@ -43,6 +43,7 @@ export async function readPageNow(deps: Pick<Deps, 'store'>, wanted: PageWanted)
 
 const NO_PAGE: PageMade = { id: null, url: undefined, writes: () => ({}) };
 
+/** Prepares a payment's page. Nothing is written here: the payment's change holds what `writes` returns. */
 export function makePage(deps: Deps, wanted: PageWanted, shard: number): PageMade {
   if (wanted === 'none') return NO_PAGE;
   return wanted === 'new' ? newPage(deps, shard) : leadOn(wanted);

@@ -9,6 +9,10 @@ import { CODE_LIFE_MS } from '../domain/one-time-code.ts';
 import type { Merchant, Payment } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 
+/**
+ * Sends the code to `phone`, in the payment's language. What fails is logged and not thrown: the customer asks for another
+ * one (resend-otp, contract §4).
+ */
 export async function sendCode(
   deps: Deps,
   payment: Payment,

@@ -45,6 +45,7 @@ const FAILED: { readonly [name: string]: string } = {
 
 const TRANSACTIONS = { payment: 'payment', payout_line: 'payout', refund: 'refund' } as const;
 
+/** Counts changes by outcome, transactions that have become final, and tries at webhooks with how long they took. */
 export function commitMetrics(metrics: Metrics): CommitWatch {
   const changes = metrics.counter(
     'mbongo_commit_changes_total',

@@ -15,6 +15,13 @@ import { type Deps, newId } from './deps.ts';
 import { type OperatorDeps, OperatorError, requireId, settleKnown } from './operator.ts';
 import { type Answering, perform, type Reply } from './perform.ts';
 
+/**
+ * Makes the held money of an approved payment with delayed delivery available to its merchant (contract §4). A repeated
+ * release answers as the first did, and moves nothing.
+ *
+ * @throws Refusal 1204 for a transaction that is not the merchant's, 1205 for one that is not approved or was delivered
+ * directly.
+ */
 export function releaseForMerchant(
   deps: Deps,
   { merchant }: MerchantCaller,

@@ -22,6 +22,7 @@ export interface EventDetail {
   readonly tries: readonly WebhookAttempt[];
 }
 
+/** A page of the merchant's events, newest first, live and archived. */
 export function listEvents(
   deps: FindDeps,
   { merchant }: MerchantCaller,

@@ -20,6 +20,7 @@ import { type Deps, newId } from './deps.ts';
 
 export type NativeMethod = Extract<PaymentMethod, 'google_pay' | 'apple_pay'>;
 
+/** Whether a method pays by a token at collect, so that the collect consumes the session (contract §3). */
 export function isNative(method: PaymentMethod | 'none'): method is NativeMethod {
   return method === 'google_pay' || method === 'apple_pay';
 }

@@ -45,6 +45,16 @@ export interface Collected {
   readonly pageUrl?: string | undefined;
 }
 
+/**
+ * Collects: writes a `pending` payment on the session, for `card` with the network's form, and with a hosted page where one
+ * is wanted. By Google Pay or Apple Pay it pays at once, and so consumes the session (specification, Endpoints, rules 1 and
+ * 2; contract §3, §4).
+ *
+ * @throws Refusal 1101, 1102 or 1103 for what differs from the binding; 1110 for an address; 1103 for a method that is not
+ * offered; 1001 or 1005 when the session is not open; 1003 when its scope is payouts; 1301 when it has too many payments;
+ * 1202 when an amount is out of limits; 1203 when Google Pay or Apple Pay finds the session held by a submit; 1404 when the
+ * network opened no form.
+ */
 export async function collectPayment(
   deps: Deps,
   caller: SessionCaller,

@@ -31,6 +31,13 @@ interface Rows {
   readonly siblings: readonly Payment[];
 }
 
+/**
+ * Fixes the account that the customer transfers to, and consumes the session. The payment becomes `pendingBankProofUpload`
+ * and expires seven days later without a proof (contract §4).
+ *
+ * @throws Refusal 1109 without `bank_account_id`; 1110 for an account that is not open to this payment; 1202 when the
+ * amount is out of limits; and as `requireSubmittable`, for the session and the payment.
+ */
 export async function submitByTransfer(
   deps: Deps,
   caller: SessionCaller,

@@ -19,6 +19,14 @@ import type { SessionCaller } from './callers.ts';
 import { atHandFirst, type Deps } from './deps.ts';
 import { type Answering, perform, persist, type Reply, refusalOf, refuse } from './perform.ts';
 
+/**
+ * Asks the carrier of `msisdn` to take the money, fee included. A carrier that gives no answer leaves the payment
+ * `processing`, until it has been asked again and answers (contract §4).
+ *
+ * @throws Refusal 1109 without a phone number; 1103 when no carrier serves number and currency; 1202 when the amount is out
+ * of limits; 1404 when the carrier certainly did not take the request; and as `requireSubmittable`, for the session and the
+ * payment.
+ */
 export async function submitToCarrier(
   deps: Deps,
   caller: SessionCaller,

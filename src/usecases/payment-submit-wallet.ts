@@ -52,6 +52,15 @@ interface Typed {
   readonly pinField: string;
 }
 
+/**
+ * Pays from a wallet or flash account with its PIN; from the merchant's threshold on, a one-time code is sent and asked for
+ * first (contract §4).
+ *
+ * @throws Refusal 1109 without number or PIN; 1302 for a wrong PIN, with the tries that are left; 1303 while the account is
+ * locked, with the seconds; 1102 for a wallet of another currency; 1201 when the balance does not cover the total; 1202 when
+ * the amount is out of limits; 1402 when a code would be asked for and no texts can be sent; and as `requireSubmittable`,
+ * for the session and the payment.
+ */
 export async function submitFromWallet(
   deps: Deps,
   caller: SessionCaller,

@@ -34,6 +34,15 @@ import { type Answering, aboutTransaction, perform, type Reply, refuse } from '.
 const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 100;
 
+/**
+ * Pays a collected payment by the method that the customer chose, and consumes the session when that succeeds
+ * (specification, Endpoints, rule 4; contract §3). An Idempotency-Key that has been answered gets the same answer. While
+ * another submit holds the session, this one waits for it up to ten seconds.
+ *
+ * @throws Refusal 1204 for a payment that is not of this session; 1103 for a method that is unknown, not offered, or not
+ * the one that was collected; 1001, 1005 or 1205 when session or payment take no submit any more; 1203 when the other
+ * submit takes longer; and what the method's own submit throws.
+ */
 export async function submitPayment(
   deps: Deps,
   caller: SessionCaller,

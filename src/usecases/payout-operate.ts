@@ -50,6 +50,7 @@ export async function changeBatch(
   throw new Error('a decision lost against its neighbours too often');
 }
 
+/** Logs what an operator did to a batch, with who and why. */
 export function tell(deps: Pick<Deps, 'log'>, event: string, batch: PayoutBatch, { by, why }: Say): void {
   deps.log.warn(event, { batch_id: batch.id, merchant_id: batch.merchant_id, by, why });
 }

@@ -45,6 +45,13 @@ interface Rows {
   readonly availableMinor: bigint;
 }
 
+/**
+ * Makes a batch of payouts, or with `dryRun` says what it would be (specification, Endpoints, rules 6 to 8; contract §5). It
+ * does not consume the session (contract §3). A call with the merchant's own credential has no session to check.
+ *
+ * @throws Refusal 1001 or 1005 when the session is not open, 1003 when it may not start payouts, 1201 when the available
+ * balance does not cover a batch that starts at once, fees included.
+ */
 export function sendPayout(
   deps: Deps,
   caller: SessionCaller | MerchantCaller,
@@ -103,6 +110,7 @@ export interface PayoutIds {
   readonly transfers: readonly string[];
 }
 
+/** Fresh ids for a batch whose first occurrence has so many lines. */
 export function payoutIds({ clock, random }: Pick<Deps, 'clock' | 'random'>, shard: number, lines: number): PayoutIds {
   const at = clock.now();
   const one = (prefix: Prefix): string => makeId(prefix, at, random.bytes(16), shard);

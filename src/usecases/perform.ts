@@ -136,6 +136,7 @@ export function refusalOf(check: () => void): Refusal | undefined {
 /** The store's ways of saying "not now"; after `CommitUnknown` the change may even have happened. */
 const PASSING = new Set(['CommitUnknown', 'StoreUnavailable', 'StoreBusy']);
 
+/** Whether an error of the store's may pass by itself, so that the same work can be tried again. */
 export function isPassing(error: unknown): boolean {
   return error instanceof Error && PASSING.has(error.name);
 }

@@ -18,6 +18,7 @@ export interface ProofSeen {
   readonly duplicateOf: readonly string[];
 }
 
+/** The proofs that fit the filter, with their payments and where the same files were used before. */
 export async function listProofs(deps: OperatorDeps, filter: ProofFilter): Promise<ProofSeen[]> {
   const proofs = await deps.store.proof.list(filter);
   return Promise.all(proofs.map((proof) => seen(deps, proof)));
@@ -36,6 +37,7 @@ export async function openProofFile(deps: OperatorDeps, { shard, id }: Proof): P
   throw new OperatorError(`the file of ${id} cannot be opened: it was sealed with a master key that is not configured`);
 }
 
+/** @throws OperatorError when there is no such proof. */
 export async function requireProof(deps: Pick<OperatorDeps, 'store'>, proofId: string): Promise<Proof> {
   requireId('prf', proofId, 'proof');
   const proof = await deps.store.proof.get(shardOf(proofId), proofId);
@@ -43,6 +45,7 @@ export async function requireProof(deps: Pick<OperatorDeps, 'store'>, proofId: s
   return proof;
 }
 
+/** The payment that a proof was uploaded for. One that is missing is a bug. */
 export async function requirePaymentOf(deps: Pick<OperatorDeps, 'store'>, proof: Proof): Promise<Payment> {
   const payment = await deps.store.payment.get(proof.shard, proof.payment_id);
   if (payment === undefined) throw new Error('a proof without its payment');

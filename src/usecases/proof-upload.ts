@@ -28,6 +28,12 @@ export interface ProofUploaded {
   readonly proof: Proof;
 }
 
+/**
+ * Takes in the file, sealed, and moves the payment to `processing` until an operator decides (contract §4).
+ *
+ * @throws Refusal 1204 for a payment_id that is none of the merchant's, 1205 when the payment waits for no proof, or its
+ * seven days are over.
+ */
 export function uploadProof(
   deps: Deps,
   caller: SessionCaller,

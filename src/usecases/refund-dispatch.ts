@@ -23,6 +23,7 @@ export interface RefundDispatcher {
 
 const LIMITS: LaneLimits = { atReceiver: 16, inAll: 64, waitingAtReceiver: 1_000, waitingInAll: 4_000 };
 
+/** Makes the dispatcher of this process; `limits` say how many refunds may be under way and may wait. */
 export function createRefundDispatcher(deps: Deps, limits: LaneLimits = LIMITS): RefundDispatcher {
   let closed = false;
   let waiters: (() => void)[] = [];

@@ -14,6 +14,7 @@ import type { MerchantCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { OperatorError, requireId } from './operator.ts';
 
+/** A refund with its payment. @throws Refusal 1204 for one that is not the merchant's. */
 export async function readRefund(deps: FindDeps, { merchant }: MerchantCaller, refundId: string): Promise<RefundRows> {
   const isPossible = isId('rfd', refundId) && shardOf(refundId) === merchant.shard;
   const refund = isPossible ? await findRefund(deps, merchant.shard, refundId) : undefined;

@@ -11,6 +11,7 @@ export type RoundWatch = (round: string, run: { readonly milliseconds: number; r
 
 const BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
 
+/** Shows, in seconds, how long runs took and when each round last ended well. */
 export function roundMetrics(metrics: Metrics, clock: Pick<Clock, 'wall'>): RoundWatch {
   const took = metrics.histogram('mbongo_round_duration_seconds', 'How long a run took.', ['round'], BUCKETS);
   const failures = metrics.counter('mbongo_round_failures_total', 'Runs that ended in an error.', ['round']);

@@ -28,6 +28,12 @@ export interface SessionCreated {
   readonly token: string;
 }
 
+/**
+ * Mints a session for a merchant's backend (specification, Endpoints; contract §3). Only the answer holds the token in clear.
+ * It is accepted until `expires_at` (milliseconds): half an hour from now, if nothing else was asked for.
+ *
+ * @throws Refusal 1101, 1102, 1109 or 1110 for wrong fields, all of them named.
+ */
 export function createSession(
   deps: Deps,
   caller: MerchantCaller,

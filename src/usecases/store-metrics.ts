@@ -7,6 +7,7 @@
 import type { Metrics } from '../platform/platform.ts';
 import type { Store, StoreStats } from '../store/store.ts';
 
+/** Shows the store's counts of commits and reads. */
 export function storeMetrics(store: Pick<Store, 'stats'>, metrics: Metrics): void {
   const one = (type: 'counter' | 'gauge', name: string, help: string, of: (stats: StoreStats) => number): void =>
     metrics.read(name, type, help, [], () => [{ values: {}, value: of(store.stats()) }]);

@@ -18,6 +18,7 @@ export interface TransactionsOf {
   note(id: string, transactionId: string): void;
 }
 
+/** Makes a memory of the newest 10 000; what is older is recorded without its transaction. */
 export function rememberTransactions(): TransactionsOf {
   const known = new Map<string, string>();
   return {

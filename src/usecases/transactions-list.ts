@@ -11,6 +11,7 @@ import { type FindDeps, pageOfBoth } from './archive-find.ts';
 
 export type TransactionFilter = Omit<PaymentFilter, 'shard' | 'merchantId'>;
 
+/** A page of the merchant's payments, newest first, live and archived. */
 export function listTransactions(
   deps: FindDeps,
   { shard, id }: Merchant,

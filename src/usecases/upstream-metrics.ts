@@ -10,6 +10,7 @@ import type { UpstreamWatch } from './upstream-watch.ts';
 /** Seconds: a carrier takes some tenths of one, and gives up after half a minute. */
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 
+/** Counts calls by outcome, `failed` for one that threw, and measures them in seconds. */
 export function upstreamMetrics(metrics: Metrics, clock: Pick<Clock, 'wall'>): UpstreamWatch {
   const calls = metrics.counter('mbongo_upstream_calls_total', 'Calls of upstreams, by what they said.', [
     'connector',

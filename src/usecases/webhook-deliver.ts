@@ -34,6 +34,10 @@ const LIMITS: LaneLimits = { atReceiver: 64, inAll: 1_024, waitingAtReceiver: 2_
 const ANSWER_LIMIT = 1_024;
 const CHANCE = 1_000_000;
 
+/**
+ * Makes the courier of this process; `limits` say how many posts may be under way and how many events may wait. What it has
+ * no room for, or cannot write down, the round delivers once its lease has run out (contract §6).
+ */
 export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): Courier {
   const sign = createSigner(deps);
   let closed = false;

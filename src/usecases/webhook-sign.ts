@@ -27,6 +27,7 @@ interface Read {
   readonly secrets: Promise<readonly WebhookSecret[]>;
 }
 
+/** Makes a signer that remembers merchants' secrets for a second, and their opened keys. */
 export function createSigner(deps: SignerDeps): Signer {
   const reads = new Map<string, Read>();
   const keys = new Map<string, Uint8Array>();
