@@ -57,7 +57,7 @@ export type CallbackHint = 'finished' | 'open' | 'unreadable';
 export interface Upstream {
   readonly name: string;
   /** Milliseconds after which a second `not_found` proves that nothing was taken. */
-  readonly settleDelay: number;
+  readonly settleDelayMs: number;
   inquire(order: Inquiry): Promise<InquiryAnswer>;
 }
 

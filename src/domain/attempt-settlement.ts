@@ -38,7 +38,7 @@ export interface SettlementContext {
   /** When the upstream was asked: an answer says how things stood then, however late it is heard. */
   readonly askedAt: number;
   /** Milliseconds after which a second `not_found` proves that nothing was taken. */
-  readonly settleDelay: number;
+  readonly settleDelayMs: number;
   readonly newId: (prefix: Prefix, shard: number) => string;
   /** Why there was an inquiry; false: the word answers our own call. Only those that were due count, and put off the next. */
   readonly inquiry: Inquired | false;
@@ -128,7 +128,7 @@ function notFound(attempt: Attempt, context: SettlementContext): Weighed {
   if (context.inquiry !== 'due' && isBeingAsked(attempt, askedAt)) return { kind: 'nothing' };
   if (attempt.status === 'waiting') return { ...stillOpen(attempt, context), alarm: 'contradiction' };
   if (attempt.not_found_at === null) return stillOpen(attempt, context, { not_found_at: askedAt });
-  if (askedAt - attempt.not_found_at < context.settleDelay) return stillOpen(attempt, context);
+  if (askedAt - attempt.not_found_at < context.settleDelayMs) return stillOpen(attempt, context);
   return { kind: 'moves' };
 }
 

@@ -110,24 +110,24 @@ export function isBeingAsked(attempt: Pick<Attempt, 'status' | 'inquiries' | 'ne
 export const CHALLENGE_LIFE_MS = 10 * 60_000;
 
 /** Milliseconds to the next inquiries; the last one repeats (upstreams §12.2). */
-const INQUIRY_DELAYS = [5_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 900_000] as const;
+const INQUIRY_DELAYS_MS = [5_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 900_000] as const;
 
 /**
  * When a closed attempt is asked about again: a quarter of an hour and a day after it was closed, then never. Upstreams
  * have been seen to pay what they had refused, and the callback that would tell of it comes once or not at all.
  */
-const AFTERTHOUGHTS = [15 * 60_000, 24 * 60 * 60_000] as const;
+const AFTERTHOUGHTS_MS = [15 * 60_000, 24 * 60 * 60_000] as const;
 
 /** The next time a closed attempt is asked about; null: it has been asked often enough, or has paid. */
 export function nextAfterthoughtAt(status: AttemptStatus, settledAt: number, now: number): number | null {
   if (status === 'approved') return null;
-  const next = AFTERTHOUGHTS.find((delay) => settledAt + delay > now);
+  const next = AFTERTHOUGHTS_MS.find((delay) => settledAt + delay > now);
   return next === undefined ? null : settledAt + next;
 }
 
 /** When an attempt that has been inquired about this often is due again. */
 export function nextInquiryAt(inquiries: number, now: number): number {
-  return now + (INQUIRY_DELAYS[Math.min(inquiries, INQUIRY_DELAYS.length - 1)] ?? 900_000);
+  return now + (INQUIRY_DELAYS_MS[Math.min(inquiries, INQUIRY_DELAYS_MS.length - 1)] ?? 900_000);
 }
 
 /**

@@ -165,7 +165,7 @@ function contextAt(now: number): SettlementContext {
     made += 1;
     return makeId(prefix, now, new Uint8Array(16).fill(made), shard);
   };
-  return { now, askedAt: now, settleDelay: 60_000, inquiry: false, newId };
+  return { now, askedAt: now, settleDelayMs: 60_000, inquiry: false, newId };
 }
 
 const approved: Word = { kind: 'approved', providerReference: 'r1' };

@@ -11,7 +11,7 @@ import { intendLine, type LineContext, lineOrder } from './payout-outgoing.ts';
 import type { Attempt, WebhookEvent } from './records.ts';
 
 const SHARD = 5;
-const SETTLE_DELAY = 60_000;
+const SETTLE_DELAY_MS = 60_000;
 const mch = makeId('mch', 1, new Uint8Array(16), SHARD);
 
 const line: PayoutLine = {
@@ -145,7 +145,7 @@ function hear(
 ): OutgoingSettlement | undefined {
   const attempt = world.attempts[number];
   if (attempt === undefined) return undefined;
-  const context = { now, askedAt: now, settleDelay: SETTLE_DELAY, inquiry, newId };
+  const context = { now, askedAt: now, settleDelayMs: SETTLE_DELAY_MS, inquiry, newId };
   const late = world.attempts.find((row) => row.id === world.line.late_attempt_id);
   const settled = settleOutgoing(attempt, lineOrder(world.line, text, late), word, context);
   if (settled.change !== undefined) apply(world, settled.change);
@@ -207,9 +207,9 @@ describe('an upstream says', () => {
     const world = sent();
     hear(world, UNKNOWN, 20, false);
     hear(world, NOT_FOUND, 30);
-    hear(world, NOT_FOUND, 30 + SETTLE_DELAY - 1);
+    hear(world, NOT_FOUND, 30 + SETTLE_DELAY_MS - 1);
     expect(world.line.status).toBe('processing');
-    hear(world, NOT_FOUND, 30 + SETTLE_DELAY);
+    hear(world, NOT_FOUND, 30 + SETTLE_DELAY_MS);
     expect(world.line).toMatchObject({ status: 'pending', reason: 'not_sent' });
     start(world, 100_000);
     expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_1', tries: 2 });
@@ -219,7 +219,7 @@ describe('an upstream says', () => {
     const world = sent();
     hear(world, TAKEN, 20, false);
     hear(world, NOT_FOUND, 30);
-    expect(hear(world, NOT_FOUND, 30 + SETTLE_DELAY)?.alarm).toBe('contradiction');
+    expect(hear(world, NOT_FOUND, 30 + SETTLE_DELAY_MS)?.alarm).toBe('contradiction');
     expect(world.line.status).toBe('processing');
   });
 

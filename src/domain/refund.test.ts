@@ -18,7 +18,7 @@ import { intendRefund, refundOrder } from './refund-outgoing.ts';
 import { Refusal } from './refusal.ts';
 
 const SHARD = 5;
-const SETTLE_DELAY = 60_000;
+const SETTLE_DELAY_MS = 60_000;
 const txn = makeId('txn', 1, new Uint8Array(16), SHARD);
 const mch = makeId('mch', 1, new Uint8Array(16), SHARD);
 
@@ -186,7 +186,7 @@ class World {
     if (attempt === undefined) return;
     const rows = { refund: this.refund(attempt.payment_id), payment: this.payment };
     const late = this.attempts.find(({ id }) => id === rows.refund.late_attempt_id);
-    const context = { ...this.context(), askedAt: this.now, settleDelay: SETTLE_DELAY, inquiry };
+    const context = { ...this.context(), askedAt: this.now, settleDelayMs: SETTLE_DELAY_MS, inquiry };
     this.apply(settleOutgoing(attempt, refundOrder(rows, late), word, context).change);
   }
 
@@ -295,7 +295,7 @@ function carryOut(world: World, one: typeof deed extends fc.Arbitrary<infer D> ?
 
 describe('whatever is asked, said and decided, in whatever order', () => {
   test('never more is given back than was paid, and the money is where the states say', () => {
-    const steps = fc.array(fc.tuple(deed, fc.constantFrom(1, 10_000, SETTLE_DELAY)), { maxLength: 40 });
+    const steps = fc.array(fc.tuple(deed, fc.constantFrom(1, 10_000, SETTLE_DELAY_MS)), { maxLength: 40 });
     const delivery = fc.constantFrom('direct_delivery' as const, 'delayed_delivery' as const);
     const covered = fc.constantFrom('buyer' as const, 'merchant' as const);
     fc.assert(

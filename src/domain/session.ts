@@ -28,10 +28,10 @@ export const SESSION: Machine<SessionState, SessionFact> = {
   },
 };
 
-export const TTL_DEFAULT = 1_800;
-export const TTL_MAX = 86_400;
+export const TTL_DEFAULT_S = 1_800;
+export const TTL_MAX_S = 86_400;
 /** The shortest life in production; a sandbox may mint one of a second, to watch it end (contract §3). */
-export const TTL_MIN = { sandbox: 1, production: 60 } as const;
+export const TTL_MIN_S = { sandbox: 1, production: 60 } as const;
 
 /**
  * What no name of an order needs: control characters, the separators of lines, and what turns the order of reading. Shown

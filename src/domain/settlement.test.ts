@@ -8,7 +8,7 @@ import type { Attempt, Payment, Session, WebhookEvent } from './records.ts';
 import { needsSession, type Settlement, type SettlementRows, settleAttempt } from './settlement.ts';
 
 const SHARD = 5;
-const SETTLE_DELAY = 60_000;
+const SETTLE_DELAY_MS = 60_000;
 const DAY = 24 * 60 * 60_000;
 const txn = makeId('txn', 1, new Uint8Array(16), SHARD);
 const mch = makeId('mch', 1, new Uint8Array(16), SHARD);
@@ -151,7 +151,7 @@ function hear(world: World, word: Word, now: number, inquiry: SettlementContext[
   const settled = settleAttempt(rowsOf(world), word, {
     now,
     askedAt: now,
-    settleDelay: SETTLE_DELAY,
+    settleDelayMs: SETTLE_DELAY_MS,
     inquiry,
     newId: (prefix, shard) => {
       made += 1;
@@ -231,7 +231,7 @@ describe('an upstream says', () => {
     const world = newWorld();
     hear(world, { kind: 'unknown', reason: 'timeout' }, 10, false);
     hear(world, { kind: 'not_found' }, 20);
-    hear(world, { kind: 'not_found' }, 20 + SETTLE_DELAY);
+    hear(world, { kind: 'not_found' }, 20 + SETTLE_DELAY_MS);
     expect(world.payment.status).toBe('failed');
     expect(hear(world, { kind: 'waiting', providerReference: null }, 100_000).alarm).toBe('late_acceptance');
     expect(hear(world, { kind: 'approved', providerReference: 'p1' }, 110_000).alarm).toBe('late_success');
@@ -253,16 +253,16 @@ describe('an upstream says', () => {
     expect(world.payment.status).toBe('processing');
     expect(world.session.status).toBe('CONSUMED');
     hear(world, { kind: 'not_found' }, 20);
-    hear(world, { kind: 'not_found' }, 20 + SETTLE_DELAY - 1);
+    hear(world, { kind: 'not_found' }, 20 + SETTLE_DELAY_MS - 1);
     expect(world.attempt.status).toBe('unknown');
-    hear(world, { kind: 'not_found' }, 20 + SETTLE_DELAY);
+    hear(world, { kind: 'not_found' }, 20 + SETTLE_DELAY_MS);
     expect(world.payment).toMatchObject({ status: 'failed', reason: 'not_sent' });
   });
 
   test('not found after a crash before the answer: the submit can be tried again', () => {
     const world = newWorld();
     hear(world, { kind: 'not_found' }, 20);
-    hear(world, { kind: 'not_found' }, 20 + SETTLE_DELAY);
+    hear(world, { kind: 'not_found' }, 20 + SETTLE_DELAY_MS);
     expect(world.payment.status).toBe('pending');
     expect(world.session).toMatchObject({ status: 'ACTIVE', submitting_payment_id: null });
   });

@@ -11,7 +11,7 @@ import { fullPath, type Route } from './route.ts';
 const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, X-Device-Fingerprint, Accept-Language';
 const READABLE_HEADERS = 'X-Request-Id, Retry-After, Idempotent-Replayed, RateLimit, RateLimit-Policy';
 /** Seconds for which a browser may remember a preflight; none keeps it longer than a day. */
-const REMEMBERED = '86400';
+const REMEMBERED_S = '86400';
 
 /** Whether pages of other origins may make this call. */
 export function isOpenToPages(route: Pick<Route, 'credential' | 'path'>): boolean {
@@ -48,7 +48,7 @@ export function addPreflights(
         .headers({
           'Access-Control-Allow-Methods': known.join(', '),
           'Access-Control-Allow-Headers': REQUEST_HEADERS,
-          'Access-Control-Max-Age': REMEMBERED,
+          'Access-Control-Max-Age': REMEMBERED_S,
         })
         .send();
     });

@@ -8,7 +8,7 @@
 import { firstIdAt } from '../domain/archive.ts';
 import { LATE_KEPT } from '../domain/late-money.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
-import { TTL_MAX } from '../domain/session.ts';
+import { TTL_MAX_S } from '../domain/session.ts';
 import { isLate } from './archive-groups.ts';
 import { type LineOptions, openLine } from './line.ts';
 import type { Statement } from './pipeline.ts';
@@ -40,7 +40,7 @@ union all select a.id from ${inEither('attempt')} a where a.shard = $1::int2 and
 const PAID_BY_COLUMNS: readonly Column[] = [{ name: 'id', type: 'text' }];
 
 /** All that a session begins lies within its life. A day more on either side is for clocks that differ. */
-export const SESSION_SPAN_MS = TTL_MAX * 1_000 + 24 * 60 * 60_000;
+export const SESSION_SPAN_MS = TTL_MAX_S * 1_000 + 24 * 60 * 60_000;
 
 /** What has brought a merchant the money of a session: payments that were paid, and attempts whose late money it got. */
 export async function readPaidBy(options: LineOptions, payment: Payment): Promise<string[]> {

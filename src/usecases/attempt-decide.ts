@@ -118,7 +118,7 @@ function contextAt(deps: Pick<Deps, 'clock' | 'random'>, key: Attempt, attempt: 
   return {
     now,
     askedAt: now,
-    settleDelay: 0,
+    settleDelayMs: 0,
     newId: (prefix, shard) => newId(deps, prefix, shard),
     inquiry: false,
     reason: 'settled_by_operator',

@@ -26,7 +26,7 @@ export interface Intention {
   /** E.164; null for cards. */
   readonly msisdn: string | null;
   /** Longer than the call can take: until then the inquiry round leaves the attempt alone. */
-  readonly callLife: number;
+  readonly callLifeMs: number;
 }
 
 /** The rows as they stand once the attempt is committed. */
@@ -128,7 +128,7 @@ export function newAttempt(
   id: string,
   order: AttemptOrder,
   money: Pick<Attempt, 'amount_minor' | 'fee_minor'>,
-  { connector, method, carrier, msisdn, callLife }: Intention,
+  { connector, method, carrier, msisdn, callLifeMs }: Intention,
   now: number,
 ): Attempt {
   // Every field by its name, so that all attempts are objects of one shape.
@@ -155,7 +155,7 @@ export function newAttempt(
     eci: null,
     inquiries: 0,
     not_found_at: null,
-    next_inquiry_at: now + callLife,
+    next_inquiry_at: now + callLifeMs,
     created_at: now,
     settled_at: null,
   };

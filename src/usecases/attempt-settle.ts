@@ -38,13 +38,13 @@ export async function readSettlement(
  */
 export function settlementContext(
   deps: Deps,
-  connector: { readonly settleDelay: number },
+  connector: { readonly settleDelayMs: number },
   asked: Pick<SettlementContext, 'inquiry' | 'authentication'> & { readonly at: number },
 ): SettlementContext {
   return {
     now: deps.clock.now(),
     askedAt: asked.at,
-    settleDelay: connector.settleDelay,
+    settleDelayMs: connector.settleDelayMs,
     newId: (prefix, shard) => newId(deps, prefix, shard),
     inquiry: asked.inquiry,
     ...(asked.authentication === undefined ? {} : { authentication: asked.authentication }),
@@ -52,8 +52,8 @@ export function settlementContext(
 }
 
 /** An upstream that was taken out of the configuration proves nothing any more; what time has ended is written all the same. */
-export function upstreamOf(deps: Deps, attempt: Pick<Attempt, 'connector'>): { readonly settleDelay: number } {
-  return deps.connectors.upstream(attempt.connector) ?? { settleDelay: Number.POSITIVE_INFINITY };
+export function upstreamOf(deps: Deps, attempt: Pick<Attempt, 'connector'>): { readonly settleDelayMs: number } {
+  return deps.connectors.upstream(attempt.connector) ?? { settleDelayMs: Number.POSITIVE_INFINITY };
 }
 
 /**

@@ -76,7 +76,7 @@ export function intendByToken(
 }
 
 function intentionOf(card: CardConnector, method: NativeMethod): Intention {
-  return { connector: card, method, carrier: card.displayName, msisdn: null, callLife: PAY_LIFE_MS };
+  return { connector: card, method, carrier: card.displayName, msisdn: null, callLifeMs: PAY_LIFE_MS };
 }
 
 /** Sends the token, once, and writes what the network says. */

@@ -56,7 +56,7 @@ export async function submitByCard(
     method: 'card',
     carrier: card.displayName,
     msisdn: null,
-    callLife: PAY_LIFE_MS,
+    callLifeMs: PAY_LIFE_MS,
   };
   const check = (found: Payment): void => requireForm(found, formId);
   check(payment);

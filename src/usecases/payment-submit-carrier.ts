@@ -39,7 +39,7 @@ export async function submitToCarrier(
   const closed = refusalOf(() => requireSubmittable(caller.session, payment, deps.clock.now()));
   if (closed !== undefined) return refuse(deps.store, answering, closed);
   const route = carrierFor(deps, msisdn, payment);
-  const intention: Intention = { method: 'mobile_money', msisdn, callLife: CALL_LIFE_MS, ...route };
+  const intention: Intention = { method: 'mobile_money', msisdn, callLifeMs: CALL_LIFE_MS, ...route };
   const intended = await intendAttempt(deps, caller, payment, intention, answering.receipt).catch((error: unknown) => {
     if (error instanceof Refusal) return error;
     throw error;

@@ -94,7 +94,7 @@ function intend(deps: Deps, { line: known, connector, msisdn }: Sending): Promis
   const { shard, merchant_id, id, currency } = known;
   const attemptId = newId(deps, 'att', shard);
   const carrier = known.carrier ?? connector.displayName;
-  const intention: Intention = { connector, method: 'mobile_money', carrier, msisdn, callLife: CALL_LIFE_MS };
+  const intention: Intention = { connector, method: 'mobile_money', carrier, msisdn, callLifeMs: CALL_LIFE_MS };
   const order = { shard, merchant_id, purpose: 'payout', payment_id: id, currency } as const;
   const own = (): Promise<Attempt | undefined> => deps.store.attempt.get(shard, attemptId);
   return writeLine<Attempt, Intended | undefined>(deps, known, own, ({ line, more: mine }, context) => {

@@ -62,7 +62,7 @@ function giverOf({ connectors }: Deps, refund: Refund): Giver | undefined {
     const connector = connectors.payout(name);
     if (connector === undefined || msisdn === null) return undefined;
     return {
-      intention: { connector, method, carrier, msisdn, callLife: CALL_LIFE_MS },
+      intention: { connector, method, carrier, msisdn, callLifeMs: CALL_LIFE_MS },
       give: async (deps, { attempt, payment }) =>
         connector.payOut({
           attemptId: attempt.id,
@@ -80,7 +80,7 @@ function giverOf({ connectors }: Deps, refund: Refund): Giver | undefined {
   const { card } = connectors;
   if (card?.name !== name) return undefined;
   return {
-    intention: { connector: card, method, carrier, msisdn: null, callLife: PAY_LIFE_MS },
+    intention: { connector: card, method, carrier, msisdn: null, callLifeMs: PAY_LIFE_MS },
     give: (_deps, { attempt, payment }) =>
       card.refund({
         orderId: payment.id,

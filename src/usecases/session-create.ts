@@ -9,7 +9,7 @@ import { isCurrency } from '../domain/currency.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { Merchant, Session, SessionScope } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
-import { isReferenceText, TTL_DEFAULT, TTL_MAX, TTL_MIN } from '../domain/session.ts';
+import { isReferenceText, TTL_DEFAULT_S, TTL_MAX_S, TTL_MIN_S } from '../domain/session.ts';
 import { makeSessionToken } from '../domain/session-token.ts';
 import type { MerchantCaller } from './callers.ts';
 import { type Deps, newId } from './deps.ts';
@@ -62,7 +62,7 @@ export function createSession(
     payments: 0,
     submitting_payment_id: null,
     issued_at: now,
-    expires_at: now + (command.ttl_seconds ?? TTL_DEFAULT) * 1000,
+    expires_at: now + (command.ttl_seconds ?? TTL_DEFAULT_S) * 1000,
   };
   return perform(
     deps.store,
@@ -105,10 +105,10 @@ export function sessionFaults(
   if (fields.customer_reference !== undefined && !isReferenceText(fields.customer_reference)) {
     details.push({ field: 'customer_reference', code: 'INVALID_TEXT' });
   }
-  const ttl = fields.ttl_seconds ?? TTL_DEFAULT;
-  const minimum = TTL_MIN[deps.mode];
-  if (ttl < minimum || ttl > TTL_MAX) {
-    details.push({ field: 'ttl_seconds', code: 'OUT_OF_RANGE', words: { minimum, maximum: TTL_MAX } });
+  const ttl = fields.ttl_seconds ?? TTL_DEFAULT_S;
+  const minimum = TTL_MIN_S[deps.mode];
+  if (ttl < minimum || ttl > TTL_MAX_S) {
+    details.push({ field: 'ttl_seconds', code: 'OUT_OF_RANGE', words: { minimum, maximum: TTL_MAX_S } });
   }
   if (settings.scope_required === true && (fields.scope ?? null) === null) {
     details.push({ field: 'scope', code: 'SCOPE_MISSING' });

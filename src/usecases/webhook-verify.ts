@@ -8,7 +8,7 @@ import type { Secrets } from '../platform/platform.ts';
 import { signatureOf } from './webhook-sign.ts';
 
 /** Seconds that the time of the signature may be off, either way. */
-const TOLERANCE = 300;
+const TOLERANCE_S = 300;
 
 export interface Arrived {
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
@@ -33,5 +33,5 @@ export function whyNotVerified(
   if (!signatures.split(' ').some((given) => secrets.equal(given, expected)))
     return 'no signature is that of this secret over this body';
   const off = Math.abs(Math.floor(at / 1_000) - Number(seconds));
-  return off > TOLERANCE ? `it was signed for a time ${off} s away; ${TOLERANCE} s are allowed` : undefined;
+  return off > TOLERANCE_S ? `it was signed for a time ${off} s away; ${TOLERANCE_S} s are allowed` : undefined;
 }

@@ -88,7 +88,7 @@ test('a process that dies between the intention and the call: asked about, not k
       currency: line.currency,
     },
     { amount_minor: line.amount_minor, fee_minor: 0n },
-    { connector, method: 'mobile_money', carrier: 'Vodacom M-Pesa', msisdn, callLife: 20_000 },
+    { connector, method: 'mobile_money', carrier: 'Vodacom M-Pesa', msisdn, callLifeMs: 20_000 },
     now,
   );
   const intended = intendLine(line, attempt, { now, newId: (prefix, shard) => newId(deps, prefix, shard) });

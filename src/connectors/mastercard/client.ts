@@ -35,7 +35,7 @@ export interface MastercardClient {
 }
 
 /** Reads, and the session: nothing is lost when they are late, and whoever waits for them can come again. */
-const READ_TIMEOUT = 5_000;
+const READ_TIMEOUT_MS = 5_000;
 
 /** Their answers are a few kilobytes; the challenge's HTML is the longest part. What is larger is cut, and unreadable. */
 const ANSWER_LIMIT = 262_144;
@@ -67,12 +67,12 @@ export function createMastercardClient(
     `${order(orderId)}/transaction/${encodeURIComponent(id)}`;
 
   return {
-    createSession: (body) => ask('POST', '/session', body, READ_TIMEOUT),
-    updateSession: (id, body) => ask('PUT', session(id), body, READ_TIMEOUT),
-    readSession: (id) => ask('GET', session(id), undefined, READ_TIMEOUT),
+    createSession: (body) => ask('POST', '/session', body, READ_TIMEOUT_MS),
+    updateSession: (id, body) => ask('PUT', session(id), body, READ_TIMEOUT_MS),
+    readSession: (id) => ask('GET', session(id), undefined, READ_TIMEOUT_MS),
     operate: (orderId, id, body, timeout) => ask('PUT', transaction(orderId, id), body, timeout),
-    readTransaction: (orderId, id) => ask('GET', transaction(orderId, id), undefined, READ_TIMEOUT),
-    readOrder: (id) => ask('GET', order(id), undefined, READ_TIMEOUT),
+    readTransaction: (orderId, id) => ask('GET', transaction(orderId, id), undefined, READ_TIMEOUT_MS),
+    readOrder: (id) => ask('GET', order(id), undefined, READ_TIMEOUT_MS),
   };
 }
 

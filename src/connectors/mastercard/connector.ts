@@ -28,13 +28,13 @@ import { type Reading, readInquiry, readOperation, readRefund, reasonOf } from '
  * PAY leaves at most 20 s after its attempt was written and is given up after as long again; their reads know a
  * transaction as soon as it has arrived. A minute between two looks leaves room for what is still on its way.
  */
-const SETTLE_DELAY = 60_000;
+const SETTLE_DELAY_MS = 60_000;
 
 /** Issuers answer within seconds; the customer's submit waits for both steps. */
-const AUTHENTICATE_TIMEOUT = 8_000;
+const AUTHENTICATE_TIMEOUT_MS = 8_000;
 
 /** Acquirers are given long; whoever gives up sooner only has to ask more often. */
-const PAY_TIMEOUT = 20_000;
+const PAY_TIMEOUT_MS = 20_000;
 
 /** How often a browser may change the hosted form: more than a customer mistypes. */
 const FORM_UPDATES = 25;
@@ -59,7 +59,7 @@ export function createMastercard(
     return answer;
   };
   const operate = async (call: string, order: Tried, body: Body, operation: Ordered['operation'] = 'PAY') => {
-    const said = await client.operate(order.orderId, referenceFor(order.attemptId), body, PAY_TIMEOUT);
+    const said = await client.operate(order.orderId, referenceFor(order.attemptId), body, PAY_TIMEOUT_MS);
     const read = operation === 'REFUND' ? readRefund : readOperation;
     return told(call, read(said, orderedOf(order, operation)));
   };
@@ -67,7 +67,7 @@ export function createMastercard(
   return {
     name: 'mastercard',
     displayName: 'Mastercard Gateway',
-    settleDelay: SETTLE_DELAY,
+    settleDelayMs: SETTLE_DELAY_MS,
     currencies: config.currencies ?? CURRENCIES,
     form: {
       scriptUrl: `${config.formUrl}/form/version/${config.apiVersion}/merchant/${encodeURIComponent(config.merchantId)}/session.js`,
@@ -183,7 +183,7 @@ async function authenticate(
     session: { id: order.sessionId },
   };
   const begun = readInitiation(
-    await client.operate(order.orderId, transactionId, initiate, AUTHENTICATE_TIMEOUT),
+    await client.operate(order.orderId, transactionId, initiate, AUTHENTICATE_TIMEOUT_MS),
     order.orderId,
   );
   if (begun !== 'available') return begun;
@@ -194,7 +194,7 @@ async function authenticate(
     order: amountBody(order),
     session: { id: order.sessionId },
   };
-  const said = await client.operate(order.orderId, transactionId, payer, AUTHENTICATE_TIMEOUT);
+  const said = await client.operate(order.orderId, transactionId, payer, AUTHENTICATE_TIMEOUT_MS);
   const reading = readAuthentication(said, { ...orderedOf(order), transactionId });
   const { answer } = reading;
   if (answer.kind !== 'challenge' || answer.challenge !== undefined) return reading;

@@ -50,16 +50,16 @@ export interface MtnMomoClient {
 }
 
 /** Usually one or two seconds; a customer's submit waits for a request to pay. Token and resend included. */
-const START_TIMEOUT = 10_000;
+const START_TIMEOUT_MS = 10_000;
 
 /** An inquiry is repeated by its round, so it need not be patient. */
-const INQUIRE_TIMEOUT = 5_000;
+const INQUIRE_TIMEOUT_MS = 5_000;
 
 /** Nothing is lost when a token is late: nothing has been asked yet. */
-const TOKEN_TIMEOUT = 5_000;
+const TOKEN_TIMEOUT_MS = 5_000;
 
 /** Used when the answer does not say (their documentation: 3600 s); a token that dies earlier costs one 401. */
-const USUAL_TOKEN_LIFE = 3_600_000;
+const USUAL_TOKEN_LIFE_MS = 3_600_000;
 
 /** Their answers are below a kilobyte. What is larger is cut, cannot be parsed, and is thereby unreadable. */
 const ANSWER_LIMIT = 65_536;
@@ -112,7 +112,7 @@ export function createMtnMomoClient(
         ...common,
       };
       const text = JSON.stringify(body);
-      return authorised(START_TIMEOUT, (authorization, timeout) =>
+      return authorised(START_TIMEOUT_MS, (authorization, timeout) =>
         ask({
           method: 'POST',
           url: `${base}/v1_0/${resource}`,
@@ -123,7 +123,7 @@ export function createMtnMomoClient(
       );
     },
     statusOf(reference) {
-      return authorised(INQUIRE_TIMEOUT, (authorization, timeout) =>
+      return authorised(INQUIRE_TIMEOUT_MS, (authorization, timeout) =>
         ask({
           method: 'GET',
           url: `${base}/v1_0/${resource}/${encodeURIComponent(reference)}`,
@@ -150,7 +150,7 @@ async function fetchToken(
     method: 'POST',
     url: `${config.baseUrl}/${product}/token/`,
     headers: { 'ocp-apim-subscription-key': config.subscriptionKey, authorization: `Basic ${basic}` },
-    timeout: TOKEN_TIMEOUT,
+    timeout: TOKEN_TIMEOUT_MS,
   });
   const token = said.kind === 'said' && said.status === 200 ? readToken(said.body) : undefined;
   if (token !== undefined) return token;
@@ -183,7 +183,7 @@ function readToken(body: unknown): FetchedToken | undefined {
   const value = body.access_token;
   if (typeof value !== 'string' || !TOKEN.test(value)) return undefined;
   const seconds = 'expires_in' in body ? Number(body.expires_in) : Number.NaN;
-  return { value, life: seconds > 0 && seconds < 1e6 ? seconds * 1_000 : USUAL_TOKEN_LIFE };
+  return { value, life: seconds > 0 && seconds < 1e6 ? seconds * 1_000 : USUAL_TOKEN_LIFE_MS };
 }
 
 /**

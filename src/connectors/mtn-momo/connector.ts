@@ -25,7 +25,7 @@ import { type Reading, readStart, readStatus } from './statuses.ts';
  * A request leaves at most 10 s after it was decided, and MTN's front knows its reference when it has answered
  * 202. A minute leaves room for their queues; a reference still unknown after it was not taken.
  */
-const SETTLE_DELAY = 60_000;
+const SETTLE_DELAY_MS = 60_000;
 
 /** The longest `payerMessage` and `payeeNote` that MTN takes. */
 const LONGEST_NOTE = 160;
@@ -64,7 +64,7 @@ function openProduct(config: MtnMomoConfig, product: Product, doors: Doors) {
   return {
     common: {
       displayName: 'MTN MoMo',
-      settleDelay: SETTLE_DELAY,
+      settleDelayMs: SETTLE_DELAY_MS,
       market: config.targetEnvironment,
       referenceFor,
       callbackHint: hintOf,

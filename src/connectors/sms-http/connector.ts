@@ -14,7 +14,7 @@ export interface SmsHttpConfig {
 }
 
 /** The caller waits for this while the customer looks at the page; a provider that needs longer is `unknown`. */
-const SEND_TIMEOUT = 5_000;
+const SEND_TIMEOUT_MS = 5_000;
 
 /** Only the status line matters. */
 const ANSWER_LIMIT = 16_384;
@@ -29,7 +29,7 @@ export function createSmsHttp(config: SmsHttpConfig, doors: Pick<Platform, 'outb
         url: config.url,
         headers,
         body: JSON.stringify({ to, text }),
-        timeout: SEND_TIMEOUT,
+        timeout: SEND_TIMEOUT_MS,
         trust: 'upstream',
         answerLimit: ANSWER_LIMIT,
       });
