@@ -132,7 +132,10 @@ function notFound(attempt: Attempt, context: SettlementContext): Weighed {
   return { kind: 'moves' };
 }
 
-/** Nobody could be asked. For a hint, that is made up for soon; a call that is under way keeps its time. */
+/**
+ * The upstream could not be asked. An inquiry that was due is followed by the next one as ever. After a hint that one is
+ * brought forward, unless our own call may still be under way.
+ */
 function unanswered(attempt: Attempt, context: SettlementContext): Weighed {
   if (context.inquiry === 'due') return stillOpen(attempt, context);
   const next_inquiry_at = nextAfterHint(attempt, context.now);

@@ -153,9 +153,9 @@ function attemptOnly(
 type Remembering = Pick<PayoutLine | Refund, 'status' | 'late_attempt_id'>;
 
 /**
- * What an order writes of an attempt that has moved without being waited for: it remembers one that was taken, or has paid,
- * which weighs more, until that has ended without. `late` is the one that it remembers by now. Undefined: nothing. What has
- * failed keeps what its merchant reads of it.
+ * What an order writes of an attempt that has moved though the order did not wait for it; undefined: nothing. It remembers
+ * an attempt that was taken, until that one ends without having paid, or one that has paid, also in the place of one that is
+ * only waiting. `late` is the one that it remembers by now. The reference of a failed order stays, as its merchant reads it.
  */
 export function lateColumns(order: Remembering, attempt: Attempt, late: Attempt | undefined) {
   if (order.status === 'completed') return undefined;

@@ -160,8 +160,8 @@ async function isOrderLive(
 }
 
 /**
- * A payment's attempt as this process has written it, which was open then. Where it no longer is, the upstream is asked once
- * more, and what is written is guarded.
+ * A payment's attempt as this process wrote it last: it was open then, as ended ones are not remembered. Where it has ended
+ * elsewhere since, the upstream is asked once too often, and the guards keep what is written right.
  */
 function openPaymentAttempt(deps: Pick<Deps, 'store'>, key: Pick<Attempt, 'shard' | 'id'>): Attempt | undefined {
   const attempt = deps.store.attempt.recent(key.shard, key.id);

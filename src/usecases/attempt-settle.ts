@@ -51,15 +51,18 @@ export function settlementContext(
   };
 }
 
-/** An upstream that was taken out of the configuration proves nothing any more; what time has ended is written all the same. */
+/**
+ * The settle delay of an attempt's upstream. One that was taken out of the configuration gets an endless one: that it does
+ * not know an order never proves anything then, while what has ended by time is settled all the same.
+ */
 export function upstreamOf(deps: Deps, attempt: Pick<Attempt, 'connector'>): { readonly settleDelayMs: number } {
   return deps.connectors.upstream(attempt.connector) ?? { settleDelayMs: Number.POSITIVE_INFINITY };
 }
 
 /**
  * Settles an attempt by the answer to an inquiry that began at `askedAt`. Returns the payment as it is then.
- * `payment` was read beside the inquiry; what has moved since is found by the guards, and read again. An attempt that has
- * taken a step meanwhile is no longer the one that was due.
+ * `payment` was read beside the inquiry; what has moved since is found by the guards, and read again. Where the attempt has
+ * taken a step meanwhile, the inquiry was not the one that its new step is due for, and counts as a hint.
  */
 export async function settleByInquiry(
   deps: Deps,
@@ -90,8 +93,8 @@ export async function settleByInquiry(
 }
 
 /**
- * The payment of an attempt as this process wrote it last, while it waits for that attempt. One that names no attempt or
- * another would make of its own money somebody else's: it is read.
+ * The payment of an attempt as this process wrote it last; undefined where it has to be read. Only one that names this
+ * attempt as its own is taken: by a row from before, the payment's own money would be taken for money that came late.
  */
 export function openOrder(deps: Pick<Deps, 'store'>, attempt: Attempt): Payment | undefined {
   const payment = deps.store.payment.recent(attempt.shard, attempt.payment_id);
@@ -99,8 +102,9 @@ export function openOrder(deps: Pick<Deps, 'store'>, attempt: Attempt): Payment 
 }
 
 /**
- * The rows as this process has written them since, or else as they were read: of the attempt the newer one, for the round
- * that claims it writes its row without telling anybody. Where the session matters, it is read with them.
+ * The rows without another read: as this process wrote them last, or else as they were read. Of the attempt it is the newer
+ * one, because a claim by the round does not pass through what this process remembers of its writes. Undefined where the
+ * session matters: then all of them are read.
  */
 function rowsAtHand(
   deps: Pick<Deps, 'store'>,
@@ -115,8 +119,8 @@ function rowsAtHand(
 }
 
 /**
- * Settles an attempt by what the upstream answered to our own call, or by what became of its challenge, where nobody waits for an answer in bytes. Tried again
- * while the database is away. Returns the payment as it is then.
+ * Settles an attempt by what the upstream answered to our own call, or by what became of its challenge, where nobody waits
+ * for an answer in bytes. Tried again while the database is away. Returns the payment as it is then.
  */
 export async function settleByWord(
   deps: Deps,
@@ -149,9 +153,10 @@ type Settled = Pick<Settlement, 'attempt' | 'alarm'> & { readonly payment?: Paym
 export type Settling = <S extends Settled>(settled: S) => S;
 
 /**
- * Runs what decides by `settling` until its change commits, and sounds the alarm of the last decision: one that lost against
- * its neighbours was none, and nor was one that has certainly not been written. One that is in doubt is heard: whoever tries
- * again finds what it wrote, and has nothing to sound. So each try has to be run by itself (`persist` goes around this).
+ * Runs what passes its decisions through `settling` until a change commits, and sounds the alarm of the last one, if it has
+ * any. Decisions before it lost against their neighbours, and count for nothing; nor does one that has certainly not been
+ * written. Where that is in doubt the alarm is sounded: the next try may find its change written, and would have none to
+ * sound. So each try has to be run by itself: `persist` goes around this.
  */
 export async function soundingLast<T>(
   deps: Pick<Deps, 'log' | 'alarmed'>,

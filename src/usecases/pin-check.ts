@@ -85,8 +85,9 @@ export function countWrongPin(
 }
 
 /**
- * Writes what is there. A right PIN that is refused for another reason writes no less: of guesses that are judged at once,
- * a refusal without a guard would tell of more than those that the lock allows.
+ * Writes the count as it is, only to guard the wallet's version. A right PIN that is refused for another reason needs the
+ * guard as well: of many guesses judged at once, those behind the lock would otherwise learn from that refusal that they
+ * were right.
  */
 export function guardWallet({ shard, id, version, pin_failures, pin_failed_at, locked_until }: Wallet): Update {
   return { table: 'wallet', shard, id, version, row: { pin_failures, pin_failed_at, locked_until } };
