@@ -177,6 +177,19 @@ export interface CardReversal {
   readonly currency: Currency;
 }
 
+/** How an order stands at the network. */
+export interface CardOrderStatus {
+  /** In the network's own words. */
+  readonly word: string;
+  /** Whether money was taken from it, or will be. */
+  readonly isTaken: boolean;
+}
+
+/** How a payment by card ended, as far as we know. `reason`: that of its last attempt; null where none is known. */
+export type CardEnd =
+  | { readonly kind: 'paid'; readonly refunded: 'nothing' | 'part' | 'all' }
+  | { readonly kind: 'declined'; readonly reason: string | null };
+
 /** How the hosted form is shown: the network's script, and the origin that its frames come from. */
 export interface CardFormPage {
   readonly scriptUrl: string;
@@ -201,8 +214,10 @@ export interface CardConnector extends Upstream {
   /** Asks for the money, once, under the reference of the attempt. */
   pay(order: CardOrder): Promise<Answer>;
   payByToken(order: TokenOrder): Promise<Answer>;
-  /** The order's state in the network's own words; undefined when it cannot be had now. */
-  orderStatus(orderId: string): Promise<string | undefined>;
+  /** Asks how the order stands; undefined when that cannot be had now. */
+  orderStatus(orderId: string): Promise<CardOrderStatus | undefined>;
+  /** The network's own word for an order that ended so. Nobody is asked. */
+  wordForEnd(end: CardEnd): string;
   refund(order: CardReversal): Promise<Answer>;
   void(order: CardReversal): Promise<Answer>;
 }

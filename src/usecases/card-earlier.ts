@@ -27,18 +27,6 @@ export type Earlier =
   | { readonly kind: 'taken' }
   | { readonly kind: 'unclear'; readonly reason: string };
 
-/** What an order is called from which money was taken, or will be. */
-const TAKEN: ReadonlySet<string> = new Set([
-  'AUTHORIZED',
-  'CAPTURED',
-  'PARTIALLY_CAPTURED',
-  'PARTIALLY_REFUNDED',
-  'REFUNDED',
-  'EXCESSIVELY_REFUNDED',
-  'DISPUTED',
-  'CHARGEBACK_PROCESSED',
-]);
-
 /** What became of the payment's attempts before this one. Nobody is asked about a first attempt. */
 export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attempt): Promise<Earlier> {
   const all = await deps.store.attempt.ofCardPayment(attempt.shard, attempt.payment_id);
@@ -46,7 +34,7 @@ export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attem
   if (others.length === 0) return { kind: 'none' };
   if (others.some(({ status }) => status === 'approved')) return { kind: 'taken' };
   const askedAt = deps.clock.now();
-  const [status, ...said] = await Promise.all([
+  const [order, ...said] = await Promise.all([
     card.orderStatus(attempt.payment_id),
     ...others.map(async (other) => ({ other, word: await card.inquire(inquiryOf(other)) })),
   ]);
@@ -56,9 +44,9 @@ export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attem
     deps.log.warn('earlier_attempt_paid', { attempt_id: other.id, transaction_id: attempt.payment_id });
     return { kind: 'paid', attempt: other, word: { kind, providerReference }, askedAt };
   }
-  if (status !== undefined && TAKEN.has(status)) return { kind: 'taken' };
+  if (order?.isTaken === true) return { kind: 'taken' };
   const isOpen = said.some(({ word }) => word.kind === 'unknown' || word.kind === 'waiting');
-  if (status === undefined || isOpen) return { kind: 'unclear', reason: 'an earlier attempt may have paid' };
+  if (order === undefined || isOpen) return { kind: 'unclear', reason: 'an earlier attempt may have paid' };
   return { kind: 'none' };
 }
 

@@ -5,6 +5,7 @@
  * network says of an open one goes the one way of every inquiry.
  */
 
+import type { CardEnd } from '../connectors/connector.ts';
 import { isBeingAsked } from '../domain/attempt.ts';
 import { isId } from '../domain/ids.ts';
 import { isFinal } from '../domain/payment.ts';
@@ -27,16 +28,20 @@ export interface UpstreamChecked {
 export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: string): Promise<UpstreamChecked> {
   const known = await cardPaymentOf(deps, caller, orderId);
   const attempt = await attemptOf(deps, known);
-  if (isFinal(known.status)) return { payment: known, upstreamStatus: lastWord(known, attempt) };
+  const { card } = deps.connectors;
+  if (isFinal(known.status)) {
+    const end = endOf(known, attempt);
+    return { payment: known, upstreamStatus: end === undefined ? null : (card?.wordForEnd(end) ?? null) };
+  }
   if (attempt === undefined) return { payment: known, upstreamStatus: null };
   // An attempt whose own call may still be under way is that call's; one that is intended may have a session to give back.
   const isTheirs = attempt.status === 'intended' || isBeingAsked(attempt, deps.clock.now());
   if (!isTheirs) await inquireAttempt(deps, attempt);
-  const [payment, status] = await Promise.all([
+  const [payment, order] = await Promise.all([
     deps.store.payment.get(known.shard, known.id),
-    deps.connectors.card?.orderStatus(known.id),
+    card?.orderStatus(known.id),
   ]);
-  return { payment: payment ?? known, upstreamStatus: status ?? null };
+  return { payment: payment ?? known, upstreamStatus: order?.word ?? null };
 }
 
 async function cardPaymentOf(deps: Deps, { merchant }: SessionCaller, orderId: string): Promise<Payment> {
@@ -56,12 +61,11 @@ function requireCard(payment: Payment, field: string): Payment {
   throw new Refusal(1205, { transactionId: payment.id, words: { state }, details });
 }
 
-/** What the network said last of an order that has ended, as far as we heard it. */
-function lastWord({ status, refunded_minor }: Payment, attempt: Attempt | undefined): string | null {
-  if (status === 'refunded') return 'REFUNDED';
-  if (status === 'approved') return refunded_minor > 0n ? 'PARTIALLY_REFUNDED' : 'CAPTURED';
-  if (attempt?.status !== 'declined') return null;
-  return attempt.reason?.startsWith('card_') === true ? 'FAILED' : 'AUTHENTICATION_UNSUCCESSFUL';
+/** How a final payment ended at the network, as far as we heard of it. */
+function endOf({ status, refunded_minor }: Payment, attempt: Attempt | undefined): CardEnd | undefined {
+  if (status === 'refunded') return { kind: 'paid', refunded: 'all' };
+  if (status === 'approved') return { kind: 'paid', refunded: refunded_minor > 0n ? 'part' : 'nothing' };
+  return attempt?.status === 'declined' ? { kind: 'declined', reason: attempt.reason } : undefined;
 }
 
 async function attemptOf(deps: Deps, payment: Payment): Promise<Attempt | undefined> {

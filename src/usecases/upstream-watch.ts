@@ -110,7 +110,7 @@ function watchCard(card: CardConnector, watch: UpstreamWatch): CardConnector {
       watch(
         of('order_status', { orderId }),
         () => card.orderStatus(orderId),
-        (status) => (status === undefined ? 'unknown' : 'answered'),
+        (order) => (order === undefined ? 'unknown' : 'answered'),
       ),
     refund: (order) => watch(of('refund', order), () => card.refund(order), kindOf),
     void: (order) => watch(of('void', order), () => card.void(order), kindOf),

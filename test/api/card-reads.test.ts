@@ -73,6 +73,22 @@ describe('reads', () => {
     expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
   });
 
+  test('an order that ended without money is told in the network’s word for it, and nobody is asked', async () => {
+    const [refused, rejected] = [
+      await readyToPay(world, merchant, 'declined'),
+      await readyToPay(world, merchant, 'rejected'),
+    ];
+    for (const paying of [refused, rejected]) expectRefusal(await submitCard(world, paying), 402, '1502');
+    world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
+    const check = async ({ transaction_id, token }: typeof refused) =>
+      (await world.call('GET', `/payments/check-status/${transaction_id}`, { bearer: token })).json;
+    expect(await check(refused)).toMatchObject({ status: 'declined', upstream_status: 'FAILED' });
+    expect(await check(rejected)).toMatchObject({
+      status: 'declined',
+      upstream_status: 'AUTHENTICATION_UNSUCCESSFUL',
+    });
+  });
+
   test('an unknown order is 1204, a stranger’s too; one of another method is 1205', async () => {
     const paying = await collectByCard(world, merchant);
     const stranger = await collectByCard(world, await world.merchant('Librairie Goma'));

@@ -4,7 +4,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { MISBEHAVIOURS } from '../conformance.ts';
-import { CAUSES, GATEWAY_CODES } from './statuses.ts';
+import { CAUSES, GATEWAY_CODES, TAKEN } from './statuses.ts';
 import { BROWSER, type CardWorld, id, openCardWorld } from './testing/card-world.ts';
 
 let world: CardWorld;
@@ -49,7 +49,7 @@ describe('the customer is known', () => {
     const answer = await world.connector.pay(order);
     expect(answer).toMatchObject({ kind: 'approved', providerReference: expect.stringMatching(/\d/) });
     expect(await world.connector.inquire(world.inquiryOf(order))).toEqual(answer);
-    expect(await world.connector.orderStatus(order.orderId)).toBe('CAPTURED');
+    expect(await world.connector.orderStatus(order.orderId)).toEqual({ word: 'CAPTURED', isTaken: true });
     expect(world.timesDebited(order)).toBe(1);
   });
 
@@ -239,6 +239,40 @@ describe('an answer', () => {
     expect((await (await world.facing({ status: 200, body: bodyOf('MARVELLOUS', 'SUCCESS') })).pay(order)).kind).toBe(
       'unknown',
     );
+  });
+
+  test('about an order is its own word, and says whether money was taken from it', async () => {
+    const stands = async (status: unknown) =>
+      (await world.facing({ status: 200, body: JSON.stringify({ status }) })).orderStatus(id('txn'));
+    for (const word of TAKEN) expect(await stands(word)).toEqual({ word, isTaken: true });
+    for (const word of [
+      'INITIATED',
+      'AUTHENTICATED',
+      'AUTHENTICATION_UNSUCCESSFUL',
+      'FAILED',
+      'CANCELLED',
+      'NEW_WORD',
+    ]) {
+      expect(await stands(word)).toEqual({ word, isTaken: false });
+    }
+    for (const none of [undefined, 7, 'no word']) expect(await stands(none)).toBeUndefined();
+    expect(await (await world.facing({ status: 404, body: '{"status":"CAPTURED"}' })).orderStatus(id('txn'))).toBe(
+      undefined,
+    );
+  });
+
+  test.each([
+    [{ kind: 'paid', refunded: 'nothing' }, 'CAPTURED'],
+    [{ kind: 'paid', refunded: 'part' }, 'PARTIALLY_REFUNDED'],
+    [{ kind: 'paid', refunded: 'all' }, 'REFUNDED'],
+    [{ kind: 'declined', reason: 'card_declined' }, 'FAILED'],
+    [{ kind: 'declined', reason: 'card_funds' }, 'FAILED'],
+    [{ kind: 'declined', reason: 'card_expired' }, 'FAILED'],
+    [{ kind: 'declined', reason: 'authentication_failed' }, 'AUTHENTICATION_UNSUCCESSFUL'],
+    [{ kind: 'declined', reason: 'challenge_expired' }, 'AUTHENTICATION_UNSUCCESSFUL'],
+    [{ kind: 'declined', reason: null }, 'AUTHENTICATION_UNSUCCESSFUL'],
+  ] as const)('for a payment that ended so (%j) is %s, and nobody is asked', (end, word) => {
+    expect(world.connector.wordForEnd(end)).toBe(word);
   });
 
   test.each(MISBEHAVIOURS)(

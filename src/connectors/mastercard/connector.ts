@@ -20,9 +20,17 @@ import type {
 } from '../connector.ts';
 import { readAuthentication, readForm, readInitiation } from './authentication.ts';
 import { createMastercardClient, type MastercardClient, type MastercardConfig } from './client.ts';
-import { type Body, type Ordered, textAt, valueAt, wordAt } from './fields.ts';
+import { type Body, type Ordered, textAt, valueAt } from './fields.ts';
 import { attemptOf, authenticationFor, referenceFor } from './reference.ts';
-import { type Reading, readInquiry, readOperation, readRefund, reasonOf } from './statuses.ts';
+import {
+  type Reading,
+  readInquiry,
+  readOperation,
+  readOrderStatus,
+  readRefund,
+  reasonOf,
+  wordForEnd,
+} from './statuses.ts';
 
 /**
  * PAY leaves at most 20 s after its attempt was written and is given up after as long again; their reads know a
@@ -98,10 +106,8 @@ export function createMastercard(
         readInquiry(await client.readTransaction(ordered.orderId, ordered.transactionId), ordered),
       );
     },
-    orderStatus: async (orderId) => {
-      const said = await client.readOrder(orderId);
-      return said.kind === 'said' && said.status === 200 ? wordAt(said.body, 'status') : undefined;
-    },
+    orderStatus: async (orderId) => readOrderStatus(await client.readOrder(orderId)),
+    wordForEnd,
     refund: (order) => operate('refund', order, refundBody(order), 'REFUND'),
     void: (order) => operate('void', order, voidBody(order), 'VOID'),
   };

@@ -1,12 +1,13 @@
 /**
- * What the network's words mean for money: one exhaustive table of gateway codes, and the reading of PAY and its kin.
+ * What the network's words mean for money: one exhaustive table of gateway codes, the reading of PAY and its kin, and
+ * what an order is called.
  *
  * Invariant: only a code of this table that says so approves or declines, and only beside the result that belongs to
  * it. What is unfamiliar, unreadable, or about something else than what was ordered is `unknown`.
  */
 
 import type { DeclineReason } from '../../domain/reason.ts';
-import type { Answer, InquiryAnswer } from '../connector.ts';
+import type { Answer, CardEnd, CardOrderStatus, InquiryAnswer } from '../connector.ts';
 import type { Said } from './client.ts';
 import { differenceFrom, type Ordered, textAt, wordAt } from './fields.ts';
 
@@ -59,6 +60,25 @@ export const CAUSES = {
   SERVER_FAILED: 'unknown',
 } as const satisfies Record<string, 'not_sent' | 'unknown'>;
 
+/** What an order is called from which money was taken, or will be. */
+export const TAKEN: ReadonlySet<string> = new Set([
+  'AUTHORIZED',
+  'CAPTURED',
+  'PARTIALLY_CAPTURED',
+  'PARTIALLY_REFUNDED',
+  'REFUNDED',
+  'EXCESSIVELY_REFUNDED',
+  'DISPUTED',
+  'CHARGEBACK_PROCESSED',
+]);
+
+/** The refusals of PAY itself; before it there is only the authentication to fail. */
+const PAY_REFUSED: ReadonlySet<string | null> = new Set([
+  'card_declined',
+  'card_funds',
+  'card_expired',
+] satisfies DeclineReason[]);
+
 /** An answer, and what about it a person should know. */
 export interface Reading<A> {
   readonly answer: A;
@@ -90,6 +110,18 @@ export function readRefund(said: Said, ordered: Ordered): Reading<Answer> {
   const isFinal = said.kind === 'said' && said.status === 400 && reading.alarm?.kind === 'refused';
   if (!isFinal || wordAt(said.body, 'error.cause') !== 'INVALID_REQUEST') return reading;
   return { ...reading, answer: { kind: 'declined', reason: 'carrier_failed', providerReference: null } };
+}
+
+/** How an order stands; undefined where no word of theirs says so. */
+export function readOrderStatus(said: Said): CardOrderStatus | undefined {
+  const word = said.kind === 'said' && said.status === 200 ? wordAt(said.body, 'status') : undefined;
+  return word === undefined ? undefined : { word, isTaken: TAKEN.has(word) };
+}
+
+/** What an order that ended so is called. PAY captures at once, so that whatever was paid is captured. */
+export function wordForEnd(end: CardEnd): string {
+  if (end.kind === 'declined') return PAY_REFUSED.has(end.reason) ? 'FAILED' : 'AUTHENTICATION_UNSUCCESSFUL';
+  return ({ nothing: 'CAPTURED', part: 'PARTIALLY_REFUNDED', all: 'REFUNDED' } as const)[end.refunded];
 }
 
 type Heard = Extract<Said, { kind: 'said' }>;
