@@ -1,5 +1,6 @@
 /**
- * The contract of a connector: how the service asks an upstream to move money, in the service's own words.
+ * The contract of a connector: how the service asks an upstream to move money, in the service's own words, and how it
+ * finds the upstream that a number leads to.
  *
  * Invariant: what an upstream says is an *answer*, returned and never thrown. `unknown` is an answer: it is
  * inquired about, never guessed, and nothing is ever sent again under another reference.
@@ -232,6 +233,54 @@ export interface TextOrder {
 /** The door for texts. A text is sent at most once; `unknown` may have arrived. */
 export interface TextSender {
   sendText(order: TextOrder): Promise<'sent' | 'not_sent' | 'unknown'>;
+}
+
+/** A carrier whose numbers are served, and where. */
+export interface CarrierOfCountry {
+  /** Its name as customers know it, for example `Airtel Money`. */
+  readonly carrier: string;
+  /** ISO 3166-1 alpha-2, upper case. */
+  readonly country: string;
+}
+
+/** Where a number leads in a currency, or what would work instead (contract §4: the 1103 message names it). */
+export type CarrierRoute =
+  | { readonly kind: 'route'; readonly connector: string; readonly carrier: string }
+  /** The number's carrier does not take that currency; it takes these. */
+  | { readonly kind: 'wrong_currency'; readonly carrier: string; readonly currencies: readonly Currency[] }
+  /** No carrier of ours has that number; `works` take the currency, perhaps none. */
+  | { readonly kind: 'no_carrier'; readonly works: readonly CarrierOfCountry[] };
+
+/** A carrier by the connector that moves money from (payment) or to (payout) its numbers. */
+export interface ReachedCarrier extends CarrierOfCountry {
+  readonly use: 'payment' | 'payout';
+  /** The connector's own name, as attempts have it. */
+  readonly upstream: string;
+  readonly currencies: readonly Currency[];
+}
+
+/** The upstreams that this gateway is connected to. */
+export interface Connectors {
+  /** What takes money where a number's route leads: `name` is the connector that the route gives. */
+  collect(name: string): CollectConnector | undefined;
+  /** What sends money there. */
+  payout(name: string): PayoutConnector | undefined;
+  /** The upstream of that name (an attempt has it), whatever it moves money by: every one can be asked about an attempt. */
+  upstream(name: string): Upstream | undefined;
+  /** The card network; undefined where none is configured. */
+  readonly card: CardConnector | undefined;
+  /** Whether money can be taken from any phone in that currency. */
+  servesMobileMoney(currency: Currency): boolean;
+  /** Whether money can be sent to any phone in that currency. */
+  servesPayouts(currency: Currency): boolean;
+  /** The carriers that take it from customers, and where. */
+  carriersFor(currency: Currency): readonly CarrierOfCountry[];
+  /** Every carrier that can be reached, in either direction. */
+  readonly reached: readonly ReachedCarrier[];
+  /** `msisdn` is E.164, with the plus sign. */
+  routeFor(msisdn: string, currency: Currency): CarrierRoute;
+  /** The door for texts to customers; undefined where none is configured. */
+  readonly texts: TextSender | undefined;
 }
 
 /** A movement of money in an upstream's own book. */

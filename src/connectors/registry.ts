@@ -7,14 +7,21 @@
 import { readFileSync } from 'node:fs';
 import type { Currency } from '../domain/currency.ts';
 import type { Platform } from '../platform/platform.ts';
-import type { CardConnector, CollectConnector, PayoutConnector, TextSender, Upstream } from './connector.ts';
+import type {
+  CardConnector,
+  CollectConnector,
+  Connectors,
+  PayoutConnector,
+  ReachedCarrier,
+  Upstream,
+} from './connector.ts';
 import type { MastercardConfig } from './mastercard/client.ts';
 import { createMastercard } from './mastercard/connector.ts';
 import type { MtnMomoConfig } from './mtn-momo/client.ts';
 import { createMtnMomo, createMtnMomoDisbursement } from './mtn-momo/connector.ts';
 import productionRoutes from './routes/production.json' with { type: 'json' };
 import sandboxRoutes from './routes/sandbox.json' with { type: 'json' };
-import { filterRoutes, parseRoutes, type Route, type Routes, type Routing, routeFor } from './routes.ts';
+import { filterRoutes, parseRoutes, type Route, type Routes, routeFor } from './routes.ts';
 import { createSmsHttp, type SmsHttpConfig } from './sms-http/connector.ts';
 
 /** What the connectors need of the configuration. An upstream without its part is off. */
@@ -46,47 +53,17 @@ const PAYOUT: Table<PayoutConnector> = {
     mtnMomoDisbursement && createMtnMomoDisbursement(mtnMomoDisbursement, doors),
 };
 
-/** A carrier's numbers in a country, and what moves money to or from them. */
-export interface ReachedCarrier {
-  readonly use: 'payment' | 'payout';
-  /** The connector's own name, as attempts have it. */
-  readonly upstream: string;
-  readonly carrier: string;
-  readonly country: string;
-  readonly currencies: readonly Currency[];
-}
-
-export interface Connectors {
-  /** The connector that takes money where the routes of that name lead, when it is configured. */
-  collect(name: string): CollectConnector | undefined;
-  /** The connector that sends money where the routes of that connector lead, when it is configured. */
-  payout(name: string): PayoutConnector | undefined;
-  /** The upstream of that name (an attempt's record has it), whatever it moves money by. */
-  upstream(name: string): Upstream | undefined;
-  /** The card network, when it is configured. */
-  readonly card: CardConnector | undefined;
-  /** Whether money can be taken from any phone in that currency. */
-  servesMobileMoney(currency: Currency): boolean;
-  /** Whether money can be sent to any phone in that currency. */
-  servesPayouts(currency: Currency): boolean;
-  /** The carriers that take it from customers, and the countries whose numbers they serve. */
-  carriersFor(currency: Currency): readonly { readonly carrier: string; readonly country: string }[];
-  /** Every carrier that can be reached, in either direction, and by which connector. */
-  readonly reached: readonly ReachedCarrier[];
-  /** The connectors that are configured, and their names. */
+/** The connectors that are configured, for whoever looks at them all. */
+export interface OpenConnectors extends Connectors {
   readonly all: readonly (CollectConnector | PayoutConnector | CardConnector)[];
   readonly names: readonly string[];
-  /** Where a number (E.164) leads in a currency, or what would work instead. */
-  routeFor(msisdn: string, currency: Currency): Routing;
-  /** The door for texts to customers; undefined where none is configured. */
-  readonly texts: TextSender | undefined;
 }
 
 /**
  * Makes every connector that is configured. Throws an error with a one-line message when the routes cannot be read,
  * are wrong, or lead nowhere although a connector is configured.
  */
-export function openConnectors(config: ConnectorsConfig, doors: Doors): Connectors {
+export function openConnectors(config: ConnectorsConfig, doors: Doors): OpenConnectors {
   const collects = makeAll(COLLECT, config, doors);
   const payouts = makeAll(PAYOUT, config, doors);
   const card = config.cardnet && createMastercard(config.cardnet, doors);

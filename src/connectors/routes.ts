@@ -6,15 +6,12 @@
  */
 
 import { CURRENCIES, type Currency, isCurrency } from '../domain/currency.ts';
+import type { CarrierOfCountry, CarrierRoute } from './connector.ts';
 
 /** One entry of a routes file. */
-export interface Route {
+export interface Route extends CarrierOfCountry {
   /** The name of a connector in the registry. */
   readonly connector: string;
-  /** The carrier's name as customers know it, for example `Airtel Money`. */
-  readonly carrier: string;
-  /** ISO 3166-1 alpha-2, upper case. */
-  readonly country: string;
   /** Beginnings of E.164 numbers, country code first, without the plus sign. */
   readonly prefixes: readonly string[];
   readonly currencies: readonly Currency[];
@@ -28,14 +25,6 @@ export interface Routes {
   readonly byPrefix: ReadonlyMap<string, readonly Route[]>;
   readonly longest: number;
 }
-
-/** Where a number in a currency leads, or what would work instead (contract §4: the 1103 message names it). */
-export type Routing =
-  | { readonly kind: 'route'; readonly connector: string; readonly carrier: string }
-  /** The number's carrier does not take that currency; it takes these. */
-  | { readonly kind: 'wrong_currency'; readonly carrier: string; readonly currencies: readonly Currency[] }
-  /** No carrier of ours has that number; `works` are the entries that take the currency, perhaps none. */
-  | { readonly kind: 'no_carrier'; readonly works: readonly Route[] };
 
 const COUNTRY = /^[A-Z]{2}$/;
 const PREFIX = /^[1-9][0-9]{1,14}$/;
@@ -117,7 +106,7 @@ function listOf<T>(value: unknown, passes: (item: unknown) => item is T, complai
 }
 
 /** Where a number (E.164, with the plus sign) leads in that currency. */
-export function routeFor(routes: Routes, msisdn: string, currency: Currency): Routing {
+export function routeFor(routes: Routes, msisdn: string, currency: Currency): CarrierRoute {
   const digits = msisdn.startsWith('+') ? msisdn.slice(1) : msisdn;
   for (let length = Math.min(routes.longest, digits.length); length > 0; length -= 1) {
     const found = routes.byPrefix.get(digits.slice(0, length));

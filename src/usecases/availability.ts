@@ -5,12 +5,13 @@
  * of all processes, read once in a few seconds however many ask.
  */
 
+import type { CarrierOfCountry } from '../connectors/connector.ts';
 import { type Availability, availabilityOf, SILENT_MS } from '../domain/availability.ts';
 import { CURRENCIES, type Currency } from '../domain/currency.ts';
 import { isWithin } from '../domain/elapsed.ts';
 import type { Merchant, PaymentMethod } from '../domain/records.ts';
 import type { CallMade } from '../store/upstream-calls.ts';
-import type { CarrierOfCountry, Deps } from './deps.ts';
+import type { Deps } from './deps.ts';
 import { offeredTo } from './method-reach.ts';
 
 /** One way to move money in one currency. */

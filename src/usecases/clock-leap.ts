@@ -5,9 +5,8 @@
  * where a call of ours has really had the time to arrive.
  */
 
-import type { Upstream } from '../connectors/connector.ts';
+import type { Connectors, Upstream } from '../connectors/connector.ts';
 import type { Clock } from '../platform/platform.ts';
-import type { Connectors } from './deps.ts';
 
 /** Longer than a call is under way, and than any process takes to notice a leap. */
 const CALM_MS = 60_000;

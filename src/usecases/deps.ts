@@ -4,63 +4,13 @@
  * Invariant: a use case gets time, ids and chance from here only, so that it can be run in any world.
  */
 
-import type {
-  Books,
-  CardConnector,
-  CollectConnector,
-  PayoutConnector,
-  TextSender,
-  Upstream,
-} from '../connectors/connector.ts';
-import type { Currency } from '../domain/currency.ts';
+import type { Books, Connectors } from '../connectors/connector.ts';
 import { makeId, type Prefix } from '../domain/ids.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
 import type { Words } from '../domain/refusal.ts';
 import type { Calendar, Clock, Log, Outbound, Random, Secrets } from '../platform/platform.ts';
 import type { Store } from '../store/store.ts';
 import type { AlarmWatch } from './alarm-metrics.ts';
-
-/** Which carrier serves a number in a currency, or what would work instead. */
-export type CarrierRoute =
-  | { readonly kind: 'route'; readonly connector: string; readonly carrier: string }
-  | { readonly kind: 'wrong_currency'; readonly carrier: string; readonly currencies: readonly Currency[] }
-  | { readonly kind: 'no_carrier'; readonly works: readonly CarrierOfCountry[] };
-
-/** A carrier as its customers know it, and the country (ISO 3166-1 alpha-2) whose numbers it serves. */
-export interface CarrierOfCountry {
-  readonly carrier: string;
-  readonly country: string;
-}
-
-/** A carrier by the connector that moves money from (payment) or to (payout) its numbers. */
-export interface ReachedCarrier extends CarrierOfCountry {
-  readonly use: 'payment' | 'payout';
-  /** The connector's own name, as attempts have it. */
-  readonly upstream: string;
-  readonly currencies: readonly Currency[];
-}
-
-/** The upstreams that this gateway is connected to. */
-export interface Connectors {
-  collect(name: string): CollectConnector | undefined;
-  /** What sends money where a number's route leads: `name` is the connector that the route gives. */
-  payout(name: string): PayoutConnector | undefined;
-  /** The upstream of that name, whatever it moves money by: every one can be asked about an attempt. */
-  upstream(name: string): Upstream | undefined;
-  /** The card network; undefined where none is configured. */
-  readonly card: CardConnector | undefined;
-  /** Whether money can be taken from any phone in that currency. */
-  servesMobileMoney(currency: Currency): boolean;
-  /** Whether money can be sent to any phone in that currency. */
-  servesPayouts(currency: Currency): boolean;
-  /** The carriers that take it from customers, and where. */
-  carriersFor(currency: Currency): readonly CarrierOfCountry[];
-  /** Every carrier that can be reached, in either direction. */
-  readonly reached: readonly ReachedCarrier[];
-  routeFor(msisdn: string, currency: Currency): CarrierRoute;
-  /** The door for texts to customers; undefined where none is configured. */
-  readonly texts: TextSender | undefined;
-}
 
 /** The sentence that tells of a payout line, for its webhook and for answers; the words are those of `messages/`. */
 export type PayoutText = (

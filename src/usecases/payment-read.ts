@@ -4,6 +4,7 @@
  * Invariant: another merchant's payment, a tampered id and an unknown one answer alike (1204).
  */
 
+import type { CarrierOfCountry } from '../connectors/connector.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Payment, PaymentHistory, PaymentMethod } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -11,7 +12,7 @@ import { isChoosable } from '../domain/submission.ts';
 import { findAttempt, findPayment, findRows } from './archive-find.ts';
 import { type Bank, banksOf } from './bank-config.ts';
 import type { SessionCaller } from './callers.ts';
-import type { CarrierOfCountry, Deps } from './deps.ts';
+import type { Deps } from './deps.ts';
 import { bankAccountsFor, offeredWith } from './method-reach.ts';
 
 /** The payment behind an opaque payment_id. */

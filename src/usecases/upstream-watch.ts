@@ -7,11 +7,11 @@
 import type {
   CardConnector,
   CollectConnector,
+  Connectors,
   PayoutConnector,
   TextSender,
   Upstream,
 } from '../connectors/connector.ts';
-import type { Connectors } from './deps.ts';
 
 export interface UpstreamCall {
   readonly connector: string;
