@@ -2,7 +2,7 @@ import cc from 'currency-codes';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CURRENCIES, exponentOf } from './currency.ts';
-import { divideHalfEven, formatMinor, parseAmount } from './money.ts';
+import { divideHalfEven, formatMinor, parseAmount, parsePaddedAmount } from './money.ts';
 
 const currency = fc.constantFrom(...CURRENCIES);
 
@@ -21,6 +21,30 @@ describe('amounts', () => {
     ['999999999999999.99', 99999999999999999n],
   ])('%s is read exactly', (text, minor) => {
     expect(parseAmount(text, 'usd')).toEqual({ minor, currency: 'usd' });
+  });
+
+  test('of others are read the same with zeros that the currency does not have', () => {
+    fc.assert(
+      fc.property(currency, fc.bigInt(1n, 10n ** 14n), fc.integer({ min: 0, max: 6 }), (code, minor, zeros) => {
+        const text = formatMinor(minor, code);
+        const padded = `${text}${text.includes('.') ? '' : '.'}${'0'.repeat(zeros)}`;
+        expect(parsePaddedAmount(padded, code)).toEqual({ minor, currency: code });
+      }),
+    );
+  });
+
+  test.each([
+    ['100.00', 'xof', 100n],
+    ['100.01', 'xof', undefined],
+    ['12.5', 'usd', 1250n],
+    ['12.500', 'usd', 1250n],
+    ['12.505', 'usd', undefined],
+    ['1.0e2', 'usd', undefined],
+    ['-1.00', 'usd', undefined],
+    [`1.${'0'.repeat(40)}`, 'usd', undefined],
+    [12.5, 'usd', undefined],
+  ] as const)('of others: %j in %s is %s', (text, code, minor) => {
+    expect(parsePaddedAmount(text, code)?.minor).toBe(minor);
   });
 
   const named = [

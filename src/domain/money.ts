@@ -32,6 +32,20 @@ export function parseAmount(text: unknown, currency: Currency): Money | undefine
   return minor > 0n ? { minor, currency } : undefined;
 }
 
+/**
+ * Reads an amount of others, who may write zeros that the currency does not have: `100.00` in `xof` is 100.
+ *
+ * Returns undefined for whatever `parseAmount` does not read without them.
+ */
+export function parsePaddedAmount(text: unknown, currency: Currency): Money | undefined {
+  if (typeof text !== 'string' || text.length > 32) return undefined;
+  const point = text.indexOf('.');
+  if (point < 0) return parseAmount(text, currency);
+  const kept = text.slice(0, point + 1 + exponentOf(currency));
+  if (/[^0]/.test(text.slice(kept.length))) return undefined;
+  return parseAmount(kept.endsWith('.') ? kept.slice(0, -1) : kept, currency);
+}
+
 /** Writes minor units with exactly the currency's fraction digits: 5 in `usd` is `0.05`, 5 in `xof` is `5`. */
 export function formatMinor(minor: bigint, currency: Currency): string {
   const exponent = exponentOf(currency);

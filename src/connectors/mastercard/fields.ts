@@ -5,8 +5,8 @@
  * number or a secret is taken for a word.
  */
 
-import { type Currency, exponentOf } from '../../domain/currency.ts';
-import { parseAmount } from '../../domain/money.ts';
+import type { Currency } from '../../domain/currency.ts';
+import { parsePaddedAmount } from '../../domain/money.ts';
 
 export type Body = { readonly [field: string]: unknown };
 
@@ -74,12 +74,5 @@ export function amountDifference(
 
 /** They write `12.50` as the JSON number 12.5; its shortest decimal text is exact for every amount they take. */
 function minorOf(amount: unknown, currency: Currency): bigint | undefined {
-  const text = typeof amount === 'number' ? String(amount) : amount;
-  if (typeof text !== 'string' || text.length > 32) return undefined;
-  const point = text.indexOf('.');
-  if (point < 0) return parseAmount(text, currency)?.minor;
-  // Zeros that the currency does not have are no difference.
-  const kept = text.slice(0, point + 1 + exponentOf(currency));
-  if (/[^0]/.test(text.slice(kept.length))) return undefined;
-  return parseAmount(kept.endsWith('.') ? kept.slice(0, -1) : kept, currency)?.minor;
+  return parsePaddedAmount(typeof amount === 'number' ? String(amount) : amount, currency)?.minor;
 }

@@ -5,8 +5,7 @@
  * something else than what was ordered is `unknown`.
  */
 
-import { type Currency, exponentOf } from '../../domain/currency.ts';
-import { parseAmount } from '../../domain/money.ts';
+import { parsePaddedAmount } from '../../domain/money.ts';
 import type { DeclineReason } from '../../domain/reason.ts';
 import type { Answer, Inquiry, InquiryAnswer } from '../connector.ts';
 import type { Said } from './client.ts';
@@ -135,16 +134,8 @@ function differenceFrom(ordered: Inquiry, body: Body): 'amount' | 'currency' | '
   if (attemptId !== undefined && body.externalId !== attemptId) return 'externalId';
   if (currency === undefined) return undefined;
   if (body.currency !== currency.toUpperCase()) return 'currency';
-  if (amountMinor !== undefined && minorOf(body.amount, currency) !== amountMinor) return 'amount';
+  // Some markets write `100.00` for what was sent as `100`.
+  const minor = parsePaddedAmount(body.amount, currency)?.minor;
+  if (amountMinor !== undefined && minor !== amountMinor) return 'amount';
   return undefined;
-}
-
-/** Some markets write `100.00` for what was sent as `100`: zeros that the currency does not have are no difference. */
-function minorOf(amount: unknown, currency: Currency): bigint | undefined {
-  if (typeof amount !== 'string' || amount.length > 32) return undefined;
-  const point = amount.indexOf('.');
-  if (point < 0) return parseAmount(amount, currency)?.minor;
-  const kept = amount.slice(0, point + 1 + exponentOf(currency));
-  if (/[^0]/.test(amount.slice(kept.length))) return undefined;
-  return parseAmount(kept.endsWith('.') ? kept.slice(0, -1) : kept, currency)?.minor;
 }
