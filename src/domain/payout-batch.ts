@@ -8,9 +8,9 @@
 import type { Change, Update } from './change.ts';
 import type { Prefix } from './ids.ts';
 import type { PayoutBatch, PayoutLine } from './outgoing-records.ts';
-import { eventInsert, moveLine, reserveTransfer, returnTransfer, START_LEASE_MS } from './payout.ts';
+import { moveLine, reserveTransfer, returnTransfer, START_LEASE_MS } from './payout.ts';
 import { hasMore, linesOf } from './payout-order.ts';
-import { payoutEvent } from './webhook.ts';
+import { eventInsert, payoutEvent } from './webhook.ts';
 
 /** What the decisions about a batch are handed of the world. */
 export interface BatchContext {

@@ -11,7 +11,6 @@ import { suspenseAccount, transitAccount, walletAccount } from './ledger.ts';
 import { isNotPaid, lateColumns, type Outgoing, type OutgoingFact, onwardColumns } from './outgoing.ts';
 import type { PayoutLine } from './outgoing-records.ts';
 import {
-  eventInsert,
   isPaidOut,
   type MovedLine,
   moveLine,
@@ -24,7 +23,7 @@ import {
 } from './payout.ts';
 import type { Reason } from './reason.ts';
 import type { Attempt, Wallet } from './records.ts';
-import { payoutEvent } from './webhook.ts';
+import { eventInsert, payoutEvent } from './webhook.ts';
 
 /** The sentence that tells of a line, in its batch's language. */
 export type LineText = (language: string, line: PayoutLine) => string;

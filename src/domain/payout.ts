@@ -5,7 +5,7 @@
  * what was put aside leaves the reserved balance in the change that makes the line final.
  */
 
-import type { AccountRef, Insert, Transfer, Update } from './change.ts';
+import type { AccountRef, Transfer, Update } from './change.ts';
 import { feesAccount, merchantAccount } from './ledger.ts';
 import { type Machine, step } from './machine.ts';
 import type { PayoutLine, PayoutStatus } from './outgoing-records.ts';
@@ -210,9 +210,4 @@ export function returnTransfer(line: Moves, id: string, at: number): Transfer {
 
 function common({ shard, currency, id }: Moves, at: number): Pick<Transfer, 'shard' | 'currency' | 'cause_id' | 'at'> {
   return { shard, currency, cause_id: id, at };
-}
-
-/** An event as an insert of the change that it tells of. */
-export function eventInsert(row: Extract<Insert, { table: 'webhook_event' }>['row']): Insert {
-  return { table: 'webhook_event', row };
 }

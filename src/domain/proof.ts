@@ -4,13 +4,13 @@
  * Invariant: a proof is decided once. The payment, its money and its event move with the decision, in one change.
  */
 
-import type { Change, Insert } from './change.ts';
+import type { Change } from './change.ts';
 import { paymentTransfers, transitAccount } from './ledger.ts';
 import type { Machine } from './machine.ts';
 import { movePayment, StateConflict } from './payment.ts';
 import type { Payment } from './records.ts';
 import type { Proof, ProofStatus } from './transfer-records.ts';
-import { collectEvent } from './webhook.ts';
+import { collectEvent, eventInsert } from './webhook.ts';
 
 /** How long a customer has for the transfer and its proof (contract §4). */
 export const PROOF_LIFE_MS = 7 * 24 * 60 * 60_000;
@@ -62,7 +62,7 @@ export function decideProof(
   const moved = movePayment(payment, fact, verdict === 'approved' ? null : 'proof_declined', now);
   if (moved === undefined) throw new StateConflict(payment, fact);
   const row = { status: verdict, note, decided_at: now };
-  const event: Insert = { table: 'webhook_event', row: collectEvent(moved.payment, ids.event, now) };
+  const event = eventInsert(collectEvent(moved.payment, ids.event, now));
   const source = transitAccount(payment.shard, BANK_TRANSFER, payment.currency);
   return {
     change: {

@@ -14,7 +14,7 @@ import type { Refund, RefundStatus } from './outgoing-records.ts';
 import { movePayment } from './payment.ts';
 import type { Reason } from './reason.ts';
 import type { Payment } from './records.ts';
-import { refundEvent } from './webhook.ts';
+import { eventInsert, refundEvent } from './webhook.ts';
 
 const REFUND_FACTS = [
   'wallet_credited',
@@ -164,7 +164,7 @@ export function giveBack(
   return {
     payment: after,
     updates: [moved?.update ?? { table: 'payment', shard, id, version, row }],
-    inserts: [...(moved === undefined ? [] : [moved.history]), { table: 'webhook_event', row: event }],
+    inserts: [...(moved === undefined ? [] : [moved.history]), eventInsert(event)],
   };
 }
 

@@ -33,7 +33,7 @@ import {
 import type { Reason } from './reason.ts';
 import type { Attempt, Payment, Session } from './records.ts';
 import { siblingsOf, updateSession } from './session.ts';
-import { collectEvent } from './webhook.ts';
+import { collectEvent, eventInsert } from './webhook.ts';
 
 export interface SettlementRows {
   readonly attempt: Attempt;
@@ -234,10 +234,7 @@ export function endSiblings(
     const moved = movePayment(sibling, 'sibling_paid', 'sibling_paid', now);
     if (moved === undefined) continue;
     updates.push(moved.update);
-    inserts.push(moved.history, {
-      table: 'webhook_event',
-      row: collectEvent(moved.payment, newId('evt', sibling.shard), now),
-    });
+    inserts.push(moved.history, eventInsert(collectEvent(moved.payment, newId('evt', sibling.shard), now)));
   }
   return { updates, inserts };
 }
@@ -274,7 +271,7 @@ function lateTransfer(attempt: Attempt, context: SettlementContext): Transfer {
 }
 
 function eventOf(payment: Payment, context: SettlementContext): Insert {
-  return { table: 'webhook_event', row: collectEvent(payment, context.newId('evt', payment.shard), context.now) };
+  return eventInsert(collectEvent(payment, context.newId('evt', payment.shard), context.now));
 }
 
 function transferIds(shard: number, context: SettlementContext): [string, string] {

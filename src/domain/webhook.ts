@@ -56,6 +56,11 @@ export const DELIVERY: Machine<EventStatus, DeliveryFact> = {
   },
 };
 
+/** An event as an insert of the change that it tells of. */
+export function eventInsert(row: WebhookEvent): Insert {
+  return { table: 'webhook_event', row };
+}
+
 /**
  * The event of a payment that has become final: exactly the six fields of the specification.
  *

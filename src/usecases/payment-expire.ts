@@ -7,7 +7,7 @@
 
 import { movePayment } from '../domain/payment.ts';
 import type { Payment, PaymentStatus } from '../domain/records.ts';
-import { collectEvent } from '../domain/webhook.ts';
+import { collectEvent, eventInsert } from '../domain/webhook.ts';
 import { type Deps, newId } from './deps.ts';
 import { settle } from './perform.ts';
 
@@ -40,7 +40,7 @@ function expirePayment(deps: Deps, key: Payment): Promise<undefined> {
       const event = collectEvent(moved.payment, eventId, now);
       const change = {
         updates: [moved.update],
-        inserts: [moved.history, { table: 'webhook_event' as const, row: event }],
+        inserts: [moved.history, eventInsert(event)],
       };
       return { change, answer: undefined };
     },

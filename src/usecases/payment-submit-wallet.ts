@@ -6,7 +6,7 @@
  * wallet's version, so that none slips in behind a lock; the debit is floored, so that no balance goes below zero.
  */
 
-import type { Change, Insert, Update } from '../domain/change.ts';
+import type { Change, Update } from '../domain/change.ts';
 import { paymentTransfers, walletAccount } from '../domain/ledger.ts';
 import { CODE_LIFE_MS, CODE_THRESHOLDS, expiryWithCode, writeCode } from '../domain/one-time-code.ts';
 import { movePayment, StateConflict } from '../domain/payment.ts';
@@ -22,7 +22,7 @@ import {
   type Submitted,
 } from '../domain/submission.ts';
 import { lockedFor } from '../domain/wallet.ts';
-import { collectEvent } from '../domain/webhook.ts';
+import { collectEvent, eventInsert } from '../domain/webhook.ts';
 import type { SessionCaller } from './callers.ts';
 import { sendCode } from './code-send.ts';
 import { type Deps, newId } from './deps.ts';
@@ -243,10 +243,7 @@ export function approvedStep(
 ): Step {
   const { payment } = moved;
   const ids = [newId(deps, 'trf', payment.shard), newId(deps, 'trf', payment.shard)] as const;
-  const event: Insert = {
-    table: 'webhook_event',
-    row: collectEvent(payment, newId(deps, 'evt', payment.shard), now),
-  };
+  const event = eventInsert(collectEvent(payment, newId(deps, 'evt', payment.shard), now));
   return {
     change: {
       updates: [moved.update],
