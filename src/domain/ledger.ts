@@ -9,7 +9,7 @@
 import type { AccountRef, Transfer } from './change.ts';
 import type { Currency } from './currency.ts';
 import { shardOf } from './ids.ts';
-import type { Payment } from './records.ts';
+import type { Attempt, Payment } from './records.ts';
 import { shardOfWallet } from './wallet.ts';
 
 export type MerchantAccount = 'available' | 'reserved' | 'held';
@@ -79,4 +79,24 @@ export function paymentTransfers(
     transfers.push({ id: ids[1], credit, amount_minor: payment.fee_minor, cause: 'fee', ...common });
   }
   return transfers;
+}
+
+/**
+ * What an attempt moved without its order, in from a customer or out to a receiver: its other side is suspense, until an
+ * operator decides.
+ */
+export function lateTransfer(attempt: Attempt, way: 'in' | 'out', id: string, at: number): Transfer {
+  const { shard, connector, currency } = attempt;
+  const [upstream, suspense] = [transitAccount(shard, connector, currency), suspenseAccount(shard, currency)];
+  return {
+    shard,
+    id,
+    debit: way === 'in' ? upstream : suspense,
+    credit: way === 'in' ? suspense : upstream,
+    amount_minor: attempt.amount_minor,
+    currency,
+    cause: 'late_success',
+    cause_id: attempt.payment_id,
+    at,
+  };
 }

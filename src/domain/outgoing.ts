@@ -18,8 +18,8 @@ import {
   type Word,
   weighWord,
 } from './attempt-settlement.ts';
-import type { Change, Transfer, Update } from './change.ts';
-import { suspenseAccount, transitAccount } from './ledger.ts';
+import type { Change, Update } from './change.ts';
+import { lateTransfer } from './ledger.ts';
 import { step } from './machine.ts';
 import type { PayoutLine, Refund } from './outgoing-records.ts';
 import type { Reason } from './reason.ts';
@@ -138,14 +138,15 @@ function attemptOnly(
   attempt: Attempt,
   order: Outgoing,
   weighed: Exclude<Weighed, { kind: 'moves' }>,
-  context: SettlementContext,
+  { now, newId }: SettlementContext,
 ): OutgoingSettlement {
   const alarm = weighed.kind === 'late_money' ? 'late_success' : weighed.alarm;
   const said = alarm === undefined ? {} : { alarm };
   if (weighed.kind === 'nothing') return { attempt, ...said };
   const after = { ...attempt, ...weighed.row };
   const updates = [updateAttempt(attempt, weighed.row), ...(order.isItsOwn(attempt) ? [] : order.noteLate(after))];
-  const transfers = weighed.kind === 'late_money' ? [lateTransfer(attempt, context)] : [];
+  const transfers =
+    weighed.kind === 'late_money' ? [lateTransfer(attempt, 'out', newId('trf', attempt.shard), now)] : [];
   return { change: { updates, transfers }, attempt: after, ...said };
 }
 
@@ -178,18 +179,4 @@ export function onwardColumns(late: Attempt | undefined) {
   if (late === undefined || !isOpen(late.status)) return undefined;
   const { id: attempt_id, provider_reference } = late;
   return { attempt_id, late_attempt_id: null, provider_reference };
-}
-
-function lateTransfer(attempt: Attempt, context: SettlementContext): Transfer {
-  return {
-    shard: attempt.shard,
-    id: context.newId('trf', attempt.shard),
-    debit: suspenseAccount(attempt.shard, attempt.currency),
-    credit: transitAccount(attempt.shard, attempt.connector, attempt.currency),
-    amount_minor: attempt.amount_minor,
-    currency: attempt.currency,
-    cause: 'late_success',
-    cause_id: attempt.payment_id,
-    at: context.now,
-  };
 }

@@ -18,7 +18,7 @@ import {
   weighWord,
 } from './attempt-settlement.ts';
 import type { Change, Insert, Transfer, Update } from './change.ts';
-import { paymentTransfers, suspenseAccount, transitAccount } from './ledger.ts';
+import { lateTransfer, paymentTransfers, transitAccount } from './ledger.ts';
 import { step } from './machine.ts';
 import {
   factOfDecline,
@@ -243,7 +243,7 @@ export function endSiblings(
 function attemptOnly(
   { attempt, payment }: SettlementRows,
   weighed: Exclude<Weighed, { kind: 'moves' }>,
-  context: SettlementContext,
+  { now, newId }: SettlementContext,
 ): Settlement {
   const alarm = weighed.kind === 'late_money' ? 'late_success' : weighed.alarm;
   const said = alarm === undefined ? {} : { alarm };
@@ -252,22 +252,9 @@ function attemptOnly(
   const tells = weighed.kind === 'late_money' || weighed.alarm === 'late_acceptance';
   const held = tells && !isFinal(payment.status) ? [guardPayment(payment)] : [];
   const updates = [updateAttempt(attempt, weighed.row), ...held];
-  const transfers = weighed.kind === 'late_money' ? [lateTransfer(attempt, context)] : [];
+  const transfers =
+    weighed.kind === 'late_money' ? [lateTransfer(attempt, 'in', newId('trf', attempt.shard), now)] : [];
   return { change: { updates, transfers }, payment, attempt: { ...attempt, ...weighed.row }, ...said };
-}
-
-function lateTransfer(attempt: Attempt, context: SettlementContext): Transfer {
-  return {
-    shard: attempt.shard,
-    id: context.newId('trf', attempt.shard),
-    debit: transitAccount(attempt.shard, attempt.connector, attempt.currency),
-    credit: suspenseAccount(attempt.shard, attempt.currency),
-    amount_minor: attempt.amount_minor,
-    currency: attempt.currency,
-    cause: 'late_success',
-    cause_id: attempt.payment_id,
-    at: context.now,
-  };
 }
 
 function eventOf(payment: Payment, context: SettlementContext): Insert {
