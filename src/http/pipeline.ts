@@ -352,9 +352,6 @@ function callOf(
     tellLeft(left) {
       if (guard !== undefined) response.headers(guardHeaders(guard, left));
     },
-    noteTransaction(transactionId) {
-      exchange.transactionId = transactionId;
-    },
     reply,
     answering<A>(render: (answer: A) => Rendered): Answering<A> {
       return {

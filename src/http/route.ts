@@ -62,8 +62,6 @@ export interface Call<
   count(limit: TrafficLimit, key: string, merchant: Merchant | undefined): void;
   /** Says what is left of the route's guard, in the headers of whatever this call is answered. */
   tellLeft(left: Left): void;
-  /** Names the transaction of this call in its log line. Answers that carry a `transaction_id` do so by themselves. */
-  noteTransaction(transactionId: string): void;
   /** How a use case's answer becomes bytes, and where they are remembered (contract §7). */
   answering<A>(render: (answer: A) => Rendered): Answering<A>;
   /** An answer that no Idempotency-Key remembers: reads. */

@@ -47,16 +47,6 @@ interface Node extends TSchema {
   readonly maxItems?: number;
 }
 
-export function createShape(schema: TSchema): Shape {
-  const find = finder(schema);
-  return {
-    require(value) {
-      const found = find(value);
-      if (found.length > 0) throw refuseShape(found);
-    },
-  };
-}
-
 /** `codes` are those of fields whose fault has another code in this body than elsewhere. */
 export function createBodyShape(schema: TSchema, codes: Codes = {}): BodyShape {
   const find = finder(schema);
