@@ -8,8 +8,9 @@ import type { Merchant } from '../domain/records.ts';
 import type { RefusalDetail } from '../domain/refusal.ts';
 import { prefersCsv } from '../messages/accept.ts';
 import type { Deps } from '../usecases/deps.ts';
-import { ALL_BALANCES, openPosition, sealPosition } from '../usecases/statement-cursor.ts';
+import { openPosition, sealPosition } from '../usecases/statement-cursor.ts';
 import {
+  ALL_BALANCES,
   openStatement,
   readStatement,
   type StatementOrder,

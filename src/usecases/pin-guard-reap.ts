@@ -6,7 +6,7 @@
 
 import { PIN_MEMORY_MS } from '../domain/wallet.ts';
 import type { Deps } from './deps.ts';
-import { inBatches } from './idempotency-reap.ts';
+import { inBatches } from './reap.ts';
 
 /** Kept a little longer than it counts, so that a clock that lags elsewhere finds it still. */
 const MARGIN_MS = 10 * 60_000;

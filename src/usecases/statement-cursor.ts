@@ -4,7 +4,6 @@
  * Invariant: a cursor opens only for the merchant and the question that it was made for; nobody can make one up.
  */
 
-import type { MerchantAccount } from '../domain/ledger.ts';
 import type { Deps } from './deps.ts';
 import type { Standing, StatementPosition } from './statement-read.ts';
 
@@ -56,6 +55,3 @@ function positionOf({ order, opening, closing, running, after }: Written): State
   const read = (standing: readonly string[]): Standing => standing.map(BigInt);
   return { order, opening: read(opening), closing: read(closing), running: read(running), after: after ?? undefined };
 }
-
-/** The balances of a statement that shows all. */
-export const ALL_BALANCES: readonly MerchantAccount[] = ['available', 'reserved', 'held'];

@@ -23,6 +23,9 @@ export interface StatementOrder {
   readonly until: number;
 }
 
+/** The balances of a statement that shows all. */
+export const ALL_BALANCES: readonly MerchantAccount[] = ['available', 'reserved', 'held'];
+
 /** Minor units, in the order of the statement's balances. */
 export type Standing = readonly bigint[];
 

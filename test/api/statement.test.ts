@@ -4,8 +4,7 @@
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { ALL_BALANCES } from '../../src/usecases/statement-cursor.ts';
-import { openStatement, streamStatement } from '../../src/usecases/statement-read.ts';
+import { ALL_BALANCES, openStatement, streamStatement } from '../../src/usecases/statement-read.ts';
 import { type Answer, NOON, openWorld, type World } from '../support/world.ts';
 import { bearerOf, collect, expectRefusal, neighbourOf, payFromWallet } from './flows.ts';
 import { type Movement, write } from './ledger-history.ts';
