@@ -16,9 +16,9 @@ import type { SessionCaller } from './callers.ts';
 import { type CodeCalls, countedOnce } from './code-calls.ts';
 import type { Deps } from './deps.ts';
 import { readByPaymentId } from './payment-read.ts';
-import { approvedStep } from './payment-submit-wallet.ts';
 import { type Answering, type Decision, perform, type Reply } from './perform.ts';
 import { guardWallet } from './pin-check.ts';
+import { approvedStep } from './wallet-approve.ts';
 
 export interface CodeVerifyCommand {
   readonly payment_id: string;

@@ -9,9 +9,8 @@
 import type { CardConnector, Challenge } from '../connectors/connector.ts';
 import type { Word } from '../domain/attempt-settlement.ts';
 import { challengeAttempt, type Heard } from '../domain/authentication.ts';
-import type { DeclineReason } from '../domain/reason.ts';
 import type { Payment } from '../domain/records.ts';
-import { type DetailCode, Refusal, refuseField } from '../domain/refusal.ts';
+import { Refusal, refuseField } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '../domain/submission.ts';
 import { askInTime } from './attempt-ask.ts';
@@ -23,6 +22,7 @@ import { askEarlier, type EarlierRows, type PaidEarlier, readWithEarlier, settle
 import { cardOf, networkDown } from './card-form.ts';
 import { cardOrderOf, PAY_LIFE_MS } from './card-pay.ts';
 import { atHandFirst, type Deps } from './deps.ts';
+import { outcomeOf } from './payment-submit-outcome.ts';
 import { type Answering, type Decision, perform, persist, type Reply, refusalOf, refuse } from './perform.ts';
 
 /**
@@ -231,23 +231,6 @@ function write(
     perform(deps.store, answering, read, (rows) => decide(rows, settling));
   return persist(deps, () => soundingLast(deps, record));
 }
-
-/** What a submit answers for a payment that it has ended or left open: only a card is refused at once. */
-export function outcomeOf(payment: Payment): Decision<Submitted> {
-  const known = DECLINED[payment.reason as DeclineReason];
-  if (known === undefined && payment.status !== 'declined') return { answer: { payment } };
-  const code = known ?? 'CARD_DECLINED';
-  return { refusal: new Refusal(1502, { transactionId: payment.id, details: [{ field: 'session_id', code }] }) };
-}
-
-const DECLINED: { readonly [reason in DeclineReason]?: DetailCode } = {
-  card_declined: 'CARD_DECLINED',
-  card_funds: 'CARD_FUNDS',
-  card_expired: 'CARD_EXPIRED',
-  authentication_failed: 'AUTHENTICATION_FAILED',
-  authentication_cancelled: 'AUTHENTICATION_FAILED',
-  challenge_expired: 'AUTHENTICATION_FAILED',
-};
 
 function unusableForm(fault: 'no_card' | 'changed' | 'used', payment: Payment): Refusal {
   const code = ({ no_card: 'CARD_NOT_ENTERED', changed: 'FORM_CHANGED', used: 'FORM_USED' } as const)[fault];

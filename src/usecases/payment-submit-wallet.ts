@@ -6,8 +6,7 @@
  * wallet's version, so that none slips in behind a lock; the debit is floored, so that no balance goes below zero.
  */
 
-import type { Change, Update } from '../domain/change.ts';
-import { paymentTransfers, walletAccount } from '../domain/ledger.ts';
+import type { Update } from '../domain/change.ts';
 import { CODE_LIFE_MS, CODE_THRESHOLDS, expiryWithCode, writeCode } from '../domain/one-time-code.ts';
 import { movePayment, StateConflict } from '../domain/payment.ts';
 import type { Merchant, Payment, Session, Wallet } from '../domain/records.ts';
@@ -22,7 +21,6 @@ import {
   type Submitted,
 } from '../domain/submission.ts';
 import { lockedFor } from '../domain/wallet.ts';
-import { collectEvent, eventInsert } from '../domain/webhook.ts';
 import type { SessionCaller } from './callers.ts';
 import { sendCode } from './code-send.ts';
 import { type Deps, newId } from './deps.ts';
@@ -36,6 +34,7 @@ import {
   type PinVerdict,
   readPinRows,
 } from './pin-check.ts';
+import { approvedStep, type Step } from './wallet-approve.ts';
 
 interface Rows extends PinRows {
   readonly session: Session | undefined;
@@ -221,37 +220,12 @@ function asksForCode(merchant: Merchant, payment: Payment): boolean {
   return threshold !== undefined && payment.amount_minor >= threshold;
 }
 
-interface Step {
-  readonly change: Change;
-  readonly payment: Payment;
-}
-
 type Columns = Parameters<typeof movePayment>[4];
 
 function approve(deps: Deps, payment: Payment, columns: Columns, now: number): Step {
   const moved = movePayment(payment, 'account_debited', null, now, columns);
   if (moved === undefined) throw new StateConflict(payment, 'account_debited');
   return approvedStep(deps, moved, payment.wallet_number ?? '', now);
-}
-
-/** What an approved wallet payment writes: its money, fee, timeline and event. */
-export function approvedStep(
-  deps: Pick<Deps, 'clock' | 'random'>,
-  moved: NonNullable<ReturnType<typeof movePayment>>,
-  walletNumber: string,
-  now: number,
-): Step {
-  const { payment } = moved;
-  const ids = [newId(deps, 'trf', payment.shard), newId(deps, 'trf', payment.shard)] as const;
-  const event = eventInsert(collectEvent(payment, newId(deps, 'evt', payment.shard), now));
-  return {
-    change: {
-      updates: [moved.update],
-      inserts: [moved.history, event],
-      transfers: paymentTransfers(payment, walletAccount(walletNumber), ids, now),
-    },
-    payment,
-  };
 }
 
 function askCode(deps: Deps, payment: Payment, columns: Columns, wallet: Wallet, code: string, now: number): Step {

@@ -25,8 +25,9 @@ import { challengeUrl } from './card-challenge.ts';
 import type { Deps } from './deps.ts';
 import { offeredFor } from './method-reach.ts';
 import { submitByTransfer } from './payment-submit-bank.ts';
-import { outcomeOf, submitByCard } from './payment-submit-card.ts';
+import { submitByCard } from './payment-submit-card.ts';
 import { submitToCarrier } from './payment-submit-carrier.ts';
+import { outcomeOf } from './payment-submit-outcome.ts';
 import { submitFromWallet } from './payment-submit-wallet.ts';
 import { type Answering, aboutTransaction, perform, type Reply, refuse } from './perform.ts';
 

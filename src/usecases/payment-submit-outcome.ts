@@ -1,0 +1,28 @@
+/**
+ * What a submit answers for a payment that it has ended or left open, whatever it was paid by.
+ *
+ * Invariant: only a card is refused at once; every other payment is answered as it stands.
+ */
+
+import type { DeclineReason } from '../domain/reason.ts';
+import type { Payment } from '../domain/records.ts';
+import { type DetailCode, Refusal } from '../domain/refusal.ts';
+import type { Submitted } from '../domain/submission.ts';
+import type { Decision } from './perform.ts';
+
+/** The payment, or refusal 1502 for a card that was declined. */
+export function outcomeOf(payment: Payment): Decision<Submitted> {
+  const known = DECLINED[payment.reason as DeclineReason];
+  if (known === undefined && payment.status !== 'declined') return { answer: { payment } };
+  const code = known ?? 'CARD_DECLINED';
+  return { refusal: new Refusal(1502, { transactionId: payment.id, details: [{ field: 'session_id', code }] }) };
+}
+
+const DECLINED: { readonly [reason in DeclineReason]?: DetailCode } = {
+  card_declined: 'CARD_DECLINED',
+  card_funds: 'CARD_FUNDS',
+  card_expired: 'CARD_EXPIRED',
+  authentication_failed: 'AUTHENTICATION_FAILED',
+  authentication_cancelled: 'AUTHENTICATION_FAILED',
+  challenge_expired: 'AUTHENTICATION_FAILED',
+};
