@@ -1,38 +1,9 @@
-/** The archive's calendar: months, and the ids that are made in them. */
+/** The archive's calendar. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  cutoffOf,
-  firstIdAt,
-  isMonth,
-  mayBeArchived,
-  monthOf,
-  monthsLater,
-  startOfMonth,
-  timeOfId,
-  YOUNGEST_MONTHS,
-} from './archive.ts';
-import { makeId } from './ids.ts';
+import { cutoffOf, isMonth, mayBeArchived, monthOf, monthsLater, startOfMonth, YOUNGEST_MONTHS } from './archive.ts';
 
 const instants = fc.integer({ min: 0, max: Date.UTC(2200, 0) });
-const chances = fc.uint8Array({ minLength: 16, maxLength: 16 });
-const shards = fc.integer({ min: 0, max: 63 });
-
-test('an id says when it was made', () => {
-  fc.assert(
-    fc.property(instants, chances, shards, (at, chance, shard) => {
-      expect(timeOfId(makeId('txn', at, chance, shard))).toBe(at);
-    }),
-  );
-});
-
-test('no id that is made at an instant or later comes before its first, and none that is made earlier after it', () => {
-  fc.assert(
-    fc.property(instants, instants, chances, shards, (bound, at, chance, shard) => {
-      expect(makeId('evt', at, chance, shard) >= firstIdAt('evt', bound)).toBe(at >= bound);
-    }),
-  );
-});
 
 test('an instant lies in its month, and in no other', () => {
   fc.assert(

@@ -5,8 +5,6 @@
  * archived, so that whoever misses something young need not look there.
  */
 
-import { bytesOfId, makeId, type Prefix } from './ids.ts';
-
 /** What is archived has been final for at least this many whole months. */
 export const YOUNGEST_MONTHS = 2;
 /** Longer is a slip of the keyboard. */
@@ -44,18 +42,6 @@ export function monthsLater(month: string, months: number): string {
 /** The instant before which a record must have been final to be older than so many whole months. */
 export function cutoffOf(now: number, months: number): number {
   return startOfMonth(monthsLater(monthOf(now), -months));
-}
-
-/** When an identifier was made, in milliseconds: its first 48 bits. */
-export function timeOfId(id: string): number {
-  return bytesOfId(id)
-    .subarray(0, 6)
-    .reduce((time, byte) => time * 256 + byte, 0);
-}
-
-/** The least identifier of that kind that can be made at that instant or later. */
-export function firstIdAt(prefix: Prefix, at: number): string {
-  return makeId(prefix, Math.max(0, at), new Uint8Array(16), 0);
 }
 
 /** Whether what was made or moved at that instant may lie in the archive by now. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bytesOfId, idOfBytes, isId, makeId, SHARDS, shardOf, timeOfId } from './ids.ts';
+import { bytesOfId, firstIdAt, idOfBytes, isId, makeId, SHARDS, shardOf, timeOfId } from './ids.ts';
 
 const random = fc.uint8Array({ minLength: 16, maxLength: 16 });
 const time = fc.integer({ min: 0, max: 2 ** 47 });
@@ -25,6 +25,19 @@ test('identifiers sort by the time they were made', () => {
       expect(makeId('txn', a, bytes, where) < makeId('txn', b, bytes, where)).toBe(a < b);
     }),
   );
+});
+
+test('no identifier that is made at an instant or later comes before its first, and none that is made earlier after it', () => {
+  fc.assert(
+    fc.property(time, time, random, shard, (bound, at, bytes, where) => {
+      expect(makeId('evt', at, bytes, where) >= firstIdAt('evt', bound)).toBe(at >= bound);
+    }),
+  );
+});
+
+test('an instant that no identifier can carry is taken for the nearest', () => {
+  expect(firstIdAt('evt', -1)).toBe(firstIdAt('evt', 0));
+  expect(firstIdAt('evt', 2 ** 48)).toBe(firstIdAt('evt', 2 ** 48 - 1));
 });
 
 test.each(['txn_', 'txn_unknown', 'mch_01h455vb4pex5vsknk084sn02q', 'txn_81h455vb4pex5vsknk084sn02q', '', 7, null])(

@@ -72,6 +72,20 @@ export function timeOfId(id: string): number {
   return time;
 }
 
+/** The last instant that an identifier can carry. */
+const LAST_INSTANT = 2 ** 48 - 1;
+
+/**
+ * The least identifier of that kind that can be made at that instant (milliseconds) or later. An instant that none can carry
+ * is taken for the nearest that one can.
+ */
+export function firstIdAt(prefix: Prefix, at: number): string {
+  return makeId(prefix, Math.min(Math.max(0, at), LAST_INSTANT), new Uint8Array(16), 0);
+}
+
+/** An identifier is made a little before or after the instant that its row says: no further from it than that. */
+export const ID_SLACK_MS = 60_000;
+
 /** The 16 bytes behind an identifier, for sealing it into an opaque one. */
 export function bytesOfId(id: string): Uint8Array {
   const bytes = new Uint8Array(16);

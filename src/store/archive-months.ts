@@ -6,7 +6,8 @@
  */
 
 import pg from 'pg';
-import { firstIdAt, monthsLater, startOfMonth } from '../domain/archive.ts';
+import { monthsLater, startOfMonth } from '../domain/archive.ts';
+import { firstIdAt } from '../domain/ids.ts';
 import { isLate } from './archive-groups.ts';
 import { connectArchiver, inTransaction } from './archive-move.ts';
 import { ARCHIVED_TABLES, type ArchivedTable, monthTable, monthTableIn } from './archive-tables.ts';

@@ -7,7 +7,7 @@
  */
 
 import pg from 'pg';
-import { firstIdAt } from '../domain/archive.ts';
+import { firstIdAt } from '../domain/ids.ts';
 import type { Group } from './archive-groups.ts';
 import { type ArchivedTable, makeMonth, monthIn, monthSource } from './archive-tables.ts';
 import { columnsOf, listOf } from './tables.ts';

@@ -6,9 +6,9 @@
  */
 
 import type pg from 'pg';
-import { firstIdAt, monthOf, monthsLater, startOfMonth, timeOfId } from '../domain/archive.ts';
+import { monthOf, monthsLater, startOfMonth } from '../domain/archive.ts';
 import type { TableName } from '../domain/change.ts';
-import type { Prefix } from '../domain/ids.ts';
+import { firstIdAt, type Prefix, timeOfId } from '../domain/ids.ts';
 
 /** What says which month a row lies in: a column that holds an id of that kind, or an instant. */
 type MonthColumn = { readonly column: string; readonly prefix: Prefix | 'instant' };

@@ -4,7 +4,7 @@
  * Invariant: a page begins behind the last one's end, so that reading on sees every attempt once.
  */
 
-import { firstIdAt } from '../domain/archive.ts';
+import { firstIdAt, ID_SLACK_MS } from '../domain/ids.ts';
 import type { Attempt } from '../domain/records.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
@@ -57,12 +57,9 @@ export function openAttemptReads(readers: Readers): AttemptReads {
   };
 }
 
-/** An id is made a little before or after the instant that its row says. */
-const SLACK_MS = 60_000;
-
 /** Ids between which all lie that were made in the span: they say which months of the archive are read. */
 function idsAround({ from, to }: AttemptSpan): readonly [string, string] {
-  return [firstIdAt('att', from - SLACK_MS), firstIdAt('att', to + SLACK_MS)];
+  return [firstIdAt('att', from - ID_SLACK_MS), firstIdAt('att', to + ID_SLACK_MS)];
 }
 
 const COLUMNS = columnsOf('attempt');

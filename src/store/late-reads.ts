@@ -5,7 +5,7 @@
  * what was booked to a merchant may lie there.
  */
 
-import { firstIdAt } from '../domain/archive.ts';
+import { firstIdAt } from '../domain/ids.ts';
 import { LATE_KEPT } from '../domain/late-money.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { TTL_MAX_S } from '../domain/session.ts';

@@ -6,7 +6,7 @@
  */
 
 import type { Tables } from '../domain/change.ts';
-import { makeId, type Prefix } from '../domain/ids.ts';
+import { firstIdAt, ID_SLACK_MS, type Prefix } from '../domain/ids.ts';
 import type { ArchivedTable } from './archive-tables.ts';
 import { joinIn, nameIn, type Place, tableIn } from './place.ts';
 import type { Readers } from './read.ts';
@@ -35,16 +35,12 @@ export interface ScannedPage<Record> {
 
 /** How many rows a page looks at where not every one fits. */
 const LOOKED_AT = 2_000;
-/** An id is made a little before or after the instant that its row says. */
-const SLACK_MS = 60_000;
-const LAST_INSTANT = 2 ** 48 - 1;
 
 /** Conditions on the id that hold for all rows that were created in a span: `from` inclusive, `until` exclusive (ms). */
 export function idsWithin(prefix: Prefix, from: number | undefined, until: number | undefined): readonly Condition[] {
-  const bound = (at: number): string => makeId(prefix, Math.min(Math.max(at, 0), LAST_INSTANT), new Uint8Array(16), 0);
   return [
-    ['id >= ?', from === undefined ? undefined : bound(from - SLACK_MS), 'e'],
-    ['id < ?', until === undefined ? undefined : bound(until + SLACK_MS), 'l'],
+    ['id >= ?', from === undefined ? undefined : firstIdAt(prefix, from - ID_SLACK_MS), 'e'],
+    ['id < ?', until === undefined ? undefined : firstIdAt(prefix, until + ID_SLACK_MS), 'l'],
   ];
 }
 

@@ -6,7 +6,7 @@
  */
 
 import type { UpstreamCall } from '../domain/availability.ts';
-import { makeId, SHARDS } from '../domain/ids.ts';
+import { firstIdAt, SHARDS } from '../domain/ids.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { columnList } from './tables.ts';
@@ -41,7 +41,6 @@ const COLUMNS = columnList({
 
 /** Calls from that instant (ms) on. */
 export async function readUpstreamCalls(readers: Readers, from: number): Promise<CallMade[]> {
-  const first = makeId('att', Math.max(0, from), new Uint8Array(16), 0);
   // The columns are those above.
-  return (await readers.query(CALLS, COLUMNS, [first])) as unknown as CallMade[];
+  return (await readers.query(CALLS, COLUMNS, [firstIdAt('att', from)])) as unknown as CallMade[];
 }

@@ -5,7 +5,8 @@
  * order finds it; whoever finds it in both places while it moves takes it once.
  */
 
-import { mayBeArchived, timeOfId } from '../domain/archive.ts';
+import { mayBeArchived } from '../domain/archive.ts';
+import { timeOfId } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type { Attempt, Payment, WebhookEvent } from '../domain/records.ts';
 import type { BatchFilter } from '../store/payout-list-reads.ts';

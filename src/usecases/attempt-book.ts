@@ -5,9 +5,9 @@
  * changes and no merchant is told. Who said so, and why, stands in the log before it is answered.
  */
 
-import { timeOfId } from '../domain/archive.ts';
 import { isOpen } from '../domain/attempt.ts';
 import type { Update } from '../domain/change.ts';
+import { timeOfId } from '../domain/ids.ts';
 import { bookLate, type LateTarget, lateMoneyOf, whyNotKept } from '../domain/late-money.ts';
 import { guardPayment, isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';

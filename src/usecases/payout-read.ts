@@ -5,7 +5,7 @@
  * whatever is made meanwhile: it begins behind an id, and what is new comes before all that have been read.
  */
 
-import { isId, makeId, shardOf } from '../domain/ids.ts';
+import { firstIdAt, isId, shardOf } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { type BatchStatus, batchStatus, type PayoutCounts } from '../domain/payout.ts';
 import { hasMore } from '../domain/payout-order.ts';
@@ -162,7 +162,7 @@ export async function listPayouts(deps: Deps, { merchant }: MerchantCaller, list
   const { limit, cursor, to } = listing;
   const everyOneFits = listing.status === undefined && listing.receiptMode === undefined;
   const found: BatchStanding[] = [];
-  let before = earlier(cursor, to === undefined ? undefined : firstIdAt(to));
+  let before = earlier(cursor, to === undefined ? undefined : firstIdAt('batch', to));
   let scanned = 0;
   let counted = 0;
   for (;;) {
@@ -171,7 +171,7 @@ export async function listPayouts(deps: Deps, { merchant }: MerchantCaller, list
       shard: merchant.shard,
       merchantId: merchant.id,
       customerReference: listing.customerReference,
-      from: listing.from === undefined ? undefined : firstIdAt(listing.from),
+      from: listing.from === undefined ? undefined : firstIdAt('batch', listing.from),
       before,
       // One more says whether there are others.
       limit: wanted + 1,
@@ -214,11 +214,6 @@ function affordable(batches: readonly PayoutBatch[], lines: number): readonly Pa
 /** How many lines a batch has by now: the first occurrence's are made with it. */
 function linesIn({ beneficiaries, next_occurrence: next }: PayoutBatch): number {
   return beneficiaries.length * Math.max(1, next - 1);
-}
-
-/** The least id of a batch that is made at that instant. */
-function firstIdAt(at: number): string {
-  return makeId('batch', at, new Uint8Array(16), 0);
 }
 
 function earlier(a: string | undefined, b: string | undefined): string | undefined {

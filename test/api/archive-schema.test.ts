@@ -3,8 +3,8 @@
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { firstIdAt, startOfMonth } from '../../src/domain/archive.ts';
-import { makeId, type Prefix } from '../../src/domain/ids.ts';
+import { startOfMonth } from '../../src/domain/archive.ts';
+import { firstIdAt, makeId, type Prefix } from '../../src/domain/ids.ts';
 import { keyedShape } from '../../src/store/archive-reads.ts';
 import {
   ARCHIVED,

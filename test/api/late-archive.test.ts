@@ -4,7 +4,8 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { monthOf, timeOfId } from '../../src/domain/archive.ts';
+import { monthOf } from '../../src/domain/archive.ts';
+import { timeOfId } from '../../src/domain/ids.ts';
 import type { LateTarget } from '../../src/domain/late-money.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import { dropArchived, listArchive } from '../../src/usecases/archive-run.ts';

@@ -208,6 +208,10 @@ describe('the list of batches', () => {
     expect(await ids(`from=${next}`)).toEqual([three, two]);
     expect(await ids(`from=${day}&to=${next}&customer_reference=a`)).toEqual([one]);
     expect(await ids(`from=${encodeURIComponent(waiting.json.created_at)}&status=completed`)).toEqual([]);
+    // In that zone the day began before 1970 did.
+    const earliest = encodeURIComponent('1970-01-01T00:00:00+05:00');
+    expect(await ids(`from=${earliest}`)).toEqual([three, two, one]);
+    expect(await ids(`to=${earliest}`)).toEqual([]);
   });
 
   test('is filtered by the mode, over pages that may be short', async () => {
