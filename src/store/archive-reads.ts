@@ -9,14 +9,14 @@ import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records
 import type { Attempt, Payment, PaymentHistory, WebhookAttempt, WebhookEvent } from '../domain/records.ts';
 import type { ArchivedTable } from './archive-tables.ts';
 import { type MerchantEventFilter, pageOfEvents } from './event-lists.ts';
+import { keyedShape } from './keyed-shape.ts';
 import { newestPayment } from './noun-reads.ts';
 import { listPayments, type PaymentFilter } from './payment-lists.ts';
 import { openOccurrences, type PayoutBatchReads } from './payout-batch-reads.ts';
 import { type BatchFilter, pageOfBatches } from './payout-list-reads.ts';
-import { joinIn, nameIn } from './place.ts';
-import type { Readers, ReadShape } from './read.ts';
+import type { Readers } from './read.ts';
 import type { ScannedPage } from './scanned-page.ts';
-import { columnsOf, listOf } from './tables.ts';
+import { columnsOf } from './tables.ts';
 
 /** What is asked of the live tables is asked here in the same words. */
 export interface ArchiveReads {
@@ -44,25 +44,11 @@ export interface ArchiveReads {
   };
 }
 
-/** Rows of a table by the shard and one column. */
-export function keyedShape(table: ArchivedTable, key: string, order: string): ReadShape {
-  const columns = columnsOf(table);
-  return {
-    columns,
-    keyAt: columns.findIndex(({ name }) => name === key),
-    statement: {
-      name: nameIn('archive', `read_${table}_by_${key}`),
-      text: `select ${listOf(columns, 't')} from unnest($1::int2[], $2::text[]) as k(shard, key)
-${joinIn('archive', table, 't', `t.shard = k.shard and t.${key} = k.key`)} order by t.${order}`,
-    },
-  };
-}
-
 /** Reads of the archive's tables, with the same columns as those of the live ones. */
 export function openArchiveReads(readers: Readers): ArchiveReads {
   // The tables' columns are the records' fields.
   const rowsBy = <Record>(table: ArchivedTable, key: string, order: string) => {
-    const read = readers.keyed(keyedShape(table, key, order));
+    const read = readers.keyed(keyedShape('archive', table, key, order));
     return async (shard: number, id: string) => [...(await read(shard, id))] as unknown as Record[];
   };
   const byId = <Record>(table: ArchivedTable) => {

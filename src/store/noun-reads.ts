@@ -9,6 +9,7 @@ import { shardOf } from '../domain/ids.ts';
 import type { Attempt, Merchant, Payment, WebhookEvent } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { openAttemptReads } from './attempt-reads.ts';
+import { keyedShape } from './keyed-shape.ts';
 import type { CredentialCallerRow, EventFilter, Nouns, ProofFilter, SessionCallerRow } from './nouns.ts';
 import { openPayoutBatches } from './payout-batch-reads.ts';
 import { openPayoutLists } from './payout-list-reads.ts';
@@ -31,9 +32,9 @@ const MOST_REMEMBERED = 10_000;
 
 /** Reads by noun. Those named `recent` answer from what this process has written lately, without the database. */
 export function openNouns(readers: Readers, recent: Recent): Nouns {
-  const byId = <T extends TableName>(table: T) => one<Tables[T]>(readers.keyed(keyedShape(table, 'id', 'id')));
+  const byId = <T extends TableName>(table: T) => one<Tables[T]>(readers.keyed(keyedShape('live', table, 'id', 'id')));
   const byColumn = <T extends TableName>(table: T, key: string, order: string) =>
-    many<Tables[T]>(readers.keyed(keyedShape(table, key, order)));
+    many<Tables[T]>(readers.keyed(keyedShape('live', table, key, order)));
   const merchant = byId('merchant');
   const rounds = openRounds(readers);
   return {
@@ -115,19 +116,6 @@ function one<Record>(read: KeyedReader): (shard: number, key: string) => Promise
 
 function many<Record>(read: KeyedReader): (shard: number, key: string) => Promise<Record[]> {
   return async (shard, key) => [...recordsOf<Record>(await read(shard, key))];
-}
-
-function keyedShape(table: TableName, key: string, order: string): ReadShape {
-  const columns = columnsOf(table);
-  return {
-    columns,
-    keyAt: columns.findIndex(({ name }) => name === key),
-    statement: {
-      name: `read_${table}_by_${key}`,
-      text: `select ${listOf(columns, 't')} from unnest($1::int2[], $2::text[]) as k(shard, key)
-join ${table} t on t.shard = k.shard and t.${key} = k.key order by t.${order}`,
-    },
-  };
 }
 
 /** Cards alone can have more than one under one order at the upstream; of the others nobody asks so. */

@@ -4,10 +4,14 @@
  * Invariant: a statement's name says where it looks, because statements are prepared by name.
  */
 
+import type { TableName } from '../domain/change.ts';
 import type { ArchivedTable } from './archive-tables.ts';
 import { columnsOf, listOf } from './tables.ts';
 
 export type Place = 'live' | 'archive';
+
+/** A table that there is in this place, or in either. */
+export type TableIn<P extends Place> = [P] extends ['live'] ? TableName : ArchivedTable;
 
 /** The table's name there. */
 export function tableIn(place: Place, table: ArchivedTable): string {
@@ -23,9 +27,9 @@ export function nameIn(place: Place, name: string): string {
  * Joins rows `alias` of a table where `on` holds. In the archive each is looked for by itself: only then does its key say which
  * month is read, whatever the planner thinks of tables that have no statistics yet.
  */
-export function joinIn(
-  place: Place,
-  table: ArchivedTable,
+export function joinIn<P extends Place>(
+  place: P,
+  table: TableIn<P>,
   alias: string,
   on: string,
   kind: 'inner' | 'left' = 'inner',

@@ -5,7 +5,6 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startOfMonth } from '../../src/domain/archive.ts';
 import { firstIdAt, makeId, type Prefix } from '../../src/domain/ids.ts';
-import { keyedShape } from '../../src/store/archive-reads.ts';
 import {
   ARCHIVED,
   ARCHIVED_TABLES,
@@ -15,6 +14,7 @@ import {
   monthTable,
   monthTableIn,
 } from '../../src/store/archive-tables.ts';
+import { keyedShape } from '../../src/store/keyed-shape.ts';
 import { openLedgerReads } from '../../src/store/ledger-reads.ts';
 import { PLAN_SETTINGS } from '../../src/store/line.ts';
 import type { Statement } from '../../src/store/pipeline.ts';
@@ -96,7 +96,7 @@ test.each<[ArchivedTable, string]>([
   ['webhook_attempt', 'event_id'],
 ])('%s is looked for in its own month, by its key', async (table, key) => {
   const id = makeId(ARCHIVED[table].prefix as Prefix, Date.UTC(2024, 11, 7), new Uint8Array(16), 3);
-  const { statement } = keyedShape(table, key, key);
+  const { statement } = keyedShape('archive', table, key, key);
   const scans = await readBy(statement.text, statement.name, `'{3}', '{${id}}'`);
   expect(scans.filter((scan) => scan !== 'k')).toEqual([`${table}_2024_12_pkey`]);
 });
