@@ -9,6 +9,7 @@ import { shardOf } from '../domain/ids.ts';
 import type { Attempt, Merchant, Payment, WebhookEvent } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { openAttemptReads } from './attempt-reads.ts';
+import { asked, ofMerchant, whereAll } from './conditions.ts';
 import { keyedShape } from './keyed-shape.ts';
 import type { CredentialCallerRow, EventFilter, Nouns, ProofFilter, SessionCallerRow } from './nouns.ts';
 import { openPayoutBatches } from './payout-batch-reads.ts';
@@ -218,32 +219,25 @@ function rememberedMerchant(get: (shard: number, id: string) => Promise<Merchant
   };
 }
 
-/** Each condition that was asked for; a merchant's id carries its shard, and the index begins with it. */
 async function listEvents(readers: Readers, filter: EventFilter): Promise<WebhookEvent[]> {
   const columns = columnsOf('webhook_event');
-  const conditions: string[] = [];
-  const values: string[] = [];
-  const where = (condition: string, value: string | undefined, name: string): string => {
-    if (value === undefined) return '';
-    values.push(value);
-    conditions.push(condition.replaceAll('?', `$${values.length}`));
-    return name;
-  };
   const { merchantId, from, to } = filter;
   const shard = merchantId === undefined ? undefined : shardIn(merchantId);
   if (merchantId !== undefined && shard === undefined) return [];
-  const name = [
-    where('shard = ?::smallint', shard?.toString(), 's'),
-    where('merchant_id = ?', merchantId, 'm'),
-    where('status = ?', filter.status, 'a'),
-    where('created_at >= ?::timestamptz', from === undefined ? undefined : instantParameter(from), 'f'),
-    where('created_at < ?::timestamptz', to === undefined ? undefined : instantParameter(to), 't'),
-    where('id > ?', filter.after, 'i'),
-  ].join('');
-  values.push(String(filter.limit));
-  const text = `select ${listOf(columns)} from webhook_event
-${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`} order by id limit $${values.length}::int8`;
-  return recordsOf<WebhookEvent>(await readers.query({ name: `list_events_${name}`, text }, columns, values));
+  const { conditions, values, name } = asked([
+    ['shard = ?::smallint', shard?.toString(), 's'],
+    ['merchant_id = ?', merchantId, 'm'],
+    ['status = ?', filter.status, 'a'],
+    ['created_at >= ?::timestamptz', from === undefined ? undefined : instantParameter(from), 'f'],
+    ['created_at < ?::timestamptz', to === undefined ? undefined : instantParameter(to), 't'],
+    ['id > ?', filter.after, 'i'],
+  ]);
+  const statement: Statement = {
+    name: `list_events_${name}`,
+    text: `select ${listOf(columns)} from webhook_event
+${whereAll(conditions)} order by id limit $${values.length + 1}::int8`,
+  };
+  return recordsOf<WebhookEvent>(await readers.query(statement, columns, [...values, String(filter.limit)]));
 }
 
 const newestPaymentIn = (place: Place): Statement => ({
@@ -265,19 +259,13 @@ export async function newestPayment(
   return recordsOf<Payment>(await readers.query(newestPaymentIn(place), columnsOf('payment'), values))[0];
 }
 
-/** Each condition only where it was asked for, so that the index of what waits is used. */
 async function listProofs(readers: Readers, { merchantId, status, limit }: ProofFilter): Promise<Proof[]> {
   const columns = columnsOf('proof');
-  const shard = merchantId === undefined ? undefined : shardIn(merchantId);
-  if (merchantId !== undefined && shard === undefined) return [];
-  const values: string[] = [];
-  const conditions = [
-    ...(merchantId === undefined ? [] : [`shard = $${values.push(String(shard))}::int2`]),
-    ...(merchantId === undefined ? [] : [`merchant_id = $${values.push(merchantId)}`]),
-    ...(status === undefined ? [] : [`status = $${values.push(status)}`]),
-  ];
-  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
-  const name = `list_proofs_${merchantId === undefined ? '' : 'm'}${status === undefined ? '' : 's'}`;
-  const text = `select ${listOf(columns)} from proof ${where} order by id limit $${values.push(String(limit))}::int8`;
-  return recordsOf<Proof>(await readers.query({ name, text }, columns, values));
+  if (merchantId !== undefined && shardIn(merchantId) === undefined) return [];
+  const { conditions, values, name } = asked([...ofMerchant(merchantId), ['status = ?', status, 's']]);
+  const statement: Statement = {
+    name: `list_proofs_${name}`,
+    text: `select ${listOf(columns)} from proof ${whereAll(conditions)} order by id limit $${values.length + 1}::int8`,
+  };
+  return recordsOf<Proof>(await readers.query(statement, columns, [...values, String(limit)]));
 }

@@ -4,10 +4,10 @@
  * Invariant: what is counted is counted of the lines themselves, so that counts always add up to them.
  */
 
-import { shardOf } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { PayoutCounts } from '../domain/payout.ts';
 import type { BatchState } from '../domain/payout-batch.ts';
+import { asked, ofMerchant, whereAll } from './conditions.ts';
 import type { Statement } from './pipeline.ts';
 import { joinIn, nameIn, type Place, tableIn } from './place.ts';
 import type { Readers, ReadShape } from './read.ts';
@@ -116,21 +116,16 @@ const STATES: { readonly [state in BatchState]: string } = {
     "cancelled_at is null and approval in ('none', 'approved') and paused_at is null and next_occurrence > occurrences",
 };
 
-/** Each condition only where it was asked for, so that the merchant's index is used. */
 function listOfBatches({ merchantId, state, after, limit }: PayoutBatchFilter): {
   readonly statement: Statement;
-  readonly values: string[];
+  readonly values: readonly string[];
 } {
-  const values: string[] = [];
-  const conditions = [
-    ...(merchantId === undefined ? [] : [`shard = $${values.push(String(shardOf(merchantId)))}::int2`]),
-    ...(merchantId === undefined ? [] : [`merchant_id = $${values.push(merchantId)}`]),
-    ...(state === undefined ? [] : [STATES[state]]),
-    ...(after === undefined ? [] : [`id > $${values.push(after)}`]),
-  ];
-  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
-  const name = `list_payout_batches_${merchantId === undefined ? '' : 'm'}${state ?? ''}${after === undefined ? '' : '_a'}`;
-  const text = `select ${listOf(columnsOf('payout_batch'))} from payout_batch ${where}
-order by id limit $${values.push(String(limit))}::int8`;
-  return { statement: { name, text }, values };
+  const { conditions, values, name } = asked([
+    ...ofMerchant(merchantId),
+    [state === undefined ? '' : STATES[state], state, state ?? ''],
+    ['id > ?', after, '_a'],
+  ]);
+  const text = `select ${listOf(columnsOf('payout_batch'))} from payout_batch ${whereAll(conditions)}
+order by id limit $${values.length + 1}::int8`;
+  return { statement: { name: `list_payout_batches_${name}`, text }, values: [...values, String(limit)] };
 }

@@ -5,6 +5,7 @@
  */
 
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
+import { asked, whereAll } from './conditions.ts';
 import type { Statement } from './pipeline.ts';
 import { nameIn, type Place, tableIn } from './place.ts';
 import type { Readers } from './read.ts';
@@ -54,21 +55,16 @@ interface Asking {
   readonly values: readonly string[];
 }
 
-/** Each condition only where it was asked for, so that the index that fits is used. */
 export function pageOfBatches(filter: BatchFilter, place: Place = 'live'): Asking {
-  const values: string[] = [String(filter.shard), filter.merchantId];
-  const conditions = ['shard = $1::int2', 'merchant_id = $2'];
-  const where = (condition: string, value: string | undefined, name: string): string => {
-    if (value === undefined) return '';
-    conditions.push(`${condition} $${values.push(value)}`);
-    return name;
-  };
-  const name = [
-    where('customer_reference =', filter.customerReference, 'r'),
-    where('id >=', filter.from, 'f'),
-    where('id <', filter.before, 'b'),
-  ].join('');
-  const text = `select ${listOf(columnsOf('payout_batch'))} from ${tableIn(place, 'payout_batch')} where ${conditions.join(' and ')}
-order by id desc limit $${values.push(String(filter.limit))}::int8`;
-  return { statement: { name: nameIn(place, `page_payout_batches_${name}`), text }, values };
+  const { conditions, values, name } = asked([
+    ['shard = ?::int2', String(filter.shard), ''],
+    ['merchant_id = ?', filter.merchantId, ''],
+    ['customer_reference = ?', filter.customerReference, 'r'],
+    ['id >= ?', filter.from, 'f'],
+    ['id < ?', filter.before, 'b'],
+  ]);
+  const text = `select ${listOf(columnsOf('payout_batch'))} from ${tableIn(place, 'payout_batch')} ${whereAll(conditions)}
+order by id desc limit $${values.length + 1}::int8`;
+  const statement: Statement = { name: nameIn(place, `page_payout_batches_${name}`), text };
+  return { statement, values: [...values, String(filter.limit)] };
 }

@@ -4,8 +4,9 @@
  * Invariant: a page begins after an id, and ids are in the order of their making, so that no refund is left out.
  */
 
-import { shardOf } from '../domain/ids.ts';
 import type { Refund, RefundStatus } from '../domain/outgoing-records.ts';
+import { asked, ofMerchant, whereAll } from './conditions.ts';
+import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { columnsOf, listOf } from './tables.ts';
 
@@ -18,27 +19,18 @@ export interface RefundFilter {
   readonly limit: number;
 }
 
-/** In the order of their ids. A merchant's id carries its shard. */
+/** In the order of their ids. */
 export async function listRefunds(readers: Readers, filter: RefundFilter): Promise<Refund[]> {
   const { merchantId, status, after, limit } = filter;
   const columns = columnsOf('refund');
-  const values: string[] = [];
-  const conditions: string[] = [];
-  let name = 'list_refunds_';
-  if (merchantId !== undefined) {
-    conditions.push(`shard = $${values.push(String(shardOf(merchantId)))}::int2`);
-    conditions.push(`merchant_id = $${values.push(merchantId)}`);
-    name += 'm';
-  }
-  if (status !== undefined) {
-    conditions.push(`status = $${values.push(status)}`);
-    name += 's';
-  }
-  if (after !== undefined) {
-    conditions.push(`id > $${values.push(after)}`);
-    name += 'a';
-  }
-  const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
-  const text = `select ${listOf(columns)} from refund ${where} order by id limit $${values.push(String(limit))}::int8`;
-  return (await readers.query({ name, text }, columns, values)) as unknown as Refund[];
+  const { conditions, values, name } = asked([
+    ...ofMerchant(merchantId),
+    ['status = ?', status, 's'],
+    ['id > ?', after, 'a'],
+  ]);
+  const statement: Statement = {
+    name: `list_refunds_${name}`,
+    text: `select ${listOf(columns)} from refund ${whereAll(conditions)} order by id limit $${values.length + 1}::int8`,
+  };
+  return (await readers.query(statement, columns, [...values, String(limit)])) as unknown as Refund[];
 }

@@ -8,13 +8,11 @@
 import type { Tables } from '../domain/change.ts';
 import { firstIdAt, ID_SLACK_MS, type Prefix } from '../domain/ids.ts';
 import type { ArchivedTable } from './archive-tables.ts';
+import { asked, type Condition } from './conditions.ts';
 import { joinIn, nameIn, type Place, tableIn } from './place.ts';
 import type { Readers } from './read.ts';
 import { type Column, columnList, columnsOf, listOf } from './tables.ts';
 import { instantParameter, type Row } from './wire.ts';
-
-/** SQL with a `?`, what stands there (undefined: nobody asks), and a letter for the statement's name. */
-export type Condition = readonly [condition: string, value: string | undefined, letter: string];
 
 export interface PageQuestion<T extends ArchivedTable> {
   readonly table: T;
@@ -61,7 +59,7 @@ export async function scanPage<T extends ArchivedTable>(
   question: PageQuestion<T>,
 ): Promise<ScannedPage<Tables[T]>> {
   const { table, limit, order, place } = question;
-  const range = asked(question.range, 0);
+  const range = asked(question.range);
   const fits = asked(question.fits, range.values.length);
   // Where every row fits, one more than the page says whether there is another page.
   const looked = fits.conditions.length === 0 ? limit + 1 : Math.max(LOOKED_AT, limit + 1);
@@ -76,23 +74,6 @@ export async function scanPage<T extends ArchivedTable>(
   const rows = found.filter(({ id }) => id !== null) as unknown as Tables[T][];
   const last = rows.length === limit ? idOf(found.at(-1)) : reached;
   return { rows, next: seen === looked || last !== reached ? last : undefined };
-}
-
-/** Conditions that were asked for, each with a parameter of its own. */
-interface Asked {
-  readonly conditions: readonly string[];
-  readonly values: readonly string[];
-  readonly name: string;
-}
-
-/** Those that have a value; their parameters follow `before` others. */
-function asked(all: readonly Condition[], before: number): Asked {
-  const given = all.filter(([, value]) => value !== undefined);
-  return {
-    conditions: given.map(([condition], at) => condition.replace('?', `$${before + at + 1}`)),
-    values: given.map(([, value]) => value ?? ''),
-    name: given.map(([, , letter]) => letter).join(''),
-  };
 }
 
 const SEEN: readonly Column[] = columnList({ seen: 'int4', reached: 'text' });
