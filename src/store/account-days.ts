@@ -5,7 +5,7 @@
  * Any number of processes may close the same day: they write the same.
  */
 
-import { type Line, type LineOptions, openLine } from './line.ts';
+import { type LineOptions, withLine } from './line.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
@@ -16,7 +16,7 @@ export const LAST_CLOSED_DAY = 'last_closed_day';
 
 /** The day of the first transfer there is; undefined: there is none. Reads every transfer. */
 export async function firstTransferDay(options: LineOptions): Promise<string | undefined> {
-  return onLine(options, async (line) => {
+  return withLine(options, async (line) => {
     const [row] = await openReaders([line]).query(FIRST_DAY, columnList({ day: 'text' }), []);
     return typeof row?.day === 'string' ? row.day : undefined;
   });
@@ -24,18 +24,9 @@ export async function firstTransferDay(options: LineOptions): Promise<string | u
 
 /** Closes these days (ISO 8601 dates), each the next after the one before, on a connection of its own. */
 export async function closeAccountDays(options: LineOptions, days: readonly string[]): Promise<void> {
-  await onLine(options, async (line) => {
+  await withLine(options, async (line) => {
     for (const day of days) await line.run([{ statement: CLOSE_DAY, values: () => [day, LAST_CLOSED_DAY] }]);
   });
-}
-
-async function onLine<A>(options: LineOptions, work: (line: Line) => Promise<A>): Promise<A> {
-  const line = openLine(options);
-  try {
-    return await work(line);
-  } finally {
-    await line.close();
-  }
 }
 
 const FIRST_DAY: Statement = {

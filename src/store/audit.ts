@@ -8,7 +8,7 @@
 
 import { LAST_CLOSED_DAY } from './account-days.ts';
 import { LEDGER_BEGINS } from './archive-months.ts';
-import { type LineOptions, openLine } from './line.ts';
+import { type LineOptions, withLine } from './line.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
@@ -139,18 +139,14 @@ export function auditRecent(options: LineOptions, shard: number): Promise<Audite
 
 /** Asks on a connection of its own: the answer takes its time, and needs another plan than the rest. */
 async function ask(options: LineOptions, statement: Statement, values: readonly string[]): Promise<Audited> {
-  const line = openLine(options);
-  try {
-    const rows = (await openReaders([line]).query(statement, COLUMNS, values)).map(answerIn);
-    const looked = rows.find(({ kind }) => kind === 'looked');
-    return {
-      findings: rows.flatMap(findingsOf),
-      accounts: Number(looked?.balance ?? 0n),
-      transfers: Number(looked?.other ?? 0n),
-    };
-  } finally {
-    await line.close();
-  }
+  const found = await withLine(options, (line) => openReaders([line]).query(statement, COLUMNS, values));
+  const rows = found.map(answerIn);
+  const looked = rows.find(({ kind }) => kind === 'looked');
+  return {
+    findings: rows.flatMap(findingsOf),
+    accounts: Number(looked?.balance ?? 0n),
+    transfers: Number(looked?.other ?? 0n),
+  };
 }
 
 interface Answer {

@@ -10,7 +10,7 @@ import { LATE_KEPT } from '../domain/late-money.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { TTL_MAX_S } from '../domain/session.ts';
 import { isLate } from './archive-groups.ts';
-import { type LineOptions, openLine } from './line.ts';
+import { type LineOptions, withLine } from './line.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
@@ -56,16 +56,11 @@ export async function readLateAttempts(options: LineOptions, limit: number, afte
   return (await readRows(options, LATE, COLUMNS, [after, String(limit)])) as unknown as Attempt[];
 }
 
-async function readRows(
+function readRows(
   options: LineOptions,
   statement: Statement,
   columns: readonly Column[],
   values: readonly string[],
 ): Promise<Row[]> {
-  const line = openLine(options);
-  try {
-    return await openReaders([line]).query(statement, columns, values);
-  } finally {
-    await line.close();
-  }
+  return withLine(options, (line) => openReaders([line]).query(statement, columns, values));
 }

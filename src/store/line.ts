@@ -218,6 +218,16 @@ export function openLine(options: LineOptions): Line {
   };
 }
 
+/** Does work on a line of its own, which is closed whatever becomes of it. */
+export async function withLine<A>(options: LineOptions, work: (line: Line) => Promise<A>): Promise<A> {
+  const line = openLine(options);
+  try {
+    return await work(line);
+  } finally {
+    await line.close();
+  }
+}
+
 /** Counts a run, and says whether it makes the plans anew. */
 function isDue(connection: Connected): boolean {
   connection.runs += 1;

@@ -5,7 +5,7 @@
  */
 
 import { GIVEN_BACK } from '../domain/late-money.ts';
-import { type LineOptions, openLine } from './line.ts';
+import { type LineOptions, withLine } from './line.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
@@ -77,8 +77,7 @@ const TOTALS_COLUMNS = columnList({ currency: 'text', approved: 'int8', moved: '
 /** Reads over a connection of its own, which it closes: this may take longer than reads of requests do. */
 export async function readUpstreamSpan(options: LineOptions, question: UpstreamQuestion): Promise<UpstreamSpan> {
   const { connector, made, settled } = question;
-  const line = openLine(options);
-  try {
+  return withLine(options, async (line) => {
     const readers = openReaders([line]);
     const values = ({ from, to }: UpstreamQuestion['made']) => [
       connector,
@@ -90,7 +89,5 @@ export async function readUpstreamSpan(options: LineOptions, question: UpstreamQ
     const totals = (await readers.query(TOTALS, TOTALS_COLUMNS, values(settled))) as unknown as UpstreamTotals[];
     const { first, last } = (count ?? {}) as { first?: number | null; last?: number | null };
     return { attempts: Number(count?.attempts ?? 0n), first: first ?? undefined, last: last ?? undefined, totals };
-  } finally {
-    await line.close();
-  }
+  });
 }
