@@ -5,13 +5,15 @@
  * what is left always adds up: to the balances that its first day was opened with.
  */
 
-import pg from 'pg';
+import type pg from 'pg';
 import { monthsLater, startOfMonth } from '../domain/archive.ts';
 import { firstIdAt } from '../domain/ids.ts';
 import { isLate } from './archive-groups.ts';
-import { connectArchiver, inTransaction } from './archive-move.ts';
+import { connectArchiver } from './archive-move.ts';
 import { ARCHIVED_TABLES, type ArchivedTable, monthTable, monthTableIn } from './archive-tables.ts';
+import { codeOf, HELD } from './errors.ts';
 import { SESSION_SPAN_MS } from './late-reads.ts';
+import { inTransaction } from './transaction.ts';
 
 /** The setting (in shard 0) that names the day with which the ledger's lines begin; none: they begin with the first there was. */
 export const LEDGER_BEGINS = 'ledger_begins';
@@ -43,9 +45,6 @@ export type NotDropped =
 
 export type Dropped = { readonly kind: 'dropped'; readonly month: Month } | NotDropped;
 
-/** `lock_not_available`. */
-const HELD = '55P03';
-
 /** The archive's months, the oldest first. Counts every row. */
 export async function listMonths(url: string): Promise<Month[]> {
   const client = await connectArchiver(url);
@@ -60,9 +59,9 @@ export async function listMonths(url: string): Promise<Month[]> {
 export async function dropMonth(url: string, month: string): Promise<Dropped> {
   const client = await connectArchiver(url);
   try {
-    return await inTransaction(client, () => drop(client, month));
+    return await inTransaction(client, 'archive', () => drop(client, month));
   } catch (error) {
-    if (error instanceof pg.DatabaseError && error.code === HELD) return { kind: 'busy' };
+    if (codeOf(error) === HELD) return { kind: 'busy' };
     throw error;
   } finally {
     await client.end();

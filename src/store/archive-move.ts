@@ -10,7 +10,9 @@ import pg from 'pg';
 import { firstIdAt } from '../domain/ids.ts';
 import type { Group } from './archive-groups.ts';
 import { type ArchivedTable, makeMonth, monthIn, monthSource } from './archive-tables.ts';
+import { codeOf, HELD } from './errors.ts';
 import { columnsOf, listOf } from './tables.ts';
+import { inTransaction } from './transaction.ts';
 
 /** How many rows of each table left. */
 export type Moved = ReadonlyMap<ArchivedTable, number>;
@@ -40,10 +42,6 @@ export interface Archiver {
 
 /** How many roots a slice looks at. With all that belongs to them it takes about a tenth of a second. */
 const LOOKED_AT = 200;
-/** Any constant does: archivers and whoever drops months meet on it. */
-const ARCHIVE_LOCK = 7_262_647;
-/** `lock_not_available`. */
-const HELD = '55P03';
 const ids = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
 
 /** A connection of its own: it must not stand in anybody's way, and may take its time. */
@@ -69,28 +67,15 @@ export async function openArchiver(url: string): Promise<Archiver> {
       if (roots.length === 0) return { moved: new Map(), reached, busy: false };
       if (dry) return { moved: await count(client, group, slice, roots), reached, busy: false };
       try {
-        return { moved: await inTransaction(client, () => move(client, group, slice, roots)), reached, busy: false };
+        const moved = await inTransaction(client, 'archive', () => move(client, group, slice, roots));
+        return { moved, reached, busy: false };
       } catch (error) {
-        if (!(error instanceof pg.DatabaseError) || error.code !== HELD) throw error;
+        if (codeOf(error) !== HELD) throw error;
         return { moved: new Map(), reached, busy: true };
       }
     },
     close: () => client.end(),
   };
-}
-
-/** Runs work in a transaction, which nobody else who archives or drops is in at the same time. */
-export async function inTransaction<A>(client: pg.ClientBase, work: () => Promise<A>): Promise<A> {
-  await client.query('begin');
-  try {
-    await client.query('select pg_advisory_xact_lock($1)', [ARCHIVE_LOCK]);
-    const answer = await work();
-    await client.query('commit');
-    return answer;
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    throw error;
-  }
 }
 
 /** The next roots, and which of them may leave. Ids sort by time: those that are too young are not looked at. */

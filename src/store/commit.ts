@@ -13,6 +13,7 @@ import {
   isCollision,
   isTrouble,
   LineLost,
+  LOST,
   type ServerError,
   StoreBusy,
   StoreRefused,
@@ -189,7 +190,7 @@ function verdictOn(failure: unknown): Verdict {
 
 /** The changes that a LOST1 error names. */
 function losersOf(batch: Batch<Entry>, error: unknown): Entry[] {
-  if (!(error instanceof Refused) || error.server.code !== 'LOST1') return [];
+  if (!(error instanceof Refused) || error.server.code !== LOST) return [];
   const { kind, keys } = lossOf(error.server);
   return batch.losers(kind, keys);
 }

@@ -79,7 +79,7 @@ const ENDS_THE_CONNECTION = /^(08...|57P0[1235]|25P03)$/;
  * same batch may well pass when it is sent again.
  */
 export function isCollision(code: string): boolean {
-  return code === '40001' || code === '40P01' || code === FORGOTTEN;
+  return code === '40001' || code === DEADLOCK || code === FORGOTTEN;
 }
 
 /** The server ended a statement because it took longer than the line allows; everything was rolled back. */
@@ -87,6 +87,18 @@ export const TOO_SLOW = '57014';
 
 /** The server knows no prepared statement of that name. */
 export const FORGOTTEN = '26000';
+
+/** `deadlock_detected`: each of two transactions waited for the other, and the server ended this one. */
+export const DEADLOCK = '40P01';
+
+/** `lock_not_available`: somebody else holds what was asked for, and we do not wait, or no longer. */
+export const HELD = '55P03';
+
+/** A write to a standby. */
+export const READ_ONLY = '25006';
+
+/** What our own statements raise where changes have lost, with their keys. */
+export const LOST = 'LOST1';
 
 /**
  * The server is in trouble (resources, timeouts, standby, internal): no single change is to blame, and looking for

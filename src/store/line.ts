@@ -9,7 +9,7 @@
  */
 
 import pg from 'pg';
-import { codeOf, FORGOTTEN, LineLost, type ServerError, StoreUnavailable, serverErrorOf } from './errors.ts';
+import { codeOf, FORGOTTEN, LineLost, READ_ONLY, type ServerError, StoreUnavailable, serverErrorOf } from './errors.ts';
 import { type Execution, prepare, runPipeline, Silent, Untranslatable } from './pipeline.ts';
 import { afterSilence } from './silence.ts';
 
@@ -75,8 +75,6 @@ const LEAST_RUN_MS = 1_000;
 const GLANCE_MS = 250;
 /** A server that does not even say goodbye is left without one. */
 const GOODBYE_MS = 1_000;
-/** A write to a standby. */
-const READ_ONLY = '25006';
 /** Pauses between attempts to connect; after the last one the caller is told. */
 const BACKOFF_MS = [25, 50, 100, 200, 400, 800];
 

@@ -9,10 +9,10 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { codeOf, DEADLOCK, HELD } from './errors.ts';
 import { createRowType, ROW_TYPES } from './row-types.ts';
+import { inTransaction } from './transaction.ts';
 
-/** Any constant does: all of this project's migrators meet on it. */
-const LOCK_KEY = 7_262_646;
 /**
  * A change of a table waits for whoever is reading it, and everybody else waits behind it: it gives up soon, lets them pass,
  * and tries again for some minutes.
@@ -22,8 +22,6 @@ const TRIES = 120;
 const PAUSE_MS = 1_000;
 /** A server that takes the connection and says nothing by then is none. */
 const CONNECT_LIMIT_MS = 10_000;
-/** `lock_not_available`, and `deadlock_detected`: who held the table that we waited for has waited for one of ours. */
-const HELD = new Set(['55P03', '40P01']);
 const NAME_PATTERN = /^\d{4}-[a-z0-9-]+\.sql$/;
 
 /** One migration: its file name, its text and the SHA-256 of the text. */
@@ -73,15 +71,9 @@ export function readMigrations(dir = fileURLToPath(new URL('./migrations/', impo
 /** Makes the row types that are missing. Mostly none is, and nobody has to wait for the lock. */
 async function makeRowTypes(client: pg.Client): Promise<void> {
   if ((await missingRowTypes(client)).length === 0) return;
-  await client.query('begin');
-  try {
-    await client.query(`select pg_advisory_xact_lock(${LOCK_KEY})`);
+  await inTransaction(client, 'migrate', async () => {
     for (const type of await missingRowTypes(client)) await client.query(createRowType(type));
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    throw error;
-  }
+  });
 }
 
 async function missingRowTypes(client: pg.Client) {
@@ -98,45 +90,36 @@ async function missingRowTypes(client: pg.Client) {
 async function applyPatiently(client: pg.Client, migration: Migration): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await applyOnce(client, migration);
+      return await inTransaction(client, 'migrate', () => applyOnce(client, migration));
     } catch (error) {
-      const cause = error instanceof Error ? error.cause : undefined;
-      if (tries === TRIES || !(cause instanceof pg.DatabaseError) || !HELD.has(cause.code ?? '')) throw error;
+      const code = codeOf(error instanceof Error ? error.cause : undefined);
+      // Who held the table that we waited for has waited for one of ours: that is a deadlock.
+      if (tries === TRIES || (code !== HELD && code !== DEADLOCK)) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
 }
 
 async function applyOnce(client: pg.Client, { name, sql, checksum }: Migration): Promise<boolean> {
-  await client.query('begin');
-  try {
-    await client.query(`select pg_advisory_xact_lock(${LOCK_KEY})`);
-    await client.query(`create table if not exists schema_migration (
+  await client.query(`create table if not exists schema_migration (
       name text primary key, checksum text not null, applied_at timestamptz not null default now())`);
-    const known = await client.query<{ name: string; checksum: string }>(
-      'select name, checksum from schema_migration where name >= $1 order by name = $1 desc, name limit 1',
-      [name],
-    );
-    const found = known.rows[0];
-    if (found !== undefined && found.name !== name) {
-      throw new Error(`migration ${name} comes too late: ${found.name} has been applied`);
-    }
-    if (found !== undefined && found.checksum !== checksum) {
-      throw new Error(
-        `migration ${name} was edited after it was applied: restore it, and put the change in a new file`,
-      );
-    }
-    if (found === undefined) {
-      await client.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
-      await run(client, name, sql);
-      await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum]);
-    }
-    await client.query('commit');
-    return found === undefined;
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined);
-    throw error;
+  const known = await client.query<{ name: string; checksum: string }>(
+    'select name, checksum from schema_migration where name >= $1 order by name = $1 desc, name limit 1',
+    [name],
+  );
+  const found = known.rows[0];
+  if (found !== undefined && found.name !== name) {
+    throw new Error(`migration ${name} comes too late: ${found.name} has been applied`);
   }
+  if (found !== undefined && found.checksum !== checksum) {
+    throw new Error(`migration ${name} was edited after it was applied: restore it, and put the change in a new file`);
+  }
+  if (found === undefined) {
+    await client.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
+    await run(client, name, sql);
+    await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum]);
+  }
+  return found === undefined;
 }
 
 async function run(client: pg.Client, name: string, sql: string): Promise<void> {
