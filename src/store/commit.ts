@@ -9,18 +9,18 @@
 import type { Change, Outcome } from '../domain/change.ts';
 import { type Batch, type Batchable, keysOf, makeBatch, type Written, writtenBy } from './batch.ts';
 import {
+  answerFor,
   CommitUnknown,
   isCollision,
   isTrouble,
   LineLost,
   LOST,
+  Refused,
   type ServerError,
   StoreBusy,
-  StoreRefused,
   StoreUnavailable,
-  TOO_SLOW,
 } from './errors.ts';
-import { type Line, Refused } from './line.ts';
+import type { Line } from './line.ts';
 import { type CommitStats, newCommitStats, tally } from './stats.ts';
 
 /** How many changes may wait. More only wait longer than their callers do. */
@@ -143,7 +143,7 @@ async function settle(line: Line, entries: readonly Entry[], books: Books): Prom
       resends += 1;
       stats.resends += 1;
     } else if (verdict === 'everybody' || failure instanceof LineLost || left.length === 1) {
-      for (const { reject } of left) reject(answerFor(failure));
+      for (const { reject } of left) reject(answerOn(failure));
       reachable = !(failure instanceof StoreUnavailable);
       break;
     } else {
@@ -200,13 +200,7 @@ function lossOf({ message, detail }: ServerError): { kind: string; keys: readonl
   return { kind: message.replace(/^lost /, ''), keys: Array.isArray(keys) ? keys.map(String) : [] };
 }
 
-function answerFor(error: unknown): Error {
-  if (error instanceof LineLost) return error.sent ? new CommitUnknown() : new StoreUnavailable();
-  if (error instanceof Refused && error.server.code === TOO_SLOW)
-    return new StoreUnavailable('the database takes too long');
-  // Rolled back, and not for anything that the change holds: a standby, a full disk, neighbours that would not let go.
-  if (error instanceof Refused && (isCollision(error.server.code) || isTrouble(error.server.code)))
-    return new StoreUnavailable('the database cannot write now');
-  if (error instanceof Refused) return new StoreRefused(error.server.code, error.server.constraint);
-  return error instanceof Error ? error : new StoreUnavailable();
+/** Only a batch that was sent, and not answered, leaves a doubt. */
+function answerOn(failure: unknown): Error {
+  return failure instanceof LineLost && failure.sent ? new CommitUnknown() : answerFor(failure, 'write');
 }

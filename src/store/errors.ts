@@ -64,6 +64,16 @@ export interface ServerError {
   readonly constraint: string | undefined;
 }
 
+/** The server has refused one of the statements, and rolled the pipeline back. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly server: ServerError;
+  constructor(server: ServerError) {
+    super(`SQLSTATE ${server.code}`);
+    this.server = server;
+  }
+}
+
 /** The server's word if it is one that leaves the connection usable; undefined: the connection is lost. */
 export function serverErrorOf(error: unknown): ServerError | undefined {
   if (!(error instanceof pg.DatabaseError) || error.code === undefined) return undefined;
@@ -106,6 +116,17 @@ export const LOST = 'LOST1';
  */
 export function isTrouble(code: string): boolean {
   return /^(25|53|55|57|58|F0|XX)/.test(code);
+}
+
+/** What those are told who wait for a pipeline that has failed, and of which nothing was written. */
+export function answerFor(failure: unknown, purpose: 'read' | 'write'): Error {
+  if (failure instanceof LineLost) return new StoreUnavailable();
+  if (!(failure instanceof Refused)) return failure instanceof Error ? failure : new StoreUnavailable();
+  const { code, constraint } = failure.server;
+  if (code === TOO_SLOW) return new StoreUnavailable('the database takes too long');
+  // Nothing that was asked for is to blame: a standby, memory, a full disk, others that would not let go.
+  if (isCollision(code) || isTrouble(code)) return new StoreUnavailable(`the database cannot ${purpose} now`);
+  return new StoreRefused(code, constraint);
 }
 
 /** The code of a system error (`ECONNRESET`) or a server's, if it has one. */

@@ -9,7 +9,7 @@
  */
 
 import pg from 'pg';
-import { codeOf, FORGOTTEN, LineLost, READ_ONLY, type ServerError, StoreUnavailable, serverErrorOf } from './errors.ts';
+import { codeOf, FORGOTTEN, LineLost, READ_ONLY, Refused, StoreUnavailable, serverErrorOf } from './errors.ts';
 import { type Execution, prepare, runPipeline, Silent, Untranslatable } from './pipeline.ts';
 import { afterSilence } from './silence.ts';
 
@@ -23,16 +23,6 @@ export interface LineOptions {
   readonly patient?: boolean;
   /** How long a run may take in all, milliseconds; `RUN_LIMIT_MS` when absent. */
   readonly limitMs?: number;
-}
-
-/** The server has refused one of the statements, and rolled the pipeline back. */
-export class Refused extends Error {
-  override readonly name = 'Refused';
-  readonly server: ServerError;
-  constructor(server: ServerError) {
-    super(`SQLSTATE ${server.code}`);
-    this.server = server;
-  }
 }
 
 export interface Line {

@@ -7,8 +7,8 @@
  */
 
 import { SHARDS } from '../domain/ids.ts';
-import { isCollision, isTrouble, LineLost, StoreBusy, StoreRefused, StoreUnavailable, TOO_SLOW } from './errors.ts';
-import { type Line, Refused } from './line.ts';
+import { answerFor, isCollision, LineLost, Refused, StoreBusy, StoreUnavailable, TOO_SLOW } from './errors.ts';
+import type { Line } from './line.ts';
 import type { Execution, Statement } from './pipeline.ts';
 import { type RowReader, rowReader } from './row-codec.ts';
 import type { ReadStats } from './stats.ts';
@@ -177,7 +177,7 @@ async function answer(line: Line, jobs: readonly Job[]): Promise<void> {
       }
       // A server takes a second to find a deadlock: what the tries took does not count.
       if (hasCollided(failure) && tries < MOST_TRIES) continue;
-      for (const job of jobs) job.settle(answerFor(failure));
+      for (const job of jobs) job.settle(answerFor(failure, 'read'));
       return;
     }
   }
@@ -194,16 +194,6 @@ function isTooSlow(failure: unknown): boolean {
 
 function hasCollided(failure: unknown): boolean {
   return failure instanceof Refused && isCollision(failure.server.code);
-}
-
-function answerFor(failure: unknown): Error {
-  if (isTooSlow(failure)) return new StoreUnavailable('the database takes too long');
-  // Nothing that was asked for is to blame: a table that others would not let go, memory, a full disk.
-  if (hasCollided(failure) || (failure instanceof Refused && isTrouble(failure.server.code)))
-    return new StoreUnavailable('the database cannot read now');
-  if (failure instanceof Refused) return new StoreRefused(failure.server.code, failure.server.constraint);
-  if (failure instanceof LineLost) return new StoreUnavailable();
-  return failure instanceof Error ? failure : new StoreUnavailable();
 }
 
 /** A key that callers have asked for. */
