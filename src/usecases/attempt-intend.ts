@@ -15,7 +15,7 @@ import { methodColumns, requireMine, requireSubmittable, SubmitUnderWay } from '
 import { CommitUnknown } from '../store/errors.ts';
 import type { SessionCaller } from './callers.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
-import { joined, persist, type Receipt, settle } from './perform.ts';
+import { commitDecision, joined, persist, type Receipt } from './perform.ts';
 
 /** Who is asked, and by what. */
 export interface Intention {
@@ -79,7 +79,7 @@ export async function intendAttempt(
     const { change, answer } = opened(attempt, payment, rows.session, now);
     return { change: receipt === undefined ? change : joined(change, receipt.begin()), answer };
   };
-  const write = (): Promise<Intended> => settle(deps.store, read, decide);
+  const write = (): Promise<Intended> => commitDecision(deps.store, read, decide);
   try {
     return await write();
   } catch (error) {

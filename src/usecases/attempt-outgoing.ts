@@ -15,7 +15,7 @@ import { refundOrder } from '../domain/refund-outgoing.ts';
 import { recorded, whileRecording } from './attempt-record.ts';
 import { settlementContext, soundingLast, upstreamOf } from './attempt-settle.ts';
 import { atHandFirst, type Deps } from './deps.ts';
-import { persist, settle } from './perform.ts';
+import { commitDecision, persist } from './perform.ts';
 import { requireRefundOf } from './refund-read.ts';
 
 type Needs = Pick<Deps, 'store' | 'payoutText'>;
@@ -107,7 +107,7 @@ async function settleWord(
 ): Promise<OutgoingSettlement> {
   const upstream = upstreamOf(deps, attempt);
   return soundingLast(deps, (settling) =>
-    settle(deps.store, read, (now) => {
+    commitDecision(deps.store, read, (now) => {
       const inquiry = asked.inquiry === 'due' && now.attempt.status !== attempt.status ? 'hint' : asked.inquiry;
       const context = settlementContext(deps, upstream, { at: asked.at, inquiry });
       const settlement = settling(settleOutgoing(now.attempt, now.order, word, context));

@@ -11,7 +11,7 @@ import { needsSession, type Settlement, type SettlementRows, settleAttempt } fro
 import { StoreBusy, StoreRefused, StoreUnavailable } from '../store/errors.ts';
 import { recorded } from './attempt-record.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
-import { persist, settle } from './perform.ts';
+import { commitDecision, persist } from './perform.ts';
 
 /** What a settlement needs to know. The session matters only while this attempt may still have to consume it. */
 export async function readSettlement(
@@ -77,7 +77,7 @@ export async function settleByInquiry(
   await recorded(deps, attempt.id);
   const atHand = rowsAtHand(deps, attempt, payment);
   const settleOn = (read: () => Promise<SettlementRows>, settling: Settling): Promise<Settlement> =>
-    settle(deps.store, read, (rows) => {
+    commitDecision(deps.store, read, (rows) => {
       const inquiry = rows.attempt.status === attempt.status ? asked.inquiry : 'hint';
       const context = settlementContext(deps, connector, { at: asked.at, inquiry });
       const settlement = settling(settleAttempt(rows, word, context));
@@ -133,7 +133,7 @@ export async function settleByWord(
     deps.log.warn('attempt_unsure', { attempt_id: key.id, kind: word.kind, reason: word.reason });
   }
   const record = (settling: Settling): Promise<Settlement> =>
-    settle(
+    commitDecision(
       deps.store,
       () => readSettlement(deps, key),
       (rows) => {

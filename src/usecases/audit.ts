@@ -12,7 +12,7 @@ import type { Setting } from '../domain/records.ts';
 import type { AuditFinding } from '../store/audit.ts';
 import { type BookFinding, type BookMark, compareBooks } from './audit-books.ts';
 import type { Deps } from './deps.ts';
-import { settle } from './perform.ts';
+import { commitDecision } from './perform.ts';
 
 export type Finding =
   | AuditFinding
@@ -81,7 +81,7 @@ export async function auditDue(deps: AuditDeps): Promise<number> {
  * because something is wrong. When that one began, and whose turn is next, stays as it has written it.
  */
 function record(deps: AuditDeps, claimed: Kept, result: Omit<Kept, 'at' | 'turn'>): Promise<void> {
-  return settle(
+  return commitDecision(
     deps.store,
     () => deps.store.setting.get(SHARD, AUDIT),
     (found) => ({

@@ -6,13 +6,13 @@
 
 import { shardOf } from '../domain/ids.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
-import { type OperatorDeps, OperatorError, requireId, settleKnown } from './operator.ts';
+import { commitDecisionKnown, type OperatorDeps, OperatorError, requireId } from './operator.ts';
 
 /** Closing a closed one changes nothing. @throws OperatorError when there is no such account. */
 export async function closeBankAccount(deps: OperatorDeps, accountId: string): Promise<BankAccount> {
   requireId('bka', accountId, 'bank account');
   const shard = shardOf(accountId);
-  return settleKnown(
+  return commitDecisionKnown(
     deps,
     () => deps.store.bankAccount.get(shard, accountId),
     (account) => {

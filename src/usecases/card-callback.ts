@@ -18,7 +18,7 @@ import { type ReturnProof, returnOf } from './card-challenge.ts';
 import { readWithEarlier, settleEarlier } from './card-earlier.ts';
 import { inTurn, type Look, lookAgainLater, lookAtChallenge } from './card-pay.ts';
 import type { Deps } from './deps.ts';
-import { joined, persist, type Receipt, type Reply, settle } from './perform.ts';
+import { commitDecision, joined, persist, type Receipt, type Reply } from './perform.ts';
 
 /** What was posted. Absent fields were not sent. */
 export interface CardCallback {
@@ -263,7 +263,7 @@ function remember<R extends { readonly payment: Payment; readonly attempt: Attem
   decide: (rows: R, settling: Settling) => Decided = ({ payment, attempt }) => ({ payment, attempt }),
 ): Promise<Reply> {
   const write = (settling: Settling): Promise<Reply> =>
-    settle(
+    commitDecision(
       deps.store,
       () => Promise.all([read(), receipt.stored()]),
       ([rows, stored]) => {

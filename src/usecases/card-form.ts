@@ -16,7 +16,7 @@ import {
 } from '../domain/submission.ts';
 import type { SessionCaller } from './callers.ts';
 import { atHandFirst, type Deps } from './deps.ts';
-import { settle } from './perform.ts';
+import { commitDecision } from './perform.ts';
 
 /** The card network. A card that is offered has one. */
 export function cardOf(deps: Pick<Deps, 'connectors'>): CardConnector {
@@ -65,7 +65,7 @@ export async function openCardForm(deps: Deps, caller: SessionCaller, paymentId:
   const known = await read();
   const payment = payable(known);
   const hosted_session_id = await openForm(deps, { ...payment, ...methodColumns(payment, caller.merchant, 'card') });
-  return settle(deps.store, atHandFirst(known, read), (rows) => {
+  return commitDecision(deps.store, atHandFirst(known, read), (rows) => {
     const now = payable(rows);
     const row = { hosted_session_id };
     return {

@@ -21,7 +21,7 @@ import { askInTime } from './attempt-ask.ts';
 import { readSettlement, settleByWord } from './attempt-settle.ts';
 import { askEarlier, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
 import type { Deps } from './deps.ts';
-import { joined, persist, type Receipt, type Reply, settle } from './perform.ts';
+import { commitDecision, joined, persist, type Receipt, type Reply } from './perform.ts';
 
 /** Longer than PAY can take, from the change that allowed it: until then the inquiry round leaves the attempt alone. */
 export const PAY_LIFE_MS = 45_000;
@@ -156,7 +156,7 @@ async function takeStep(
   const ours = allowedAt + PAY_LIFE_MS + (Buffer.from(deps.random.bytes(2)).readUInt16BE() % MARK_MS);
   let isInDoubt = false;
   const take = (): Promise<Allowed | undefined> =>
-    settle<{ rows: SettlementRows; stored: Reply | undefined }, Allowed | undefined>(
+    commitDecision<{ rows: SettlementRows; stored: Reply | undefined }, Allowed | undefined>(
       deps.store,
       async () => ({ rows: await readSettlement(deps, known), stored: await receipt?.stored() }),
       ({ rows, stored }) => {
@@ -210,7 +210,7 @@ async function lookAndWrite(deps: Deps, attempt: Attempt, payment: Payment, inqu
       });
     case 'paid_before':
       return persist(deps, () =>
-        settle(
+        commitDecision(
           deps.store,
           () => readWithEarlier(deps, attempt, look.paid),
           (rows) => {
@@ -230,7 +230,7 @@ async function lookAndWrite(deps: Deps, attempt: Attempt, payment: Payment, inqu
 
 /** The challenge stays open: writes when it is looked at again, and returns the rows as they are. */
 export function lookAgainLater(deps: Deps, key: Attempt, looked: LookedAt): Promise<SettlementRows> {
-  return settle(
+  return commitDecision(
     deps.store,
     () => readSettlement(deps, key),
     (rows) => {

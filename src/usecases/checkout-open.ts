@@ -10,7 +10,7 @@ import { isId, shardOf } from '../domain/ids.ts';
 import type { Checkout } from '../domain/page-records.ts';
 import { pageSecret } from './checkout-make.ts';
 import type { Deps } from './deps.ts';
-import { settle } from './perform.ts';
+import { commitDecision } from './perform.ts';
 
 export type Opening =
   /** `key` is new: the browser is given it now. */
@@ -36,7 +36,7 @@ export async function openByTicket(
   const key = keyOf(parts.id);
   const fresh = pageSecret(deps);
   const read = (): Promise<Checkout | undefined> => deps.store.checkout.get(shardOf(parts.id), parts.id);
-  return settle(deps.store, read, (checkout) => {
+  return commitDecision(deps.store, read, (checkout) => {
     const now = deps.clock.now();
     const hash = deps.secrets.digest(parts.secret);
     if (checkout === undefined || !deps.secrets.equal(checkout.ticket_hash, hash)) return { answer: UNKNOWN };

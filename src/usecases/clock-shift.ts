@@ -8,7 +8,7 @@
 import type { Change } from '../domain/change.ts';
 import type { Setting } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
-import { type OperatorDeps, OperatorError, settleKnown, UsageError } from './operator.ts';
+import { commitDecisionKnown, type OperatorDeps, OperatorError, UsageError } from './operator.ts';
 
 const SHARD = 0;
 const CLOCK_SHIFT = 'clock_shift';
@@ -44,7 +44,7 @@ export async function advanceClock(deps: OperatorDeps, milliseconds: number): Pr
     throw new UsageError('say how far, for example 30d: the clock only moves forward');
   }
   const by = Buffer.from(deps.random.bytes(16)).toString('hex');
-  return settleKnown(
+  return commitDecisionKnown(
     deps,
     () => deps.store.setting.get(SHARD, CLOCK_SHIFT),
     (found) => {

@@ -4,11 +4,11 @@
 
 import type { Credential } from '../domain/records.ts';
 import { requireCredential } from './credential-rotate.ts';
-import { type OperatorDeps, settleKnown } from './operator.ts';
+import { commitDecisionKnown, type OperatorDeps } from './operator.ts';
 
 /** @throws OperatorError when there is no such credential. Revoking it again changes nothing. */
 export function revokeCredential(deps: OperatorDeps, keyId: string): Promise<Credential> {
-  return settleKnown(
+  return commitDecisionKnown(
     deps,
     () => requireCredential(deps, keyId),
     (credential) => {

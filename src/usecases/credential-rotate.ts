@@ -8,7 +8,7 @@ import { shardOf } from '../domain/ids.ts';
 import type { Credential } from '../domain/records.ts';
 import type { CredentialIssued } from './credential-issue.ts';
 import { makeCredential } from './credential-make.ts';
-import { type OperatorDeps, OperatorError, requireGrace, requireId, settleKnown } from './operator.ts';
+import { commitDecisionKnown, type OperatorDeps, OperatorError, requireGrace, requireId } from './operator.ts';
 
 /** Shown this once. */
 export interface CredentialRotated extends CredentialIssued {
@@ -31,7 +31,7 @@ export async function rotateCredential(deps: OperatorDeps, keyId: string, graceM
     old_retires_at: retires_at,
   };
   const { caller } = deps.store.credential;
-  return settleKnown(
+  return commitDecisionKnown(
     deps,
     async () => {
       // In this order: a commit of ours that shows in the old one shows in the new one too.

@@ -8,7 +8,7 @@
 
 import type { Claim, Update } from '../domain/change.ts';
 import type { Setting } from '../domain/records.ts';
-import { type OperatorDeps, OperatorError, settleKnown } from './operator.ts';
+import { commitDecisionKnown, type OperatorDeps, OperatorError } from './operator.ts';
 
 const SHARD = 0;
 const MODE = 'gateway_mode';
@@ -24,7 +24,7 @@ type Needs = Pick<OperatorDeps, 'store' | 'clock' | 'secrets' | 'mode'>;
  */
 export async function claimDatabase(deps: Needs): Promise<void> {
   const { setting } = deps.store;
-  await settleKnown(
+  await commitDecisionKnown(
     deps,
     () => Promise.all([setting.get(SHARD, MODE), setting.get(SHARD, KEY_CHECK)]),
     ([mode, check]) => {

@@ -12,7 +12,7 @@ import { Refusal } from '../domain/refusal.ts';
 import { type FindDeps, findPayment, findRows } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 import { type Deps, newId } from './deps.ts';
-import { type OperatorDeps, OperatorError, requireId, settleKnown } from './operator.ts';
+import { commitDecisionKnown, type OperatorDeps, OperatorError, requireId } from './operator.ts';
 import { type Answering, perform, type Reply } from './perform.ts';
 
 /**
@@ -64,7 +64,7 @@ export async function releaseForOperator(deps: OperatorDeps, transactionId: stri
   requireId('txn', transactionId, 'transaction');
   const shard = shardOf(transactionId);
   const transferId = newId(deps, 'trf', shard);
-  return settleKnown(
+  return commitDecisionKnown(
     deps,
     () => readRows(deps, transactionId),
     ({ payment, refunds }) => {

@@ -10,7 +10,7 @@ import { Refusal } from '../domain/refusal.ts';
 import { deviceColumns, updateSession } from '../domain/session.ts';
 import { CommitUnknown } from '../store/errors.ts';
 import type { Deps } from './deps.ts';
-import { settle } from './perform.ts';
+import { commitDecision } from './perform.ts';
 
 /** The session as it is then, bound to this device. @throws Refusal 1001 when it is gone, 1305 when another device won. */
 export function bindDevice(deps: Pick<Deps, 'store'>, session: Session, fingerprint: string): Promise<Session> {
@@ -21,7 +21,7 @@ export function bindDevice(deps: Pick<Deps, 'store'>, session: Session, fingerpr
     return known;
   };
   const bind = (): Promise<Session> =>
-    settle(deps.store, read, (found) => {
+    commitDecision(deps.store, read, (found) => {
       if (found === undefined) throw new Refusal(1001);
       const columns = deviceColumns(found, fingerprint);
       if (columns.device_fingerprint === undefined) return { answer: found };

@@ -11,7 +11,7 @@ import { afterReplay, LEASE_MS } from '../domain/webhook.ts';
 import type { FindDeps } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 import { readOwnEvent } from './events-read.ts';
-import { type Answering, type Decision, perform, type Reply, settle } from './perform.ts';
+import { type Answering, commitDecision, type Decision, perform, type Reply } from './perform.ts';
 import type { Courier } from './webhook-deliver.ts';
 
 type ReplayDeps = FindDeps;
@@ -119,7 +119,7 @@ async function replayPages(
 
 /** Returns false, and sends nothing, when the event has been archived since it was listed. */
 async function replayNow(deps: ReplayDeps, courier: Pick<Courier, 'offer'>, { shard, id }: WebhookEvent) {
-  const due = await settle<WebhookEvent | undefined, WebhookEvent | undefined>(
+  const due = await commitDecision<WebhookEvent | undefined, WebhookEvent | undefined>(
     deps.store,
     () => deps.store.event.get(shard, id),
     (event) => (event === undefined ? { answer: undefined } : decideReplay(deps, event)),

@@ -9,7 +9,7 @@ import type { Claim, Update } from '../domain/change.ts';
 import { judgeLogo, LOGO_BYTES_MOST } from '../domain/file-type.ts';
 import type { MerchantLogo } from '../domain/page-records.ts';
 import type { Merchant, MerchantBrand } from '../domain/records.ts';
-import { type OperatorDeps, OperatorError, requireMerchant, settleKnown, UsageError } from './operator.ts';
+import { commitDecisionKnown, type OperatorDeps, OperatorError, requireMerchant, UsageError } from './operator.ts';
 
 export interface MerchantBrandChange {
   /** `#rrggbb`; `null`: the default. */
@@ -22,7 +22,7 @@ export interface MerchantBrandChange {
 export async function setBrand(deps: OperatorDeps, merchantId: string, wanted: MerchantBrandChange): Promise<Merchant> {
   const colour = wanted.colour === undefined || wanted.colour === null ? wanted.colour : requireColour(wanted.colour);
   const logo = wanted.logo === undefined || wanted.logo === null ? wanted.logo : requireLogo(wanted.logo);
-  return settleKnown(
+  return commitDecisionKnown(
     deps,
     async () => {
       const merchant = await requireMerchant(deps, merchantId);

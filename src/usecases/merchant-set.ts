@@ -9,7 +9,7 @@ import type { Currency } from '../domain/currency.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { AmountLimits, Merchant, MerchantSettings, PaymentMethod } from '../domain/records.ts';
 import { isTrafficLimit, TRAFFIC_LIMITS } from '../domain/traffic-limit.ts';
-import { type OperatorDeps, requireMerchant, settleKnown, UsageError } from './operator.ts';
+import { commitDecisionKnown, type OperatorDeps, requireMerchant, UsageError } from './operator.ts';
 
 /** What changes. `null` puts a setting back to its default. Amounts are minor units. */
 export interface MerchantSettingsChange {
@@ -65,7 +65,7 @@ export function changeSettings(
   merchantId: string,
   change: (settings: MerchantSettings) => { readonly [name: string]: unknown },
 ): Promise<Merchant> {
-  return settleKnown(
+  return commitDecisionKnown(
     deps,
     () => requireMerchant(deps, merchantId),
     (merchant) => {

@@ -6,11 +6,11 @@
  */
 
 import type { Merchant, MerchantStatus } from '../domain/records.ts';
-import { type OperatorDeps, requireMerchant, settleKnown } from './operator.ts';
+import { commitDecisionKnown, type OperatorDeps, requireMerchant } from './operator.ts';
 
 /** @throws OperatorError when there is no such merchant. Setting the status that it has changes nothing. */
 export function setMerchantStatus(deps: OperatorDeps, merchantId: string, status: MerchantStatus): Promise<Merchant> {
-  return settleKnown(
+  return commitDecisionKnown(
     deps,
     () => requireMerchant(deps, merchantId),
     (merchant) => {

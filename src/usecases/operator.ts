@@ -11,7 +11,7 @@ import { isId, type Prefix, shardOf } from '../domain/ids.ts';
 import { formatMinor, parseAmount } from '../domain/money.ts';
 import type { Merchant } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
-import { settle } from './perform.ts';
+import { commitDecision } from './perform.ts';
 
 /** What an operator's command is handed; the command line, the console and `serve` have it alike. */
 export type OperatorDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'secrets' | 'mode'>;
@@ -63,14 +63,14 @@ async function untilKnown<A>(
   throw new OperatorError(`the database went away before it answered, but ${certainty}: ${look}`);
 }
 
-/** The loop of `settle` for operators, who wait for a lost answer; `look` as for `commitOnce`. */
-export function settleKnown<R, A>(
+/** The loop of `commitDecision` for operators, who wait for a lost answer; `look` as for `commitOnce`. */
+export function commitDecisionKnown<R, A>(
   deps: Pick<Deps, 'store' | 'clock'>,
   read: () => Promise<R>,
   decide: (rows: R) => { readonly change?: Change; readonly answer: A },
   look: string,
 ): Promise<A> {
-  return untilKnown(deps, () => settle(deps.store, read, decide), look);
+  return untilKnown(deps, () => commitDecision(deps.store, read, decide), look);
 }
 
 /** Reads what a command answers with once it has happened: from then on no failure may read as if it had not. */

@@ -9,7 +9,7 @@ import { movePayment } from '../domain/payment.ts';
 import type { Payment, PaymentStatus } from '../domain/records.ts';
 import { collectEvent, eventInsert } from '../domain/webhook.ts';
 import { type Deps, newId } from './deps.ts';
-import { settle } from './perform.ts';
+import { commitDecision } from './perform.ts';
 
 /** What time does to a payment that waits for its customer; the reason has the same name. */
 const FACTS: { readonly [status in PaymentStatus]?: 'session_expired' | 'proof_overdue' } = {
@@ -27,7 +27,7 @@ export async function expireDue(deps: Deps, limit = 256): Promise<number> {
 
 function expirePayment(deps: Deps, key: Payment): Promise<undefined> {
   const eventId = newId(deps, 'evt', key.shard);
-  return settle(
+  return commitDecision(
     deps.store,
     () => deps.store.payment.get(key.shard, key.id),
     (payment) => {

@@ -13,7 +13,7 @@ import type { DueBatch } from '../store/round-reads.ts';
 import { type Deps, newId } from './deps.ts';
 import { createMerchantTurns, type MerchantTurns } from './merchant-turns.ts';
 import type { Dispatcher } from './payout-dispatch.ts';
-import { isPassing, persist, settle } from './perform.ts';
+import { commitDecision, isPassing, persist } from './perform.ts';
 
 /** What deciding about a batch takes of the world. */
 export type PayoutBatchDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'calendar' | 'payoutText' | 'log'>;
@@ -198,7 +198,7 @@ interface Ran {
 
 /** Runs the next occurrence if it is still due, its merchant still allowed, and there is room for it. */
 function runOccurrence(deps: PayoutBatchDeps, due: DueBatch, dispatcher: BeginningLimits['dispatcher']): Promise<Ran> {
-  return settle<BatchRows | NotNow, Ran>(
+  return commitDecision<BatchRows | NotNow, Ran>(
     deps.store,
     () => readToRun(deps, due, dispatcher),
     (rows) => {

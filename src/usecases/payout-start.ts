@@ -19,7 +19,7 @@ import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { callbackUrl } from './callback-url.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
-import { persist, settle } from './perform.ts';
+import { commitDecision, persist } from './perform.ts';
 
 /** How a start went for whoever made it. */
 export interface Started {
@@ -159,7 +159,7 @@ async function writeLine<M, A>(
     return { line, more: found, availableMinor: account?.balance ?? 0n };
   });
   const write = (): Promise<A | undefined> =>
-    settle(deps.store, read, (rows) => {
+    commitDecision(deps.store, read, (rows) => {
       const context = lineContext(deps);
       const { line, availableMinor } = rows;
       const isShort = availableMinor !== undefined && availableMinor < costOf(line);

@@ -160,7 +160,7 @@ export async function persist<T>(deps: { readonly clock: Pick<Clock, 'after'> },
 }
 
 /** The same loop where nobody waits for bytes: rounds and callbacks. Returns what was decided. */
-export async function settle<R, A>(
+export async function commitDecision<R, A>(
   store: Committing,
   read: () => Promise<R>,
   decide: (rows: R) => { readonly change?: Change; readonly answer: A },

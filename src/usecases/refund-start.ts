@@ -17,7 +17,7 @@ import { recordOutgoing } from './attempt-outgoing.ts';
 import { callbackUrl } from './callback-url.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
 import { type Deps, newId } from './deps.ts';
-import { persist, settle } from './perform.ts';
+import { commitDecision, persist } from './perform.ts';
 import { requireRefundOf } from './refund-read.ts';
 
 /** A refund's attempt, and what it pays. */
@@ -130,7 +130,7 @@ async function intend(deps: Deps, known: Refund, intention: Intention): Promise<
     const { change, ...moved } = intendRefund(rows, attempt, context);
     return { change, answer: { ...moved, attempt } };
   };
-  const write = (): Promise<Intended | undefined> => settle(deps.store, read, decide);
+  const write = (): Promise<Intended | undefined> => commitDecision(deps.store, read, decide);
   try {
     return await write();
   } catch (error) {

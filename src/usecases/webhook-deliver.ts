@@ -12,7 +12,7 @@ import { afterLateTry, afterTry, DELIVERY_TIMEOUT_MS, readRetryAfter, type Try }
 import type { OutboundAnswer } from '../platform/platform.ts';
 import { type Deps, newId } from './deps.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
-import { settle } from './perform.ts';
+import { commitDecision } from './perform.ts';
 import { createSigner, type Signer } from './webhook-sign.ts';
 
 export type CourierDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'secrets' | 'outbound' | 'log'>;
@@ -120,7 +120,7 @@ async function record(deps: CourierDeps, event: WebhookEvent, result: Try): Prom
  */
 function recordAnew(deps: CourierDeps, tried: WebhookEvent, result: Try, jitter: number): Promise<void> {
   const idOf = (prefix: Prefix, shard: number): string => newId(deps, prefix, shard);
-  return settle(
+  return commitDecision(
     deps.store,
     () => deps.store.event.get(tried.shard, tried.id),
     (event) => {

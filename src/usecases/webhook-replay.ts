@@ -10,7 +10,7 @@ import type { EventStatus, WebhookEvent } from '../domain/records.ts';
 import { afterReplay } from '../domain/webhook.ts';
 import { findEvent } from './archive-find.ts';
 import { type OperatorDeps, OperatorError } from './operator.ts';
-import { settle } from './perform.ts';
+import { commitDecision } from './perform.ts';
 
 type ReplayDeps = Pick<OperatorDeps, 'store' | 'clock'>;
 
@@ -37,7 +37,7 @@ export async function replayEvent(
   eventId: string,
 ): Promise<WebhookEvent> {
   if (!isId('evt', eventId)) throw new OperatorError('that is no event id: it looks like evt_ and 26 characters');
-  return settle(
+  return commitDecision(
     deps.store,
     async () => {
       const event = await deps.store.event.get(shardOf(eventId), eventId);
@@ -78,7 +78,7 @@ export async function replayRange(deps: ReplayDeps, range: EventRange): Promise<
 
 /** Whether it is sent again: it has a target, and has not been archived since it was listed. */
 function replayListed(deps: ReplayDeps, { shard, id }: WebhookEvent): Promise<boolean> {
-  return settle(
+  return commitDecision(
     deps.store,
     () => deps.store.event.get(shard, id),
     (event) => {

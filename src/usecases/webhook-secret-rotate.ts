@@ -7,7 +7,7 @@
 
 import type { Claim, Update } from '../domain/change.ts';
 import { makeWebhookSecret } from './credential-make.ts';
-import { type OperatorDeps, requireGrace, requireMerchant, settleKnown } from './operator.ts';
+import { commitDecisionKnown, type OperatorDeps, requireGrace, requireMerchant } from './operator.ts';
 
 /** Shown this once. */
 export interface WebhookSecretRotated {
@@ -28,7 +28,7 @@ export async function rotateWebhookSecret(
   const { row, secret } = makeWebhookSecret(deps, merchant.shard, merchant.id);
   const retires_at = graceMs === 0 ? null : deps.clock.now() + graceMs;
   const answer = { merchant_id: merchant.id, webhook_secret: secret, old_retires_at: retires_at };
-  return settleKnown(
+  return commitDecisionKnown(
     deps,
     () => deps.store.webhookSecret.ofMerchant(merchant.shard, merchant.id),
     (secrets) => {
