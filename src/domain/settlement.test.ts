@@ -139,10 +139,13 @@ function apply(world: World, change: Change): void {
     else world.sibling = raise(world.sibling);
   }
   for (const insert of change.inserts ?? []) if (insert.table === 'webhook_event') world.events.push(insert.row);
-  for (const transfer of change.transfers ?? []) {
-    if (transfer.credit.id.startsWith(mch)) world.toMerchant += transfer.amount_minor;
-    else if (transfer.credit.id.startsWith('fees')) world.toFees += transfer.amount_minor;
-    else world.toSuspense += transfer.amount_minor;
+  for (const { debit, credit, amount_minor } of change.transfers ?? []) {
+    // Whosever it becomes, it comes from what the upstream has of ours.
+    expect(debit.id).toMatch(/^transit:/);
+    if (credit.id.startsWith(mch)) world.toMerchant += amount_minor;
+    else if (credit.id.startsWith('fees')) world.toFees += amount_minor;
+    else if (credit.id.startsWith('suspense:')) world.toSuspense += amount_minor;
+    else throw new Error(`nobody expects money at ${credit.id}`);
   }
 }
 
