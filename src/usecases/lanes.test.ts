@@ -123,6 +123,15 @@ describe('lanes', () => {
     expect(world.started).toContain('late/shared/0');
   });
 
+  it('give the last place in all to who waits for it longest too', async () => {
+    const world = openLanes({ ...LIMITS, atReceiver: 4, inAll: 8 });
+    for (let i = 0; i < 8; i += 1) fill(world.lanes, `m${i}`, `r${i}`, 100);
+    expect(world.running()).toHaveLength(8);
+    fill(world.lanes, 'late', 'r8', 1);
+    for (let ended = 0; ended < 8; ended += 1) await world.end(world.running()[0] ?? '');
+    expect(world.started).toContain('late/r8/0');
+  });
+
   it('give the places of a receiver to all who wait for it in turn', async () => {
     const world = openLanes({ ...LIMITS, waitingInAll: 10_000 });
     for (let i = 0; i < 40; i += 1) fill(world.lanes, `m${i}`, 'shared', 100);

@@ -135,19 +135,20 @@ export function createLanes<W>(
     forget(lane);
     // Its end made room at its receiver, for its merchant, and a little for everybody: for who waits longest, and itself last.
     const most = all.inFlight === 0 ? Number.POSITIVE_INFINITY : LOOKS;
-    look(lane.receiver, most, () => lane.receiver.inFlight >= limits.atReceiver);
-    look(lane.merchant, most);
-    look(all, most, () => all.inFlight >= limits.inAll);
+    const isFull = (): boolean => all.inFlight >= limits.inAll;
+    look(lane.receiver, lane, most, () => isFull() || lane.receiver.inFlight >= limits.atReceiver);
+    look(lane.merchant, lane, most, isFull);
+    look(all, lane, most, isFull);
     run(lane);
     if (all.inFlight === 0 && all.waiting === 0) emptied();
   };
 
-  /** Looks at some of a share's queues, in turn; those that are not come to are the first next time. */
-  const look = (share: Share<W>, most: number, isFull: () => boolean = () => false): void => {
+  /** Looks at some of a share's queues but the one that has ended, in turn; those that are not come to are the first next time. */
+  const look = (share: Share<W>, ended: Lane<W>, most: number, isFull: () => boolean): void => {
     const some: Lane<W>[] = [];
     for (const lane of share.lanes) {
       if (some.length >= most) break;
-      some.push(lane);
+      if (lane !== ended) some.push(lane);
     }
     for (const lane of some) {
       if (isFull()) return;
