@@ -18,14 +18,13 @@ const MOST_CLAIMS = 16;
 export async function startDue(deps: Pick<Deps, 'store' | 'clock'>, dispatcher: Dispatcher): Promise<number> {
   let found = 0;
   let offered = 0;
-  for (let claims = 0; claims < MOST_CLAIMS; claims += 1) {
+  // A claim would only put off what it takes.
+  for (let claims = 0; claims < MOST_CLAIMS && !dispatcher.isFull(); claims += 1) {
     const now = deps.clock.now();
     const due = await deps.store.payoutLine.claimDue(now, now + START_LEASE_MS, AT_ONCE, dispatcher.busy());
     for (const line of due) dispatcher.offer(line, 'claim');
     found += due.length;
     offered += due.length;
-    // A further claim would only put off what it takes.
-    if (dispatcher.isFull()) break;
     if (due.length === AT_ONCE) continue;
     // Of those that have room nothing more is due; once these are on their way, there is more room.
     if (offered === 0 || !(await idleInTime(deps, dispatcher))) break;

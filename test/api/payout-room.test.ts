@@ -119,6 +119,7 @@ test('no more is claimed in a run once memory is full', async () => {
   };
   const clock = { ...deps.clock, after };
   expect([await startDue({ ...deps, clock }, dispatcher), dispatcher.isFull()]).toEqual([256, true]);
+  expect(await startDue({ ...deps, clock }, dispatcher)).toBe(0);
   open();
   await dispatcher.close();
 });
