@@ -102,8 +102,7 @@ const FRESH_MS = 5 * 60_000;
 function prove(deps: Deps, callback: CardCallback): Proven {
   requireProof(deps, callback);
   if (isReturn(callback)) {
-    const own = returnOf(deps, callback.proof);
-    if (own === undefined) throw new Refusal(1304);
+    const own = requireReturn(deps, callback);
     return { orderId: undefined, transactionId: own.attemptId, identity: ['return', own.attemptId, own.nonce] };
   }
   const { timestamp, order_id: orderId, transaction_id: transactionId } = requireForm(callback);
@@ -125,9 +124,19 @@ function isReturn({ signature, proof }: CardCallback): boolean {
  * @throws Refusal 1304, or 1109.
  */
 export function requireProof(deps: Deps, callback: CardCallback): void {
-  if (isReturn(callback)) return;
+  if (isReturn(callback)) {
+    requireReturn(deps, callback);
+    return;
+  }
   if (callback.signature === undefined) requireFields(callback);
   if (!isSigned(deps, signedText(callback), callback.signature)) throw new Refusal(1304);
+}
+
+/** @throws Refusal 1304 where the address of return was not ours, or is no longer good. */
+function requireReturn(deps: Deps, { proof }: CardCallback): NonNullable<ReturnType<typeof returnOf>> {
+  const own = returnOf(deps, proof);
+  if (own === undefined) throw new Refusal(1304);
+  return own;
 }
 
 function signedText({

@@ -78,10 +78,13 @@ describe('an address of return that we made proves itself', () => {
     altered.set('t', (await attemptOf(world, other)).id);
     const later = new URLSearchParams(query);
     later.set('e', String(Number(later.get('e')) + 600));
-    for (const wrong of [`?${altered}`, `?${later}`, query.replace('s=', 's=A')]) {
+    const forged = query.replace('s=', 's=A');
+    for (const wrong of [`?${altered}`, `?${later}`, forged, `${query}${'0'.repeat(64)}`]) {
       const answer = await postForm(world, fields, wrong);
       expect(answer.status, answer.text).toBe(401);
     }
+    // Nothing is said of the form of what nobody has proven.
+    expect((await postForm(world, { ...fields, result: 'x'.repeat(300) }, forged)).status).toBe(401);
     // A signature that is there has to be right, whatever the address proves.
     const both = { ...callbackFor(world, paying), signature: 'f'.repeat(64) };
     expect((await postForm(world, both, query)).status).toBe(401);
@@ -166,6 +169,7 @@ describe('callbacks that prove nothing', () => {
       expectRefusal(await postCallback(world, { ...unsigned, signature: forged }), 401, '1304');
       expectRefusal(await postCallback(world, unsigned, { 'x-cardnet-signature': forged }), 401, '1304');
       expect((await postForm(world, { ...unsigned, signature: forged })).status).toBe(401);
+      expect((await postForm(world, { ...unsigned }, '?s=x')).status).toBe(401);
     }
     const right = callbackFor(world, paying);
     for (const wrong of [{ order_id: {} }, { result: 7 }, { nonce: ['a'] }, { signature: 7 }]) {
