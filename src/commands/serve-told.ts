@@ -34,7 +34,10 @@ export async function openUnlessTold<W extends { close(): Promise<void> }>(
   const overdue = setTimeout(() => process.exit(0), STOP_LIMIT_MS);
   // One that cannot be opened is wanted by nobody any more.
   const late = await opening.catch(() => undefined);
-  await late?.close();
-  clearTimeout(overdue);
+  try {
+    await late?.close();
+  } finally {
+    clearTimeout(overdue);
+  }
   return undefined;
 }

@@ -5,6 +5,7 @@
  * with 0 when all have stopped. None outlives it, however it ends: the channel to it closes, and they stop.
  */
 import cluster from 'node:cluster';
+import { writeSync } from 'node:fs';
 import { warningsOf } from '../config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { announce } from './announce.ts';
@@ -52,9 +53,7 @@ async function runPlaces(world: World, list: readonly Place[], told: Told): Prom
   // Not the sandbox's clock: how long a process lives has nothing to do with it.
   const clock = systemClock();
   const numbers = collectNumbers(clock, () => places);
-  // What the others complain of is passed on; that nobody hears it is no reason to end.
-  process.stderr.on('error', () => undefined);
-  const places = openPlaces(list, { clock, log, writeError: around.writeError, heard: numbers.heard });
+  const places = openPlaces(list, { clock, log, writeError: passError, heard: numbers.heard });
   try {
     const url = await Promise.race([allStarted(places), stopping.then(() => 'stopping' as const)]);
     if (url === 'stopping') return;
@@ -65,6 +64,16 @@ async function runPlaces(world: World, list: readonly Place[], told: Told): Prom
     await opening?.close();
   } finally {
     await places.stop(config.drainMs + STOP_LIMIT_MS + STOP_MARGIN_MS);
+  }
+}
+
+/** What the others complain of is passed on at once or not at all: nothing of it may wait when this process is to end. */
+function passError(text: string): void {
+  try {
+    // To have looked at the stream keeps a full pipe from blocking.
+    writeSync(process.stderr.fd, text);
+  } catch {
+    // Nobody hears it just now.
   }
 }
 

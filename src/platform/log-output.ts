@@ -36,8 +36,9 @@ const MOST_WAITING = 16 * 1024 * 1024;
  */
 const PIECE = 64 * 1024;
 const PAUSE_MS = 5_000;
-/** A reader that is slow has room again soon. */
-const FULL_PIPE_MS = 20;
+/** A reader has room again soon, and one that stands still is not asked too often: each pause is twice the one before. */
+const FULL_PIPE_LEAST_MS = 1;
+const FULL_PIPE_MOST_MS = 20;
 const CLOSE_LIMIT_MS = 1_000;
 /** So often a full pipe is tried as the process ends. */
 const LAST_TRIES = 25;
@@ -61,6 +62,7 @@ export function openLogOutput({
   let isWriting = false;
   let isResting = false;
   let isFailing = false;
+  let fullPause = FULL_PIPE_LEAST_MS;
   /** Nobody reads it, or it has been closed. */
   let isOver = false;
   let tellClosed = (): void => undefined;
@@ -106,6 +108,7 @@ export function openLogOutput({
 
   function wrote(bytes: number): void {
     isFailing = false;
+    fullPause = FULL_PIPE_LEAST_MS;
     size -= bytes;
     left = left !== undefined && bytes < left.length ? left.subarray(bytes) : undefined;
     pump();
@@ -123,15 +126,17 @@ export function openLogOutput({
       complain(`the log cannot be written (${error.message}): it waits, and lines are lost where too many wait`);
     }
     if (!isFull) tellClosed();
+    rest(isFull ? fullPause : pauseMs);
+    if (isFull) fullPause = Math.min(FULL_PIPE_MOST_MS, fullPause * 2);
+  }
+
+  /** A process does not go on for the sake of its log. */
+  function rest(ms: number): void {
     isResting = true;
-    // A process does not go on for the sake of its log.
-    setTimeout(
-      () => {
-        isResting = false;
-        pump();
-      },
-      isFull ? FULL_PIPE_MS : pauseMs,
-    ).unref();
+    setTimeout(() => {
+      isResting = false;
+      pump();
+    }, ms).unref();
   }
 
   function end(): void {
@@ -145,22 +150,22 @@ export function openLogOutput({
   /** Closed, and not everything was taken in time. */
   function giveUp(): void {
     makePiece();
-    const rest = [...(left === undefined ? [] : [left]), ...pieces].reduce((sum, piece) => sum + linesIn(piece), lost);
-    if (rest > 0) complain(`${rest} lines of the log could not be written before the end`);
+    const count = [...(left === undefined ? [] : [left]), ...pieces].reduce((sum, piece) => sum + linesIn(piece), lost);
+    if (count > 0) complain(`${count} lines of the log could not be written before the end`);
     end();
   }
 
   /** What is under way is written by another thread; the rest is tried here, because nothing runs afterwards. */
   function writeLast(): void {
-    let rest = isWriting || left === undefined ? take() : left;
-    for (let tries = 0; rest !== undefined && tries < LAST_TRIES; ) {
+    let last = isWriting || left === undefined ? take() : left;
+    for (let tries = 0; last !== undefined && tries < LAST_TRIES; ) {
       try {
-        rest = rest.subarray(writeSync(fd, rest));
-        if (rest.length === 0) rest = take();
+        last = last.subarray(writeSync(fd, last));
+        if (last.length === 0) last = take();
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
         tries += 1;
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_MS);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_PIPE_MOST_MS);
       }
     }
   }
