@@ -7,7 +7,7 @@
 
 import { START_LEASE_MS } from '../domain/payout.ts';
 import type { Deps } from './deps.ts';
-import { idleInTime } from './idle-in-time.ts';
+import { idleInTime } from './idle.ts';
 import type { Dispatcher } from './payout-dispatch.ts';
 
 const AT_ONCE = 256;

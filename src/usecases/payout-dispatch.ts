@@ -9,6 +9,7 @@ import { isWithin } from '../domain/elapsed.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { Merchant } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
+import { createIdle, type Idle } from './idle.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
 import { carrierOf, isLeased, openCarriers } from './payout-carriers.ts';
 import { startLine } from './payout-start.ts';
@@ -30,7 +31,7 @@ export interface Dispatcher {
    */
   hasRoomFor(batch: Pick<PayoutBatch, 'merchant_id'> & { readonly beneficiaries: readonly Routed[] }): boolean;
   /** Resolves when nothing waits for its turn and nothing is under way. */
-  idle(): Promise<void>;
+  idle: Idle['idle'];
   /** Stops: what waits is left to the round of another process, what is under way is finished. */
   close(): Promise<void>;
 }
@@ -59,16 +60,8 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
   const claimed = new Map<string, number>();
   let closed = false;
   let writing = 0;
-  let waiters: (() => void)[] = [];
 
-  const isIdle = (): boolean => writing === 0 && lanes.isEmpty();
-  const tellIdle = (): void => {
-    if (!isIdle()) return;
-    const resolved = waiters;
-    waiters = [];
-    for (const resolve of resolved) resolve();
-  };
-  const idle = (): Promise<void> => (isIdle() ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve)));
+  const { idle, tell } = createIdle(() => writing === 0 && lanes.isEmpty());
   const count = ({ line, isClaimed }: Held, more: number): void => {
     if (!isClaimed) return;
     const name = carrierOf(line);
@@ -86,7 +79,7 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
       deps.log.error('payout_not_recorded', { transaction_id: line.id, merchant_id: line.merchant_id }, error);
     }
     writing -= 1;
-    tellIdle();
+    tell();
   };
 
   /** Starts a line; answers whether its carrier did, or was not to blame. */
@@ -106,7 +99,7 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
       return true;
     }
   };
-  const lanes = createLanes(limits, start, tellIdle);
+  const lanes = createLanes(limits, start, tell);
 
   const offer: Dispatcher['offer'] = (line, from = 'commit') => {
     if (closed || line.status !== 'pending' || line.next_start_at === null) return false;

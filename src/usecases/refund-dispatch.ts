@@ -8,7 +8,7 @@
 import type { Refund } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
 import type { Deps } from './deps.ts';
-import { idleInTime } from './idle-in-time.ts';
+import { createIdle, type Idle, idleInTime } from './idle.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
 import { startRefund } from './refund-start.ts';
 
@@ -16,7 +16,7 @@ export interface RefundDispatcher {
   /** Takes on a refund that has just been committed, or claimed. Answers false when there is nothing to send, or no room. */
   offer(refund: Refund): boolean;
   /** Resolves when nothing waits and nothing is under way. */
-  idle(): Promise<void>;
+  idle: Idle['idle'];
   /** Stops: what waits is left to the round of another process, what is under way is finished. */
   close(): Promise<void>;
 }
@@ -26,12 +26,6 @@ const LIMITS: LaneLimits = { atReceiver: 16, inAll: 64, waitingAtReceiver: 1_000
 /** Makes the dispatcher of this process; `limits` say how many refunds may be under way and may wait. */
 export function createRefundDispatcher(deps: Deps, limits: LaneLimits = LIMITS): RefundDispatcher {
   let closed = false;
-  let waiters: (() => void)[] = [];
-  const tellIdle = (): void => {
-    const resolved = waiters;
-    waiters = [];
-    for (const resolve of resolved) resolve();
-  };
   /** Answers whether the upstream did, or was not to blame. */
   const start = async (refund: Refund): Promise<boolean> => {
     // Its lease has run out: the round will claim it anew.
@@ -44,9 +38,8 @@ export function createRefundDispatcher(deps: Deps, limits: LaneLimits = LIMITS):
       return true;
     }
   };
-  const lanes = createLanes(limits, start, tellIdle);
-  const idle = (): Promise<void> =>
-    lanes.isEmpty() ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve));
+  const { idle, tell } = createIdle(() => lanes.isEmpty());
+  const lanes = createLanes(limits, start, tell);
 
   return {
     offer(refund) {

@@ -11,6 +11,7 @@ import type { WebhookEvent } from '../domain/records.ts';
 import { afterLateTry, afterTry, DELIVERY_TIMEOUT_MS, readRetryAfter, type Try } from '../domain/webhook.ts';
 import type { OutboundAnswer } from '../platform/platform.ts';
 import { type Deps, newId } from './deps.ts';
+import { createIdle, type Idle } from './idle.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
 import { commitDecision } from './perform.ts';
 import { createSigner, type Signer } from './webhook-sign.ts';
@@ -24,7 +25,7 @@ export interface Courier {
    */
   offer(event: WebhookEvent): boolean;
   /** Resolves when nothing waits and nothing is under way. */
-  idle(): Promise<void>;
+  idle: Idle['idle'];
   /** Stops: what waits is left to the round of another process, what is under way is finished. */
   close(): Promise<void>;
 }
@@ -42,15 +43,8 @@ export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): C
   const sign = createSigner(deps);
   let closed = false;
   let recording = 0;
-  let waiters: (() => void)[] = [];
 
-  const isIdle = (): boolean => recording === 0 && lanes.isEmpty();
-  const tellIdle = (): void => {
-    if (!isIdle()) return;
-    const resolved = waiters;
-    waiters = [];
-    for (const resolve of resolved) resolve();
-  };
+  const { idle, tell } = createIdle(() => recording === 0 && lanes.isEmpty());
   /** Posts once. The receiver's share is free as soon as it has answered: writing that down is not its business. */
   const post = async (event: WebhookEvent): Promise<boolean> => {
     // Too little of the lease is left for a whole try: the round will claim it anew.
@@ -73,10 +67,9 @@ export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): C
       deps.log.error('webhook_not_recorded', { event_id: event.id, merchant_id: event.merchant_id }, error);
     }
     recording -= 1;
-    tellIdle();
+    tell();
   };
-  const lanes = createLanes(limits, post, tellIdle);
-  const idle = (): Promise<void> => (isIdle() ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve)));
+  const lanes = createLanes(limits, post, tell);
 
   return {
     offer(event) {
