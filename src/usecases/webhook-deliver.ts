@@ -10,7 +10,7 @@ import type { Prefix } from '../domain/ids.ts';
 import type { WebhookEvent } from '../domain/records.ts';
 import { afterLateTry, afterTry, DELIVERY_TIMEOUT_MS, readRetryAfter, type Try } from '../domain/webhook.ts';
 import type { OutboundAnswer } from '../platform/platform.ts';
-import { type Deps, newId } from './deps.ts';
+import { atHandFirst, type Deps, newId } from './deps.ts';
 import { createIdle, type Idle } from './idle.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
 import { commitDecision } from './perform.ts';
@@ -85,44 +85,33 @@ export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): C
   };
 }
 
-/** Commits what came of a try. */
-async function record(deps: CourierDeps, event: WebhookEvent, result: Try): Promise<void> {
+/**
+ * Commits what came of a try. Where the event has been replayed since it was posted, or another process has it since its lease
+ * ran out, the try is a line of history. Under its own lease it counts, also where only such a line came between.
+ */
+async function record(deps: CourierDeps, tried: WebhookEvent, result: Try): Promise<void> {
+  const { shard, id } = tried;
   const jitter = deps.random.below(CHANCE) / CHANCE;
-  const idOf = (prefix: Prefix, shard: number): string => newId(deps, prefix, shard);
-  const { update, history } = afterTry(event, result, jitter, idOf);
-  const outcome = await deps.store.commit({ updates: [update], inserts: [history] });
-  if (outcome === 'lost') await recordAnew(deps, event, result, jitter);
+  const idOf = (prefix: Prefix, inShard: number): string => newId(deps, prefix, inShard);
+  const read = atHandFirst<WebhookEvent | undefined>(tried, () => deps.store.event.get(shard, id));
+  const counts = await commitDecision(deps.store, read, (event) => {
+    if (event === undefined) return { answer: false };
+    const isItsOwn = event.status === 'waiting' && event.next_at === tried.next_at;
+    const { update, history } = isItsOwn ? afterTry(event, result, jitter, idOf) : afterLateTry(event, result, idOf);
+    return { change: { updates: [update], inserts: [history] }, answer: isItsOwn };
+  });
   const fields = {
-    event_id: event.id,
-    merchant_id: event.merchant_id,
-    transaction_id: event.transaction_id,
-    attempt: event.attempts + 1,
+    event_id: id,
+    merchant_id: tried.merchant_id,
+    transaction_id: tried.transaction_id,
+    attempt: tried.attempts + 1,
     status: result.status,
     reason: result.error,
     ms: result.durationMs,
   };
-  // A lost guard: another process has written its own try, or an operator has asked for a replay.
-  if (outcome === 'lost') deps.log.info('webhook_tried_elsewhere', fields);
+  if (!counts) deps.log.info('webhook_tried_elsewhere', fields);
   else if (result.status !== undefined && result.status < 300) deps.log.debug('webhook_delivered', fields);
   else deps.log.info('webhook_failed', fields);
-}
-
-/**
- * Commits what came of a try whose event has moved meanwhile: replayed, or with another process since its lease ran out.
- * Under another lease it is a line of history. Under its own only such a line came between: then the try counts.
- */
-function recordAnew(deps: CourierDeps, tried: WebhookEvent, result: Try, jitter: number): Promise<void> {
-  const idOf = (prefix: Prefix, shard: number): string => newId(deps, prefix, shard);
-  return commitDecision(
-    deps.store,
-    () => deps.store.event.get(tried.shard, tried.id),
-    (event) => {
-      if (event === undefined) return { answer: undefined };
-      const isItsOwn = event.status === 'waiting' && event.next_at === tried.next_at;
-      const { update, history } = isItsOwn ? afterTry(event, result, jitter, idOf) : afterLateTry(event, result, idOf);
-      return { change: { updates: [update], inserts: [history] }, answer: undefined };
-    },
-  );
 }
 
 async function tryOnce(deps: CourierDeps, sign: Signer, event: WebhookEvent): Promise<Try> {
