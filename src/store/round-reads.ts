@@ -104,7 +104,7 @@ const IS_ALLOWED = `exists (
     select from merchant m where m.shard = t.shard and m.id = t.merchant_id and m.status = 'ALLOWED')`;
 
 /** Of one turn so many are answered at a time, so that what becomes due meanwhile is soon looked for. */
-const DUE_OF_ONE_MERCHANT = 256;
+const DUE_OF_ONE_TURN = 256;
 /** So many of a shard are put in turn, the longest due: more would take seconds to read. */
 const DUE_OF_ONE_SHARD = 4_096;
 
@@ -129,7 +129,7 @@ cross join lateral (select s.*, row_number() over (partition by s.merchant_id, s
   where t.shard = (turn % ${SHARDS})::smallint and t.next_run_at is not null and t.next_run_at <= $1::timestamptz
     and (t.merchant_id || ' ' || t.receipt_mode) not in (select jsonb_array_elements_text($4::jsonb)) and ${IS_ALLOWED}
   order by t.next_run_at limit ${DUE_OF_ONE_SHARD}) s) d
-where d.place <= ${DUE_OF_ONE_MERCHANT}
+where d.place <= ${DUE_OF_ONE_TURN}
 order by d.place, turn limit $2::int8`,
 };
 

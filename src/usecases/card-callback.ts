@@ -100,11 +100,11 @@ const FRESH_MS = 5 * 60_000;
 
 /** The signature, where there is one; else the proof that we put into the address of return ourselves. */
 function prove(deps: Deps, callback: CardCallback): Proven {
-  requireProof(deps, callback);
   if (isReturn(callback)) {
     const own = requireReturn(deps, callback);
     return { orderId: undefined, transactionId: own.attemptId, identity: ['return', own.attemptId, own.nonce] };
   }
+  requireProof(deps, callback);
   const { timestamp, order_id: orderId, transaction_id: transactionId } = requireForm(callback);
   // Whoever signed it has read the time from a clock of its own.
   const isFresh = Math.abs(deps.clock.wall() - Number(timestamp) * 1000) <= FRESH_MS;
