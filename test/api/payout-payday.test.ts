@@ -175,12 +175,18 @@ async function neighbours() {
   }
 }
 
-test('a backlog that waits for a carrier hides nobody of its shard, however long it is', async () => {
+/** A batch of one merchant, of which there are to be many, and one of its neighbour that is due later. */
+async function backlogBeside() {
   const [held, other] = await neighbours();
   const [one] = await payday(desk, held, 1);
   await setMerchant(world.gateway.deps, other.merchant.id, { payout_hour: 9 });
   const [late] = await payday(desk, other, 1);
   if (one === undefined || late === undefined) throw new Error('no batch');
+  return { held, one, late };
+}
+
+test('a backlog that waits for a carrier hides nobody of its shard, however long it is', async () => {
+  const { held, one, late } = await backlogBeside();
   // More than are read of a shard at a time.
   await copies(world, one, 4_096);
   const hasRoomFor: Dispatcher['hasRoomFor'] = ({ merchant_id }) => merchant_id !== held.merchant.id;
@@ -190,11 +196,7 @@ test('a backlog that waits for a carrier hides nobody of its shard, however long
 });
 
 test('nor does one that has room now and then', async () => {
-  const [held, other] = await neighbours();
-  const [one] = await payday(desk, held, 1);
-  await setMerchant(world.gateway.deps, other.merchant.id, { payout_hour: 9 });
-  const [late] = await payday(desk, other, 1);
-  if (one === undefined || late === undefined) throw new Error('no batch');
+  const { held, one, late } = await backlogBeside();
   await copies(world, one, 4_200);
   const parts = partsAt(world, late);
   const stopping = new AbortController();

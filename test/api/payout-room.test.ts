@@ -2,6 +2,7 @@
  * How much of a payday is begun: what memory has room for, claimed lines and newcomers included.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { PayoutBatch } from '../../src/domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../../src/domain/payout.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { approvePayout } from '../../src/usecases/payout-approve.ts';
@@ -65,19 +66,25 @@ test('lines that wait in the database are claimed beside a payday, and before mo
   await dispatcher.close();
 });
 
+/** Runs what is due with that batch where ten lines may wait, and no carrier answers before `open`. */
+async function runInTenPlaces(batch: PayoutBatch) {
+  const parts = partsAt(world, batch);
+  const { connectors, open } = gated(parts);
+  const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 10 };
+  const dispatcher = createDispatcher({ ...parts, connectors }, limits);
+  const { refused, offer } = noteRefused(dispatcher);
+  const begun = await runDuePayouts(parts, { dispatcher: { ...dispatcher, offer }, isCalm: () => false });
+  return { dispatcher, open, begun, refused };
+}
+
 test('half of the room in memory is left to lines that are claimed, and a newcomer has a place', async () => {
   const { merchant } = await desk.payer(undefined, 10_000_00n);
   const newcomer = await desk.payer();
   const batches = await payday(desk, merchant, 12, { msisdns: [numberEnding('11')] });
   const [one] = batches;
   if (one === undefined) throw new Error('no batch');
-  const parts = partsAt(world, one);
-  const { connectors, open } = gated(parts);
-  const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 10 };
-  const dispatcher = createDispatcher({ ...parts, connectors }, limits);
-  const { refused, offer } = noteRefused(dispatcher);
+  const { dispatcher, open, begun, refused } = await runInTenPlaces(one);
   // One is with the carrier, and three wait: as much as is left of the half.
-  const begun = await runDuePayouts(parts, { dispatcher: { ...dispatcher, offer }, isCalm: () => false });
   expect([begun, refused]).toEqual([4, []]);
   const { beneficiaries } = one;
   const hasRoom = (merchant_id: string): boolean => dispatcher.hasRoomFor({ merchant_id, beneficiaries });
@@ -92,13 +99,8 @@ test('newcomers find no place once memory is three quarters full, so that nothin
   const [first] = await Promise.all(many.map(({ merchant }) => payday(desk, merchant, 1, { msisdns })));
   const [one] = first ?? [];
   if (one === undefined) throw new Error('no batch');
-  const parts = partsAt(world, one);
-  const { connectors, open } = gated(parts);
-  const limits = { atReceiver: 1, inAll: 8, waitingAtReceiver: 100, waitingInAll: 10 };
-  const dispatcher = createDispatcher({ ...parts, connectors }, limits);
-  const { refused, offer } = noteRefused(dispatcher);
+  const { dispatcher, open, begun, refused } = await runInTenPlaces(one);
   // One is with the carrier, and eight wait.
-  const begun = await runDuePayouts(parts, { dispatcher: { ...dispatcher, offer }, isCalm: () => false });
   expect([begun, refused]).toEqual([9, []]);
   open();
   await dispatcher.close();
