@@ -32,6 +32,11 @@ function textOf(markup: string): string {
   return plain.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&');
 }
 
+test('1403 names every status that it comes with, those of the socket included', () => {
+  const text = textOf(render(renderErrorPage(1403, 'en')));
+  for (const status of ['400', '404', '405', '408', '413', '415', '417', '431']) expect(text).toContain(status);
+});
+
 describe.each(LANGUAGES)('%s', (language) => {
   test.each(ERROR_CODES)('the page of %s says cause, remedy and status, and shows the envelope', (code) => {
     const markup = render(renderErrorPage(code, language));

@@ -66,7 +66,7 @@ ${GROUPS.map((group) => renderGroup(group, language))}
 
 /** The HTTP statuses that a code can come with: one, but for the code that covers every malformed request. */
 export function statusesOf(code: RefusalCode): readonly number[] {
-  return code === 1403 ? [404, 405, 408, 413, 415] : [REFUSALS[code].http];
+  return code === 1403 ? [400, 404, 405, 408, 413, 415, 417, 431] : [REFUSALS[code].http];
 }
 
 const GROUPS = ['10', '11', '12', '13', '14', '15'] as const;

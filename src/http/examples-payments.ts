@@ -190,7 +190,7 @@ export const PAYMENT_EXAMPLES = {
   cardCallback: {
     body: {
       order_id: TRANSACTION,
-      transaction_id: '1',
+      transaction_id: TRANSACTION,
       result: 'AUTHENTICATED',
       timestamp: 1_795_176_000,
       nonce: 'b1c9f0a2',

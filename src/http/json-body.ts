@@ -33,6 +33,7 @@ export function readJsonBody(bytes: Buffer): JsonBody {
   const walk: Walk = { keys: 0, escapes: text.includes('\\u') };
   const fault = inspect(value, 1, walk);
   if (fault !== undefined) return refused(fault.path === '' ? 'body' : fault.path, fault.code);
+  if (walk.rounded === true && writesCardNumber(text)) return refused('body', 'CARD_DATA');
   if (walk.keys !== countKeys(text)) return refused(duplicateKey(text), 'DUPLICATE_KEY');
   return { kind: 'object', value: value as JsonObject, nulls: text.includes('null') };
 }
@@ -62,6 +63,8 @@ interface Walk {
   keys: number;
   /** Only an escape can bring a NUL or half a surrogate pair into well-formed JSON. */
   readonly escapes: boolean;
+  /** A whole number was met that a double does not hold exactly. */
+  rounded?: boolean;
 }
 
 interface Fault {
@@ -72,7 +75,7 @@ interface Fault {
 /** One walk over the whole value. Paths are put together on the way back from a fault, so that none costs nothing. */
 function inspect(value: unknown, depth: number, walk: Walk, ofCard = false): Fault | undefined {
   if (typeof value === 'string') return inspectText(value, walk);
-  if (typeof value === 'number') return inspectNumber(value);
+  if (typeof value === 'number') return inspectNumber(value, walk);
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth > DEEPEST) return { code: 'TOO_DEEP', path: '' };
   return Array.isArray(value)
@@ -115,9 +118,23 @@ function inspectText(text: string, walk: Walk): Fault | undefined {
 }
 
 /** Beyond what a double holds, two different bodies would read as one. */
-function inspectNumber(value: number): Fault | undefined {
+function inspectNumber(value: number, walk: Walk): Fault | undefined {
   if (!Number.isFinite(value)) return { code: 'INVALID_FORMAT', path: '' };
-  return value >= 1e12 && Number.isInteger(value) && holdsCardNumber(String(value)) ? CARD : undefined;
+  const size = Math.abs(value);
+  if (size < 1e12 || !Number.isInteger(value)) return undefined;
+  walk.rounded ||= size > Number.MAX_SAFE_INTEGER;
+  return holdsCardNumber(String(size)) ? CARD : undefined;
+}
+
+/** Whether a number is written down, outside of strings, that is a card's: longer ones are no longer what was sent once they are read. */
+function writesCardNumber(text: string): boolean {
+  let outside = '';
+  for (let at = 0; at < text.length; ) {
+    const quote = text.indexOf('"', at);
+    outside += `${text.slice(at, quote < 0 ? text.length : quote)},`;
+    at = quote < 0 ? text.length : endOfString(text, quote) + 1;
+  }
+  return outside.split(/[^\d]+/).some(holdsCardNumber);
 }
 
 /** `beneficiaries` and `[3].amount` make `beneficiaries[3].amount`. */

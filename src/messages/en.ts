@@ -76,7 +76,7 @@ export const en = {
       '{field} is not a valid phone number. Write it in international form, such as +243 810 000 042.',
     INVALID_EMAIL: '{field} is not a valid email address. Correct it and send it again.',
     INVALID_URL:
-      '{field} is not an address that may be called. Send a public http or https address without credentials.',
+      '{field} is not an address that may be called. Send a public https address without credentials, fragment or unusual port. A sandbox takes http too.',
     URL_NOT_ALLOWED: '{field} names a host that this merchant has not allowed. Allowed hosts: {options}.',
     INVALID_TEXT: '{field} holds characters that are not valid text. Remove them.',
     INVALID_JSON: 'The body is not valid JSON. Send one JSON object.',

@@ -86,7 +86,7 @@ export const es = {
       '{field} no es un número de teléfono válido. Escríbalo en formato internacional, por ejemplo +243 810 000 042.',
     INVALID_EMAIL: '{field} no es una dirección de correo válida. Corríjala y envíela de nuevo.',
     INVALID_URL:
-      '{field} no es una dirección a la que se pueda llamar. Envíe una dirección http o https pública, sin contraseña.',
+      '{field} no es una dirección a la que se pueda llamar. Envíe una dirección https pública, sin contraseña, fragmento ni puerto inusual. Un sandbox acepta también http.',
     URL_NOT_ALLOWED:
       '{field} nombra un servidor que este comercio no ha autorizado. Servidores autorizados: {options}.',
     INVALID_TEXT: '{field} contiene caracteres que no forman un texto válido. Quítelos.',

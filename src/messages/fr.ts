@@ -105,7 +105,7 @@ export const fr = {
       '{field} n’est pas un numéro de téléphone valable. Écrivez-le sous forme internationale, par exemple +243 810 000 042.',
     INVALID_EMAIL: '{field} n’est pas une adresse électronique valable. Corrigez-la et envoyez-la de nouveau.',
     INVALID_URL:
-      '{field} n’est pas une adresse que nous pouvons appeler. Envoyez une adresse http ou https publique, sans mot de passe.',
+      '{field} n’est pas une adresse que nous pouvons appeler. Envoyez une adresse https publique, sans mot de passe, fragment ni port inhabituel. Un bac à sable accepte aussi http.',
     URL_NOT_ALLOWED: '{field} nomme un hôte que ce marchand n’a pas autorisé. Hôtes autorisés : {options}.',
     INVALID_TEXT: '{field} contient des caractères qui ne forment pas un texte valable. Retirez-les.',
     INVALID_JSON: 'Le corps n’est pas du JSON valable. Envoyez un objet JSON.',

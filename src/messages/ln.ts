@@ -76,7 +76,7 @@ export const ln = {
       '{field} ezali nimero ya telefone ya malamu te. Koma yango na ndenge ya mokili mobimba, neti +243 810 000 042.',
     INVALID_EMAIL: '{field} ezali adresse ya email ya malamu te. Bongisa yango mpe tinda lisusu.',
     INVALID_URL:
-      '{field} ezali adresse oyo tokoki kobenga te. Tinda adresse http to https oyo bato nyonso bakoki komona, kozanga mot de passe.',
+      '{field} ezali adresse oyo tokoki kobenga te. Tinda adresse https oyo bato nyonso bakoki komona, kozanga mot de passe, fragment to port ya kokesene. Sandbox endimaka mpe http.',
     URL_NOT_ALLOWED: '{field} etangi serveur oyo moteki oyo andimi te. Oyo endimami: {options}.',
     INVALID_TEXT: '{field} ezali na bilembo oyo ezali maloba te. Longola yango.',
     INVALID_JSON: 'Body ezali JSON ya malamu te. Tinda JSON moko.',

@@ -53,7 +53,7 @@ export const zh = {
     BINDING_DRIFT: '{field} 与创建会话时设定的值不一致。请省略该字段，或创建新的会话。',
     INVALID_PHONE_NUMBER: '{field} 不是有效的电话号码。请使用国际格式，例如 +243 810 000 042。',
     INVALID_EMAIL: '{field} 不是有效的电子邮件地址。请更正后重新发送。',
-    INVALID_URL: '{field} 不是可以调用的地址。请发送公开的 http 或 https 地址，且不含密码。',
+    INVALID_URL: '{field} 不是可以调用的地址。请发送公开的 https 地址，不含密码、片段或特殊端口。沙盒也接受 http。',
     URL_NOT_ALLOWED: '{field} 中的主机未获该商户允许。允许的主机：{options}。',
     INVALID_TEXT: '{field} 含有无效的文本字符。请将其删除。',
     INVALID_JSON: '请求体不是有效的 JSON。请发送一个 JSON 对象。',
