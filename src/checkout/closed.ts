@@ -14,7 +14,7 @@ import type { PageAnswer } from '../messages/page.ts';
 import type { PageView } from '../usecases/checkout-read.ts';
 import { amountText, spanText } from './amounts.ts';
 import type { Assets } from './assets.ts';
-import { documentAnswer } from './document.ts';
+import { documentAnswer, type Frame } from './document.ts';
 
 export type Closed = 'used' | 'unknown' | 'over' | 'foreign' | 'refused' | 'trouble' | 'busy';
 
@@ -62,9 +62,34 @@ export function closedPage(assets: Assets, language: Language, kind: Closed): Pa
   return { refusal: new Refusal(CODES[kind], { http: status }), ...page };
 }
 
-/** The kind that a path names. */
-export function closedKind(text: string): Closed | undefined {
-  return Object.hasOwn(STATUS, text) ? (text as Closed) : undefined;
+/**
+ * The same words again, in another language. At this address nothing has failed: what told of trouble, or of too many
+ * requests, is no error of ours here, and nobody can make one by asking for it.
+ */
+export function repeatedPage(
+  assets: Assets,
+  language: Language,
+  kind: string,
+  query: Readonly<Record<string, string>>,
+): PageAnswer {
+  if (kind === LIMITED) return { ...limitedPage(assets, language, secondsIn(query)), status: 200 };
+  const page = closedPage(assets, language, Object.hasOwn(STATUS, kind) ? (kind as Closed) : 'unknown');
+  return page.status < 500 ? page : { ...page, status: 200, refusal: new Refusal(1204) };
+}
+
+/** Too many requests, of one session or one address. */
+const LIMITED = 'limited';
+
+function limitedPage(assets: Assets, language: Language, seconds: number): PageAnswer {
+  const title = checkoutText(language, 'refused_title');
+  const text = checkoutText(language, 'busy', { time: spanText(language, seconds * 1_000) });
+  const query = { seconds: String(seconds) };
+  return wordsPage(assets, language, title, text, { path: `${CLOSED_PATH}/${LIMITED}`, query, status: 429 });
+}
+
+/** What the address says to wait. */
+function secondsIn({ seconds = '' }: Readonly<Record<string, string>>): number {
+  return /^[1-9]\d{0,4}$/.test(seconds) ? Number(seconds) : 1;
 }
 
 /** What a preview of the link sees: whom it pays, and nothing more. The link is still good. */
@@ -94,12 +119,7 @@ export function failedPage(assets: Assets, language: Language, refusal: Refusal)
   const kind = failedKind(refusal);
   if (refusal.code === 1403) return { ...closedPage(assets, language, kind), status: refusal.http };
   if (refusal.code !== 1301) return closedPage(assets, language, kind);
-  const time = spanText(language, (refusal.more.retryAfter ?? 1) * 1_000);
-  const title = checkoutText(language, 'refused_title');
-  return wordsPage(assets, language, title, checkoutText(language, 'busy', { time }), {
-    path: `${CLOSED_PATH}/busy`,
-    status: 429,
-  });
+  return limitedPage(assets, language, refusal.more.retryAfter ?? 1);
 }
 
 /** A form that no page of ours sends is one from elsewhere; an address that leads nowhere is an unknown one. */
@@ -113,9 +133,9 @@ function wordsPage(
   language: Language,
   title: string,
   text: string,
-  more: { readonly path: string; readonly status: number; readonly merchant?: Merchant },
+  more: Pick<Frame, 'path' | 'query'> & { readonly status: number; readonly merchant?: Merchant },
 ): PageAnswer {
   const main = html`<section class="card ended"><h1>${title}</h1><p>${text}</p></section>`;
-  const { merchant, path, status } = more;
-  return documentAnswer(assets, { language, title, merchant, path, main }, { status });
+  const { merchant, status, ...address } = more;
+  return documentAnswer(assets, { language, title, merchant, main, ...address }, { status });
 }

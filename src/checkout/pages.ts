@@ -20,13 +20,13 @@ import { type Done, steps } from './actions.ts';
 import { type Assets, openAssets } from './assets.ts';
 import { brandStyle, isColour } from './brand.ts';
 import { challengeMain, challengePosts } from './card.ts';
-import { closedKind, closedPage, failedPage, previewPage, TICKET_PATH, unsurePage } from './closed.ts';
+import { closedPage, failedPage, previewPage, repeatedPage, TICKET_PATH, unsurePage } from './closed.ts';
 import { documentAnswer } from './document.ts';
 import { faultsOf } from './faults.ts';
 import { NO_FAULTS, type Shown } from './shown.ts';
 import { stateOf, versionOf } from './state.ts';
 import { showPage } from './view.ts';
-import { keyCookie, keyOf, languageCookies, readerCountry, readerLanguage, visitOf } from './visit.ts';
+import { keyCookies, keyOf, languageCookies, readerCountry, readerLanguage, visitOf } from './visit.ts';
 
 interface Parts {
   readonly deps: Deps;
@@ -66,7 +66,8 @@ async function byTicket(parts: Parts, request: PageRequest): Promise<PageAnswer>
   if (opening.kind !== 'open') return closedPage(assets, readerLanguage(request), opening.kind);
   const { checkout, key } = opening;
   // A shop that knows its customer's language names it in the address, and the pages that follow keep to it.
-  const cookies = [...(key === undefined ? [] : [keyCookie(deps, checkout, key)]), ...languageCookies(deps, request)];
+  const keys = key === undefined ? [] : keyCookies(deps, request, checkout, key);
+  const cookies = [...keys, ...languageCookies(deps, request)];
   return withCookies(await pageOf(parts, request, checkout, 'page'), cookies);
 }
 
@@ -250,8 +251,9 @@ function filePages({ deps, assets }: Parts): Page[] {
       method: 'GET',
       path: '/checkout/closed/:kind',
       show(request) {
-        const kind = closedKind(request.params.kind ?? '') ?? 'unknown';
-        return withCookies(closedPage(assets, readerLanguage(request), kind), languageCookies(deps, request));
+        const { params, query } = request;
+        const page = repeatedPage(assets, readerLanguage(request), params.kind ?? '', query);
+        return withCookies(page, languageCookies(deps, request));
       },
     },
   ];

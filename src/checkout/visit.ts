@@ -15,18 +15,33 @@ import type { Deps } from '../usecases/deps.ts';
 const LANGUAGE_COOKIE = 'mbongo_lang';
 const YEAR_S = 365 * 24 * 60 * 60;
 
+const PAGE_COOKIES = 'mbongo_checkout_';
+/** Pages that one browser keeps the keys of: whoever pays for others all day opens many, and a header has its limit. */
+const MOST_PAGES = 20;
+
 /** A page's cookie: the ends of ids differ, and a browser may pay in several windows. */
 function cookieName(id: string): string {
-  return `mbongo_checkout_${id.slice(-12)}`;
+  return PAGE_COOKIES + id.slice(-12);
 }
 
 export function keyOf(request: Pick<PageRequest, 'cookie'>, id: string): string | undefined {
   return request.cookie(cookieName(id));
 }
 
-export function keyCookie(deps: Pick<Deps, 'publicUrl' | 'clock'>, checkout: Checkout, key: string): string {
+/** Keeps the key of a page that has just been opened, and gives up those of the oldest pages beyond twenty. */
+export function keyCookies(
+  deps: Pick<Deps, 'publicUrl' | 'clock'>,
+  request: Pick<PageRequest, 'cookieNames'>,
+  checkout: Checkout,
+  key: string,
+): string[] {
+  const name = cookieName(checkout.id);
   const seconds = Math.max(1, Math.ceil((checkout.expires_at + PAGE_LIFE_MS - deps.clock.now()) / 1_000));
-  return `${cookieName(checkout.id)}=${key}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure(deps)}`;
+  const others = request.cookieNames().filter((other) => other.startsWith(PAGE_COOKIES) && other !== name);
+  const given = others.slice(0, Math.max(0, others.length + 1 - MOST_PAGES));
+  const cookie = (of: string, value: string, life: number): string =>
+    `${of}=${value}; Path=/; Max-Age=${life}; HttpOnly; SameSite=Lax${secure(deps)}`;
+  return [cookie(name, key, seconds), ...given.map((old) => cookie(old, '', 0))];
 }
 
 function secure({ publicUrl }: Pick<Deps, 'publicUrl'>): string {

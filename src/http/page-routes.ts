@@ -91,13 +91,14 @@ export function isForPage(pages: Pages, { headers, method, url }: FastifyRequest
   return path.startsWith(pages.root) || pages.list.some((page) => page.path === path && page.method === asked);
 }
 
-/** What says in which language somebody reads. */
-function readerOf(request: FastifyRequest): Pick<PageRequest, 'header' | 'query' | 'cookie'> {
+/** What a request says of its reader. */
+function readerOf(request: FastifyRequest): Pick<PageRequest, 'header' | 'query' | 'cookie' | 'cookieNames'> {
   const cookies = readCookies(request.headers.cookie);
   return {
     query: plain(request.query),
     header: (name) => request.headers[name]?.toString(),
     cookie: (name) => cookies.get(name),
+    cookieNames: () => [...cookies.keys()],
   };
 }
 
@@ -168,9 +169,10 @@ function readForm(request: FastifyRequest): Record<string, string> {
   return fields;
 }
 
+/** All of them, in their order: Node.js bounds how long the header is. */
 function readCookies(header: string | undefined): ReadonlyMap<string, string> {
   const cookies = new Map<string, string>();
-  for (const part of (header ?? '').split(';', 100)) {
+  for (const part of (header ?? '').split(';')) {
     const at = part.indexOf('=');
     if (at > 0) cookies.set(part.slice(0, at).trim(), part.slice(at + 1).trim());
   }

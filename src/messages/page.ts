@@ -32,6 +32,8 @@ export interface PageRequest {
   /** A request header by its lower-case name. */
   header(name: string): string | undefined;
   cookie(name: string): string | undefined;
+  /** In the browser's order: of equal paths the oldest come first (RFC 6265 §5.4). */
+  cookieNames(): readonly string[];
   /** Counts the request under its session's limit. @throws Refusal 1301. */
   count(session: Pick<Session, 'id'>, merchant: Merchant): void;
   /** Names the transaction in the request's log line. */

@@ -184,7 +184,12 @@ describe('a page', () => {
     const last = answers.at(-1);
     expect(last?.status).toBe(429);
     expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(last === undefined ? '' : textOf(last)).toContain('Too many requests at once.');
+    expect(last === undefined ? '' : textOf(last)).toMatch(/Too many requests at once\. Wait \d+ s/);
+    const menu = last === undefined ? [] : elementsOf(last);
+    const french = menu.find(({ attributes }) => attributes.get('hreflang') === 'fr')?.attributes.get('href') ?? '';
+    const same = await visitor(world).open(french);
+    expect([same.status, titleOf(same)]).toEqual([200, 'Ce paiement n’est pas possible en ce moment']);
+    expect(textOf(same)).toMatch(/Trop de demandes à la fois\. Attendez \d+ s/);
   });
 
   test('of a suspended merchant takes nothing', async () => {

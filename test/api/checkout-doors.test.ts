@@ -123,6 +123,17 @@ describe('a browser is answered in words', () => {
     expect(titleOf(await visitor(world).open(`${door}?ticket=x`))).toBe('This payment page does not exist');
   });
 
+  test('at the addresses of the language menu, where nothing fails and nobody can make an error of ours', async () => {
+    for (const kind of ['trouble', 'busy']) {
+      const shown = await visitor(world).open(`/checkout/closed/${kind}`);
+      expect([shown.status, titleOf(shown)]).toEqual([200, 'Something went wrong on our side']);
+      const headers = { accept: 'application/json' };
+      expect((await fetch(`${world.url}/checkout/closed/${kind}`, { headers })).status).toBe(404);
+    }
+    const odd = await visitor(world).open('/checkout/closed/limited?seconds=-1e9');
+    expect(textOf(odd)).toMatch(/Wait 1 s/);
+  });
+
   test('while a program gets the envelope', async () => {
     for (const accept of ['*/*', 'application/json']) {
       const answer = await world.call('GET', '/health/nothing', { headers: { accept } });
@@ -154,7 +165,32 @@ test('the script of a suspended merchant’s page is answered in JSON, its reade
   expect(titleOf(await me.open(page.url))).toBe('This cannot be paid now');
 });
 
+describe('a browser that opens many pages', () => {
+  test('pays the newest, and keeps the keys of twenty', async () => {
+    const me = visitor(world);
+    for (let n = 0; n < 120; n += 1) me.cookies.set(`mbongo_checkout_${String(n).padStart(12, '0')}`, 'x'.repeat(43));
+    for (let n = 0; n < 50; n += 1) me.cookies.set(`of_a_shop_${n}`, 'y');
+    const { url } = await host(world, merchant);
+    const page = await me.open(url);
+    const kept = [...me.cookies.keys()].filter((name) => name.startsWith('mbongo_checkout_'));
+    expect([kept.length, kept[0]]).toEqual([20, 'mbongo_checkout_000000000101']);
+    const wallet = await world.wallet();
+    expect(titleOf(await me.send(stepOf(page, 'pay'), { method: 'wallet', ...wallet }))).toBe('Paid');
+    expect(me.cookies.has('of_a_shop_49')).toBe(true);
+  });
+});
+
 describe('a page that cannot know what has been charged invites nobody to pay twice', () => {
+  test.each([
+    ['used', 'It knows whether you have already paid'],
+    ['unknown', 'do not pay a second time'],
+    ['over', 'It knows whether you have already paid'],
+    ['refused', 'do not pay a second time'],
+    ['trouble', 'Do not pay a second time'],
+  ])('where it is closed as %s', async (kind, warning) => {
+    expect(textOf(await visitor(world).open(`/checkout/closed/${kind}`))).toContain(warning);
+  });
+
   test('where the shop has been closed since', async () => {
     const closing = await world.merchant('Boutique Fermée');
     const { url } = await host(world, closing);

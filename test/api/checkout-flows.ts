@@ -47,7 +47,8 @@ export function visitor(world: World, language = 'en'): Visitor {
     });
     for (const line of response.headers.getSetCookie()) {
       const [name = '', value = ''] = (line.split(';')[0] ?? '').split('=');
-      cookies.set(name, value);
+      if (line.includes('Max-Age=0;')) cookies.delete(name);
+      else cookies.set(name, value);
     }
     const location = response.headers.get('location');
     if (response.status === 303 && location !== null) return ask(new URL(location, response.url).href, {});

@@ -157,9 +157,11 @@ export const en = {
   back_text: 'Go back to the shop to start again.',
 
   used_title: 'This link has already been opened',
-  used_text: 'A payment link opens once, in one browser, for your safety. Go back to the shop to get a new one.',
+  used_text:
+    'A payment link opens once, in one browser, for your safety. Go back to the shop. It knows whether you have already paid; if not, it gives you a new link.',
   unknown_title: 'This payment page does not exist',
-  unknown_text: 'The link is not complete or not right. Go back to the shop and start the payment again.',
+  unknown_text:
+    'The link is not complete or not right. If you have already confirmed a payment, do not pay a second time: ask the shop what has become of it. If not, start again from the shop.',
   over_title: 'This payment link has expired',
   over_text: 'Go back to the shop. It knows whether you have already paid; if not, it gives you a new link.',
   closed_title: 'Payment to {merchant}',

@@ -164,9 +164,10 @@ export const es = {
 
   used_title: 'Este enlace ya se ha abierto',
   used_text:
-    'Por su seguridad, un enlace de pago se abre una vez, en un navegador. Vuelva a la tienda para obtener uno nuevo.',
+    'Por su seguridad, un enlace de pago se abre una vez, en un navegador. Vuelva a la tienda. Ella sabe si usted ya ha pagado; si no, le da un enlace nuevo.',
   unknown_title: 'Esta página de pago no existe',
-  unknown_text: 'El enlace no está completo o no es correcto. Vuelva a la tienda y empiece el pago de nuevo.',
+  unknown_text:
+    'El enlace no está completo o no es correcto. Si ya ha confirmado un pago, no pague otra vez: pregunte a la tienda qué ha sido de él. Si no, empiece de nuevo desde la tienda.',
   over_title: 'Este enlace de pago ha caducado',
   over_text: 'Vuelva a la tienda. Ella sabe si usted ya ha pagado; si no, le da un enlace nuevo.',
   closed_title: 'Pago a {merchant}',

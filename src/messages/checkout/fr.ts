@@ -166,9 +166,10 @@ export const fr = {
 
   used_title: 'Ce lien a déjà été ouvert',
   used_text:
-    'Pour votre sécurité, un lien de paiement s’ouvre une fois, dans un navigateur. Retournez à la boutique pour en obtenir un nouveau.',
+    'Pour votre sécurité, un lien de paiement s’ouvre une fois, dans un navigateur. Retournez à la boutique. Elle sait si vous avez déjà payé ; sinon, elle vous donne un nouveau lien.',
   unknown_title: 'Cette page de paiement n’existe pas',
-  unknown_text: 'Le lien n’est pas complet ou pas juste. Retournez à la boutique et recommencez le paiement.',
+  unknown_text:
+    'Le lien n’est pas complet ou pas juste. Si vous avez déjà confirmé un paiement, ne payez pas une seconde fois : demandez à la boutique ce qu’il est devenu. Sinon, recommencez depuis la boutique.',
   over_title: 'Ce lien de paiement a expiré',
   over_text: 'Retournez à la boutique. Elle sait si vous avez déjà payé ; sinon, elle vous donne un nouveau lien.',
   closed_title: 'Paiement à {merchant}',

@@ -160,9 +160,10 @@ export const ln = {
 
   used_title: 'Lien oyo efungwamaki deja',
   used_text:
-    'Mpo na libateli na yo, lien ya kofuta efungwamaka mbala moko, na navigateur moko. Zonga na butiki mpo na kozwa ya sika.',
+    'Mpo na libateli na yo, lien ya kofuta efungwamaka mbala moko, na navigateur moko. Zonga na butiki. Eyebi soki osili kofuta; soki te, ekopesa yo lien ya sika.',
   unknown_title: 'Lokasa ya kofuta oyo ezali te',
-  unknown_text: 'Lien ekoki te to ezali ya solo te. Zonga na butiki mpe banda kofuta lisusu.',
+  unknown_text:
+    'Lien ekoki te to ezali ya solo te. Soki osili kondima kofuta, kofuta mbala ya mibale te: tuna butiki nini ekomelaki yango. Soki te, banda lisusu na butiki.',
   over_title: 'Ntango ya lien oyo eleki',
   over_text: 'Zonga na butiki. Eyebi soki osili kofuta; soki te, ekopesa yo lien ya sika.',
   closed_title: 'Kofuta epai ya {merchant}',
