@@ -37,8 +37,15 @@ export function addPayoutCommands(program: Command, addVerb: AddVerb, addVerbOf:
   ).option('--yes', 'do it');
   withWord(addVerbOf(payout, 'pause', 'run no date until it is resumed', async () => (await load()).payoutPause));
   withWord(
-    addVerbOf(payout, 'resume', 'run its dates again, from the next one on', async () => (await load()).payoutResume),
-  ).option('--catch-up', 'run now what would have run meanwhile (default: it is left out)');
+    addVerbOf(
+      payout,
+      'resume',
+      'run its dates again; asks for --yes where some have passed',
+      async () => (await load()).payoutResume,
+    ),
+  )
+    .option('--catch-up', 'run now what would have run meanwhile (default: it is left out)')
+    .option('--yes', 'do it, although dates have passed');
 }
 
 function withWord(command: Command): Command {

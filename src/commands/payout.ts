@@ -12,11 +12,12 @@ import { hasMore, totalsOf } from '../domain/payout-order.ts';
 import { maskPhone } from '../domain/phone.ts';
 import { payoutText } from '../messages/payout-text.ts';
 import { calendar } from '../platform/calendar.ts';
+import { findCounts } from '../usecases/archive-find.ts';
 import { OperatorError, requireMerchant, UsageError } from '../usecases/operator.ts';
 import { approvePayout, rejectPayout, requireWaiting } from '../usecases/payout-approve.ts';
 import { cancelPayout, requireCancellable } from '../usecases/payout-cancel.ts';
 import { type PayoutOperatorDeps, requireBatch, type Say } from '../usecases/payout-operate.ts';
-import { pausePayout, resumePayout } from '../usecases/payout-pause.ts';
+import { datesPassed, pausePayout, resumePayout } from '../usecases/payout-pause.ts';
 import { readWhole } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
 import { thisUser } from './this-user.ts';
@@ -58,7 +59,7 @@ export async function payoutList({ deps }: Tools, options: PayoutListOptions): P
 
 export async function payoutShow({ deps }: Tools, batchId: string): Promise<Output> {
   const batch = await requireBatch(deps, batchId);
-  const runs = await deps.store.payoutBatch.counts(batch.shard, batch.id);
+  const runs = await findCounts(deps, batch);
   const summary = documentOf(batch, sumOf(runs));
   const runsOf = runs.map(({ occurrence, scheduled_date, pending, processing, completed, failed }) => ({
     occurrence,
@@ -144,10 +145,26 @@ export async function payoutResume(
   options: WordOptions & { readonly catchUp?: true },
 ): Promise<Output> {
   const say = { ...wordOf(options), catchUp: options.catchUp === true };
+  if (options.yes !== true) {
+    const batch = await requireBatch(deps, batchId);
+    const asks = whatPassed(datesPassed(operating({ deps }), batch), say.catchUp);
+    if (asks !== undefined) throw new OperatorError(`${describe(batch)}; ${asks}`);
+  }
   const { batch, skipped } = await resumePayout(operating({ deps }), batchId, say);
   const { document, lines } = await outputOf({ deps }, batch);
   const told = skipped === 0 ? [] : [`left out, because their time passed meanwhile: ${skipped}`];
   return { document: { ...document, left_out: skipped }, lines: [...lines, ...told] };
+}
+
+/** What resuming would pay or call off at once, and how to say yes; undefined: nothing. */
+function whatPassed({ before, meanwhile }: ReturnType<typeof datesPassed>, catchUp: boolean): string | undefined {
+  const counted = (count: number): string => (count === 1 ? '1 date' : `${count} dates`);
+  if (meanwhile === 0) return before === 0 ? undefined : `${counted(before)} due before: say --yes to pay now`;
+  const due = before === 0 ? '' : `${counted(before)} due before will be paid now, and `;
+  const way = catchUp
+    ? '--yes to pay what passed now'
+    : '--yes to leave out for good what passed, or --catch-up --yes to pay it';
+  return `${due}${counted(meanwhile)} passed meanwhile: say ${way}`;
 }
 
 /** What only these commands need is not loaded for the others. */
@@ -178,8 +195,8 @@ async function outputOf({ deps }: Tools, batch: PayoutBatch): Promise<Output> {
   return { document, lines: [`${batch_id}  ${nameOf(state)}; lines: ${counts}`, ...next] };
 }
 
-async function countsOf({ deps }: Tools, { shard, id }: PayoutBatch): Promise<PayoutCounts> {
-  return sumOf(await deps.store.payoutBatch.counts(shard, id));
+async function countsOf({ deps }: Tools, batch: PayoutBatch): Promise<PayoutCounts> {
+  return sumOf(await findCounts(deps, batch));
 }
 
 function sumOf(runs: readonly PayoutCounts[]): PayoutCounts {

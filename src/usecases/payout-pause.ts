@@ -56,6 +56,19 @@ export async function resumePayout(
   }
 }
 
+/** The dates of a paused batch that have passed and were not run: those that were due before, and those since. */
+export function datesPassed(
+  { clock, calendar }: PayoutOperatorDeps,
+  batch: PayoutBatch,
+): { readonly before: number; readonly meanwhile: number } {
+  const { dates, next_occurrence: next, run_hour: hour, time_zone: zone, paused_at: pausedAt } = batch;
+  if (stateOf(batch) !== 'paused' || dates === null) return { before: 0, meanwhile: 0 };
+  const now = clock.now();
+  const passed = dates.slice(next - 1).map((date) => calendar.instantOf(date, hour, zone));
+  const before = passed.filter((at) => at <= now && at <= (pausedAt ?? 0)).length;
+  return { before, meanwhile: passed.filter((at) => at <= now).length - before };
+}
+
 /** What becomes of the next occurrence; `resumed`: it is still to come. */
 type Step = 'left out' | 'run' | 'resumed';
 

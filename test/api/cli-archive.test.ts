@@ -6,16 +6,24 @@ import { monthOf } from '../../src/domain/archive.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { NOON, openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 import { DAY, growOld, makePast } from './archive-scenes.ts';
-import { rowsOf } from './flows.ts';
+import { rowsOf, untilLater } from './flows.ts';
+import { createPayout, lines, readBatch } from './payout-flows.ts';
 
 let world: World;
 let line: CommandLine;
+/** One of its two dates was paid before everything grew old. */
+let dated: string;
 const MONTH = monthOf(NOON);
 
 beforeAll(async () => {
   world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
   line = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
-  await makePast(world);
+  const { merchant } = await makePast(world);
+  const dates = { sending_type: 'scheduled', scheduled_dates: ['2026-11-21', '2999-01-31'] };
+  dated = (await createPayout(world, merchant, { beneficiaries: lines(1), ...dates })).json.batch_id;
+  await world.pass(2 * DAY);
+  const isPaid = async () => (await readBatch(world, merchant, dated)).json.successful_count === 1;
+  await untilLater(world, async () => ((await isPaid()) ? true : undefined));
   await growOld(world);
   // The commands' own clock is the machine's: they are told how far the sandbox is ahead of it.
   await line.json(`clock advance ${Math.ceil((world.clock.now() + 426 * DAY - Date.now()) / DAY) + 1}d`);
@@ -44,18 +52,24 @@ test('an empty archive is listed as one', async () => {
 
 test('moves what is old, lists it, and drops it when that is said twice', async () => {
   const dry = await line.json('archive --older-than 12m --dry-run');
-  expect(dry).toMatchObject({ dry_run: true, rows: { payment: 6 }, busy_steps: 0 });
+  expect(dry).toMatchObject({ dry_run: true, rows: { payment: 7 }, busy_steps: 0 });
   const said = await line.run('archive --older-than 1y');
   expect([said.status, said.err]).toEqual([0, '']);
-  expect(said.out).toMatch(/^moved what was final before .*\ntable +rows\npayment +6\n/);
+  expect(said.out).toMatch(/^moved what was final before .*\ntable +rows\npayment +7\n/);
   expect(await line.json('archive list')).toMatchObject({
     ledger_begins: null,
-    months: [{ month: MONTH, rows: { payment: 6 } }],
+    months: [{ month: MONTH, rows: { payment: 7 } }],
   });
+  // A payday of a batch that goes on has left; it counts all the same.
+  expect(await rowsOf(world, 'select from archive.payout_line where batch_id = $1', [dated])).toHaveLength(1);
+  const counts = { status: 'processing', occurrences_run: 1, completed_count: 1, pending_count: 0 };
+  expect(await line.json(`payout show ${dated}`)).toMatchObject({ ...counts, runs: [{ occurrence: 1, completed: 1 }] });
+  const { payouts } = await line.json('payout list');
+  expect(payouts).toContainEqual(expect.objectContaining({ batch_id: dated, ...counts }));
   const refused = await line.run(`archive drop --month ${MONTH}`);
   expect([refused.status, refused.out]).toEqual([1, '']);
   expect(refused.err).toMatch(/rows of 2026-11 would be gone for ever: say --yes/);
-  expect(await rowsOf(world, 'select from archive.payment')).toHaveLength(6);
+  expect(await rowsOf(world, 'select from archive.payment')).toHaveLength(7);
   expect(await line.json(`archive drop --month ${MONTH} --yes`)).toMatchObject({ dropped: { month: MONTH } });
   expect(await line.json('archive list')).toEqual({ ledger_begins: '2026-12-01', months: [] });
 });
