@@ -60,16 +60,25 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
   const intended = await intend(deps, sending);
   if (intended === undefined) return NOT_ASKED;
   const { attempt, line } = intended;
-  const word = await ask(deps, attempt, sending);
+  let asked = false;
+  const word = await ask(deps, attempt, sending, () => {
+    asked = true;
+  });
   if (word.kind === 'unknown' || word.kind === 'not_sent') {
     const { kind, reason } = word;
     deps.log.warn('attempt_unsure', { attempt_id: attempt.id, connector: connector.name, kind, reason });
   }
   const written = recordOutgoing(deps, { attempt, order: lineOrder(line, deps.payoutText) }, word);
-  return { answered: word.kind !== 'unknown' && word.kind !== 'not_sent', written };
+  // A commit of ours that took too long says nothing of the carrier.
+  return { answered: asked ? word.kind !== 'unknown' && word.kind !== 'not_sent' : undefined, written };
 }
 
-function ask(deps: Deps, attempt: Attempt, { line, merchant, connector, msisdn }: Sending): Promise<Answer> {
+function ask(
+  deps: Deps,
+  attempt: Attempt,
+  { line, merchant, connector, msisdn }: Sending,
+  onAsked: () => void,
+): Promise<Answer> {
   const order = {
     attemptId: attempt.id,
     reference: attempt.reference,
@@ -81,7 +90,11 @@ function ask(deps: Deps, attempt: Attempt, { line, merchant, connector, msisdn }
     note: line.note,
     callbackUrl: callbackUrl(deps, attempt),
   };
-  return askInTime(deps, () => connector.payOut(order), attempt.created_at);
+  const pay = (): Promise<Answer> => {
+    onAsked();
+    return connector.payOut(order);
+  };
+  return askInTime(deps, pay, attempt.created_at);
 }
 
 interface Intended {

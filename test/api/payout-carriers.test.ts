@@ -5,6 +5,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createMtnMomoDisbursement } from '../../src/connectors/mtn-momo/connector.ts';
 import { type Reply, startScriptedUpstream } from '../../src/connectors/scripted-upstream.ts';
 import type { ScheduleOrder } from '../../src/domain/schedule.ts';
+import type { Clock } from '../../src/platform/platform.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Deps } from '../../src/usecases/deps.ts';
 import { createDispatcher, type Dispatcher } from '../../src/usecases/payout-dispatch.ts';
 import { runDuePayouts } from '../../src/usecases/payout-run.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -22,6 +25,7 @@ const held: ((reply: Reply) => void)[] = [];
 const TAKEN: Reply = { status: 202, body: '' };
 /** Its own, so that one carrier is another one's neighbour: the world has but one. */
 let dispatcher: Dispatcher;
+let connectors: Deps['connectors'];
 
 beforeEach(() => {
   asked.length = 0;
@@ -37,7 +41,7 @@ beforeAll(async () => {
   const access = { subscriptionKey: 'key', apiUser: 'user', apiKey: 'key', targetEnvironment: 'sandbox' };
   const ill = { ...createMtnMomoDisbursement({ ...access, baseUrl: upstream.url }, deps), name: 'ill' };
   const { payout } = deps.connectors;
-  const connectors = { ...deps.connectors, payout: (name: string) => (name === 'ill' ? ill : payout(name)) };
+  connectors = { ...deps.connectors, payout: (name: string) => (name === 'ill' ? ill : payout(name)) };
   dispatcher = createDispatcher({ ...deps, connectors });
   // The world's own would claim what ours has put off, and begin what ours is to begin.
   const ours = new Set(['payouts', 'payout-occurrences']);
@@ -50,12 +54,17 @@ afterAll(async () => {
 });
 
 /** A batch whose lines are in nobody's hands yet: they are offered to our dispatcher. */
-async function offerBatch(merchant: Awaited<ReturnType<typeof openPayer>>, connector: string, count: number) {
+async function offerBatch(
+  merchant: Awaited<ReturnType<typeof openPayer>>,
+  connector: string,
+  count: number,
+  to: Pick<Dispatcher, 'offer'> = dispatcher,
+) {
   const numbers = Array.from({ length: count }, () => numberEnding('01'));
   const payees = numbers.map((msisdn) => ({ msisdn, amount: '1.00' }));
   const lines = await commitBatch(world, merchant, payees, { connector, nextStartAt: null });
   const until = world.clock.now() + 3_600_000;
-  for (const line of lines) expect(dispatcher.offer({ ...line, next_start_at: until })).toBe(true);
+  for (const line of lines) expect(to.offer({ ...line, next_start_at: until })).toBe(true);
   return { lines, numbers };
 }
 
@@ -108,6 +117,23 @@ test('one that takes nothing is left alone, and another merchant’s line finds 
   expect(now.filter(({ status }) => status === 'processing').length).toBeGreaterThan(0);
   const waiting = now.filter(({ status }) => status === 'pending');
   expect(waiting.every(({ next_start_at: at }) => at !== null && at <= world.clock.now())).toBe(true);
+});
+
+test('one that was not asked, because our own commits took too long, is not taken for one that is away', async () => {
+  answer = TAKEN;
+  const { deps } = world.gateway;
+  let behind = 0;
+  const clock: Clock = { ...deps.clock, now: () => deps.clock.now() + behind };
+  const commit: Store['commit'] = async (change) => {
+    const outcome = await deps.store.commit(change);
+    if (change.inserts?.some(({ table }) => table === 'attempt') === true) behind += 6_000;
+    return outcome;
+  };
+  const stalled = createDispatcher({ ...deps, clock, connectors, store: { ...deps.store, commit } });
+  await offerBatch(await openPayer(world), 'ill', 20, stalled);
+  await stalled.idle();
+  expect([asked, stalled.busy()]).toEqual([[], []]);
+  await stalled.close();
 });
 
 test('lines of a date that it has not been asked to pay yet follow from memory once it is back', async () => {
