@@ -15,15 +15,14 @@ import { OCCURRENCES_MOST, occurrenceDates } from '../domain/schedule.ts';
 import { isReferenceText } from '../domain/session.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { urlFaults } from '../usecases/payment-collect.ts';
+import { payoutRoute, type Routing } from '../usecases/payout-route.ts';
 import { currencyFault } from '../usecases/session-create.ts';
 import type { PayoutBody } from './payout-schemas.ts';
 import { parsePhone } from './phone.ts';
 import type { Readable } from './route.ts';
 import { refuseShape } from './shape.ts';
 
-type Checking = Pick<Deps, 'outbound' | 'calendar' | 'clock'> & {
-  readonly connectors: Pick<Deps['connectors'], 'payout' | 'servesPayouts' | 'carriersFor' | 'routeFor'>;
-};
+type Checking = Pick<Deps, 'outbound' | 'calendar' | 'clock'> & Routing;
 
 /** What came of reading something: the faults, or what it says. */
 interface Reading<T> {
@@ -148,33 +147,12 @@ function readReceiver(
   }
   const msisdn = parsePhone(text);
   if (msisdn === undefined) return { faults: [fault(field, 'INVALID_PHONE_NUMBER')] };
-  const route = isCurrency(currency) ? readRoute(deps, msisdn, currency, field) : { faults: [] };
-  const way = route.value ?? { connector: null, carrier: null };
-  return { faults: route.faults, value: { msisdn, wallet_number: null, ...way } };
-}
-
-/** The carrier follows from the number's prefix and the currency; a wrong pairing says what would work (1103). */
-function readRoute(
-  { connectors }: Checking,
-  msisdn: string,
-  currency: Parameters<Checking['connectors']['routeFor']>[1],
-  field: string,
-): Reading<{ readonly connector: string; readonly carrier: string }> {
-  const route = connectors.routeFor(msisdn, currency);
-  if (route.kind === 'wrong_currency') {
-    const { carrier, currencies } = route;
-    return { faults: [fault(field, 'CARRIER_CURRENCY', { carrier, currencies: currencies.join(', ') })] };
-  }
-  if (route.kind === 'route' && connectors.payout(route.connector) !== undefined) {
-    return { faults: [], value: { connector: route.connector, carrier: route.carrier } };
-  }
-  if (!connectors.servesPayouts(currency)) {
-    const words = { method: 'mobile_money', options: 'wallet' };
-    return { faults: [fault('receipt_mode', 'METHOD_NOT_AVAILABLE', words)] };
-  }
-  const works = route.kind === 'no_carrier' ? route.works : connectors.carriersFor(currency);
-  const countries = [...new Set(works.map(({ carrier, country }) => `${carrier} (${country})`))].join(', ');
-  return { faults: [fault(field, 'NO_CARRIER', { countries })] };
+  const route = isCurrency(currency) ? payoutRoute(deps, msisdn, currency, field) : undefined;
+  const way =
+    route?.kind === 'route'
+      ? { connector: route.connector, carrier: route.carrier }
+      : { connector: null, carrier: null };
+  return { faults: route?.kind === 'none' ? [route.fault] : [], value: { msisdn, wallet_number: null, ...way } };
 }
 
 type Planned = Pick<PayoutOrder, 'dates' | 'frequency'>;

@@ -98,8 +98,8 @@ function sendingRoutes(deps: Deps): Route[] {
       operationId: 'retryPayout',
       summary: 'Pay failed lines again',
       description:
-        'Pays lines that failed on their way in a new batch, which starts at once and whose `retry_of` names this one; fees ' +
-        'are those of now. Each failed line is paid again at most once. Without `transaction_ids` it is all of them, of ' +
+        'Pays lines that failed on their way in a new batch, which starts at once and whose `retry_of` names this one; fees, ' +
+        'carriers and what you may use are those of now. Each failed line is paid again at most once. Without `transaction_ids` it is all of them, of ' +
         'each beneficiary the first: where a beneficiary failed in several occurrences, call again.',
       credential: 'merchant',
       limit: 'none',
@@ -108,7 +108,7 @@ function sendingRoutes(deps: Deps): Route[] {
       params: BatchParams,
       body: RetryBody,
       answers: { 200: PayoutAnswer },
-      refusals: [1110, 1201, 1203, 1204, 1205],
+      refusals: [1102, 1103, 1110, 1201, 1203, 1204, 1205],
       run: (call) => {
         const { transaction_ids: ids } = call.body;
         return retryPayout(deps, call.caller, call.params.batch_id, ids ?? undefined, rendered(call));

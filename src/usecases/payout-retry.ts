@@ -14,9 +14,12 @@ import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { findCounts, isOld } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
+import { urlFaults } from './payment-collect.ts';
 import { readOwnBatch, standingOf } from './payout-read.ts';
+import { payoutRoute, type Routing } from './payout-route.ts';
 import { availableTo, makePayout, type PayoutSent, payoutIds } from './payout-send.ts';
 import { type Answering, perform, type Reply } from './perform.ts';
+import { currencyFault } from './session-create.ts';
 
 interface Rows {
   readonly batch: PayoutBatch;
@@ -29,7 +32,11 @@ interface Rows {
   readonly availableMinor: bigint;
 }
 
-/** @throws Refusal (through `answering`) 1110, 1201, 1204, 1205. */
+/**
+ * Makes the batch. What `send` asks of a payout is asked again: settings and carriers may have changed since.
+ *
+ * @throws Refusal (through `answering`) 1102, 1103, 1110, 1201, 1204, 1205.
+ */
 export function retryPayout(
   deps: Deps,
   { merchant }: MerchantCaller,
@@ -39,10 +46,12 @@ export function retryPayout(
 ): Promise<Reply> {
   const ids = payoutIds(deps, merchant.shard, BENEFICIARIES_MOST);
   const read = (): Promise<Rows> => readRows(deps, merchant, batchId, transactionIds);
+  const fieldOf = (at: number): string => (transactionIds === undefined ? 'batch_id' : `transaction_ids[${at}]`);
   return perform<Rows, PayoutSent>(deps.store, answering, read, (rows) => {
     const { batch, availableMinor } = rows;
-    const failed = requireRetryable(rows, transactionIds !== undefined);
-    const order = orderOf(deps, batch, failed);
+    const failed = requireRetryable(rows, fieldOf);
+    requireOrderable(deps, merchant, batch);
+    const order = orderOf(batch, orderedLines(deps, failed, fieldOf));
     const made = makePayout(deps, merchant, order, ids, availableMinor);
     const updates = failed.map(
       ({ shard, id, version }): Update => ({
@@ -80,9 +89,11 @@ function namedLines(deps: Deps, shard: number, ids: readonly string[]): Promise<
   return Promise.all(ids.map(async (id) => (ours(id) ? deps.store.payoutLine.get(shard, id) : undefined)));
 }
 
-/** Lines that failed on their way, each beneficiary once. `named`: the caller chose them, and hears which are wrong. */
-function requireRetryable({ batch, lines, isArchived, status }: Rows, named: boolean): readonly PayoutLine[] {
-  const fieldOf = (at: number): string => (named ? `transaction_ids[${at}]` : 'batch_id');
+/** The field of the call that a line comes from, by its place. */
+type FieldOf = (at: number) => string;
+
+/** Lines that failed on their way, each beneficiary once. Who chose them hears which are wrong. */
+function requireRetryable({ batch, lines, isArchived, status }: Rows, fieldOf: FieldOf): readonly PayoutLine[] {
   const faultOf = (field: string, line: PayoutLine | undefined): RefusalDetail =>
     line === undefined && isArchived ? archived(field) : notRetryable(field, stateOf(batch, line));
   const good = lines.filter((line): line is PayoutLine => line?.batch_id === batch.id && canRetry(line));
@@ -123,7 +134,19 @@ function stateOf(batch: PayoutBatch, line: PayoutLine | undefined): string {
   return line.reason === 'called_off' ? line.reason : line.status;
 }
 
-function orderOf(deps: Deps, batch: PayoutBatch, failed: readonly PayoutLine[]): PayoutOrder {
+/** The merchant may still use currency and address. @throws Refusal 1102, 1110. */
+function requireOrderable(
+  deps: Pick<Deps, 'outbound'>,
+  merchant: Merchant,
+  { currency, notify_url }: PayoutBatch,
+): void {
+  const wrong = currencyFault('currency', currency, merchant);
+  if (wrong !== undefined) throw new Refusal(1102, { details: [wrong] });
+  const details = urlFaults(deps, merchant, { notify_url });
+  if (details.length > 0) throw new Refusal(1110, { details });
+}
+
+function orderOf(batch: PayoutBatch, lines: readonly OrderedLine[]): PayoutOrder {
   const { customer_reference, currency, receipt_mode, notify_url, note, language } = batch;
   return {
     customer_reference,
@@ -136,14 +159,23 @@ function orderOf(deps: Deps, batch: PayoutBatch, failed: readonly PayoutLine[]):
     dates: null,
     frequency: null,
     retry_of: batch.id,
-    lines: failed.map((line) => orderedLine(deps, line)),
+    lines,
   };
 }
 
-/** The same beneficiary, by the carrier of today. */
-function orderedLine({ connectors }: Pick<Deps, 'connectors'>, line: PayoutLine): OrderedLine {
-  const { msisdn, wallet_number, amount, amount_minor: amountMinor, currency, connector, carrier } = line;
-  const route = msisdn === null ? undefined : connectors.routeFor(msisdn, currency);
-  const way = route?.kind === 'route' ? { connector: route.connector, carrier: route.carrier } : { connector, carrier };
-  return { msisdn, wallet_number, ...way, amount, amountMinor };
+/** The same beneficiaries, by the carriers of today. @throws Refusal 1103 that names each line to which nobody pays out now. */
+function orderedLines(routing: Routing, failed: readonly PayoutLine[], fieldOf: FieldOf): readonly OrderedLine[] {
+  const faults: RefusalDetail[] = [];
+  const lines = failed.map((line, at): OrderedLine => {
+    const { msisdn, wallet_number, amount, amount_minor: amountMinor, currency } = line;
+    const ordered = { msisdn, wallet_number, connector: null, carrier: null, amount, amountMinor };
+    if (msisdn === null) return ordered;
+    const route = payoutRoute(routing, msisdn, currency, fieldOf(at));
+    if (route.kind === 'route') return { ...ordered, connector: route.connector, carrier: route.carrier };
+    // What is wrong with the whole call is found at each of its lines, and said once.
+    if (!faults.some(({ field }) => field === route.fault.field)) faults.push(route.fault);
+    return ordered;
+  });
+  if (faults.length > 0) throw new Refusal(1103, { details: faults });
+  return lines;
 }

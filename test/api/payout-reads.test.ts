@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { setMerchant } from '../../src/usecases/merchant-set.ts';
 import { type Answer, mint, openWorld, type World } from '../support/world.ts';
 import { bearerOf, expectRefusal, neighbourOf, numberEnding, untilLater, withoutIds } from './flows.ts';
 import { createPayout, faultsOf, lines, readBatch, settled } from './payout-flows.ts';
@@ -253,107 +252,5 @@ describe('the list of batches', () => {
     'customer_reference=%00',
   ])('refuses %s', async (query) => {
     expectRefusal(await list(`?${query}`), 400, '1110');
-  });
-});
-
-describe('failed lines', () => {
-  const retry = (batchId: string, body: object = {}, headers = {}, of = merchant) =>
-    world.call('POST', `/internal/payouts/${batchId}/retry`, { bearer: bearerOf(of), body, headers });
-
-  async function failing(more: object = {}) {
-    const { json } = await createPayout(world, merchant, {
-      beneficiaries: [
-        paid(50),
-        { phone_number: numberEnding('02'), amount: '2.00' },
-        { phone_number: numberEnding('03'), amount: '3.00' },
-      ],
-      ...more,
-    });
-    await settled(world, merchant, json.batch_id);
-    const [, two, three] = json.beneficiaries.map((line: { transaction_id: string }) => line.transaction_id);
-    return { id: json.batch_id as string, two, three };
-  }
-
-  test('are paid again in a batch of their own, each once', async () => {
-    const { id } = await failing();
-    const again = await retry(id);
-    expect(again.status, again.text).toBe(200);
-    expect(again.json).toMatchObject({
-      retry_of: id,
-      customer_reference: 'salaries-11',
-      total_amount: '5.00',
-      pending_count: 2,
-      sending_type: 'immediate',
-    });
-    expectRefusal(await retry(id), 409, '1205', 'NOT_RETRYABLE');
-    const batch = await settled(world, merchant, again.json.batch_id);
-    expect(batch).toMatchObject({ status: 'failed', retry_of: id });
-    // What failed again is paid again from there.
-    expect((await retry(again.json.batch_id)).json).toMatchObject({ retry_of: again.json.batch_id, pending_count: 2 });
-  });
-
-  test('may be chosen; what is no failed line of the batch is named', async () => {
-    const { id, two, three } = await failing();
-    const other = await failing();
-    const wrong = await retry(id, { transaction_ids: [two, other.two, 'txn_x', three] });
-    expectRefusal(wrong, 409, '1205', 'NOT_RETRYABLE');
-    expect(wrong.json.details.map(({ field }: { field: string }) => field)).toEqual([
-      'transaction_ids[1]',
-      'transaction_ids[2]',
-    ]);
-    expectRefusal(await retry(id, { transaction_ids: [two, two] }), 400, '1110', 'DUPLICATE_BENEFICIARY');
-    expectRefusal(await retry(id, { transaction_ids: [] }), 400, '1110');
-    const chosen = await retry(id, { transaction_ids: [three] });
-    expect(chosen.json).toMatchObject({ total_amount: '3.00', pending_count: 1 });
-    expect((await retry(id)).json).toMatchObject({ total_amount: '2.00' });
-  });
-
-  test('are paid again once by twenty calls at once, and by a key', async () => {
-    const { id } = await failing();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => retry(id)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const answer of answers) if (answer.status !== 200) expectRefusal(answer, 409, '1205');
-    const keyed = await failing();
-    const key = { 'idempotency-key': `retry-${keyed.id}` };
-    const first = await retry(keyed.id, {}, key);
-    expect((await retry(keyed.id, {}, key)).text).toBe(first.text);
-  });
-
-  test('of another batch do not get the answer of the first one by the same key', async () => {
-    const [one, other] = [await failing(), await failing()];
-    const key = { 'idempotency-key': 'retry-of-two' };
-    expect((await retry(one.id, {}, key)).json.retry_of).toBe(one.id);
-    expectRefusal(await retry(other.id, {}, key), 409, '1203', 'IDEMPOTENCY_BODY');
-    expect((await retry(other.id)).json.retry_of).toBe(other.id);
-  });
-
-  test('need the balance, and above the threshold an operator', async () => {
-    const payer = await openPayer(world, 10_00n);
-    const { json } = await createPayout(world, payer, {
-      beneficiaries: [{ phone_number: numberEnding('02'), amount: '9.00' }],
-    });
-    await settled(world, payer, json.batch_id);
-    await createPayout(world, payer, { beneficiaries: lines(1, '5.00') });
-    expectRefusal(await retry(json.batch_id, {}, {}, payer), 402, '1201', 'PAYOUT_FUNDS');
-    const rich = await openPayer(world);
-    const sent = await createPayout(world, rich, {
-      beneficiaries: [{ phone_number: numberEnding('03'), amount: '9.00' }],
-    });
-    await settled(world, rich, sent.json.batch_id);
-    await setMerchant(world.gateway.deps, rich.merchant.id, { payout_approval_from: new Map([['usd', 900n]]) });
-    expect((await retry(sent.json.batch_id, {}, {}, rich)).json).toMatchObject({
-      approval: 'waiting',
-      status: 'pending',
-    });
-  });
-
-  test('of a batch that is all paid, or another merchant’s, are none', async () => {
-    const { json } = await createPayout(world, merchant, { beneficiaries: [paid(60)] });
-    await settled(world, merchant, json.batch_id);
-    const none = await retry(json.batch_id);
-    expectRefusal(none, 409, '1205', 'NOT_RETRYABLE');
-    expect(none.json.message).toContain('completed');
-    const stranger = await neighbourOf(world, merchant);
-    expectRefusal(await retry(json.batch_id, {}, {}, stranger), 404, '1204');
   });
 });

@@ -1,0 +1,182 @@
+/** Failed lines are paid again: each once, by a new batch for which everything is asked that a payout is asked. */
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type MerchantSettingsChange, setMerchant } from '../../src/usecases/merchant-set.ts';
+import { type Answer, openWorld, type World } from '../support/world.ts';
+import { bearerOf, expectNothingWritten, expectRefusal, neighbourOf, numberEnding } from './flows.ts';
+import { createPayout, lines, settled } from './payout-flows.ts';
+import { openPayer } from './payout-lines.ts';
+import { openSecond } from './second-gateway.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  merchant = await openPayer(world);
+});
+afterAll(() => world.close());
+
+const paid = (n: number): { phone_number: string; amount: string } => ({
+  phone_number: lines(n).at(-1)?.phone_number ?? '',
+  amount: '1.00',
+});
+
+describe('failed lines', () => {
+  const retry = (batchId: string, body: object = {}, headers = {}, of = merchant) =>
+    world.call('POST', `/internal/payouts/${batchId}/retry`, { bearer: bearerOf(of), body, headers });
+
+  async function failing(more: object = {}) {
+    const { json } = await createPayout(world, merchant, {
+      beneficiaries: [
+        paid(50),
+        { phone_number: numberEnding('02'), amount: '2.00' },
+        { phone_number: numberEnding('03'), amount: '3.00' },
+      ],
+      ...more,
+    });
+    await settled(world, merchant, json.batch_id);
+    const [, two, three] = json.beneficiaries.map((line: { transaction_id: string }) => line.transaction_id);
+    return { id: json.batch_id as string, two, three };
+  }
+
+  test('are paid again in a batch of their own, each once', async () => {
+    const { id } = await failing();
+    const again = await retry(id);
+    expect(again.status, again.text).toBe(200);
+    expect(again.json).toMatchObject({
+      retry_of: id,
+      customer_reference: 'salaries-11',
+      total_amount: '5.00',
+      pending_count: 2,
+      sending_type: 'immediate',
+    });
+    expectRefusal(await retry(id), 409, '1205', 'NOT_RETRYABLE');
+    const batch = await settled(world, merchant, again.json.batch_id);
+    expect(batch).toMatchObject({ status: 'failed', retry_of: id });
+    // What failed again is paid again from there.
+    expect((await retry(again.json.batch_id)).json).toMatchObject({ retry_of: again.json.batch_id, pending_count: 2 });
+  });
+
+  test('may be chosen; what is no failed line of the batch is named', async () => {
+    const { id, two, three } = await failing();
+    const other = await failing();
+    const wrong = await retry(id, { transaction_ids: [two, other.two, 'txn_x', three] });
+    expectRefusal(wrong, 409, '1205', 'NOT_RETRYABLE');
+    expect(wrong.json.details.map(({ field }: { field: string }) => field)).toEqual([
+      'transaction_ids[1]',
+      'transaction_ids[2]',
+    ]);
+    expectRefusal(await retry(id, { transaction_ids: [two, two] }), 400, '1110', 'DUPLICATE_BENEFICIARY');
+    expectRefusal(await retry(id, { transaction_ids: [] }), 400, '1110');
+    const chosen = await retry(id, { transaction_ids: [three] });
+    expect(chosen.json).toMatchObject({ total_amount: '3.00', pending_count: 1 });
+    expect((await retry(id)).json).toMatchObject({ total_amount: '2.00' });
+  });
+
+  test('are paid again once by twenty calls at once, and by a key', async () => {
+    const { id } = await failing();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => retry(id)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const answer of answers) if (answer.status !== 200) expectRefusal(answer, 409, '1205');
+    const keyed = await failing();
+    const key = { 'idempotency-key': `retry-${keyed.id}` };
+    const first = await retry(keyed.id, {}, key);
+    expect((await retry(keyed.id, {}, key)).text).toBe(first.text);
+  });
+
+  test('of another batch do not get the answer of the first one by the same key', async () => {
+    const [one, other] = [await failing(), await failing()];
+    const key = { 'idempotency-key': 'retry-of-two' };
+    expect((await retry(one.id, {}, key)).json.retry_of).toBe(one.id);
+    expectRefusal(await retry(other.id, {}, key), 409, '1203', 'IDEMPOTENCY_BODY');
+    expect((await retry(other.id)).json.retry_of).toBe(other.id);
+  });
+
+  test('need the balance, and above the threshold an operator', async () => {
+    const payer = await openPayer(world, 10_00n);
+    const { json } = await createPayout(world, payer, {
+      beneficiaries: [{ phone_number: numberEnding('02'), amount: '9.00' }],
+    });
+    await settled(world, payer, json.batch_id);
+    await createPayout(world, payer, { beneficiaries: lines(1, '5.00') });
+    expectRefusal(await retry(json.batch_id, {}, {}, payer), 402, '1201', 'PAYOUT_FUNDS');
+    const rich = await openPayer(world);
+    const sent = await createPayout(world, rich, {
+      beneficiaries: [{ phone_number: numberEnding('03'), amount: '9.00' }],
+    });
+    await settled(world, rich, sent.json.batch_id);
+    await setMerchant(world.gateway.deps, rich.merchant.id, { payout_approval_from: new Map([['usd', 900n]]) });
+    expect((await retry(sent.json.batch_id, {}, {}, rich)).json).toMatchObject({
+      approval: 'waiting',
+      status: 'pending',
+    });
+  });
+
+  test('ask of the settings of now what a new payout does', async () => {
+    const payer = await openPayer(world);
+    const { json } = await createPayout(world, payer, {
+      beneficiaries: [{ phone_number: numberEnding('02'), amount: '9.00' }],
+    });
+    await settled(world, payer, json.batch_id);
+    const allow = (changes: MerchantSettingsChange) => setMerchant(world.gateway.deps, payer.merchant.id, changes);
+    await expectNothingWritten(world, async () => {
+      await allow({ currencies: ['cdf'] });
+      const wrong = await retry(json.batch_id, {}, {}, payer);
+      expectRefusal(wrong, 400, '1102', 'CURRENCY_NOT_ALLOWED');
+      expect(wrong.json.details[0].field).toBe('currency');
+      await allow({ currencies: null, url_hosts: ['shop.example.com'] });
+      expectRefusal(await retry(json.batch_id, {}, {}, payer), 400, '1110', 'URL_NOT_ALLOWED');
+    });
+    await allow({ url_hosts: null });
+    expect((await retry(json.batch_id, {}, {}, payer)).status).toBe(200);
+  });
+
+  test('go by the carriers of now: one to whom nobody pays out is named, and nothing is made', async () => {
+    const { id, two } = await failing();
+    const folder = await mkdtemp(join(tmpdir(), 'mbongo-routes-'));
+    const CARRIER_ROUTES = join(folder, 'routes.json');
+    const route = {
+      connector: 'mtn-momo',
+      carrier: 'MTN',
+      country: 'UG',
+      prefixes: ['25677'],
+      currencies: ['ugx', 'usd'],
+    };
+    await writeFile(CARRIER_ROUTES, JSON.stringify([route]));
+    const moved = await openSecond(world, world.gateway.deps.clock, undefined, { CARRIER_ROUTES });
+    const there = async (body: object) => {
+      const response = await fetch(`${moved.url}/api/v1/internal/payouts/${id}/retry`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${bearerOf(merchant)}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      const { error_code, details } = (await response.json()) as Answer['json'];
+      return [error_code, details.map(({ field, code }: Readonly<Record<string, string>>) => `${field} ${code}`)];
+    };
+    try {
+      await expectNothingWritten(world, async () => {
+        expect(await there({})).toEqual(['1103', ['batch_id NO_CARRIER']]);
+        expect(await there({ transaction_ids: [two] })).toEqual(['1103', ['transaction_ids[0] NO_CARRIER']]);
+      });
+    } finally {
+      await moved.close();
+      await rm(folder, { recursive: true });
+    }
+    expect((await retry(id)).json).toMatchObject({ pending_count: 2 });
+  });
+
+  test('of a batch that is all paid, or another merchant’s, are none', async () => {
+    const { json } = await createPayout(world, merchant, { beneficiaries: [paid(60)] });
+    await settled(world, merchant, json.batch_id);
+    const none = await retry(json.batch_id);
+    expectRefusal(none, 409, '1205', 'NOT_RETRYABLE');
+    expect(none.json.message).toContain('completed');
+    const stranger = await neighbourOf(world, merchant);
+    expectRefusal(await retry(json.batch_id, {}, {}, stranger), 404, '1204');
+  });
+});
