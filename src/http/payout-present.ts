@@ -17,6 +17,7 @@ import {
   type BatchDetail,
   type BatchPage,
   type BatchStanding,
+  type LineDetail,
   type RunStanding,
   standingOf,
 } from '../usecases/payout-read.ts';
@@ -35,7 +36,7 @@ function presentMade({ batch, lines }: PayoutSent, language: Language) {
   return {
     success: true,
     ...presentStanding({ batch, ...standingOf([counts], hasMore(batch)) }),
-    beneficiaries: lines.map((line) => presentLine(line, language)),
+    beneficiaries: lines.map((line) => presentLine(line, batch, language)),
     message: messageOf(batch, language),
     summary_code: 'lok000',
   };
@@ -100,7 +101,7 @@ function presentCounts({ pending, processing, completed, failed }: PayoutCounts)
   return { successful_count: completed, failed_count: failed, pending_count: pending + processing };
 }
 
-function presentLine(line: PayoutLine, language: Language) {
+function presentLine(line: PayoutLine, { approval }: PayoutBatch, language: Language) {
   return {
     phone_number: line.msisdn ?? undefined,
     wallet_number: line.wallet_number ?? undefined,
@@ -108,7 +109,7 @@ function presentLine(line: PayoutLine, language: Language) {
     currency: line.currency,
     status: line.status,
     transaction_id: line.id,
-    message: payoutText(language, line),
+    message: payoutText(language, line, approval),
     fee_amount: formatMinor(line.fee_minor, line.currency),
   };
 }
@@ -129,7 +130,7 @@ export function presentBatch(detail: BatchDetail, language: Language) {
     cancelled_at: moment(batch.cancelled_at),
     runs: runs.map(presentRun),
     occurrence,
-    beneficiaries: lines.map((line) => presentLine(line, language)),
+    beneficiaries: lines.map((line) => presentLine(line, batch, language)),
   };
 }
 
@@ -144,7 +145,7 @@ function presentRun({ occurrence, scheduledDate, counts, status, completedAt }: 
 }
 
 /** A line in full. Sessions read it, and they travel to devices: the phone is masked. */
-export function presentPayoutDetail(line: PayoutLine, language: Language) {
+export function presentPayoutDetail({ line, approval }: LineDetail, language: Language) {
   const { msisdn, currency } = line;
   return {
     success: true,
@@ -164,7 +165,7 @@ export function presentPayoutDetail(line: PayoutLine, language: Language) {
     occurrence: line.occurrence,
     scheduled_date: line.scheduled_date,
     reason: line.reason,
-    message: payoutText(language, line),
+    message: payoutText(language, line, approval),
     created_at: timestamp(line.created_at),
     started_at: moment(line.started_at),
     ...(line.completed_at === null ? {} : { completed_at: timestamp(line.completed_at) }),

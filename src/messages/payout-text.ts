@@ -4,14 +4,18 @@
  * Invariant: it says what is now, and where something failed or waits, why.
  */
 
-import type { PayoutLine } from '../domain/outgoing-records.ts';
+import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { REASONS, type Reason } from '../domain/reason.ts';
 import { languageOf, say } from './messages.ts';
 
-/** `language` is a stored one: an unknown one is said in the default language. */
+/**
+ * `language` is a stored one: an unknown one is said in the default language. `approval` is that of the line's batch; of one
+ * that has begun it need not be looked for.
+ */
 export function payoutText(
   language: string,
-  line: Pick<PayoutLine, 'status' | 'reason' | 'scheduled_date' | 'reserved_at'>,
+  line: Pick<PayoutLine, 'status' | 'reason' | 'scheduled_date' | 'reserved_at' | 'next_start_at'>,
+  approval: PayoutBatch['approval'] = 'none',
 ): string {
   const spoken = languageOf(language);
   const { status, reason, scheduled_date: date } = line;
@@ -20,9 +24,13 @@ export function payoutText(
   }
   if (status !== 'pending') return say(spoken, `payout.${status}`);
   if (reason !== null) return say(spoken, 'payout.waiting');
-  if (date !== null) return say(spoken, 'payout.scheduled', { date });
   // What pays at once is put aside at once, unless an operator has to approve it first.
-  return say(spoken, line.reserved_at === null ? 'done.payout_approval' : 'payout.pending');
+  if (approval === 'waiting' || (date === null && line.reserved_at === null))
+    return say(spoken, 'done.payout_approval');
+  // Once its date has come it is about to be sent, on whatever day that is.
+  return date === null || line.next_start_at !== null
+    ? say(spoken, 'payout.pending')
+    : say(spoken, 'payout.scheduled', { date });
 }
 
 function isReason(text: string | null): text is Reason {

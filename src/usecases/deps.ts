@@ -6,7 +6,7 @@
 
 import type { Books, Connectors } from '../connectors/connector.ts';
 import { makeId, type Prefix } from '../domain/ids.ts';
-import type { PayoutLine } from '../domain/outgoing-records.ts';
+import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { Words } from '../domain/refusal.ts';
 import type { Calendar, Clock, Log, Outbound, Random, Secrets } from '../platform/platform.ts';
 import type { Store } from '../store/store.ts';
@@ -15,7 +15,8 @@ import type { AlarmWatch } from './alarm-metrics.ts';
 /** The sentence that tells of a payout line, for its webhook and for answers; the words are those of `messages/`. */
 export type PayoutText = (
   language: string,
-  line: Pick<PayoutLine, 'status' | 'reason' | 'scheduled_date' | 'reserved_at'>,
+  line: Pick<PayoutLine, 'status' | 'reason' | 'scheduled_date' | 'reserved_at' | 'next_start_at'>,
+  approval?: PayoutBatch['approval'],
 ) => string;
 
 /** The sentence of the text, in the customer's language; `assemble` hands in the words of `messages/`. */

@@ -21,13 +21,26 @@ export function readTransaction(deps: Deps, caller: SessionCaller, id: string): 
   return orLine(deps, caller, id, readByTransactionId(deps, caller, id));
 }
 
+/** A payout line, and whether its batch waits for an operator. */
+export interface LineDetail {
+  readonly line: PayoutLine;
+  readonly approval: PayoutBatch['approval'];
+}
+
 /** The same in full; a payment also by its payment_id. */
-export function readTransactionDetail(
+export async function readTransactionDetail(
   deps: Deps,
   caller: SessionCaller,
   id: string,
-): Promise<PaymentDetail | PayoutLine> {
-  return orLine(deps, caller, id, readDetail(deps, caller, id));
+): Promise<PaymentDetail | LineDetail> {
+  const found = await orLine(deps, caller, id, readDetail(deps, caller, id));
+  return 'payment' in found ? found : { line: found, approval: await approvalOf(deps, found) };
+}
+
+/** What has begun, or ended, waits for nobody's word. */
+async function approvalOf(deps: Deps, line: PayoutLine): Promise<PayoutBatch['approval']> {
+  if (line.status !== 'pending' || line.next_start_at !== null) return 'none';
+  return (await findPayoutBatch(deps, line.shard, line.batch_id))?.approval ?? 'none';
 }
 
 /** Most that is read is a payment: a line is looked for only where there is none. */

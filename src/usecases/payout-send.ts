@@ -140,7 +140,7 @@ export function makePayout(
   const starts = isImmediate && batch.approval === 'none';
   const { lines, transfers } = starts ? reserved(plain, ids.transfers, now) : { lines: plain, transfers: [] };
   const events = lines.map((line, at) =>
-    eventInsert(payoutEvent(line, deps.payoutText(line.language, line), ids.events[at] ?? '', now)),
+    eventInsert(payoutEvent(line, deps.payoutText(line.language, line, batch.approval), ids.events[at] ?? '', now)),
   );
   const change: Change = {
     claims: [{ table: 'payout_batch', row: batch }],

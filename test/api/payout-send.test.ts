@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
-import { NOON, openWorld, type World } from '../support/world.ts';
+import { approvePayout } from '../../src/usecases/payout-approve.ts';
+import { mint, NOON, openWorld, type World } from '../support/world.ts';
 import { bearerOf, expectNothingWritten, expectRefusal, hooksAbout } from './flows.ts';
 import {
   balances,
@@ -239,6 +240,23 @@ describe('above the merchant’s threshold', () => {
     expect((await readBatch(world, merchant, reached.json.batch_id)).json).toMatchObject({ status: 'pending' });
     expect(await balances(world, merchant)).toEqual({ available, reserved: 0n });
     expectRefusal(await createPayout(world, merchant, { beneficiaries: lines(2, '250.00') }), 402, '1201');
+  });
+
+  test('a dated one promises no date until somebody has approved it', async () => {
+    const merchant = await openPayer(world, 500_00n);
+    const threshold = new Map([['usd', 100_00n]] as const);
+    await setMerchant(world.gateway.deps, merchant.merchant.id, { payout_approval_from: threshold });
+    const dates = { sending_type: 'scheduled', scheduled_dates: ['2999-01-31'] };
+    const { json } = await createPayout(world, merchant, { beneficiaries: lines(2, '50.00'), ...dates });
+    expect(json.approval).toBe('waiting');
+    const [{ transaction_id: id, message }] = json.beneficiaries;
+    const { token } = await mint(world, merchant);
+    const detail = async () => (await world.call('GET', `/payments/transaction/${id}`, { bearer: token })).json.message;
+    const told = JSON.parse((await hookOf(world, id, 'pending')).raw).message;
+    for (const said of [message, told, await detail()]) expect(said).toContain('waits for an operator');
+    expect((await readBatch(world, merchant, json.batch_id)).json.beneficiaries[0].message).toBe(message);
+    await approvePayout(world.gateway.deps, json.batch_id, { by: 'Ada', why: null });
+    expect(await detail()).toContain('will be sent on 2999-01-31');
   });
 });
 
