@@ -16,7 +16,7 @@ import {
   nextInquiryAt,
 } from './attempt.ts';
 import type { Update } from './change.ts';
-import type { Prefix } from './ids.ts';
+import type { NewId } from './ids.ts';
 import { step } from './machine.ts';
 import type { DeclineReason, Reason } from './reason.ts';
 import type { Attempt, AttemptStatus } from './records.ts';
@@ -39,7 +39,7 @@ export interface SettlementContext {
   readonly askedAt: number;
   /** Milliseconds after which a second `not_found` proves that nothing was taken. */
   readonly settleDelayMs: number;
-  readonly newId: (prefix: Prefix, shard: number) => string;
+  readonly newId: NewId;
   /** Why there was an inquiry; false: the word answers our own call. Only those that were due count, and put off the next. */
   readonly inquiry: Inquired | false;
   /** What was heard of a card customer's authentication on the way to this word. */

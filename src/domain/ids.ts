@@ -33,6 +33,9 @@ export type Prefix =
   | 'batch' // payout batch
   | 'rfd'; // refund
 
+/** Gives a fresh identifier of that kind, in that shard: how chance reaches a decision. */
+export type NewId = (prefix: Prefix, shard: number) => string;
+
 /**
  * Makes an identifier from a time (milliseconds since 1970), sixteen random bytes and a shard.
  * The same arguments give the same identifier.

@@ -6,7 +6,7 @@
  */
 
 import type { Change, Update } from './change.ts';
-import type { Prefix } from './ids.ts';
+import type { NewId } from './ids.ts';
 import type { PayoutBatch, PayoutLine } from './outgoing-records.ts';
 import { moveLine, reserveTransfer, returnTransfer, START_LEASE_MS } from './payout.ts';
 import { hasMore, linesOf } from './payout-order.ts';
@@ -15,7 +15,7 @@ import { eventInsert, payoutEvent } from './webhook.ts';
 /** What the decisions about a batch are handed of the world. */
 export interface BatchContext {
   readonly now: number;
-  newId(prefix: Prefix, shard: number): string;
+  readonly newId: NewId;
   /** The sentence that tells of a line. */
   say(line: PayoutLine): string;
   /** The part of the calendar that dates are run by. */

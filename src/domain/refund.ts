@@ -7,7 +7,7 @@
  */
 
 import type { AccountRef, Change, Insert, Transfer, Update } from './change.ts';
-import type { Prefix } from './ids.ts';
+import type { NewId } from './ids.ts';
 import { merchantAccount } from './ledger.ts';
 import { type Machine, step } from './machine.ts';
 import type { Refund, RefundStatus } from './outgoing-records.ts';
@@ -75,7 +75,7 @@ export interface RefundRows {
 
 export interface RefundContext {
   readonly now: number;
-  readonly newId: (prefix: Prefix, shard: number) => string;
+  readonly newId: NewId;
 }
 
 /** Columns that a move may set besides those that it sets by itself. */

@@ -18,6 +18,7 @@ import {
   weighWord,
 } from './attempt-settlement.ts';
 import type { Change, Insert, Transfer, Update } from './change.ts';
+import type { NewId } from './ids.ts';
 import { lateTransfer, paymentTransfers, transitAccount } from './ledger.ts';
 import { step } from './machine.ts';
 import {
@@ -226,7 +227,7 @@ export function endSiblings(
   payment: Payment,
   all: readonly Payment[],
   now: number,
-  newId: SettlementContext['newId'],
+  newId: NewId,
 ): { updates: Update[]; inserts: Insert[] } {
   const updates: Update[] = [];
   const inserts: Insert[] = [];

@@ -6,7 +6,7 @@
  */
 
 import type { Insert, Update } from './change.ts';
-import type { Prefix } from './ids.ts';
+import type { NewId } from './ids.ts';
 import { type Machine, step } from './machine.ts';
 import { formatMinor } from './money.ts';
 import type { PayoutLine, Refund } from './outgoing-records.ts';
@@ -196,7 +196,7 @@ export function afterTry(
   event: WebhookEvent,
   result: Try,
   jitter: number,
-  newId: (prefix: Prefix, shard: number) => string,
+  newId: NewId,
 ): { readonly update: Update; readonly history: Insert } {
   const fact = factOfTry(event, result);
   const ended = result.at + result.durationMs;
@@ -218,7 +218,7 @@ export function afterTry(
 export function afterLateTry(
   event: WebhookEvent,
   result: Try,
-  newId: (prefix: Prefix, shard: number) => string,
+  newId: NewId,
 ): { readonly update: Update; readonly history: Insert } {
   const attempts = event.attempts + 1;
   return {
@@ -231,12 +231,7 @@ function updateOf({ shard, id, version }: WebhookEvent, row: Partial<WebhookEven
   return { table: 'webhook_event', shard, id, version, row };
 }
 
-function historyOf(
-  event: WebhookEvent,
-  number: number,
-  result: Try,
-  newId: (prefix: Prefix, shard: number) => string,
-): Insert {
+function historyOf(event: WebhookEvent, number: number, result: Try, newId: NewId): Insert {
   const row: WebhookAttempt = {
     shard: event.shard,
     id: newId('whd', event.shard),

@@ -13,7 +13,7 @@ import type { Attempt } from '../domain/records.ts';
 import { type Settlement, settleAttempt } from '../domain/settlement.ts';
 import { readOrder, readOutgoing } from './attempt-outgoing.ts';
 import { readSettlement, soundAlarm } from './attempt-settle.ts';
-import { type Deps, newId } from './deps.ts';
+import { type Deps, idsOf, newId } from './deps.ts';
 import {
   commitOnce,
   type OperatorDeps,
@@ -119,7 +119,7 @@ function contextAt(deps: Pick<Deps, 'clock' | 'random'>, key: Attempt, attempt: 
     now,
     askedAt: now,
     settleDelayMs: 0,
-    newId: (prefix, shard) => newId(deps, prefix, shard),
+    newId: idsOf(deps),
     inquiry: false,
     reason: 'settled_by_operator',
   };

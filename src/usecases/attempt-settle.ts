@@ -10,7 +10,7 @@ import type { Attempt, Payment } from '../domain/records.ts';
 import { needsSession, type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { StoreBusy, StoreRefused, StoreUnavailable } from '../store/errors.ts';
 import { recorded } from './attempt-record.ts';
-import { atHandFirst, type Deps, newId } from './deps.ts';
+import { atHandFirst, type Deps, idsOf } from './deps.ts';
 import { commitDecision, persist } from './perform.ts';
 
 /** What a settlement needs to know. The session matters only while this attempt may still have to consume it. */
@@ -45,7 +45,7 @@ export function settlementContext(
     now: deps.clock.now(),
     askedAt: asked.at,
     settleDelayMs: connector.settleDelayMs,
-    newId: (prefix, shard) => newId(deps, prefix, shard),
+    newId: idsOf(deps),
     inquiry: asked.inquiry,
     ...(asked.authentication === undefined ? {} : { authentication: asked.authentication }),
   };

@@ -5,7 +5,7 @@
  */
 
 import type { Books, Connectors } from '../connectors/connector.ts';
-import { makeId, type Prefix } from '../domain/ids.ts';
+import { makeId, type NewId, type Prefix } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { Words } from '../domain/refusal.ts';
 import type { Calendar, Clock, Log, Outbound, Random, Secrets } from '../platform/platform.ts';
@@ -54,6 +54,11 @@ export interface Deps {
 /** A fresh identifier of that kind, in that shard. */
 export function newId(deps: Pick<Deps, 'clock' | 'random'>, prefix: Prefix, shard: number): string {
   return makeId(prefix, deps.clock.now(), deps.random.bytes(16), shard);
+}
+
+/** The source of fresh identifiers that a decision is handed. */
+export function idsOf(deps: Pick<Deps, 'clock' | 'random'>): NewId {
+  return (prefix, shard) => newId(deps, prefix, shard);
 }
 
 /** A read that gives the rows already at hand the first time, and fresh ones from then on. */

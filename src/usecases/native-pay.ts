@@ -16,7 +16,7 @@ import { type Intention, newAttempt, orderOf } from './attempt-intend.ts';
 import { settleByWord } from './attempt-settle.ts';
 import { cardOf } from './card-form.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
-import { type Deps, newId } from './deps.ts';
+import { type Deps, idsOf, newId } from './deps.ts';
 
 export type NativeMethod = Extract<PaymentMethod, 'google_pay' | 'apple_pay'>;
 
@@ -59,7 +59,7 @@ export function intendByToken(
     now,
   );
   const payment: Payment = { ...collected, attempt_id: attemptId, submitted_at: now };
-  const ended = endSiblings(payment, siblings, now, (prefix, shard) => newId(deps, prefix, shard));
+  const ended = endSiblings(payment, siblings, now, idsOf(deps));
   const consumed = updateSession(session, {
     payments: session.payments + 1,
     status: 'CONSUMED',

@@ -21,7 +21,7 @@ import {
 } from '../domain/submission.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import type { SessionCaller } from './callers.ts';
-import { type Deps, newId } from './deps.ts';
+import { type Deps, idsOf } from './deps.ts';
 import { type Answering, type Decision, perform, type Reply } from './perform.ts';
 
 interface Rows {
@@ -82,7 +82,7 @@ function decide(deps: Deps, caller: SessionCaller, rows: Rows): Decision<Submitt
   };
   const moved = movePayment(payment, 'transfer_promised', null, now, columns);
   if (moved === undefined) throw new StateConflict(payment, 'transfer_promised');
-  const ended = endSiblings(payment, rows.siblings, now, (prefix, shard) => newId(deps, prefix, shard));
+  const ended = endSiblings(payment, rows.siblings, now, idsOf(deps));
   const consumed = updateSession(session, { status: 'CONSUMED', submitting_payment_id: payment.id });
   return {
     change: { updates: [consumed, moved.update, ...ended.updates], inserts: [moved.history, ...ended.inserts] },

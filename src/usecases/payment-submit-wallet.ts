@@ -23,7 +23,7 @@ import {
 import { lockedFor } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
 import { sendCode } from './code-send.ts';
-import { type Deps, newId } from './deps.ts';
+import { type Deps, idsOf } from './deps.ts';
 import { type Answering, type Decision, perform, type Reply, refusalOf, refuse, weigh } from './perform.ts';
 import {
   countOf,
@@ -188,7 +188,7 @@ function pay(
       row: { pin_failures: 0, pin_failed_at: null, locked_until: null },
     },
   ];
-  const ended = endSiblings(payment, siblings, now, (prefix, shard) => newId(deps, prefix, shard));
+  const ended = endSiblings(payment, siblings, now, idsOf(deps));
   const codeAsked = asksForCode(merchant, payment);
   // Without a door for texts no code could ever arrive: refused while session and payment are still the customer's.
   if (codeAsked && deps.connectors.texts === undefined) throw new Refusal(1402, { transactionId: payment.id });

@@ -10,7 +10,7 @@ import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
 import { type BatchContext, callOff, close, runNext, runsAt } from '../domain/payout-batch.ts';
 import type { DueBatch } from '../store/round-reads.ts';
-import { type Deps, newId } from './deps.ts';
+import { type Deps, idsOf } from './deps.ts';
 import { createMerchantTurns, type MerchantTurns } from './merchant-turns.ts';
 import type { Dispatcher } from './payout-dispatch.ts';
 import { commitDecision, isPassing, persist } from './perform.ts';
@@ -262,7 +262,7 @@ async function firstLines({ store }: Pick<Deps, 'store'>, batch: PayoutBatch): P
 export function batchContext(deps: PayoutBatchDeps): BatchContext {
   return {
     now: deps.clock.now(),
-    newId: (prefix, shard) => newId(deps, prefix, shard),
+    newId: idsOf(deps),
     say: (line) => deps.payoutText(line.language, line),
     calendar: deps.calendar,
   };

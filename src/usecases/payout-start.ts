@@ -18,7 +18,7 @@ import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { callbackUrl } from './callback-url.ts';
-import { atHandFirst, type Deps, newId } from './deps.ts';
+import { atHandFirst, type Deps, idsOf, newId } from './deps.ts';
 import { commitDecision, persist } from './perform.ts';
 
 /** How a start went for whoever made it. */
@@ -191,5 +191,5 @@ async function writeLine<M, A>(
 }
 
 function lineContext(deps: Deps): LineContext {
-  return { now: deps.clock.now(), newId: (prefix, shard) => newId(deps, prefix, shard), text: deps.payoutText };
+  return { now: deps.clock.now(), newId: idsOf(deps), text: deps.payoutText };
 }

@@ -9,7 +9,7 @@ import { transitAccount } from '../domain/ledger.ts';
 import { BANK_TRANSFER } from '../domain/proof.ts';
 import type { Reason } from '../domain/reason.ts';
 import { type MovedRefund, moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
-import { type Deps, newId } from './deps.ts';
+import { type Deps, idsOf, newId } from './deps.ts';
 import { commitOnce, type OperatorDeps, OperatorError, requireSay, UsageError } from './operator.ts';
 import { requireRefund } from './refund-read.ts';
 
@@ -84,7 +84,7 @@ async function move(deps: RefundDecideDeps, rows: RefundRows, verdict: Verdict):
     columns: reference === null ? {} : { provider_reference: reference },
     target: transitAccount(shard, await sourceOf(deps, rows), currency),
   };
-  const moved = moveRefund(rows, step, { now, newId: (prefix, of) => newId(deps, prefix, of) });
+  const moved = moveRefund(rows, step, { now, newId: idsOf(deps) });
   if (moved === undefined) throw new Error(`refund ${rows.refund.id} is pending, and ${fact} is no news`);
   return moved;
 }

@@ -14,7 +14,7 @@ import { makeRefund, type RefundWay } from '../domain/refund-order.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { findPayment } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
-import { type Deps, newId } from './deps.ts';
+import { type Deps, idsOf } from './deps.ts';
 import { type Answering, perform, type Reply } from './perform.ts';
 
 export interface RefundMakeCommand {
@@ -53,7 +53,7 @@ export function makeRefundForMerchant(
       const wanted = { amount: command.amount, note: command.reason ?? null };
       const context: RefundContext = {
         now: deps.clock.now(),
-        newId: (prefix, shard) => newId(deps, prefix, shard),
+        newId: idsOf(deps),
       };
       const { change, ...rows } = makeRefund(sources, wanted, () => wayBack(deps, payment, paidBy), context);
       return { change, answer: rows };

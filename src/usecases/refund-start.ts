@@ -16,7 +16,7 @@ import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { callbackUrl } from './callback-url.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
-import { type Deps, newId } from './deps.ts';
+import { type Deps, idsOf, newId } from './deps.ts';
 import { commitDecision, persist } from './perform.ts';
 import { requireRefundOf } from './refund-read.ts';
 
@@ -126,7 +126,7 @@ async function intend(deps: Deps, known: Refund, intention: Intention): Promise<
     const order = { shard, merchant_id, purpose: 'refund', payment_id: id, currency } as const;
     const now = deps.clock.now();
     const attempt = newAttempt(attemptId, order, { amount_minor, fee_minor: 0n }, intention, now);
-    const context: RefundContext = { now, newId: (prefix, of) => newId(deps, prefix, of) };
+    const context: RefundContext = { now, newId: idsOf(deps) };
     const { change, ...moved } = intendRefund(rows, attempt, context);
     return { change, answer: { ...moved, attempt } };
   };

@@ -6,11 +6,10 @@
  * id. A merchant's receiver that hangs delays no other merchant's events, not even those for the same host.
  */
 
-import type { Prefix } from '../domain/ids.ts';
 import type { WebhookEvent } from '../domain/records.ts';
 import { afterLateTry, afterTry, DELIVERY_TIMEOUT_MS, readRetryAfter, type Try } from '../domain/webhook.ts';
 import type { OutboundAnswer } from '../platform/platform.ts';
-import { atHandFirst, type Deps, newId } from './deps.ts';
+import { atHandFirst, type Deps, idsOf } from './deps.ts';
 import { createIdle, type Idle } from './idle.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
 import { commitDecision } from './perform.ts';
@@ -92,12 +91,12 @@ export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): C
 async function record(deps: CourierDeps, tried: WebhookEvent, result: Try): Promise<void> {
   const { shard, id } = tried;
   const jitter = deps.random.below(CHANCE) / CHANCE;
-  const idOf = (prefix: Prefix, inShard: number): string => newId(deps, prefix, inShard);
+  const newId = idsOf(deps);
   const read = atHandFirst<WebhookEvent | undefined>(tried, () => deps.store.event.get(shard, id));
   const counts = await commitDecision(deps.store, read, (event) => {
     if (event === undefined) return { answer: false };
     const isItsOwn = event.status === 'waiting' && event.next_at === tried.next_at;
-    const { update, history } = isItsOwn ? afterTry(event, result, jitter, idOf) : afterLateTry(event, result, idOf);
+    const { update, history } = isItsOwn ? afterTry(event, result, jitter, newId) : afterLateTry(event, result, newId);
     return { change: { updates: [update], inserts: [history] }, answer: isItsOwn };
   });
   const fields = {
