@@ -12,10 +12,9 @@ import { Refusal } from '../domain/refusal.ts';
 import { updateSession } from '../domain/session.ts';
 import type { SettlementRows } from '../domain/settlement.ts';
 import { methodColumns, requireMine, requireSubmittable, SubmitUnderWay } from '../domain/submission.ts';
-import { CommitUnknown } from '../store/errors.ts';
 import type { SessionCaller } from './callers.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
-import { commitDecision, joined, persist, type Receipt } from './perform.ts';
+import { commitOrFind, joined, type Receipt } from './perform.ts';
 
 /** Who is asked, and by what. */
 export interface Intention {
@@ -70,6 +69,7 @@ export async function intendAttempt(
     const now = deps.clock.now();
     if (rows.session === undefined) throw new Refusal(1001);
     const payment = requireMine(rows.payment, rows.session);
+    // The session is held by now, by nobody else than us.
     if (rows.own !== undefined) return { answer: wonBefore(rows.own, payment, rows.session) };
     requireSubmittable(rows.session, payment, now);
     check(payment);
@@ -79,14 +79,7 @@ export async function intendAttempt(
     const { change, answer } = opened(attempt, payment, rows.session, now);
     return { change: receipt === undefined ? change : joined(change, receipt.begin()), answer };
   };
-  const write = (): Promise<Intended> => commitDecision(deps.store, read, decide);
-  try {
-    return await write();
-  } catch (error) {
-    if (!(error instanceof CommitUnknown)) throw error;
-    // The session may be held by now, by nobody else than us. Nothing was sent: it is looked for, and gone on with.
-    return persist(deps, write);
-  }
+  return commitOrFind(deps, read, decide);
 }
 
 /** What opens the attempt, and the rows as they are then. */

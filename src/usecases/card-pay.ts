@@ -16,12 +16,11 @@ import {
 } from '../domain/authentication.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import type { SettlementRows } from '../domain/settlement.ts';
-import { CommitUnknown } from '../store/errors.ts';
 import { askInTime } from './attempt-ask.ts';
 import { readSettlement, settleByWord } from './attempt-settle.ts';
 import { askEarlier, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
 import type { Deps } from './deps.ts';
-import { commitDecision, joined, persist, type Receipt, type Reply } from './perform.ts';
+import { commitDecision, commitOrFind, joined, persist, type Receipt, type Reply } from './perform.ts';
 
 /** Longer than PAY can take, from the change that allowed it: until then the inquiry round leaves the attempt alone. */
 export const PAY_LIFE_MS = 45_000;
@@ -154,27 +153,18 @@ async function takeStep(
   receipt: Receipt | undefined,
 ): Promise<Allowed | undefined> {
   const ours = allowedAt + PAY_LIFE_MS + (Buffer.from(deps.random.bytes(2)).readUInt16BE() % MARK_MS);
-  let isInDoubt = false;
-  const take = (): Promise<Allowed | undefined> =>
-    commitDecision<{ rows: SettlementRows; stored: Reply | undefined }, Allowed | undefined>(
-      deps.store,
-      async () => ({ rows: await readSettlement(deps, known), stored: await receipt?.stored() }),
-      ({ rows, stored }) => {
-        const { status, next_inquiry_at } = rows.attempt;
-        if (isInDoubt && status === 'authenticated' && next_inquiry_at === ours) return { answer: rows };
-        const step = authenticateAttempt(rows, heard, ours);
-        if (step === undefined) return { answer: undefined };
-        const memory = receipt === undefined || stored !== undefined ? {} : receipt.begin();
-        return { change: joined(step.change, memory), answer: step };
-      },
-    );
-  try {
-    return await take();
-  } catch (error) {
-    if (!(error instanceof CommitUnknown)) throw error;
-    isInDoubt = true;
-    return persist(deps, take);
-  }
+  return commitOrFind<{ rows: SettlementRows; stored: Reply | undefined }, Allowed | undefined>(
+    deps,
+    async () => ({ rows: await readSettlement(deps, known), stored: await receipt?.stored() }),
+    ({ rows, stored }, isInDoubt) => {
+      const { status, next_inquiry_at } = rows.attempt;
+      if (isInDoubt && status === 'authenticated' && next_inquiry_at === ours) return { answer: rows };
+      const step = authenticateAttempt(rows, heard, ours);
+      if (step === undefined) return { answer: undefined };
+      const memory = receipt === undefined || stored !== undefined ? {} : receipt.begin();
+      return { change: joined(step.change, memory), answer: step };
+    },
+  );
 }
 
 /**

@@ -13,13 +13,12 @@ import { costOf } from '../domain/payout.ts';
 import { failForFunds, intendLine, type LineContext, lineOrder, payWallet } from '../domain/payout-outgoing.ts';
 import type { Attempt, Merchant } from '../domain/records.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
-import { CommitUnknown } from '../store/errors.ts';
 import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { callbackUrl } from './callback-url.ts';
 import { atHandFirst, type Deps, idsOf, newId } from './deps.ts';
-import { commitDecision, persist } from './perform.ts';
+import { commitOrFind } from './perform.ts';
 
 /** How a start went for whoever made it. */
 export interface Started {
@@ -171,23 +170,15 @@ async function writeLine<M, A>(
     if (line === undefined) throw new Error(`payout ${id} is gone`);
     return { line, more: found, availableMinor: account?.balance ?? 0n };
   });
-  const write = (): Promise<A | undefined> =>
-    commitDecision(deps.store, read, (rows) => {
-      const context = lineContext(deps);
-      const { line, availableMinor } = rows;
-      const isShort = availableMinor !== undefined && availableMinor < costOf(line);
-      if (isShort && line.reserved_at === null && isOurs(line, known)) {
-        return { change: failForFunds(line, context).change, answer: undefined };
-      }
-      return decide(rows, context);
-    });
-  try {
-    return await write();
-  } catch (error) {
-    if (!(error instanceof CommitUnknown)) throw error;
-    // It may have happened. Nothing was sent: it is looked for, and gone on with.
-    return persist(deps, write);
-  }
+  return commitOrFind(deps, read, (rows) => {
+    const context = lineContext(deps);
+    const { line, availableMinor } = rows;
+    const isShort = availableMinor !== undefined && availableMinor < costOf(line);
+    if (isShort && line.reserved_at === null && isOurs(line, known)) {
+      return { change: failForFunds(line, context).change, answer: undefined };
+    }
+    return decide(rows, context);
+  });
 }
 
 function lineContext(deps: Deps): LineContext {

@@ -8,6 +8,7 @@
 import type { Change, Outcome } from '../domain/change.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
+import { CommitUnknown } from '../store/errors.ts';
 
 /** An answer as bytes: what is sent, and what a replay sends again. */
 export interface Reply {
@@ -170,6 +171,29 @@ export async function commitDecision<R, A>(
     if (decision.change === undefined || (await store.commit(decision.change)) === 'won') return decision.answer;
   }
   throw new Error('a change lost against its neighbours too often');
+}
+
+/**
+ * The loop of `commitDecision` for what allows a call to an upstream: it returns once the change is certainly committed, and
+ * nothing is sent before.
+ *
+ * A failure after which nothing was written is thrown as it is. Where the answer of a commit was lost, it is read and decided
+ * again until the database tells: `decide`, to which `isInDoubt` says so, finds what this call has written and answers
+ * as it did, or writes it now. It knows its own by what no other call has drawn, such as the attempt's id, and leaves alone
+ * what somebody has gone on with: so of all calls one sends, once. While the database stays away nothing is sent, and the
+ * last error is thrown; an attempt that was written after all is open, and the inquiry round finds it.
+ */
+export async function commitOrFind<R, A>(
+  deps: { readonly store: Committing; readonly clock: Pick<Clock, 'after'> },
+  read: () => Promise<R>,
+  decide: (rows: R, isInDoubt: boolean) => { readonly change?: Change; readonly answer: A },
+): Promise<A> {
+  try {
+    return await commitDecision(deps.store, read, (rows) => decide(rows, false));
+  } catch (error) {
+    if (!(error instanceof CommitUnknown)) throw error;
+    return persist(deps, () => commitDecision(deps.store, read, (rows) => decide(rows, true)));
+  }
 }
 
 /** What a read found, or the refusal it ended in, thrown when it is looked at. */

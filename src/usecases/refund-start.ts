@@ -10,14 +10,13 @@ import type { Refund } from '../domain/outgoing-records.ts';
 import type { Attempt, Payment, UpstreamMethod } from '../domain/records.ts';
 import type { RefundContext, RefundRows } from '../domain/refund.ts';
 import { intendRefund, refundOrder } from '../domain/refund-outgoing.ts';
-import { CommitUnknown } from '../store/errors.ts';
 import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { callbackUrl } from './callback-url.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
-import { commitDecision, persist } from './perform.ts';
+import { commitOrFind } from './perform.ts';
 import { requireRefundOf } from './refund-read.ts';
 
 /** A refund's attempt, and what it pays. */
@@ -130,12 +129,5 @@ async function intend(deps: Deps, known: Refund, intention: Intention): Promise<
     const { change, ...moved } = intendRefund(rows, attempt, context);
     return { change, answer: { ...moved, attempt } };
   };
-  const write = (): Promise<Intended | undefined> => commitDecision(deps.store, read, decide);
-  try {
-    return await write();
-  } catch (error) {
-    if (!(error instanceof CommitUnknown)) throw error;
-    // Nothing was sent: the attempt is looked for, and gone on with.
-    return persist(deps, write);
-  }
+  return commitOrFind(deps, read, decide);
 }
