@@ -6,6 +6,7 @@
  */
 
 import type { Answer } from '../connectors/connector.ts';
+import type { Attempt } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 
 /** A carrier's attempt is left alone for longer than its call can take; then the inquiry round looks after it. */
@@ -14,15 +15,27 @@ export const CALL_LIFE_MS = 20_000;
 /** After this long nobody may ask for the money any more. */
 const START_LIMIT_MS = 5_000;
 
-/** Asks, unless too much time has passed since `allowedAt`. */
-export function askInTime(
-  deps: Pick<Deps, 'clock'>,
+const TOO_LATE: Answer = { kind: 'not_sent', reason: 'the attempt was written too long ago' };
+
+/** Whether a call has come to nothing yet: the upstream certainly has not taken the order, or nobody can tell. */
+export function isUnsure(word: Answer): word is Extract<Answer, { kind: 'not_sent' | 'unknown' }> {
+  return word.kind === 'not_sent' || word.kind === 'unknown';
+}
+
+/**
+ * Asks an upstream to move the money of an attempt, unless more than `limitMs` have passed since it was allowed to: as a rule,
+ * since the attempt was written. A call that has come to nothing yet is logged.
+ */
+export async function askInTime(
+  deps: Pick<Deps, 'clock' | 'log'>,
+  attempt: Attempt,
   ask: () => Promise<Answer>,
-  allowedAt: number,
-  limit = START_LIMIT_MS,
+  { allowedAt = attempt.created_at, limitMs = START_LIMIT_MS } = {},
 ): Promise<Answer> {
-  if (deps.clock.now() > allowedAt + limit) {
-    return Promise.resolve({ kind: 'not_sent', reason: 'the attempt was written too long ago' });
+  const word = deps.clock.now() > allowedAt + limitMs ? TOO_LATE : await ask();
+  if (isUnsure(word)) {
+    const { id, connector } = attempt;
+    deps.log.warn('attempt_unsure', { attempt_id: id, connector, kind: word.kind, reason: word.reason });
   }
-  return ask();
+  return word;
 }

@@ -129,9 +129,6 @@ export async function settleByWord(
   asked: Pick<SettlementContext, 'authentication'> & { readonly at: number },
 ): Promise<Payment> {
   const connector = upstreamOf(deps, key);
-  if (word.kind === 'unknown' || word.kind === 'not_sent') {
-    deps.log.warn('attempt_unsure', { attempt_id: key.id, kind: word.kind, reason: word.reason });
-  }
   const record = (settling: Settling): Promise<Settlement> =>
     commitDecision(
       deps.store,

@@ -135,7 +135,7 @@ async function payOnce(
   if (taken === undefined) return { kind: 'passed_on' };
   const askedAt = deps.clock.now();
   const order = cardOrderOf(taken.attempt, taken.payment);
-  const word = await askInTime(deps, () => card.pay(order), allowedAt);
+  const word = await askInTime(deps, taken.attempt, () => card.pay(order), { allowedAt });
   return { kind: 'paid', attempt: taken.attempt, word, askedAt };
 }
 

@@ -96,6 +96,6 @@ export async function payByToken(
     wallet,
     token,
   };
-  const word = await askInTime(deps, () => card.payByToken(order), attempt.created_at);
+  const word = await askInTime(deps, attempt, () => card.payByToken(order));
   await settleByWord(deps, attempt, word, { at: attempt.created_at });
 }

@@ -104,10 +104,7 @@ async function authenticateAndPay(
   }
   switch (said.kind) {
     case 'authenticated': {
-      const word = await askInTime(deps, () => card.pay(order), attempt.created_at, AUTHENTICATION_LIMIT_MS);
-      if (word.kind === 'unknown' || word.kind === 'not_sent') {
-        deps.log.warn('attempt_unsure', { attempt_id: attempt.id, kind: word.kind, reason: word.reason });
-      }
+      const word = await askInTime(deps, attempt, () => card.pay(order), { limitMs: AUTHENTICATION_LIMIT_MS });
       return write(word, { three_ds_status: said.status, eci: said.eci });
     }
     case 'challenge':

@@ -89,9 +89,6 @@ async function callAndRecord(
 ): Promise<Reply> {
   const { attempt, session } = intended;
   const word = await start(deps, caller, intended, connector);
-  if (word.kind === 'unknown' || word.kind === 'not_sent') {
-    deps.log.warn('attempt_unsure', { attempt_id: attempt.id, kind: word.kind, reason: word.reason });
-  }
   // What we have just written is at hand; siblings, where there are any, have to be read.
   const read = session.payments < 2 ? atHandFirst(intended, () => readSettlement(deps, attempt)) : undefined;
   const record = (settling: Settling): Promise<Reply> =>
@@ -124,7 +121,7 @@ function start(
     customerReference: payment.customer_reference,
     callbackUrl: callbackUrl(deps, attempt),
   };
-  return askInTime(deps, () => connector.start(order), attempt.created_at);
+  return askInTime(deps, attempt, () => connector.start(order));
 }
 
 function carrierDown(attempt: Attempt): Refusal {

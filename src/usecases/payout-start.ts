@@ -13,7 +13,7 @@ import { costOf } from '../domain/payout.ts';
 import { failForFunds, intendLine, type LineContext, lineOrder, payWallet } from '../domain/payout-outgoing.ts';
 import type { Attempt, Merchant } from '../domain/records.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
-import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
+import { askInTime, CALL_LIFE_MS, isUnsure } from './attempt-ask.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { callbackUrl } from './callback-url.ts';
@@ -55,7 +55,6 @@ interface Sending {
 }
 
 async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
-  const { connector } = sending;
   const intended = await intend(deps, sending);
   if (intended === undefined) return NOT_ASKED;
   const { attempt, line } = intended;
@@ -63,13 +62,9 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
   const word = await ask(deps, attempt, sending, () => {
     asked = true;
   });
-  if (word.kind === 'unknown' || word.kind === 'not_sent') {
-    const { kind, reason } = word;
-    deps.log.warn('attempt_unsure', { attempt_id: attempt.id, connector: connector.name, kind, reason });
-  }
   const written = recordOutgoing(deps, { attempt, order: lineOrder(line, deps.payoutText) }, word);
   // A commit of ours that took too long says nothing of the carrier.
-  return { answered: asked ? word.kind !== 'unknown' && word.kind !== 'not_sent' : undefined, written };
+  return { answered: asked ? !isUnsure(word) : undefined, written };
 }
 
 function ask(
@@ -93,7 +88,7 @@ function ask(
     onAsked();
     return connector.payOut(order);
   };
-  return askInTime(deps, pay, attempt.created_at);
+  return askInTime(deps, attempt, pay);
 }
 
 interface Intended {

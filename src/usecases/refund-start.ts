@@ -10,7 +10,7 @@ import type { Refund } from '../domain/outgoing-records.ts';
 import type { Attempt, Payment, UpstreamMethod } from '../domain/records.ts';
 import type { RefundContext, RefundRows } from '../domain/refund.ts';
 import { intendRefund, refundOrder } from '../domain/refund-outgoing.ts';
-import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
+import { askInTime, CALL_LIFE_MS, isUnsure } from './attempt-ask.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { callbackUrl } from './callback-url.ts';
@@ -44,13 +44,9 @@ export async function startRefund(deps: Deps, known: Refund): Promise<boolean | 
   const rows = await intend(deps, known, giver.intention);
   if (rows === undefined) return undefined;
   const { attempt } = rows;
-  const word = await askInTime(deps, () => giver.give(deps, rows), attempt.created_at);
-  const isUnsure = word.kind === 'unknown' || word.kind === 'not_sent';
-  if (isUnsure) {
-    deps.log.warn('attempt_unsure', { attempt_id: attempt.id, kind: word.kind, reason: word.reason });
-  }
+  const word = await askInTime(deps, attempt, () => giver.give(deps, rows));
   await recordOutgoing(deps, { attempt, order: refundOrder(rows) }, word);
-  return !isUnsure;
+  return !isUnsure(word);
 }
 
 /** What paid has to be there still. */

@@ -14,7 +14,7 @@ import {
   whileTimePasses,
 } from './card-payments.ts';
 import { expectRefusal, rowsOf, statusOf, until, untilStatus } from './flows.ts';
-import { attemptOf, onlyHook } from './phone-payments.ts';
+import { attemptOf, onlyHook, unsureOf } from './phone-payments.ts';
 import { openSecond } from './second-gateway.ts';
 
 let world: World;
@@ -176,6 +176,7 @@ describe('the callback is a hint', () => {
     await untilStatus(world, paying, 'approved', 10_000);
     expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
     await onlyHook(world, paying);
+    expect(await unsureOf(world, paying)).toMatchObject([{ connector: 'mastercard', kind: 'unknown' }]);
   });
 });
 

@@ -34,7 +34,7 @@ import {
   statusOf,
   untilStatus,
 } from './flows.ts';
-import { attemptOf, onlyHook } from './phone-payments.ts';
+import { attemptOf, onlyHook, unsureOf } from './phone-payments.ts';
 
 let network: FickleNetwork;
 let world: World;
@@ -92,6 +92,7 @@ describe('a payment whose method was open takes over method and fee with a submi
     const money = { status: 'processing', fee_amount: '0.25', total_amount: '12.75' };
     expect(unsure.json, unsure.text).toMatchObject(money);
     expect(await detailOf(world, paying)).toMatchObject({ ...money, payment_method: 'mobile_money' });
+    expect(await unsureOf(world, paying)).toMatchObject([{ connector: 'mtn-momo', kind: 'unknown' }]);
   });
 });
 

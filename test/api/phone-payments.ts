@@ -45,6 +45,13 @@ export async function attemptOf(world: World, paying: Pick<Paying, 'transaction_
   });
 }
 
+/** What the log says of calls for its money that left in doubt whether any moves. */
+export async function unsureOf(world: World, paying: Pick<Paying, 'transaction_id'>): Promise<unknown[]> {
+  const { id } = await attemptOf(world, paying);
+  const lines = world.log.lines.filter((line) => line.includes('attempt_unsure') && line.includes(id));
+  return lines.map((line) => JSON.parse(line));
+}
+
 /** Calls back as the carrier does, and returns the gateway's HTTP status. */
 export async function callBack(url: string, body: unknown, method: 'PUT' | 'POST' = 'PUT'): Promise<number> {
   const response = await fetch(url, {
