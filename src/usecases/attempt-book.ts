@@ -15,7 +15,7 @@ import { isSessionOpen, updateSession } from '../domain/session.ts';
 import { findPayment } from './archive-find.ts';
 import { requireAttempt } from './attempt-decide.ts';
 import { type Deps, newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, requireSay } from './operator.ts';
+import { decideOnce, type OperatorDeps, OperatorError, requireSay } from './operator.ts';
 
 export interface LateVerdict {
   readonly to: LateTarget;
@@ -37,8 +37,6 @@ export interface LateRows {
  */
 const CLOCKS_DIFFER_MS = 5 * 60_000;
 
-/** Whoever loses against another word finds the money booked the next time round. */
-const MOST_ROUNDS = 20;
 const LOOK = 'see `mbongo attempt list --late`';
 
 /** @throws OperatorError when there is no such attempt, none of its money lies in suspense, or it cannot be the merchant's. */
@@ -49,19 +47,16 @@ export async function bookLateMoney(
 ): Promise<LateRows> {
   requireSay(verdict);
   const { shard } = await requireAttempt(deps, attemptId);
-  const commandId = newId(deps, 'evt', shard);
   const ids = [newId(deps, 'trf', shard), newId(deps, 'trf', shard)] as const;
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  const booked = await decideOnce(deps, shard, LOOK, async () => {
     const rows = await requireLate(deps, attemptId, verdict.to);
     // Of two operators who book the money of one order, one loses and looks again.
     const { held } = rows;
     const { change, attempt } = bookLate(rows.attempt, rows.payment, verdict.to, { ids, now: deps.clock.now(), held });
-    if ((await commitOnce(deps, shard, commandId, change, LOOK)) === 'lost') continue;
-    const booked = { ...rows, attempt };
-    tell(deps, booked, verdict);
-    return booked;
-  }
-  throw new Error('a booking lost against its neighbours too often');
+    return { change, answer: { ...rows, attempt } };
+  });
+  tell(deps, booked, verdict);
+  return booked;
 }
 
 /** The attempt and its payment, as they are. @throws OperatorError when its money cannot be booked there. */

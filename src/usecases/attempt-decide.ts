@@ -13,9 +13,9 @@ import type { Attempt } from '../domain/records.ts';
 import { type Settlement, settleAttempt } from '../domain/settlement.ts';
 import { readOrder, readOutgoing } from './attempt-outgoing.ts';
 import { readSettlement, soundAlarm } from './attempt-settle.ts';
-import { type Deps, idsOf, newId } from './deps.ts';
+import { type Deps, idsOf } from './deps.ts';
 import {
-  commitOnce,
+  decideOnce,
   type OperatorDeps,
   OperatorError,
   readAfter,
@@ -39,8 +39,7 @@ export interface Decided {
   readonly orderStatus: string;
 }
 
-/** Whoever loses against the upstream's own word finds the attempt closed the next time round. */
-const MOST_ROUNDS = 20;
+const LOOK = 'see `mbongo attempt list`';
 
 /** @throws OperatorError when there is no such attempt, it is closed, it is being made, or the verdict contradicts it. */
 export async function decideAttempt(
@@ -50,20 +49,17 @@ export async function decideAttempt(
 ): Promise<Decided> {
   const word = wordOf(verdict);
   const key = await requireAttempt(deps, attemptId);
-  const commandId = newId(deps, 'evt', key.shard);
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const { before, settled, orderStatus } = await settle(deps, key, word);
-    if (settled.change === undefined) {
-      throw new OperatorError(`${key.id} is ${before.status}: that contradicts what the upstream has said of it`);
-    }
-    const look = 'see `mbongo attempt list`';
-    if ((await commitOnce(deps, key.shard, commandId, settled.change, look)) === 'lost') continue;
-    soundAlarm(deps, settled);
-    const decided = { attempt: settled.attempt, orderStatus: await readAfter(deps, orderStatus, look) };
-    tell(deps, before, decided, verdict);
-    return decided;
-  }
-  throw new Error('a decision lost against its neighbours too often');
+  // Whoever loses against the upstream's own word finds the attempt closed.
+  const { before, settled, orderStatus } = await decideOnce(deps, key.shard, LOOK, async () => {
+    const answer = await settle(deps, key, word);
+    const { change } = answer.settled;
+    if (change !== undefined) return { change, answer };
+    throw new OperatorError(`${key.id} is ${answer.before.status}: that contradicts what the upstream has said of it`);
+  });
+  soundAlarm(deps, settled);
+  const decided = { attempt: settled.attempt, orderStatus: await readAfter(deps, orderStatus, LOOK) };
+  tell(deps, before, decided, verdict);
+  return decided;
 }
 
 /** The attempt of that id. */

@@ -10,7 +10,7 @@ import { CURRENCIES, type Currency, isCurrency } from '../domain/currency.ts';
 import { isId, type Prefix, shardOf } from '../domain/ids.ts';
 import { formatMinor, parseAmount } from '../domain/money.ts';
 import type { Merchant } from '../domain/records.ts';
-import type { Deps } from './deps.ts';
+import { type Deps, newId } from './deps.ts';
 import { commitDecision } from './perform.ts';
 
 /** What an operator's command is handed; the command line, the console and `serve` have it alike. */
@@ -105,6 +105,28 @@ export async function commitOnce(
     return (await deps.store.idempotency.get(shard, id)) === undefined ? 'lost' : 'won';
   };
   return untilKnown(deps, attempt, look);
+}
+
+/** Losing this often means that something is wrong with the rule: who has come first is found the next time round. */
+const MOST_ROUNDS = 50;
+
+/**
+ * An operator's decision about one thing: decided on fresh rows, and committed once (`commitOnce`, which `look` is for). Whoever
+ * loses against somebody else's word looks again, and finds out what has been done. `decide` reads what it decides on, each
+ * time anew, and throws an OperatorError where nothing can be decided any more.
+ */
+export async function decideOnce<A>(
+  deps: Pick<Deps, 'store' | 'clock' | 'random'>,
+  shard: number,
+  look: string,
+  decide: () => Promise<{ readonly change: Change; readonly answer: A }>,
+): Promise<A> {
+  const commandId = newId(deps, 'evt', shard);
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const { change, answer } = await decide();
+    if ((await commitOnce(deps, shard, commandId, change, look)) === 'won') return answer;
+  }
+  throw new Error('a decision lost against its neighbours too often');
 }
 
 /** A change of a command: its events, which are born leased to whoever posts them from memory, wait for nobody. */

@@ -8,8 +8,8 @@ import type { Change } from '../domain/change.ts';
 import { shardOf } from '../domain/ids.ts';
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import type { BatchContext } from '../domain/payout-batch.ts';
-import { type Deps, newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireId } from './operator.ts';
+import type { Deps } from './deps.ts';
+import { decideOnce, type OperatorDeps, OperatorError, readAfter, requireId } from './operator.ts';
 import { type BatchRows, batchContext, type PayoutBatchDeps, readBatch } from './payout-run.ts';
 
 export type PayoutOperatorDeps = OperatorDeps & PayoutBatchDeps & Pick<Deps, 'log'>;
@@ -20,8 +20,6 @@ export interface Say {
   readonly why: string | null;
 }
 
-/** Whoever loses against others finds out the next time round what they have done. */
-const MOST_ROUNDS = 50;
 const LOOK = 'see `mbongo payout show`';
 
 /** The batch of that id. */
@@ -39,15 +37,12 @@ export async function changeBatch(
   decide: (rows: BatchRows, context: BatchContext) => Change | Promise<Change>,
 ): Promise<PayoutBatch> {
   const { shard, id } = await requireBatch(deps, batchId);
-  const commandId = newId(deps, 'evt', shard);
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  await decideOnce(deps, shard, LOOK, async () => {
     const rows = await readBatch(deps, { shard, id });
     if (rows === undefined) throw new Error(`${id} is there no longer`);
-    const change = await decide(rows, batchContext(deps));
-    if ((await commitOnce(deps, shard, commandId, change, LOOK)) === 'lost') continue;
-    return readAfter(deps, () => requireBatch(deps, id), LOOK);
-  }
-  throw new Error('a decision lost against its neighbours too often');
+    return { change: await decide(rows, batchContext(deps)), answer: undefined };
+  });
+  return readAfter(deps, () => requireBatch(deps, id), LOOK);
 }
 
 /** Logs what an operator did to a batch, with who and why. */

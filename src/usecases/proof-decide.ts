@@ -8,7 +8,7 @@ import { decideProof } from '../domain/proof.ts';
 import type { Payment } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, UsageError } from './operator.ts';
+import { decideOnce, type OperatorDeps, OperatorError, UsageError } from './operator.ts';
 import { requirePaymentOf, requireProof } from './proof-read.ts';
 
 export interface ProofDecided {
@@ -26,9 +26,6 @@ export async function declineProof(deps: OperatorDeps, proofId: string, reason: 
   return decide(deps, proofId, 'declined', requireNote(reason));
 }
 
-/** Whoever loses against another decision finds the proof decided the next time round. */
-const MOST_ROUNDS = 20;
-
 async function decide(
   deps: OperatorDeps,
   proofId: string,
@@ -40,17 +37,15 @@ async function decide(
     event: newId(deps, 'evt', shard),
     transfers: [newId(deps, 'trf', shard), newId(deps, 'trf', shard)],
   } as const;
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  return decideOnce(deps, shard, 'see `mbongo proof show`', async () => {
     const proof = await requireProof(deps, proofId);
     if (proof.status !== 'waiting') {
       throw new OperatorError(`${proof.id} has already been ${proof.status}: a proof is decided once`);
     }
     const payment = await requirePaymentOf(deps, proof);
-    const { change, ...decided } = decideProof(proof, payment, verdict, note, ids, deps.clock.now());
-    const outcome = await commitOnce(deps, shard, ids.event, change, 'see `mbongo proof show`');
-    if (outcome === 'won') return decided;
-  }
-  throw new Error('a decision lost against its neighbours too often');
+    const { change, ...answer } = decideProof(proof, payment, verdict, note, ids, deps.clock.now());
+    return { change, answer };
+  });
 }
 
 const NOTE_MOST = 500;

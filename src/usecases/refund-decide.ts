@@ -9,8 +9,8 @@ import { transitAccount } from '../domain/ledger.ts';
 import { BANK_TRANSFER } from '../domain/proof.ts';
 import type { Reason } from '../domain/reason.ts';
 import { type MovedRefund, moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
-import { type Deps, idsOf, newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, requireSay, UsageError } from './operator.ts';
+import { type Deps, idsOf } from './deps.ts';
+import { decideOnce, type OperatorDeps, OperatorError, requireSay, UsageError } from './operator.ts';
 import { requireRefund } from './refund-read.ts';
 
 /** Who says so, and on what grounds. */
@@ -55,23 +55,18 @@ interface Verdict {
 }
 
 const REFERENCE = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
-/** Whoever loses against another decision finds the refund decided the next time round. */
-const MOST_ROUNDS = 20;
 
 async function decide(deps: RefundDecideDeps, refundId: string, verdict: Verdict, say: RefundSay): Promise<RefundRows> {
   requireSay(say);
   const { refund: known } = await requireRefund(deps, refundId);
-  const commandId = newId(deps, 'evt', known.shard);
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  const decided = await decideOnce(deps, known.shard, 'see `mbongo refund show`', async () => {
     const rows = await requireRefund(deps, refundId);
     requireOpenRefund(rows);
-    const { change, ...moved } = await move(deps, rows, verdict);
-    const outcome = await commitOnce(deps, known.shard, commandId, change, 'see `mbongo refund show`');
-    if (outcome === 'lost') continue;
-    tell(deps, moved, verdict, say);
-    return moved;
-  }
-  throw new Error('a decision lost against its neighbours too often');
+    const { change, ...answer } = await move(deps, rows, verdict);
+    return { change, answer };
+  });
+  tell(deps, decided, verdict, say);
+  return decided;
 }
 
 async function move(deps: RefundDecideDeps, rows: RefundRows, verdict: Verdict): Promise<MovedRefund> {
