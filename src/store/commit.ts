@@ -8,30 +8,16 @@
 
 import type { Change, Outcome } from '../domain/change.ts';
 import { type Batch, type Batchable, keysOf, makeBatch, type Written, writtenBy } from './batch.ts';
-import {
-  answerFor,
-  CommitUnknown,
-  isCollision,
-  isTrouble,
-  LineLost,
-  LOST,
-  Refused,
-  type ServerError,
-  StoreBusy,
-  StoreUnavailable,
-} from './errors.ts';
+import { StoreBusy, StoreUnavailable } from './errors.ts';
 import type { Line } from './line.ts';
 import { type CommitStats, newCommitStats, tally } from './stats.ts';
+import { type Attempt, verdictOn } from './verdict.ts';
 
 /** How many changes may wait. More only wait longer than their callers do. */
 const MOST_WAITING = 20_000;
 const MOST_IN_BATCH = 256;
 /** What the last batches wrote is remembered for this many: what waits may have been decided before they committed. */
 const BATCHES_KNOWN = 4;
-/** How often a batch is sent again because of collisions or lost connections. */
-const MOST_RESENDS = 5;
-/** And for how long: whoever waited longer is better told to come again. The first time does not count: a server takes a second to find a deadlock. */
-const RESEND_WITHIN_MS = 1_000;
 
 export interface Committer {
   /**
@@ -111,48 +97,49 @@ function nextTurn(): Promise<void> {
 
 /** Answers every entry. Returns false when the database cannot be reached; never rejects. */
 async function settle(line: Line, entries: readonly Entry[], books: Books): Promise<boolean> {
-  const { written, stats } = books;
+  const { stats } = books;
+  const begun = performance.now();
+  const late: Entry[] = [];
   let left = entries;
   let resends = 0;
-  const enough = performance.now() + RESEND_WITHIN_MS;
   let reachable = true;
-  const late: Entry[] = [];
   while (left.length > 0) {
-    const { batch, failure } = await attempt(line, left, written);
-    if (batch !== undefined) {
-      late.push(...batch.conflicting);
-      stats.lostInBatch += batch.conflicting.length;
-      left = batch.sent;
+    const attempt = await send(line, left, books.written);
+    if (attempt.batch !== undefined) {
+      late.push(...attempt.batch.conflicting);
+      stats.lostInBatch += attempt.batch.conflicting.length;
+      left = attempt.batch.sent;
     }
-    if (failure === undefined) {
-      tally(stats.batchChanges, left.length);
-      for (const entry of left) {
-        for (const [key, version] of writtenBy(entry)) written[0]?.set(key, version);
-        books.onWon(entry.change);
-        entry.resolve('won');
+    const verdict = verdictOn(attempt, { left: left.length, resends, waitedMs: performance.now() - begun });
+    switch (verdict.kind) {
+      case 'committed':
+        win(left, books);
+        left = [];
+        break;
+      case 'lost':
+        stats.lostAtDatabase += verdict.losers.length;
+        for (const { resolve } of verdict.losers) resolve('lost');
+        left = left.filter((entry) => !verdict.losers.includes(entry));
+        break;
+      case 'again':
+        resends += 1;
+        stats.resends += 1;
+        break;
+      case 'everybody':
+      case 'unreachable':
+        for (const { reject } of left) reject(verdict.error);
+        reachable = verdict.kind !== 'unreachable';
+        left = [];
+        break;
+      case 'halve': {
+        stats.splits += 1;
+        const middle = left.length >> 1;
+        const first = await settle(line, left.slice(0, middle), books);
+        const second = await settle(line, left.slice(middle), books);
+        reachable = first && second;
+        left = [];
+        break;
       }
-      break;
-    }
-    const losers = batch === undefined ? [] : losersOf(batch, failure);
-    const verdict = losers.length > 0 ? 'lost' : verdictOn(failure);
-    if (verdict === 'lost') {
-      stats.lostAtDatabase += losers.length;
-      for (const { resolve } of losers) resolve('lost');
-      left = left.filter((entry) => !losers.includes(entry));
-    } else if (verdict === 'again' && resends < MOST_RESENDS && (resends === 0 || performance.now() < enough)) {
-      resends += 1;
-      stats.resends += 1;
-    } else if (verdict === 'everybody' || failure instanceof LineLost || left.length === 1) {
-      for (const { reject } of left) reject(answerOn(failure));
-      reachable = !(failure instanceof StoreUnavailable);
-      break;
-    } else {
-      // One of these is to blame: each half is sent alone, until it stands alone.
-      stats.splits += 1;
-      const middle = left.length >> 1;
-      const first = await settle(line, left.slice(0, middle), books);
-      reachable = (await settle(line, left.slice(middle), books)) && first;
-      break;
     }
   }
   // Answered after the batch, so that they are decided again on rows that include its outcome.
@@ -160,12 +147,8 @@ async function settle(line: Line, entries: readonly Entry[], books: Books): Prom
   return reachable;
 }
 
-/** Sends the entries as one batch. Without a failure all that was sent has been committed. */
-async function attempt(
-  line: Line,
-  entries: readonly Entry[],
-  written: readonly Written[],
-): Promise<{ batch?: Batch<Entry>; failure?: unknown }> {
+/** Sends the entries as one batch. */
+async function send(line: Line, entries: readonly Entry[], written: readonly Written[]): Promise<Attempt<Entry>> {
   let batch: Batch<Entry> | undefined;
   try {
     batch = makeBatch(entries, written);
@@ -176,31 +159,11 @@ async function attempt(
   }
 }
 
-type Verdict = 'again' | 'everybody' | 'somebody';
-
-/** Whose fault a failed batch is, and so whether to send it again, to halve it, or to tell everybody. */
-function verdictOn(failure: unknown): Verdict {
-  // What certainly did not reach the server leaves again on the next connection.
-  if (failure instanceof LineLost) return failure.sent ? 'everybody' : 'again';
-  if (failure instanceof StoreUnavailable) return 'everybody';
-  if (!(failure instanceof Refused)) return 'somebody';
-  if (isCollision(failure.server.code)) return 'again';
-  return isTrouble(failure.server.code) ? 'everybody' : 'somebody';
-}
-
-/** The changes that a LOST1 error names. */
-function losersOf(batch: Batch<Entry>, error: unknown): Entry[] {
-  if (!(error instanceof Refused) || error.server.code !== LOST) return [];
-  const { kind, keys } = lossOf(error.server);
-  return batch.losers(kind, keys);
-}
-
-function lossOf({ message, detail }: ServerError): { kind: string; keys: readonly string[] } {
-  const keys: unknown = JSON.parse(detail ?? '[]');
-  return { kind: message.replace(/^lost /, ''), keys: Array.isArray(keys) ? keys.map(String) : [] };
-}
-
-/** Only a batch that was sent, and not answered, leaves a doubt. */
-function answerOn(failure: unknown): Error {
-  return failure instanceof LineLost && failure.sent ? new CommitUnknown() : answerFor(failure, 'write');
+function win(entries: readonly Entry[], { written, stats, onWon }: Books): void {
+  tally(stats.batchChanges, entries.length);
+  for (const entry of entries) {
+    for (const [key, version] of writtenBy(entry)) written[0]?.set(key, version);
+    onWon(entry.change);
+    entry.resolve('won');
+  }
 }

@@ -1,0 +1,103 @@
+/** What becomes of a batch's changes, however the attempt to commit them has ended. */
+import { describe, expect, test } from 'vitest';
+import type { Change } from '../domain/change.ts';
+import { keysOf, makeBatch } from './batch.ts';
+import { CommitUnknown, LineLost, LOST, Refused, StoreRefused, StoreUnavailable } from './errors.ts';
+import { type Progress, verdictOn } from './verdict.ts';
+
+const raising = (id: string) => {
+  const change: Change = { updates: [{ table: 'session', shard: 3, id, version: 1, row: { payments: 1 } }] };
+  return { change, keys: keysOf(change) };
+};
+const [first, second, third] = [raising('ses_a'), raising('ses_b'), raising('ses_c')];
+const batch = makeBatch([first, second, third]);
+
+const refused = (code: string, message = '', detail?: string) =>
+  new Refused({ code, message, detail, constraint: undefined });
+const lost = (kind: string, keys: readonly unknown[]) => refused(LOST, `lost ${kind}`, JSON.stringify(keys));
+
+const NEW: Progress = { left: 3, resends: 0, waitedMs: 0 };
+const verdict = (failure?: unknown, progress?: Partial<Progress>) =>
+  verdictOn({ batch, failure }, { ...NEW, ...progress });
+
+const NOT_SENT = new LineLost(false, 'ECONNRESET');
+const SENT = new LineLost(true, 'ECONNRESET');
+const COLLISIONS = ['40001', '40P01', '26000'].map((code) => refused(code));
+const TROUBLES = ['25006', '53100', '55P03', '57014', '58030', 'XX000'].map((code) => refused(code));
+/** Of one change: a constraint, a value that cannot be written, a column that its table has not. */
+const OWN = [refused('23514'), new Error('no column'), lost('session', ['3 ses_nobody']), refused(LOST, 'lost floor')];
+
+test('what has not failed is committed', () => {
+  expect(verdict()).toEqual({ kind: 'committed' });
+});
+
+describe('those that the database names have lost', () => {
+  test('by their rows, and by their places where a floor was reached', () => {
+    expect(verdict(lost('session', ['3 ses_c', '3 ses_a', '3 ses_c']))).toEqual({
+      kind: 'lost',
+      losers: [third, first],
+    });
+    expect(verdict(lost('floor', [1]))).toEqual({ kind: 'lost', losers: [second] });
+  });
+
+  test('however many they are, and however long it took', () => {
+    const all = lost('floor', [0, 1, 2]);
+    expect(verdict(all, { resends: 9, waitedMs: 9_000 })).toEqual({ kind: 'lost', losers: [first, second, third] });
+    expect(verdict(lost('floor', [0]), { left: 1 })).toEqual({ kind: 'lost', losers: [first] });
+  });
+});
+
+describe('what may pass is sent again', () => {
+  test.each([NOT_SENT, ...COLLISIONS])('after %s: once in any case, then five times within a second', (failure) => {
+    const again = { kind: 'again' };
+    expect(verdict(failure, { waitedMs: 60_000 })).toEqual(again);
+    expect(verdict(failure, { resends: 4, waitedMs: 999 })).toEqual(again);
+    expect(verdict(failure, { resends: 4, waitedMs: 1_000 })).not.toEqual(again);
+    expect(verdict(failure, { resends: 5, waitedMs: 1 })).not.toEqual(again);
+  });
+
+  test('and in the end what never got through was not written', () => {
+    expect(verdict(NOT_SENT, { resends: 5 })).toEqual({ kind: 'everybody', error: expect.any(StoreUnavailable) });
+  });
+
+  test('and in the end one of those that collide is to blame', () => {
+    for (const failure of COLLISIONS) {
+      expect(verdict(failure, { resends: 5 })).toEqual({ kind: 'halve' });
+      const alone = verdict(failure, { resends: 5, left: 1 });
+      expect(alone).toEqual({ kind: 'everybody', error: expect.any(StoreUnavailable) });
+    }
+  });
+});
+
+describe('what is nobody’s fault is told to everybody', () => {
+  test('as a doubt when it was sent and not answered', () => {
+    expect(verdict(SENT)).toEqual({ kind: 'everybody', error: expect.any(CommitUnknown) });
+  });
+
+  test.each(TROUBLES)('as not written when the server is in trouble: %s', (failure) => {
+    expect(verdict(failure)).toEqual({ kind: 'everybody', error: expect.any(StoreUnavailable) });
+  });
+
+  test('and beyond the batch when there is no database', () => {
+    const error = new StoreUnavailable();
+    expect(verdict(error)).toEqual({ kind: 'unreachable', error });
+    expect(verdict(error, { left: 1 })).toEqual({ kind: 'unreachable', error });
+  });
+});
+
+describe('what is the fault of one', () => {
+  test.each(OWN)('is looked for by halves: %s', (failure) => {
+    expect(verdict(failure)).toEqual({ kind: 'halve' });
+    expect(verdict(failure, { left: 2 })).toEqual({ kind: 'halve' });
+  });
+
+  test('is told to it alone', () => {
+    expect(verdict(refused('23514'), { left: 1 })).toEqual({ kind: 'everybody', error: expect.any(StoreRefused) });
+  });
+
+  test('is looked for where no batch could even be made', () => {
+    const failure = new Error('table session has no column nope');
+    expect(verdictOn({ failure }, NEW)).toEqual({ kind: 'halve' });
+    expect(verdictOn({ failure }, { ...NEW, left: 1 })).toEqual({ kind: 'everybody', error: failure });
+  });
+});

@@ -1,0 +1,95 @@
+/**
+ * What an attempt to commit a batch has come to, and so what becomes of its changes.
+ *
+ * Invariant: what may have been written is never sent again; and a change is told of an error only when no other change
+ * of its batch can be to blame for it.
+ */
+
+import type { Batch } from './batch.ts';
+import {
+  answerFor,
+  CommitUnknown,
+  isCollision,
+  isTrouble,
+  LineLost,
+  LOST,
+  Refused,
+  type ServerError,
+  StoreUnavailable,
+} from './errors.ts';
+
+/** How often a batch is sent again because of collisions or lost connections. */
+const MOST_RESENDS = 5;
+/** And for how long: whoever waited longer is better told to come again. The first time does not count: a server takes a second to find a deadlock. */
+const RESEND_WITHIN_MS = 1_000;
+
+/** How an attempt has ended. */
+export interface Attempt<E> {
+  /** Absent: it could not even be made, so nothing was sent. */
+  readonly batch?: Batch<E>;
+  /** Absent: all that was sent has been committed. */
+  readonly failure?: unknown;
+}
+
+/** How far its changes have come by then. */
+export interface Progress {
+  /** How many are left: those that the batch has sent, or was to send. */
+  readonly left: number;
+  /** How often they have been sent again because of what may pass, and how long ago they were first sent. */
+  readonly resends: number;
+  readonly waitedMs: number;
+}
+
+export type Verdict<E> =
+  | { readonly kind: 'committed' }
+  /** These have lost, and took the others back with them: the others leave without them. */
+  | { readonly kind: 'lost'; readonly losers: readonly E[] }
+  /** Nothing was written, and the same batch may well pass. */
+  | { readonly kind: 'again' }
+  /** No single change is to blame, or there is but one. */
+  | { readonly kind: 'everybody'; readonly error: Error }
+  /** The database is gone: besides all of these, those that wait need not try. */
+  | { readonly kind: 'unreachable'; readonly error: Error }
+  /** One of them is to blame, and nothing says which: each half is sent alone, until it stands alone. */
+  | { readonly kind: 'halve' };
+
+export function verdictOn<E>({ batch, failure }: Attempt<E>, progress: Progress): Verdict<E> {
+  if (failure === undefined) return { kind: 'committed' };
+  const losers = batch === undefined ? [] : losersOf(batch, failure);
+  if (losers.length > 0) return { kind: 'lost', losers };
+  if (failure instanceof StoreUnavailable) return { kind: 'unreachable', error: failure };
+  if (mayPass(failure) && mayResend(progress)) return { kind: 'again' };
+  if (isNobodysFault(failure) || progress.left === 1) return { kind: 'everybody', error: errorFor(failure) };
+  return { kind: 'halve' };
+}
+
+/** The changes that a LOST1 error names. */
+function losersOf<E>(batch: Batch<E>, failure: unknown): E[] {
+  if (!(failure instanceof Refused) || failure.server.code !== LOST) return [];
+  const { kind, keys } = lossOf(failure.server);
+  return batch.losers(kind, keys);
+}
+
+function lossOf({ message, detail }: ServerError): { kind: string; keys: readonly string[] } {
+  const keys: unknown = JSON.parse(detail ?? '[]');
+  return { kind: message.replace(/^lost /, ''), keys: Array.isArray(keys) ? keys.map(String) : [] };
+}
+
+/** What certainly did not reach the server leaves again on the next connection; what collided was rolled back. */
+function mayPass(failure: unknown): boolean {
+  if (failure instanceof LineLost) return !failure.sent;
+  return failure instanceof Refused && isCollision(failure.server.code);
+}
+
+function mayResend({ resends, waitedMs }: Progress): boolean {
+  return resends === 0 || (resends < MOST_RESENDS && waitedMs < RESEND_WITHIN_MS);
+}
+
+function isNobodysFault(failure: unknown): boolean {
+  return failure instanceof LineLost || (failure instanceof Refused && isTrouble(failure.server.code));
+}
+
+/** Only a batch that was sent, and not answered, leaves a doubt. */
+function errorFor(failure: unknown): Error {
+  return failure instanceof LineLost && failure.sent ? new CommitUnknown() : answerFor(failure, 'write');
+}
