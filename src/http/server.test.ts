@@ -107,6 +107,18 @@ describe('what no route takes', () => {
     expect((await app.inject({ method: 'OPTIONS', url: '/api/v1/orders' })).statusCode).toBe(405);
   });
 
+  it.each([
+    ['/api/v1/%6frders', 'POST'],
+    ['/upstream/', 'PUT'],
+    ['/api/v1/payments/status/a%2Fb?x=1', 'GET, HEAD'],
+    ['/upstream/%zz', undefined],
+    ['/api/v1/orders%2F', undefined],
+  ])('has its URL read as a route would: DELETE %s', async (url, allow) => {
+    const { app } = open();
+    const refused = await app.inject({ method: 'DELETE', url });
+    expect([refused.statusCode, refused.headers.allow]).toEqual([allow === undefined ? 404 : 405, allow]);
+  });
+
   it('leads a browser that opens its own address to the documentation, and nobody else', async () => {
     const { app } = open();
     const html = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' };

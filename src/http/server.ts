@@ -30,8 +30,9 @@ import { createLimits, failedAuthentications } from './limits.ts';
 import type { Lookups } from './lookups.ts';
 import type { Limiter } from './overload.ts';
 import { createDoor } from './overload-door.ts';
-import { addPages, failPage, isForPage, loadClassOf } from './page-routes.ts';
+import { addPages, failPage, isForPage } from './page-routes.ts';
 import { createPipeline, type PipelineParts } from './pipeline.ts';
+import { createPlaces, LONGEST_PARAMETER, type Places, placesOf } from './places.ts';
 import { hasOneHost } from './request-headers.ts';
 import { requestMetrics } from './request-metrics.ts';
 import { addTraces } from './request-traces.ts';
@@ -41,7 +42,7 @@ import { type Readiness, servicePages } from './service-pages.ts';
 import { answerClientError, answerLateBody, refuseExpectation } from './socket-errors.ts';
 import { createRoomMaker, SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts';
 import { createStreams } from './streams.ts';
-import { createTurnAway, LONGEST_PARAMETER, type Place } from './turn-away.ts';
+import { createTurnAway } from './turn-away.ts';
 import { answerBeforeRest, limitBodyTime, limitRestTime } from './unread-body.ts';
 import { createUploadSlots } from './upload-slots.ts';
 
@@ -113,11 +114,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const nextRequestId = requestIds(parts.random);
   const counted = requestMetrics(parts.metrics);
   const pages = servicePages(parts);
-  const methodsOf = methodFinder([
-    ...parts.routes.map((route) => ({ method: route.method, path: fullPath(route) })),
-    ...pages.map(({ path }) => ({ method: 'GET', path })),
-    ...(parts.pages?.list ?? []),
-  ]);
+  const places = createPlaces(placesOf(parts, pages));
   const streams = createStreams(parts);
   const bodies = createBodyBudget();
   const addressOf = clientAddressReader(parts.trustProxy);
@@ -126,7 +123,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   let stopping = false;
   const turnAway = createTurnAway({
     door: createDoor(parts),
-    places: placesOf(parts, pages),
+    places,
     clock: parts.clock,
     log: parts.log,
     ...(parts.traces === undefined ? {} : { traces: parts.traces }),
@@ -197,7 +194,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
       });
     }
     if (!request.is404) return done();
-    if (!asksForDocs(request)) return done(refuseUnrouted(request, reply, methodsOf));
+    if (!asksForDocs(request)) return done(refuseUnrouted(request, reply, places));
     reply.header('Vary', 'Accept').redirect('/docs', 302);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -217,7 +214,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     streams.stop();
     done();
   });
-  app.setNotFoundHandler((request, reply) => fail(request, reply, refuseUnrouted(request, reply, methodsOf)));
+  app.setNotFoundHandler((request, reply) => fail(request, reply, refuseUnrouted(request, reply, places)));
   takeBodies(app);
   app.setErrorHandler((error: FastifyError, request, reply) => {
     // A client that went in the middle of its body is no error of ours, and nobody hears the answer.
@@ -231,27 +228,10 @@ export function createServer(parts: ServerParts): FastifyInstance {
   // One for both doors.
   const uploads = createUploadSlots();
   addRoutes(app, parts, { limits, addressOf, uploads, streams });
-  addPreflights(app, parts.routes, (request, reply) => fail(request, reply, refuseUnrouted(request, reply, methodsOf)));
+  addPreflights(app, parts.routes, (request, reply) => fail(request, reply, refuseUnrouted(request, reply, places)));
   for (const page of pages) addPage(app, parts, page);
   if (parts.pages !== undefined) addPages(app, { ...parts, limits, addressOf, uploads }, parts.pages);
   return app;
-}
-
-/** What can be asked for; health, metrics and documents are never turned away. */
-function placesOf({ routes, pages }: ServerParts, always: readonly ServicePage[]): Place[] {
-  return [
-    ...always.map(({ path }): Place => {
-      return { method: 'GET', path, loadClass: undefined, openToPages: false, isPage: false };
-    }),
-    ...routes.map((route): Place => {
-      const { method, loadClass } = route;
-      return { method, path: fullPath(route), loadClass, openToPages: isOpenToPages(route), isPage: false };
-    }),
-    ...(pages?.list ?? []).map((page): Place => {
-      const { method, path } = page;
-      return { method, path, loadClass: loadClassOf(page), openToPages: false, isPage: true };
-    }),
-  ];
 }
 
 /** JSON is read here and judged later, by the pipeline; whatever else comes was refused before, or is taken as text. */
@@ -317,8 +297,8 @@ function addRoutes(
 }
 
 /** An unknown path, or a known one with a method that it does not know: then `Allow` names those that it does. */
-function refuseUnrouted(request: FastifyRequest, reply: FastifyReply, methodsOf: (url: string) => string): Refusal {
-  const allowed = methodsOf(request.url);
+function refuseUnrouted(request: FastifyRequest, reply: FastifyReply, places: Places): Refusal {
+  const allowed = places.methodsAt(request.url);
   if (allowed === '') return unknownPath();
   reply.header('Allow', allowed);
   return wrongMethod(allowed);
@@ -342,22 +322,4 @@ function addPage(app: FastifyInstance, parts: ExchangeParts, page: ServicePage):
       return reply.send(refuse(parts, request, reply, error));
     }
   });
-}
-
-/** Finds which methods a path knows, joined for `Allow`; an empty text when it knows none. */
-export function methodFinder(
-  routes: readonly { readonly path: string; readonly method: string }[],
-): (url: string) => string {
-  const known = routes.map(({ path, method }) => ({ method, parts: path.split('/') }));
-  return (url) => {
-    const end = url.search(/[?#]/);
-    const parts = (end < 0 ? url : url.slice(0, end)).split('/', 20);
-    const fitting = known.filter(
-      (route) =>
-        route.parts.length === parts.length &&
-        route.parts.every((part, at) => (part.startsWith(':') ? parts[at] !== '' : part === parts[at])),
-    );
-    const methods = new Set(fitting.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])));
-    return [...methods].sort().join(', ');
-  };
 }

@@ -7,7 +7,6 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import createRouter from 'find-my-way';
 import type { Refusal } from '../domain/refusal.ts';
 import type { Language } from '../messages/messages.ts';
 import { negotiate } from '../messages/negotiate.ts';
@@ -15,30 +14,17 @@ import type { Clock, Log, Traces } from '../platform/platform.ts';
 import { PAGES_HEADERS } from './cors.ts';
 import { type EnvelopeWriter, envelopeWriter, retryAfterOf } from './envelope.ts';
 import { ANSWER_HEADERS, JSON_TYPE, logExchange, newExchange } from './exchange.ts';
-import type { LoadClass } from './overload.ts';
 import type { Door } from './overload-door.ts';
 import { countUnanswered } from './pipelining.ts';
+import type { Place, Places } from './places.ts';
 import { hasBody, hasOneHost } from './request-headers.ts';
 import type { CountAnswer } from './request-metrics.ts';
 import { endSpan } from './request-traces.ts';
 import { isLongAndComing, limitRestTime } from './unread-body.ts';
 
-/** Something that can be asked for. */
-export interface Place {
-  readonly method: 'GET' | 'POST' | 'PUT';
-  /** From the root, parameters with a colon. */
-  readonly path: string;
-  /** Undefined: it is never turned away. */
-  readonly loadClass: LoadClass | undefined;
-  /** Pages of any origin may call (cors.ts). */
-  readonly openToPages: boolean;
-  /** For people: they are answered in words, which the framework's way does. */
-  readonly isPage: boolean;
-}
-
 export interface TurnAwayParts {
   readonly door: Door;
-  readonly places: readonly Place[];
+  readonly places: Pick<Places, 'at'>;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly log: Log;
   readonly traces?: Traces;
@@ -72,7 +58,7 @@ export interface TurnAway {
 const NOT_JUDGED: Met = { isInTurn: true, refusal: undefined };
 
 export function createTurnAway(parts: TurnAwayParts): TurnAway {
-  const placeOf = finderOf(parts.places);
+  const { places } = parts;
   const isInTurn = countUnanswered();
   const known = new WeakMap<IncomingMessage, Met>();
   const answer = answerer(parts);
@@ -90,7 +76,7 @@ export function createTurnAway(parts: TurnAwayParts): TurnAway {
     return met;
   };
   const take = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const place = placeOf(request);
+    const place = places.at(request);
     const met = meetAt(request, response, place);
     if (!met.isInTurn) {
       // Nobody reads: an answer would only be kept.
@@ -106,7 +92,7 @@ export function createTurnAway(parts: TurnAwayParts): TurnAway {
   };
 
   return {
-    meet: (request, response) => known.get(request) ?? remember(request, meetAt(request, response, placeOf(request))),
+    meet: (request, response) => known.get(request) ?? remember(request, meetAt(request, response, places.at(request))),
     takes(request, response) {
       try {
         return take(request, response);
@@ -165,22 +151,5 @@ function envelopeWriters(publicUrl: string): (refusal: Refusal, language: Langua
     const writer = ofRefusal.get(language) ?? envelopeWriter(refusal, language, publicUrl);
     ofRefusal.set(language, writer);
     return writer;
-  };
-}
-
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT'] as const;
-
-/** What does not fit into the header limit never comes here; a long id is an unknown one, and not an unknown path. */
-export const LONGEST_PARAMETER = 20_000;
-
-/** Finds what is asked for by the framework's own router, so that both know the same paths. */
-function finderOf(places: readonly Place[]): (request: IncomingMessage) => Place | undefined {
-  const router = createRouter({ maxParamLength: LONGEST_PARAMETER, querystringParser: () => ({}) });
-  for (const place of places) {
-    router.on(place.method === 'GET' ? ['GET', 'HEAD'] : place.method, place.path, () => undefined, place);
-  }
-  return ({ method: asked, url = '' }) => {
-    const method = METHODS.find((one) => one === asked);
-    return method === undefined ? undefined : (router.find(method, url)?.store as Place | undefined);
   };
 }

@@ -1,0 +1,74 @@
+/**
+ * What can be asked for: the API's routes, the service's own pages, and the pages of other rooms, in one table.
+ *
+ * Invariant: a URL is read by the framework's own router, filled from this table, so that whatever stands before the
+ * framework, or behind it, knows the same paths.
+ */
+
+import createRouter from 'find-my-way';
+import type { Pages } from '../messages/page.ts';
+import { isOpenToPages } from './cors.ts';
+import type { LoadClass } from './overload.ts';
+import { loadClassOf } from './page-routes.ts';
+import { fullPath, type Route } from './route.ts';
+import type { ServicePage } from './service-page.ts';
+
+/** Something that can be asked for. */
+export interface Place {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** From the root, parameters with a colon. */
+  readonly path: string;
+  /** Undefined: it is never turned away. */
+  readonly loadClass: LoadClass | undefined;
+  /** Pages of any origin may call (cors.ts). */
+  readonly openToPages: boolean;
+  /** For people: they are answered in words, which the framework's way does. */
+  readonly isPage: boolean;
+}
+
+export interface Places {
+  /** What a request asks for; a HEAD asks for what a GET does. */
+  at(request: { readonly method?: string | undefined; readonly url?: string | undefined }): Place | undefined;
+  /** Which methods a URL knows, joined for `Allow`; an empty text when it knows none. */
+  methodsAt(url: string): string;
+}
+
+/** In the order in which `Allow` names them. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT'] as const;
+
+/** What does not fit into the header limit never comes here; a long id is an unknown one, and not an unknown path. */
+export const LONGEST_PARAMETER = 20_000;
+
+export function createPlaces(places: readonly Place[]): Places {
+  const router = createRouter({ maxParamLength: LONGEST_PARAMETER, querystringParser: () => ({}) });
+  for (const place of places) {
+    router.on(place.method === 'GET' ? ['GET', 'HEAD'] : place.method, place.path, () => undefined, place);
+  }
+  return {
+    at({ method: asked, url = '' }) {
+      const method = METHODS.find((one) => one === asked);
+      return method === undefined ? undefined : (router.find(method, url)?.store as Place | undefined);
+    },
+    methodsAt: (url) => METHODS.filter((method) => router.find(method, url) !== null).join(', '),
+  };
+}
+
+/** The table; health, metrics and documents (`always`) are never turned away. */
+export function placesOf(
+  { routes, pages }: { readonly routes: readonly Route[]; readonly pages?: Pages },
+  always: readonly ServicePage[],
+): Place[] {
+  return [
+    ...always.map(({ path }): Place => {
+      return { method: 'GET', path, loadClass: undefined, openToPages: false, isPage: false };
+    }),
+    ...routes.map((route): Place => {
+      const { method, loadClass } = route;
+      return { method, path: fullPath(route), loadClass, openToPages: isOpenToPages(route), isPage: false };
+    }),
+    ...(pages?.list ?? []).map((page): Place => {
+      const { method, path } = page;
+      return { method, path, loadClass: loadClassOf(page), openToPages: false, isPage: true };
+    }),
+  ];
+}
