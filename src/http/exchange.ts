@@ -74,6 +74,16 @@ export function newExchange(requestId: string, startedAt: number): Exchange {
   };
 }
 
+/** Begins a request's exchange, and its answer with the headers that every answer has. */
+export function beginExchange(
+  { clock, nextRequestId }: { readonly clock: Pick<Clock, 'now'>; nextRequestId(): string },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  request.exchange ??= newExchange(nextRequestId(), clock.now());
+  reply.headers({ 'X-Request-Id': request.exchange.requestId, ...ANSWER_HEADERS });
+}
+
 /** The exchange of a request; every request has one from its first hook on. */
 export function exchangeOf(request: FastifyRequest): Exchange {
   if (request.exchange === undefined) throw new Error('a request without its exchange');

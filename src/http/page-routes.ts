@@ -68,8 +68,20 @@ function takesEnvelope({ headers: { accept }, url }: FastifyRequest): boolean {
   return prefersJson(accept) || (url.startsWith('/api/v1/') && !wantsHtml(accept));
 }
 
+/** Says a failure that no handler has said: in words where one of the pages was asked for, otherwise in the envelope. */
+export function failRequest(
+  parts: ExchangeParts & { readonly pages?: Pages },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+): FastifyReply {
+  const { pages } = parts;
+  if (pages !== undefined && isForPage(pages, request)) return failPage(parts, pages, request, reply, error);
+  return reply.send(refuse(parts, request, reply, error));
+}
+
 /** Says in words that a page could not be shown; to a script in the envelope. */
-export function failPage(
+function failPage(
   parts: ExchangeParts,
   pages: Pages,
   request: FastifyRequest,
@@ -84,7 +96,7 @@ export function failPage(
 }
 
 /** Whether a request that never came to a page is a browser's, for one of them. */
-export function isForPage(pages: Pages, { headers, method, url }: FastifyRequest): boolean {
+function isForPage(pages: Pages, { headers, method, url }: FastifyRequest): boolean {
   if (!wantsHtml(headers.accept)) return false;
   const [path = ''] = url.split(/[?#]/, 1);
   const asked = method === 'HEAD' ? 'GET' : method;

@@ -5,6 +5,7 @@
  */
 
 import type { Server } from 'node:http';
+import type { Clock, Metrics } from '../platform/platform.ts';
 
 export interface SocketLimits {
   /** Connections at once; more are closed as they come. */
@@ -23,23 +24,6 @@ export interface SocketLimits {
   readonly lookEveryMs: number;
 }
 
-/** How often those that ask for nothing are looked for. */
-const MAKE_ROOM_EVERY_MS = 100;
-
-/**
- * To be called when a connection found no place: whoever keeps one and asks for nothing gives it up. Otherwise one client
- * that asks for a page on each of ten thousand connections and then keeps them would shut out everybody.
- */
-export function createRoomMaker(server: Pick<Server, 'closeIdleConnections'>, now: () => number): () => void {
-  let last = Number.NEGATIVE_INFINITY;
-  return () => {
-    const at = now();
-    if (Math.abs(at - last) < MAKE_ROOM_EVERY_MS) return;
-    last = at;
-    server.closeIdleConnections();
-  };
-}
-
 export const SOCKET_LIMITS: SocketLimits = {
   connections: 10_000,
   headersMs: 10_000,
@@ -49,3 +33,32 @@ export const SOCKET_LIMITS: SocketLimits = {
   keptMs: 65_000,
   lookEveryMs: 1_000,
 };
+
+/** How often those that ask for nothing are looked for. */
+const MAKE_ROOM_EVERY_MS = 100;
+
+/**
+ * Lets a server have so many connections at once, and counts those that found no place. For them whoever keeps a
+ * connection and asks for nothing gives it up: otherwise one client that asks for a page on each of ten thousand
+ * connections and then keeps them would shut out everybody.
+ */
+export function limitConnections(
+  server: Server,
+  most: number,
+  { clock, metrics }: { readonly clock: Pick<Clock, 'now'>; readonly metrics: Pick<Metrics, 'counter'> },
+): void {
+  const dropped = metrics.counter(
+    'mbongo_http_connections_dropped_total',
+    'Connections that were closed at once, because there were too many.',
+    [],
+  );
+  let last = Number.NEGATIVE_INFINITY;
+  server.maxConnections = most;
+  server.on('drop', () => {
+    dropped({});
+    const at = clock.now();
+    if (Math.abs(at - last) < MAKE_ROOM_EVERY_MS) return;
+    last = at;
+    server.closeIdleConnections();
+  });
+}

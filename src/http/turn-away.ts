@@ -35,8 +35,8 @@ export interface TurnAwayParts {
   readonly counted: CountAnswer;
   /** Whether the process ends: then everybody is told so instead. */
   isStopping(): boolean;
-  /** Whether it is about to: it keeps no connection. */
-  isDraining(): boolean;
+  /** Whether it is about to: it keeps no connection. Never when absent. */
+  readonly isDraining?: () => boolean;
 }
 
 /** What is known of a request before anything of it has been looked at. */
@@ -122,7 +122,7 @@ function answerer(
     // A list, which Node.js writes as it is.
     const list = ['x-request-id', exchange.requestId, 'content-length', String(Buffer.byteLength(body))];
     list.push('retry-after', String(retryAfterOf(refusal)), ...(place.openToPages ? HEADERS_FOR_PAGES : HEADERS));
-    if (parts.isDraining()) list.push('connection', 'close');
+    if (parts.isDraining?.() === true) list.push('connection', 'close');
     response.writeHead(refusal.http, list).end(body, () => {
       logExchange(parts, exchange, method, refusal.http);
       parts.counted(method, exchange.route, refusal.http, performance.now() - begun);

@@ -1,0 +1,145 @@
+/**
+ * What happens to every request, whatever it asks for: before its route, before its answer leaves, and after it has left.
+ *
+ * Invariant: each that is answered has its exchange from the first hook on, and is counted and logged once. What can be
+ * refused by the head of a request is refused before its body is read: what nobody takes is not waited for.
+ */
+
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { Refusal } from '../domain/refusal.ts';
+import { prefersHtml } from '../messages/accept.ts';
+import type { Pages } from '../messages/page.ts';
+import type { Clock, Traces } from '../platform/platform.ts';
+import type { BodyBudget } from './body-budget.ts';
+import type { clientAddressReader } from './client-address.ts';
+import { PAGES_HEADERS } from './cors.ts';
+import { badFraming, unknownPath, wrongMethod } from './envelope.ts';
+import { beginExchange, type ExchangeParts, exchangeOf, logExchange } from './exchange.ts';
+import { failRequest } from './page-routes.ts';
+import type { Places } from './places.ts';
+import { hasOneHost } from './request-headers.ts';
+import type { CountAnswer } from './request-metrics.ts';
+import { addTraces } from './request-traces.ts';
+import { answerLateBody } from './socket-errors.ts';
+import type { TurnAway } from './turn-away.ts';
+import { answerBeforeRest, limitBodyTime, limitRestTime } from './unread-body.ts';
+
+export interface LifeParts extends ExchangeParts {
+  readonly clock: Pick<Clock, 'now' | 'after'>;
+  readonly traces?: Traces;
+  readonly pages?: Pages;
+  readonly places: Places;
+  readonly turnAway: Pick<TurnAway, 'meet'>;
+  readonly bodies: BodyBudget;
+  readonly addressOf: ReturnType<typeof clientAddressReader>;
+  readonly counted: CountAnswer;
+  /** How long a body may take, and the rest of one that was answered before its end. */
+  readonly requestMs: number;
+  nextRequestId(): string;
+  /** Whether the process ends: then everybody is told so instead. */
+  isStopping(): boolean;
+  /** Whether it is about to: it keeps no connection. Never when absent. */
+  readonly isDraining?: () => boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Pages of any origin may call. */
+    openToPages?: boolean;
+    /** The body may carry a file, and take as long as one does. */
+    takesFile?: boolean;
+  }
+}
+
+export function addRequestLife(app: FastifyInstance, parts: LifeParts): void {
+  app.decorateRequest('exchange', undefined);
+  if (parts.traces !== undefined) addTraces(app, parts.traces);
+  app.addHook('onRequest', receiver(parts));
+  app.addHook('onSend', (request, reply, payload, done) => {
+    // What is under way is finished, and its connection with it: a kept one would hold up the stop.
+    if (parts.isStopping() || parts.isDraining?.() === true) reply.header('Connection', 'close');
+    done(null, answerBeforeRest(parts.clock, request, reply, payload));
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const exchange = exchangeOf(request);
+    logExchange(parts, exchange, request.method, reply.statusCode);
+    parts.counted(request.method, exchange.route, reply.statusCode, reply.elapsedTime);
+    limitRestTime(parts.clock, request.raw, parts.requestMs);
+    done();
+  });
+  app.setNotFoundHandler((request, reply) => failUnrouted(parts, request, reply));
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    // A client that went in the middle of its body is no error of ours, and nobody hears the answer.
+    const left = error.code === 'ECONNRESET' && !request.raw.complete;
+    return failRequest(parts, request, reply, left ? badFraming() : error);
+  });
+}
+
+/** Answers what no route takes. */
+export function failUnrouted(parts: LifeParts, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return failRequest(parts, request, reply, refuseUnrouted(parts.places, request, reply));
+}
+
+/** The first that a request meets: only its head is there. */
+function receiver(parts: LifeParts): onRequestHookHandler {
+  return (request, reply, done) => {
+    const { isInTurn, refusal: overload } = parts.turnAway.meet(request.raw, reply.raw);
+    if (!isInTurn) {
+      // Nobody reads: an answer would only be kept. Nothing of the request has been looked at.
+      reply.hijack();
+      request.raw.socket.destroy();
+      return;
+    }
+    beginExchange(parts, request, reply);
+    const { config } = request.routeOptions;
+    if (config.openToPages === true) reply.headers(PAGES_HEADERS);
+    const refusal = refuseHead(parts, request, reply, overload);
+    if (refusal !== undefined) return done(refusal);
+    if (config.takesFile !== true) {
+      limitBodyTime(parts.clock, request.raw, parts.requestMs, () => {
+        answerLateBody(parts, exchangeOf(request).requestId, request.raw.socket);
+      });
+    }
+    if (!request.is404) return done();
+    if (!asksForDocs(request)) return done(refuseUnrouted(parts.places, request, reply));
+    reply.header('Vary', 'Accept').redirect('/docs', 302);
+  };
+}
+
+/** What a request is refused with whatever it asks for. `overload`: what it is turned away with, if it is. */
+function refuseHead(
+  parts: LifeParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  overload: Refusal | undefined,
+): Refusal | undefined {
+  if (parts.isStopping()) {
+    reply.header('Connection', 'close');
+    return new Refusal(1402, { retryAfter: 2 });
+  }
+  if (!hasOneHost(request.raw)) {
+    // Whatever follows on this connection may have been meant for another host.
+    reply.header('Connection', 'close');
+    return badFraming();
+  }
+  const busy = overload ?? parts.bodies.refusalFor(request, () => peerOf(parts, request));
+  if (busy !== undefined) exchangeOf(request).route = request.routeOptions.url ?? 'unknown';
+  return busy;
+}
+
+function peerOf({ addressOf }: LifeParts, { headers, socket }: FastifyRequest): string {
+  return addressOf(socket.remoteAddress, headers['x-forwarded-for']?.toString());
+}
+
+/** An unknown path, or a known one with a method that it does not know: then `Allow` names those that it does. */
+function refuseUnrouted(places: Places, request: FastifyRequest, reply: FastifyReply): Refusal {
+  const allowed = places.methodsAt(request.url);
+  if (allowed === '') return unknownPath();
+  reply.header('Allow', allowed);
+  return wrongMethod(allowed);
+}
+
+/** A browser that opens the gateway's own address: nothing lives there, and any other caller hears so in the envelope. */
+function asksForDocs({ method, url, headers }: FastifyRequest): boolean {
+  return (method === 'GET' || method === 'HEAD') && /^\/(?:\?|$)/.test(url) && prefersHtml(headers.accept);
+}
