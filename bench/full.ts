@@ -6,7 +6,6 @@
  * Invariant: nothing is measured beside anything else, and figures come out only if they were measured in this run.
  */
 
-import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 import { type DrainReport, measureDrain } from './drain.ts';
 import { fillEmpty } from './fill.ts';
@@ -54,7 +53,7 @@ export async function benchAll(args: string[]): Promise<void> {
   const minutes = (performance.now() - begun) / 60_000;
   const summary = summaryOf(rounds, extras, { settings: options.settings, machine: machine(extras.postgres), minutes });
   for (const line of linesOf(summary)) options.say(line);
-  if (options.json !== undefined) await writeFile(options.json, `${JSON.stringify(summary, undefined, 1)}\n`);
+  options.hand(summary);
 }
 
 /** Opens everything in the order in which nothing stands in another's way. */

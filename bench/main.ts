@@ -2,7 +2,7 @@
  * `npm run bench [-- payouts|statement|overload …]`: measures everything that is promised about payments, or one other thing.
  *
  * Options of the whole run: `--quick` (one short round, small tables), `--only payments,filled,open,sessions,reads,wallet,
- * drain,page`, `--json FILE`, and the figures `--rounds`, `--seconds`, `--warmup-seconds`, `--connections`, `--merchants`,
+ * drain,page`, `--json`, and the figures `--rounds`, `--seconds`, `--warmup-seconds`, `--connections`, `--merchants`,
  * `--payments`, `--backlog`, `--pages`. Invariant: however it ends, no process that was started is left behind.
  */
 

@@ -7,10 +7,9 @@ import { expect, test } from 'vitest';
 import { PARTS, readOptions } from './options.ts';
 
 test('told nothing, it measures everything, three times', () => {
-  const { settings, parts, json } = readOptions([]);
+  const { settings, parts } = readOptions([]);
   expect(settings).toMatchObject({ rounds: 3, connections: 64, merchants: 100, payments: 5_000_000 });
   expect([...parts]).toEqual([...PARTS]);
-  expect(json).toBeUndefined();
 });
 
 test('figures can be set, on a quick run too', () => {
@@ -28,6 +27,7 @@ test.each([
   [['--rounds', '0'], /--rounds takes a whole number/],
   [['--payments', '5e6'], /--payments takes a whole number/],
   [['--frobnicate'], /frobnicate/],
+  [['--json', 'figures.json'], /figures\.json/],
 ])('%j is refused', (args, why) => {
   expect(() => readOptions(args)).toThrow(why);
 });

@@ -5,6 +5,7 @@
  */
 
 import { parseArgs } from 'node:util';
+import { type Teller, tellerOf } from './teller.ts';
 
 export const PARTS = ['payments', 'filled', 'open', 'sessions', 'reads', 'wallet', 'drain', 'page'] as const;
 export type Part = (typeof PARTS)[number];
@@ -26,13 +27,9 @@ export interface Settings {
   readonly pages: number;
 }
 
-export interface BenchOptions {
+export interface BenchOptions extends Teller {
   readonly settings: Settings;
   readonly parts: ReadonlySet<Part>;
-  /** Where the figures are written to; absent: nowhere. */
-  readonly json: string | undefined;
-  /** Prints a line for people. */
-  say(line: string): void;
 }
 
 const FULL: Settings = {
@@ -67,7 +64,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
     options: {
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
-      json: { type: 'string' },
+      json: { type: 'boolean', default: false },
       ...Object.fromEntries(FIGURES.map((name) => [optionOf(name), { type: 'string' } as const])),
     },
   });
@@ -77,8 +74,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
   return {
     settings: { ...base, ...settings },
     parts: partsOf(values.only),
-    json: values.json,
-    say: (line) => console.log(line),
+    ...tellerOf(values),
   };
 }
 

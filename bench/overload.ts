@@ -14,6 +14,7 @@ import { makeMerchants } from './merchants.ts';
 import type { Kind, OverloadOrder, OverloadReport } from './overload-load.ts';
 import { openStage } from './stage.ts';
 import { median } from './stats.ts';
+import { tellerOf } from './teller.ts';
 import { freePort, load, type Used } from './worlds.ts';
 
 const MERCHANTS = 10;
@@ -31,6 +32,7 @@ export async function benchOverload(args: string[]): Promise<void> {
       json: { type: 'boolean', default: false },
     },
   });
+  const { say, hand } = tellerOf(values);
   const stage = await openStage();
   const credentials = await makeMerchants(stage.gatewayEnv, MERCHANTS);
   const rounds: Round[] = [];
@@ -51,17 +53,15 @@ export async function benchOverload(args: string[]): Promise<void> {
     const report = await load<OverloadReport>('./overload-load.js', order, stage.pids);
     const found = { ...report, callbacksRefused: (await callbacksRefused(stage.gatewayUrl)) - before };
     rounds.push(found);
-    if (!values.json) tell(`round ${round}`, found);
+    for (const line of linesOf(`round ${round}`, found)) say(line);
   }
   await stage.close();
   const summary = summaryOf(rounds);
-  if (values.json) console.log(JSON.stringify({ ...summary, rounds }));
-  else {
-    console.log(
-      `median of ${rounds.length}: ${(summary.goodputShare * 100).toFixed(0)} % of the peak, refusals p50/p99 ` +
-        `${summary.refusedP50.toFixed(0)}/${summary.refusedP99.toFixed(0)} ms, recovered after ${summary.recoveredAfterSeconds.toFixed(1)} s`,
-    );
-  }
+  say(
+    `median of ${rounds.length}: ${(summary.goodputShare * 100).toFixed(0)} % of the peak, refusals p50/p99 ` +
+      `${summary.refusedP50.toFixed(0)}/${summary.refusedP99.toFixed(0)} ms, recovered after ${summary.recoveredAfterSeconds.toFixed(1)} s`,
+  );
+  hand({ ...summary, rounds });
 }
 
 /** Callbacks are the carrier's calls: only the gateway knows how many it turned away. */
@@ -83,22 +83,22 @@ function summaryOf(rounds: readonly Round[]) {
   };
 }
 
-function tell(name: string, round: Round): void {
+function linesOf(name: string, round: Round): string[] {
   const { peakPerSecond, offeredPerSecond, goodPerSecond, recoveredAfterSeconds } = round;
-  console.log(
+  return [
     `${name}: peak ${peakPerSecond.toFixed(0)} payments/s, offered ${offeredPerSecond.toFixed(0)}, ` +
       `good ${goodPerSecond.toFixed(0)} (${((goodPerSecond / peakPerSecond) * 100).toFixed(0)} %), ` +
       `well again after ${recoveredAfterSeconds?.toFixed(1) ?? 'more than 30'} s, lost ${round.lost}, ` +
       `${round.connections} connections, ${round.gatewayMiB} MiB, callbacks refused ${round.callbacksRefused}, ` +
       `load ${round.cpuSeconds.toFixed(1)} s of CPU, late by ${round.ownLagMs.toFixed(0)} ms`,
-  );
-  for (const kind of KINDS) {
-    const { offered, admitted, refused, malformed, broken, others } = round.kinds[kind];
-    console.log(
-      `  ${kind.padEnd(8)} offered ${offered}, refused ${((refused.count / Math.max(1, offered)) * 100).toFixed(1)} % in ` +
+    ...KINDS.map((kind) => {
+      const { offered, admitted, refused, malformed, broken, others } = round.kinds[kind];
+      return (
+        `  ${kind.padEnd(8)} offered ${offered}, refused ${((refused.count / Math.max(1, offered)) * 100).toFixed(1)} % in ` +
         `${refused.p50.toFixed(0)}/${refused.p99.toFixed(0)} ms, admitted in ${admitted.p50.toFixed(0)}/${admitted.p99.toFixed(0)} ms` +
         `${malformed > 0 ? `, ${malformed} MALFORMED` : ''}${broken > 0 ? `, ${broken} broken` : ''}` +
-        `${Object.keys(others).length > 0 ? `, others ${JSON.stringify(others)}` : ''}`,
-    );
-  }
+        `${Object.keys(others).length > 0 ? `, others ${JSON.stringify(others)}` : ''}`
+      );
+    }),
+  ];
 }

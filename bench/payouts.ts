@@ -14,18 +14,17 @@ import { makeMerchants } from './merchants.ts';
 import type { PayoutLoadOrder, PayoutLoadReport } from './payout-load.ts';
 import { openStage } from './stage.ts';
 import { median } from './stats.ts';
+import { type Teller, tellerOf } from './teller.ts';
 import { freePort, load, pgbench, type Used } from './worlds.ts';
 
 const LINES_PER_BATCH = 100;
 const MERCHANTS = 100;
 const WARM_UP_SECONDS = 1;
 
-interface Options {
+interface Options extends Teller {
   readonly seconds: number;
   readonly rounds: number;
   readonly batches: number;
-  /** Prints a line for people. */
-  say(line: string): void;
 }
 
 type Slice = PayoutLoadReport & Used;
@@ -50,14 +49,12 @@ export async function benchPayouts(args: string[]): Promise<void> {
     seconds: Number(values.seconds),
     rounds: Number(values.rounds),
     batches: Number(values.batches),
-    say: (line) => {
-      if (!values.json) console.log(line);
-    },
+    ...tellerOf(values),
   };
   const rounds = await measure(options);
   const summary = summaryOf(rounds);
-  if (values.json) console.log(JSON.stringify(summary));
-  else tell(summary, options);
+  tell(summary, options);
+  options.hand(summary);
 }
 
 async function measure({ seconds, rounds, batches, say }: Options): Promise<Round[]> {

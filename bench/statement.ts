@@ -14,6 +14,7 @@ import { Pool } from 'undici';
 import { makeMerchants } from './merchants.ts';
 import { openStage, type Stage } from './stage.ts';
 import { type Latency, latencyOf, residentMiB } from './stats.ts';
+import { tellerOf } from './teller.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 /** How many days the lines are spread over. */
@@ -47,9 +48,7 @@ export async function benchStatement(args: string[]): Promise<void> {
       json: { type: 'boolean', default: false },
     },
   });
-  const say = (line: string): void => {
-    if (!values.json) console.log(line);
-  };
+  const { say, hand } = tellerOf(values);
   const stage = await openStage();
   const [credential = ''] = await makeMerchants(stage.gatewayEnv, 1);
   const lines = Number(values.lines);
@@ -57,8 +56,8 @@ export async function benchStatement(args: string[]): Promise<void> {
   await fill(stage, credential, lines);
   const report = await measure(stage, credential, { lines, pages: Number(values.pages) });
   await stage.close();
-  if (values.json) console.log(JSON.stringify(report));
-  else for (const line of linesOf(report)) say(line);
+  for (const line of linesOf(report)) say(line);
+  hand(report);
 }
 
 /** The last `DAYS` days until now. */

@@ -26,17 +26,14 @@ function environmentOf(around: Surroundings): NodeJS.ProcessEnv {
 
 /** Runs it to its end. Returns the exit status. */
 export async function bench(around: Surroundings, args: readonly string[], program: string = BENCH): Promise<number> {
+  const refuse = (why: string): number => printError(around, new OperatorError(why), args.includes('--json'));
   if (!existsSync(program)) {
     const way = 'take the sources, and say `npm run bench` there';
-    return printError(around, new OperatorError(`the bench is not part of this installation: ${way}`), false);
+    return refuse(`the bench is not part of this installation: ${way}`);
   }
   if (around.env.GATEWAY_MODE === 'production') {
     const way = 'run it on a machine of its own, without GATEWAY_MODE';
-    return printError(
-      around,
-      new OperatorError(`the bench makes and drops databases, and loads the server: ${way}`),
-      false,
-    );
+    return refuse(`the bench makes and drops databases, and loads the server: ${way}`);
   }
   const child = spawn(process.execPath, [program, ...args], { stdio: 'inherit', env: environmentOf(around) });
   // It puts away what it has started: wait for it. A terminal tells both of Ctrl+C; whoever ends this process by its id, this one.

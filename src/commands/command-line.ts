@@ -112,7 +112,7 @@ function addProcessCommands(program: Command, around: Surroundings, ended: Ended
   );
 }
 
-/** Everything behind its name is the bench's own, `--help` and `--json FILE` too. */
+/** Everything behind its name is the bench's own, `--help` and `--json` too. */
 function addBenchCommand(program: Command, around: Surroundings, ended: Ended): void {
   program
     .command('bench')

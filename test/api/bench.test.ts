@@ -1,0 +1,27 @@
+/**
+ * What a program reads of the bench: the shortest run there is, with real processes and a PostgreSQL of its own.
+ */
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+
+const BENCH = fileURLToPath(new URL('../../bench/main.ts', import.meta.url));
+const SHORTEST = ['--quick', '--only', 'page', '--merchants', '1', '--warmup-seconds', '1', '--pages', '2'];
+
+test('with --json it prints one JSON document, and tells people how it goes on standard error', async () => {
+  const { PATH, TMPDIR } = process.env;
+  // The sources as they are: so are the processes that the bench starts.
+  const env = { PATH, NODE_OPTIONS: '--import tsx', ...(TMPDIR === undefined ? {} : { TMPDIR }) };
+  const child = spawn(process.execPath, [BENCH, ...SHORTEST, '--json'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  // It puts away what it has started.
+  onTestFinished(() => void child.kill('SIGTERM'));
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  expect(out, err).toMatch(/^[^\n]+\n$/);
+  expect(JSON.parse(out)).toMatchObject({
+    settings: { merchants: 1, pages: 2 },
+    extras: { books: { empty: { ok: true } } },
+  });
+  expect(err).toContain('making 1 merchants');
+  expect(err).toContain('hosted page, p50/p99 ms');
+});
