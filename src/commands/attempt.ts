@@ -12,18 +12,16 @@ import type { Attempt } from '../domain/records.ts';
 import { bookLateMoney, requireLate } from '../usecases/attempt-book.ts';
 import { decideAttempt, requireAttempt, requireDecidable } from '../usecases/attempt-decide.ts';
 import { OperatorError, UsageError } from '../usecases/operator.ts';
-import { readWhole } from './options.ts';
+import { readLimit } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
 import { thisUser } from './this-user.ts';
 import type { Tools } from './tools.ts';
-
-const MOST_LISTED = 1_000;
 
 export async function attemptList(
   { deps }: Tools,
   options: { readonly late?: true; readonly after?: string; readonly limit: string },
 ): Promise<Output> {
-  const limit = readWhole(options.limit, 'limit', 1, MOST_LISTED);
+  const limit = readLimit(options.limit);
   if (options.late === true) return lateList(await deps.store.lateAttempts(limit, options.after));
   const attempts = await deps.store.attempt.listOpen(limit, options.after);
   const rows = attempts.map((attempt) => [

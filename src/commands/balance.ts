@@ -2,10 +2,9 @@
  * `mbongo balance`: credit and show what a merchant has with us.
  */
 
-import { CURRENCIES } from '../domain/currency.ts';
-import { type MerchantAccount, merchantAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
 import { creditBalance } from '../usecases/balance-credit.ts';
+import { readBalances } from '../usecases/balances-read.ts';
 import { requireAmount, requireCurrency, requireMerchant } from '../usecases/operator.ts';
 import { type Output, table } from './output.ts';
 import type { Tools } from './tools.ts';
@@ -23,25 +22,19 @@ export async function balanceCredit(
   };
 }
 
-const KINDS: readonly MerchantAccount[] = ['available', 'reserved', 'held'];
-
 export async function balanceShow({ deps }: Tools, options: { readonly merchant: string }): Promise<Output> {
-  const { id } = await requireMerchant(deps, options.merchant);
-  const balances = [];
-  for (const currency of CURRENCIES) {
-    const refs = KINDS.map((kind) => merchantAccount(id, kind, currency));
-    const accounts = await Promise.all(refs.map((ref) => deps.store.account.get(ref.shard, ref.id)));
-    if (accounts.every((account) => account === undefined)) continue;
-    const [available = '', reserved = '', held = ''] = accounts.map((found) =>
-      formatMinor(found?.balance ?? 0n, currency),
-    );
-    balances.push({ currency, available, reserved, held });
-  }
+  const merchant = await requireMerchant(deps, options.merchant);
+  const balances = (await readBalances(deps, merchant)).map(({ currency, available, reserved, held }) => ({
+    currency,
+    available: formatMinor(available, currency),
+    reserved: formatMinor(reserved, currency),
+    held: formatMinor(held, currency),
+  }));
   return {
-    document: { merchant_id: id, balances },
+    document: { merchant_id: merchant.id, balances },
     lines: table(
-      ['currency', ...KINDS],
-      balances.map(({ currency, available, reserved, held }) => [currency, available, reserved, held]),
+      ['currency', 'available', 'reserved', 'held'],
+      balances.map((balance) => Object.values(balance)),
     ),
   };
 }

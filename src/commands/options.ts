@@ -47,6 +47,27 @@ export function readWhole(text: string, noun: string, from: number, to: number):
   throw new UsageError(`the ${noun} must be a whole number from ${from} to ${to}`);
 }
 
+/** The most that a list shows at once. */
+const MOST_LISTED = 1_000;
+
+/** `--limit` of a list. */
+export function readLimit(text: string): number {
+  return readWhole(text, 'limit', 1, MOST_LISTED);
+}
+
+/** `--status` of a list, by the name that `nameOf` gives it; `noun` is what has one. */
+export function readStatus<S extends string>(
+  text: string,
+  statuses: readonly S[],
+  noun: string,
+  nameOf: (status: S) => string = (status) => status,
+): S {
+  const status = statuses.find((known) => nameOf(known) === text);
+  if (status !== undefined) return status;
+  const names = statuses.map(nameOf).join(', ');
+  throw new UsageError(`${JSON.stringify(text)} is no status of ${noun}: use one of ${names}`);
+}
+
 /** Items between commas; `word` alone stands for none of them and gives null. */
 export function readList(text: string, word: string): readonly string[] | null {
   if (text === word) return null;

@@ -13,17 +13,15 @@ import { maskPhone } from '../domain/phone.ts';
 import { payoutText } from '../messages/payout-text.ts';
 import { calendar } from '../platform/calendar.ts';
 import { findCounts } from '../usecases/archive-find.ts';
-import { OperatorError, requireMerchant, UsageError } from '../usecases/operator.ts';
+import { OperatorError, requireMerchant } from '../usecases/operator.ts';
 import { approvePayout, rejectPayout, requireWaiting } from '../usecases/payout-approve.ts';
 import { cancelPayout, requireCancellable } from '../usecases/payout-cancel.ts';
-import { type PayoutOperatorDeps, requireBatch, type Say } from '../usecases/payout-operate.ts';
+import { type PayoutOperatorDeps, requireBatch } from '../usecases/payout-operate.ts';
 import { datesPassed, pausePayout, resumePayout } from '../usecases/payout-pause.ts';
-import { readWhole } from './options.ts';
+import { readLimit, readStatus } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
-import { thisUser } from './this-user.ts';
+import { sayOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
-
-const MOST_LISTED = 1_000;
 
 export interface PayoutListOptions {
   readonly merchant?: string;
@@ -36,9 +34,9 @@ export async function payoutList({ deps }: Tools, options: PayoutListOptions): P
   const { merchant, status, after } = options;
   const batches = await deps.store.payoutBatch.list({
     merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
-    state: status === undefined ? undefined : requireState(status),
+    state: status === undefined ? undefined : readStatus(status, BATCH_STATES, 'a batch', nameOf),
     after: after === undefined ? undefined : (await requireBatch(deps, after)).id,
-    limit: readWhole(options.limit, 'limit', 1, MOST_LISTED),
+    limit: readLimit(options.limit),
   });
   const payouts = await Promise.all(batches.map(async (batch) => documentOf(batch, await countsOf({ deps }, batch))));
   const head = ['batch', 'state', 'status', 'merchant', 'reference', 'people', 'amount', 'dates', 'next', 'made'];
@@ -114,7 +112,7 @@ export async function payoutApprove({ deps }: Tools, batchId: string, options: W
     requireWaiting(batch);
     throw new OperatorError(`${describe(batch)}: say --yes to approve it`);
   }
-  return outputOf({ deps }, await approvePayout(operating({ deps }), batchId, wordOf(options)));
+  return outputOf({ deps }, await approvePayout(operating({ deps }), batchId, sayOf(options)));
 }
 
 export async function payoutReject({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
@@ -123,7 +121,7 @@ export async function payoutReject({ deps }: Tools, batchId: string, options: Wo
     requireWaiting(batch);
     throw new OperatorError(`${describe(batch)}: say --yes to reject it, for good`);
   }
-  return outputOf({ deps }, await rejectPayout(operating({ deps }), batchId, wordOf(options)));
+  return outputOf({ deps }, await rejectPayout(operating({ deps }), batchId, sayOf(options)));
 }
 
 export async function payoutCancel({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
@@ -132,11 +130,11 @@ export async function payoutCancel({ deps }: Tools, batchId: string, options: Wo
     await requireCancellable(deps, batch);
     throw new OperatorError(`${describe(batch)}: say --yes to cancel what is still to come of it, for good`);
   }
-  return outputOf({ deps }, await cancelPayout(operating({ deps }), batchId, wordOf(options)));
+  return outputOf({ deps }, await cancelPayout(operating({ deps }), batchId, sayOf(options)));
 }
 
 export async function payoutPause({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
-  return outputOf({ deps }, await pausePayout(operating({ deps }), batchId, wordOf(options)));
+  return outputOf({ deps }, await pausePayout(operating({ deps }), batchId, sayOf(options)));
 }
 
 export async function payoutResume(
@@ -144,7 +142,7 @@ export async function payoutResume(
   batchId: string,
   options: WordOptions & { readonly catchUp?: true },
 ): Promise<Output> {
-  const say = { ...wordOf(options), catchUp: options.catchUp === true };
+  const say = { ...sayOf(options), catchUp: options.catchUp === true };
   if (options.yes !== true) {
     const batch = await requireBatch(deps, batchId);
     const asks = whatPassed(datesPassed(operating({ deps }), batch), say.catchUp);
@@ -170,17 +168,6 @@ function whatPassed({ before, meanwhile }: ReturnType<typeof datesPassed>, catch
 /** What only these commands need is not loaded for the others. */
 function operating({ deps }: Tools): PayoutOperatorDeps {
   return { ...deps, calendar, payoutText };
-}
-
-function wordOf({ by = thisUser(), why = null }: { readonly by?: string; readonly why?: string | null }): Say {
-  return { by, why };
-}
-
-function requireState(text: string): BatchState {
-  const state = BATCH_STATES.find((known) => nameOf(known) === text);
-  if (state !== undefined) return state;
-  const names = BATCH_STATES.map(nameOf).join(', ');
-  throw new UsageError(`${JSON.stringify(text)} is no status of a batch: use one of ${names}`);
 }
 
 function nameOf(state: BatchState): string {

@@ -6,15 +6,12 @@ import { writeFile } from 'node:fs/promises';
 import { statesOf } from '../domain/machine.ts';
 import { formatMinor } from '../domain/money.ts';
 import { PROOF } from '../domain/proof.ts';
-import type { ProofStatus } from '../domain/transfer-records.ts';
-import { OperatorError, requireMerchant, UsageError } from '../usecases/operator.ts';
+import { OperatorError, requireMerchant } from '../usecases/operator.ts';
 import { approveProof, declineProof, type ProofDecided } from '../usecases/proof-decide.ts';
 import { listProofs, openProofFile, type ProofSeen, readProof } from '../usecases/proof-read.ts';
-import { readWhole } from './options.ts';
+import { readLimit, readStatus } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
-
-const MOST_LISTED = 1_000;
 
 export interface ProofListOptions {
   readonly merchant?: string;
@@ -26,8 +23,8 @@ export async function proofList({ deps }: Tools, options: ProofListOptions): Pro
   const { merchant, status } = options;
   const seen = await listProofs(deps, {
     ...(merchant === undefined ? {} : { merchantId: (await requireMerchant(deps, merchant)).id }),
-    ...(status === undefined ? {} : { status: requireStatus(status) }),
-    limit: readWhole(options.limit, 'limit', 1, MOST_LISTED),
+    ...(status === undefined ? {} : { status: readStatus(status, statesOf(PROOF), 'a proof') }),
+    limit: readLimit(options.limit),
   });
   const rows = seen.map(({ proof, payment, duplicateOf }) => [
     proof.id,
@@ -66,13 +63,6 @@ export async function proofDecline(
   options: { readonly reason: string },
 ): Promise<Output> {
   return outputOf(await declineProof(deps, proofId, options.reason));
-}
-
-function requireStatus(text: string): ProofStatus {
-  const statuses = statesOf(PROOF);
-  const status = statuses.find((known) => known === text);
-  if (status !== undefined) return status;
-  throw new UsageError(`${JSON.stringify(text)} is no status of a proof: use one of ${statuses.join(', ')}`);
 }
 
 /** A proof shows a customer's account: only the operator's own user may read it, and nothing is written over. */

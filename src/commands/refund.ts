@@ -6,18 +6,16 @@
 
 import { statesOf } from '../domain/machine.ts';
 import { formatMinor } from '../domain/money.ts';
-import type { Refund, RefundStatus } from '../domain/outgoing-records.ts';
+import type { Refund } from '../domain/outgoing-records.ts';
 import { maskPhone } from '../domain/phone.ts';
 import { isByHand, REFUND, type RefundRows } from '../domain/refund.ts';
-import { OperatorError, requireId, requireMerchant, UsageError } from '../usecases/operator.ts';
-import { callOffRefund, executeRefund, type RefundSay, requireOpenRefund } from '../usecases/refund-decide.ts';
+import { OperatorError, requireId, requireMerchant } from '../usecases/operator.ts';
+import { callOffRefund, executeRefund, requireOpenRefund } from '../usecases/refund-decide.ts';
 import { requireRefund } from '../usecases/refund-read.ts';
-import { readWhole } from './options.ts';
+import { readLimit, readStatus } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
-import { thisUser } from './this-user.ts';
+import { sayOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
-
-const MOST_LISTED = 1_000;
 
 export interface RefundListOptions {
   readonly merchant?: string;
@@ -31,9 +29,9 @@ export async function refundList({ deps }: Tools, options: RefundListOptions): P
   if (after !== undefined) requireId('rfd', after, 'refund');
   const refunds = await deps.store.refund.list({
     merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
-    status: status === undefined ? undefined : requireStatus(status),
+    status: status === undefined ? undefined : readStatus(status, statesOf(REFUND), 'a refund'),
     after,
-    limit: readWhole(options.limit, 'limit', 1, MOST_LISTED),
+    limit: readLimit(options.limit),
   });
   const rows = refunds.map((refund) => [
     refund.id,
@@ -94,17 +92,6 @@ async function requireOpen({ deps }: Pick<Tools, 'deps'>, refundId: string): Pro
   const rows = await requireRefund(deps, refundId);
   requireOpenRefund(rows);
   return rows.refund;
-}
-
-function sayOf({ by = thisUser(), why = null }: { readonly by?: string; readonly why?: string | null }): RefundSay {
-  return { by, why };
-}
-
-function requireStatus(text: string): RefundStatus {
-  const statuses = statesOf(REFUND);
-  const status = statuses.find((known) => known === text);
-  if (status !== undefined) return status;
-  throw new UsageError(`${JSON.stringify(text)} is no status of a refund: use one of ${statuses.join(', ')}`);
 }
 
 function describe(refund: Refund): string {

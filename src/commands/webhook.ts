@@ -3,16 +3,14 @@
  */
 
 import { statesOf } from '../domain/machine.ts';
-import type { EventStatus, WebhookEvent } from '../domain/records.ts';
+import type { WebhookEvent } from '../domain/records.ts';
 import { DELIVERY } from '../domain/webhook.ts';
 import { requireMerchant, requireSpan, UsageError } from '../usecases/operator.ts';
 import { replayEvent, replayRange } from '../usecases/webhook-replay.ts';
 import { rotateWebhookSecret } from '../usecases/webhook-secret-rotate.ts';
-import { readDuration, readTime, readWhole } from './options.ts';
+import { readDuration, readLimit, readStatus, readTime } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
-
-const MOST_LISTED = 1_000;
 
 export interface WebhookListOptions {
   readonly merchant?: string;
@@ -26,10 +24,10 @@ export async function webhookList({ deps }: Tools, options: WebhookListOptions):
   const { merchant, status, from, after } = options;
   const events = await deps.store.event.list({
     ...(merchant === undefined ? {} : { merchantId: (await requireMerchant(deps, merchant)).id }),
-    ...(status === undefined ? {} : { status: requireStatus(status) }),
+    ...(status === undefined ? {} : { status: readStatus(status, statesOf(DELIVERY), 'an event') }),
     ...(from === undefined ? {} : { from: readTime(from) }),
     ...(after === undefined ? {} : { after }),
-    limit: readWhole(options.limit, 'limit', 1, MOST_LISTED),
+    limit: readLimit(options.limit),
   });
   const rows = events.map((event) => [
     event.id,
@@ -72,7 +70,7 @@ export async function webhookReplay({ deps }: Tools, options: WebhookReplayOptio
   const replayed = await replayRange(deps, {
     ...span,
     merchantId,
-    status: status === undefined ? undefined : requireStatus(status),
+    status: status === undefined ? undefined : readStatus(status, statesOf(DELIVERY), 'an event'),
   });
   return { document: { replayed }, lines: [`${replayed} events are sent again now.`] };
 }
@@ -97,13 +95,6 @@ export async function webhookSecretRotate(
         : []),
     ],
   };
-}
-
-function requireStatus(text: string): EventStatus {
-  const statuses = statesOf(DELIVERY);
-  const status = statuses.find((known) => known === text);
-  if (status !== undefined) return status;
-  throw new UsageError(`${JSON.stringify(text)} is no status of an event: use one of ${statuses.join(', ')}`);
 }
 
 function documentOf(event: WebhookEvent) {

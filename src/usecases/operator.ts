@@ -151,10 +151,16 @@ export function requireId(prefix: Prefix, id: string, noun: string): void {
   if (!isId(prefix, id)) throw new UsageError(`that is no ${noun} id: it looks like ${prefix}_ and 26 characters`);
 }
 
+/** Who says so, and on what grounds. */
+export interface Say {
+  readonly by: string;
+  readonly why: string | null;
+}
+
 const SAY_MOST = 500;
 
 /** Refuses what would leave the log without a name, or with more than a line. */
-export function requireSay({ by, why }: { readonly by: string; readonly why: string | null }): void {
+export function requireSay({ by, why }: Say): void {
   for (const text of [by, why ?? 'nothing']) {
     if (text.trim() === '' || text.length > SAY_MOST || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)) {
       throw new UsageError(`who says so, and why, are one line of 1 to ${SAY_MOST} characters each`);

@@ -11,8 +11,8 @@ import { formatMinor } from '../domain/money.ts';
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { approve, reject, stateOf } from '../domain/payout-batch.ts';
 import { costOfLines } from '../domain/payout-order.ts';
-import { OperatorError, requireSay } from './operator.ts';
-import { changeBatch, type PayoutOperatorDeps, type Say, tell } from './payout-operate.ts';
+import { OperatorError, requireSay, type Say } from './operator.ts';
+import { changeBatch, type PayoutOperatorDeps, tell } from './payout-operate.ts';
 import type { BatchRows } from './payout-run.ts';
 
 /** @throws OperatorError when there is no such batch, it does not wait, or its merchant's funds do not suffice. */

@@ -8,8 +8,8 @@
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { cancel } from '../domain/payout-batch.ts';
 import { hasMore } from '../domain/payout-order.ts';
-import { dueAtOnce, OperatorError, requireSay } from './operator.ts';
-import { changeBatch, type PayoutOperatorDeps, requireBatch, type Say, tell } from './payout-operate.ts';
+import { dueAtOnce, OperatorError, requireSay, type Say } from './operator.ts';
+import { changeBatch, type PayoutOperatorDeps, requireBatch, tell } from './payout-operate.ts';
 import { callOffWaiting } from './payout-run.ts';
 
 /** Cancelled again it answers as it did. @throws OperatorError when there is no such batch, or nothing of it is open. */

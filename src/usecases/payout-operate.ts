@@ -9,16 +9,10 @@ import { shardOf } from '../domain/ids.ts';
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import type { BatchContext } from '../domain/payout-batch.ts';
 import type { Deps } from './deps.ts';
-import { decideOnce, type OperatorDeps, OperatorError, readAfter, requireId } from './operator.ts';
+import { decideOnce, type OperatorDeps, OperatorError, readAfter, requireId, type Say } from './operator.ts';
 import { type BatchRows, batchContext, type PayoutBatchDeps, readBatch } from './payout-run.ts';
 
 export type PayoutOperatorDeps = OperatorDeps & PayoutBatchDeps & Pick<Deps, 'log'>;
-
-/** Who says so, and on what grounds. */
-export interface Say {
-  readonly by: string;
-  readonly why: string | null;
-}
 
 const LOOK = 'see `mbongo payout show`';
 

@@ -8,8 +8,8 @@
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { type BatchContext, pause, resume, runNext, runsAt, skipNext, stateOf } from '../domain/payout-batch.ts';
 import { hasMore } from '../domain/payout-order.ts';
-import { OperatorError, requireSay } from './operator.ts';
-import { changeBatch, type PayoutOperatorDeps, type Say, tell } from './payout-operate.ts';
+import { OperatorError, requireSay, type Say } from './operator.ts';
+import { changeBatch, type PayoutOperatorDeps, tell } from './payout-operate.ts';
 
 /** @throws OperatorError when there is no such batch, or none of its dates is to come. */
 export async function pausePayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {

@@ -10,14 +10,8 @@ import { BANK_TRANSFER } from '../domain/proof.ts';
 import type { Reason } from '../domain/reason.ts';
 import { type MovedRefund, moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
 import { type Deps, idsOf } from './deps.ts';
-import { decideOnce, type OperatorDeps, OperatorError, requireSay, UsageError } from './operator.ts';
+import { decideOnce, type OperatorDeps, OperatorError, requireSay, type Say, UsageError } from './operator.ts';
 import { requireRefund } from './refund-read.ts';
-
-/** Who says so, and on what grounds. */
-export interface RefundSay {
-  readonly by: string;
-  readonly why: string | null;
-}
 
 type RefundDecideDeps = OperatorDeps & Pick<Deps, 'log'>;
 
@@ -26,7 +20,7 @@ export async function executeRefund(
   deps: RefundDecideDeps,
   refundId: string,
   reference: string,
-  say: RefundSay,
+  say: Say,
 ): Promise<RefundRows> {
   if (!REFERENCE.test(reference) || reference.trim() === '') {
     throw new UsageError('a reference is one line of 1 to 64 characters, as the bank or the upstream writes it');
@@ -35,7 +29,7 @@ export async function executeRefund(
 }
 
 /** It will not be carried out: its money goes back to the merchant, and can be asked for again. */
-export async function callOffRefund(deps: RefundDecideDeps, refundId: string, say: RefundSay): Promise<RefundRows> {
+export async function callOffRefund(deps: RefundDecideDeps, refundId: string, say: Say): Promise<RefundRows> {
   return decide(deps, refundId, { fact: 'called_off', reason: 'refund_called_off', reference: null }, say);
 }
 
@@ -56,7 +50,7 @@ interface Verdict {
 
 const REFERENCE = /^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u;
 
-async function decide(deps: RefundDecideDeps, refundId: string, verdict: Verdict, say: RefundSay): Promise<RefundRows> {
+async function decide(deps: RefundDecideDeps, refundId: string, verdict: Verdict, say: Say): Promise<RefundRows> {
   requireSay(say);
   const { refund: known } = await requireRefund(deps, refundId);
   const decided = await decideOnce(deps, known.shard, 'see `mbongo refund show`', async () => {
@@ -91,7 +85,7 @@ async function sourceOf({ store }: RefundDecideDeps, { payment }: RefundRows): P
   return paidBy?.connector ?? BANK_TRANSFER;
 }
 
-function tell(deps: RefundDecideDeps, { refund, payment }: RefundRows, { reference }: Verdict, say: RefundSay): void {
+function tell(deps: RefundDecideDeps, { refund, payment }: RefundRows, { reference }: Verdict, say: Say): void {
   deps.log.warn('refund_decided_by_operator', {
     refund_id: refund.id,
     transaction_id: payment.id,
