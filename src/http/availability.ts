@@ -8,8 +8,7 @@ import { type Availabilities, openAvailability } from '../usecases/availability.
 import type { Deps } from '../usecases/deps.ts';
 import { timestamp } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
-
-const Text = Type.String();
+import { nullable, Text } from './schema-words.ts';
 
 const AvailabilityQuery = Type.Object({
   currency: Type.Optional(
@@ -25,12 +24,11 @@ const AvailabilityAnswer = Type.Object({
       use: Type.String({ description: '`payment`: your customers pay you by it. `payout`: you pay people by it.' }),
       method: Text,
       currency: Text,
-      carrier: Type.Union([Text, Type.Null()], {
-        description: 'The carrier or card network, as its customers know it; null where it is the gateway’s own.',
-      }),
-      country: Type.Union([Text, Type.Null()], {
-        description: 'Whose numbers the carrier serves, ISO 3166-1 alpha-2; null where it is no country’s.',
-      }),
+      carrier: nullable(
+        Text,
+        'The carrier or card network, as its customers know it; null where it is the gateway’s own.',
+      ),
+      country: nullable(Text, 'Whose numbers the carrier serves, ISO 3166-1 alpha-2; null where it is no country’s.'),
       status: Type.String({ description: '`operational`, `degraded` or `down`.' }),
     }),
     { description: 'What you and your customers can use, and nothing else.' },

@@ -4,15 +4,18 @@
 
 import { type Static, Type } from 'typebox';
 import { limitQuery, SPAN_QUERY } from './list-query.ts';
+import {
+  BoundAmount,
+  CurrencyCode,
+  MethodName,
+  NextCursor,
+  nullable,
+  Text,
+  Timestamp,
+  TotalAmount,
+} from './schema-words.ts';
 
-const Text = Type.String();
-const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds.' });
-const CurrencyCode = Type.String({ maxLength: 16, description: 'A lower-case ISO 4217 code, for example `usd`.' });
 const Amount = Type.String({ description: 'A decimal string with the currency’s fraction digits.' });
-const NextCursor = Type.Union([Text, Type.Null()], {
-  description: 'Send it as `cursor` for the next page; null: this is the last one.',
-});
-const NullableText = Type.Union([Text, Type.Null()]);
 
 export const BalancesAnswer = Type.Object({
   success: Type.Boolean(),
@@ -79,12 +82,10 @@ export const StatementAnswer = Type.Object({
       }),
       amount: Type.String({ description: 'Negative where it was taken out.' }),
       balance_after: Type.String({ description: 'What stood in that balance after it.' }),
-      transaction_id: NullableText,
-      refund_id: NullableText,
-      customer_reference: Type.Union([Text, Type.Null()], { description: 'Yours, of that payment, payout or refund.' }),
-      reference: Type.Union([Text, Type.Null()], {
-        description: 'Of a settlement: under which your bank was told to pay.',
-      }),
+      transaction_id: nullable(Text),
+      refund_id: nullable(Text),
+      customer_reference: nullable(Text, 'Yours, of that payment, payout or refund.'),
+      reference: nullable(Text, 'Of a settlement: under which your bank was told to pay.'),
     }),
   ),
   next_cursor: NextCursor,
@@ -102,17 +103,6 @@ const StatusName = Type.Union([
   Type.Literal('cancelled'),
   Type.Literal('expired'),
   Type.Literal('refunded'),
-]);
-
-const MethodName = Type.Union([
-  Type.Literal('wallet'),
-  Type.Literal('mobile_money'),
-  Type.Literal('card'),
-  Type.Literal('flash'),
-  Type.Literal('bank_transfer'),
-  Type.Literal('google_pay'),
-  Type.Literal('apple_pay'),
-  Type.Literal('none'),
 ]);
 
 export const TRANSACTIONS_MOST = 100;
@@ -135,14 +125,14 @@ export const TransactionsAnswer = Type.Object({
     Type.Object({
       transaction_id: Text,
       status: Text,
-      amount: Type.String({ description: 'The bound amount, byte for byte.' }),
+      amount: BoundAmount,
       currency: Text,
       created_at: Timestamp,
       completed_at: Type.Optional(Timestamp),
       customer_reference: Text,
       payment_method: Type.String({ description: '`none` until the customer has chosen.' }),
       fee_amount: Amount,
-      total_amount: Type.String({ description: 'The amount, plus the fee when the buyer covers it.' }),
+      total_amount: TotalAmount,
       refunded_amount: Type.String({ description: 'What has been given back.' }),
     }),
     { description: 'Newest first. A page may be short, or empty, and yet not be the last.' },

@@ -6,11 +6,7 @@
 
 import { type Static, Type } from 'typebox';
 import { limitQuery, SPAN_QUERY } from './list-query.ts';
-
-const Text = Type.String();
-const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds.' });
-const Maybe = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
+import { NextCursor, nullable, Text, Timestamp } from './schema-words.ts';
 
 /** Those of events that have somewhere to go. */
 const SendableName = Type.Union(
@@ -44,13 +40,13 @@ const EVENT = {
   type: Type.String({ description: 'The header `webhook-event`.' }),
   transaction_id: Text,
   sequence: Type.Integer({ description: '1, 2, … per transaction: the header `webhook-sequence`.' }),
-  url: Maybe(Text, 'Where it is posted; null: nowhere.'),
+  url: nullable(Text, 'Where it is posted; null: nowhere.'),
   status: EventStatusName,
   attempts: Type.Integer({ description: 'How often it was posted, replays included.' }),
-  next_at: Maybe(Timestamp, 'When it is tried next, or a try that is under way is given up; null unless it waits.'),
+  next_at: nullable(Timestamp, 'When it is tried next, or a try that is under way is given up; null unless it waits.'),
   created_at: Timestamp,
-  delivered_at: Maybe(Timestamp, 'When the receiver acknowledged it.'),
-  last_error: Maybe(Text, 'What came of the last try that failed: `http_500`, or why there was no answer.'),
+  delivered_at: nullable(Timestamp, 'When the receiver acknowledged it.'),
+  last_error: nullable(Text, 'What came of the last try that failed: `http_500`, or why there was no answer.'),
 };
 
 export const EventsAnswer = Type.Object({
@@ -58,10 +54,8 @@ export const EventsAnswer = Type.Object({
   events: Type.Array(Type.Object(EVENT), {
     description: 'Newest first. A page may be short, or empty, and yet not be the last.',
   }),
-  next_cursor: Maybe(Text, 'Send it as `cursor` for the next page; null: this is the last one.'),
+  next_cursor: NextCursor,
 });
-
-export const EventParams = Type.Object({ id: Type.String({ maxLength: 512 }) });
 
 export const EventAnswer = Type.Object({
   success: Type.Boolean(),
@@ -72,9 +66,9 @@ export const EventAnswer = Type.Object({
       id: Type.String({ description: 'Names the try, `whd_…`.' }),
       number: Type.Integer({ description: '1, 2, …' }),
       at: Timestamp,
-      status_code: Maybe(Type.Integer(), 'What the receiver answered; null: nothing.'),
+      status_code: nullable(Type.Integer(), 'What the receiver answered; null: nothing.'),
       duration_ms: Type.Integer(),
-      error: Maybe(Text, 'null: it was delivered.'),
+      error: nullable(Text, 'null: it was delivered.'),
     }),
   ),
 });
@@ -95,5 +89,5 @@ export const RangeReplayedAnswer = Type.Object({
   success: Type.Boolean(),
   replayed: Type.Integer({ description: 'How many events this call sends again: at most 500.' }),
   to: Type.String({ format: 'date-time', description: 'The last instant of the span: send it along when you go on.' }),
-  next_cursor: Maybe(Text, 'More are left: call again with it as `cursor`, and the same span. null: that was all.'),
+  next_cursor: nullable(Text, 'More are left: call again with it as `cursor`, and the same span. null: that was all.'),
 });

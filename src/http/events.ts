@@ -14,7 +14,6 @@ import {
   EVENTS,
   EVENTS_MOST,
   EventAnswer,
-  EventParams,
   EventReplayedAnswer,
   EventsAnswer,
   EventsQuery,
@@ -23,6 +22,7 @@ import {
 } from './event-schemas.ts';
 import { limitFaults, readSpan, spanFaults } from './list-query.ts';
 import { defineRoute, type Route } from './route.ts';
+import { IdParams } from './schema-words.ts';
 
 /** `courier` posts what is sent again. */
 export function eventRoutes(deps: Deps, courier: Pick<Courier, 'offer'>): Route[] {
@@ -62,7 +62,7 @@ function readingRoutes(deps: Deps): Route[] {
       limit: 'none',
       loadClass: 'read',
       allowConsumed: true,
-      params: EventParams,
+      params: IdParams,
       answers: { 200: EventAnswer },
       refusals: [1204],
       run: async (call) => call.reply(200, presentEventDetail(await readEvent(deps, call.caller, call.params.id))),
@@ -84,7 +84,7 @@ function replayRoutes(deps: Deps, courier: Pick<Courier, 'offer'>): Route[] {
       limit: 'none',
       loadClass: 'begin',
       allowConsumed: true,
-      params: EventParams,
+      params: IdParams,
       answers: { 200: EventReplayedAnswer },
       refusals: [1203, 1204, 1205],
       run: (call) =>

@@ -40,11 +40,11 @@ import {
   sentenceOf,
 } from './present.ts';
 import { type Call, defineRoute, type Route } from './route.ts';
+import { IdParams } from './schema-words.ts';
 import {
   CollectAnswer,
   CollectBody,
   DetailAnswer,
-  IdParams,
   MobileMoneyAnswer,
   PaymentIdParams,
   ResendBody,

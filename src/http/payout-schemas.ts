@@ -9,11 +9,9 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { BENEFICIARIES_MOST, NOTE_MOST } from '../domain/payout-order.ts';
 import { OCCURRENCES_MOST } from '../domain/schedule.ts';
 import { limitQuery, SPAN_QUERY } from './list-query.ts';
+import { CurrencyCode, nullable, PathId, Text, Timestamp } from './schema-words.ts';
 
-const Text = Type.String();
-const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds.' });
 const DateText = Type.String({ format: 'date', description: 'ISO 8601 calendar date.' });
-const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** A field that only one sending_type has: of the others, anything passes. */
 const OfOne = <T extends TSchema>(schema: T, description: string) =>
@@ -37,7 +35,7 @@ export const PayoutBody = Type.Object({
     maxLength: 255,
     description: 'Your own name for the payout. Calls may share one; each gets a batch of its own.',
   }),
-  currency: Type.String({ maxLength: 16, description: 'A lower-case ISO 4217 code, for example `usd`.' }),
+  currency: CurrencyCode,
   receipt_mode: Type.Union(ReceiptModeName.anyOf, { description: 'How everybody in this call receives it.' }),
   notify_url: Type.String({
     maxLength: 2048,
@@ -86,7 +84,7 @@ export const RetryBody = Type.Object({
 });
 export type RetryBody = Static<typeof RetryBody>;
 
-export const BatchParams = Type.Object({ batch_id: Type.String({ maxLength: 512 }) });
+export const BatchParams = Type.Object({ batch_id: PathId });
 
 export const BatchQuery = Type.Object({
   occurrence: Type.Optional(
@@ -137,9 +135,10 @@ const ORDER_FIELDS = {
   total_amount: Type.String({ description: 'What one occurrence pays, fees aside.' }),
   total_fee: Type.String({ description: 'The fees of one occurrence, on top of it.' }),
   occurrences: Type.Integer({ description: 'How often it runs: 1 for an immediate one.' }),
-  next_run_at: Type.Union([Timestamp, Type.Null()], {
-    description: 'When the next occurrence runs; null: none is to come, or it is paused or waits for approval.',
-  }),
+  next_run_at: nullable(
+    Timestamp,
+    'When the next occurrence runs; null: none is to come, or it is paused or waits for approval.',
+  ),
   approval: Type.String({ description: 'none, waiting (for an operator), approved or rejected.' }),
 };
 
@@ -154,9 +153,9 @@ const BATCH_FIELDS = {
   ...ORDER_FIELDS,
   ...COUNTS,
   status: BatchStatus,
-  retry_of: Nullable(Type.String({ description: 'The batch whose failed lines this one pays again.' })),
+  retry_of: nullable(Type.String({ description: 'The batch whose failed lines this one pays again.' })),
   created_at: Timestamp,
-  completed_at: Nullable(Timestamp),
+  completed_at: nullable(Timestamp),
 };
 
 export const PayoutAnswer = Type.Object({
@@ -175,16 +174,14 @@ export const PayoutCheckedAnswer = Type.Object(
     dry_run: Type.Literal(true),
     sufficient_funds: Type.Boolean({ description: 'Whether your available balance covers the first occurrence now.' }),
     ...ORDER_FIELDS,
-    dates: Type.Union([Type.Array(DateText), Type.Null()], {
-      description: 'On which dates it would run; null: at once.',
-    }),
+    dates: nullable(Type.Array(DateText), 'On which dates it would run; null: at once.'),
     beneficiaries: Type.Array(
       Type.Object({
         ...RECEIVER,
         amount: Text,
         currency: Text,
         fee_amount: Text,
-        carrier: Nullable(Type.String({ description: 'Who would pay it out; null for wallets.' })),
+        carrier: nullable(Type.String({ description: 'Who would pay it out; null for wallets.' })),
       }),
     ),
     message: Text,
@@ -199,7 +196,7 @@ export const PayoutSentAnswer = Type.Union([PayoutAnswer, PayoutCheckedAnswer]);
 export const BatchesAnswer = Type.Object({
   success: Type.Boolean(),
   payouts: Type.Array(Type.Object(BATCH_FIELDS)),
-  next_cursor: Nullable(
+  next_cursor: nullable(
     Type.String({
       description: 'Send it as `cursor` for the next page, which may come even after a short one; null: the end.',
     }),
@@ -209,18 +206,18 @@ export const BatchesAnswer = Type.Object({
 export const BatchAnswer = Type.Object({
   success: Type.Boolean(),
   ...BATCH_FIELDS,
-  note: Nullable(Text),
-  frequency: Nullable(Text),
-  dates: Nullable(Type.Array(DateText)),
-  paused_at: Nullable(Timestamp),
-  cancelled_at: Nullable(Timestamp),
+  note: nullable(Text),
+  frequency: nullable(Text),
+  dates: nullable(Type.Array(DateText)),
+  paused_at: nullable(Timestamp),
+  cancelled_at: nullable(Timestamp),
   runs: Type.Array(
     Type.Object({
       occurrence: Type.Integer(),
-      scheduled_date: Nullable(DateText),
+      scheduled_date: nullable(DateText),
       ...COUNTS,
       status: BatchStatus,
-      completed_at: Nullable(Timestamp),
+      completed_at: nullable(Timestamp),
     }),
     { description: 'The occurrences that have lines, in their order.' },
   ),
@@ -243,14 +240,14 @@ export const PayoutDetailAnswer = Type.Object(
     receipt_mode: Text,
     phone_number: Type.Optional(Type.String({ description: 'mobile_money: masked.' })),
     wallet_number: Type.Optional(Text),
-    carrier: Nullable(Text),
-    provider_reference: Nullable(Text),
+    carrier: nullable(Text),
+    provider_reference: nullable(Text),
     occurrence: Type.Integer(),
-    scheduled_date: Nullable(DateText),
-    reason: Nullable(Type.String({ description: 'Why it failed, or why it waits.' })),
+    scheduled_date: nullable(DateText),
+    reason: nullable(Type.String({ description: 'Why it failed, or why it waits.' })),
     message: Text,
     created_at: Timestamp,
-    started_at: Nullable(Timestamp),
+    started_at: nullable(Timestamp),
     completed_at: Type.Optional(Timestamp),
   },
   { description: 'A payout line.' },

@@ -5,10 +5,7 @@
  */
 
 import { type Static, Type } from 'typebox';
-
-const Text = Type.String();
-const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds.' });
-const Maybe = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
+import { nullable, Text, Timestamp } from './schema-words.ts';
 
 export const RefundBody = Type.Object({
   transaction_id: Type.String({ minLength: 1, maxLength: 512, description: 'The approved payment.' }),
@@ -22,8 +19,6 @@ export const RefundBody = Type.Object({
 });
 export type RefundBody = Static<typeof RefundBody>;
 
-export const RefundParams = Type.Object({ id: Type.String({ maxLength: 512 }) });
-
 export const RefundAnswer = Type.Object({
   success: Type.Boolean(),
   refund_id: Text,
@@ -34,13 +29,13 @@ export const RefundAnswer = Type.Object({
   currency: Text,
   method: Type.String({ description: 'The method that paid, by which the money goes back.' }),
   by_hand: Type.Boolean({ description: 'Whether a person carries it out, because nothing that is connected can.' }),
-  reason: Maybe(Text),
-  failure: Maybe(
+  reason: nullable(Text),
+  failure: nullable(
     Type.Object({ code: Text, message: Text }, { description: 'Why it failed. Its money is back in your balance.' }),
   ),
   refunded_amount: Type.String({ description: 'What has been given back of the payment, over all its refunds.' }),
-  provider_reference: Maybe(Text),
+  provider_reference: nullable(Text),
   summary_code: Text,
   created_at: Timestamp,
-  completed_at: Maybe(Timestamp),
+  completed_at: nullable(Timestamp),
 });

@@ -10,8 +10,9 @@ import type { Deps } from '../usecases/deps.ts';
 import { makeRefundForMerchant } from '../usecases/refund-make.ts';
 import { readRefund } from '../usecases/refund-read.ts';
 import { presentRefund } from './refund-present.ts';
-import { RefundAnswer, RefundBody, RefundParams } from './refund-schemas.ts';
+import { RefundAnswer, RefundBody } from './refund-schemas.ts';
 import { defineRoute, type Route } from './route.ts';
+import { IdParams } from './schema-words.ts';
 
 export function refundRoutes(deps: Deps): Route[] {
   return [
@@ -56,7 +57,7 @@ export function refundRoutes(deps: Deps): Route[] {
       limit: 'none',
       loadClass: 'read',
       allowConsumed: true,
-      params: RefundParams,
+      params: IdParams,
       answers: { 200: RefundAnswer },
       refusals: [1204],
       run: async (call) => {

@@ -7,12 +7,24 @@
 
 import { type Static, Type } from 'typebox';
 import type { UploadedFile } from './multipart.ts';
+import {
+  BoundAmount,
+  CurrencyCode,
+  MethodName,
+  nullable,
+  PathId,
+  Text,
+  Timestamp,
+  TotalAmount,
+} from './schema-words.ts';
 
 const Reference = Type.String({ minLength: 1, maxLength: 255, description: 'Your own name for the order.' });
 const Amount = Type.String({ maxLength: 64, description: 'A decimal string such as `12.50`; never a JSON number.' });
-const CurrencyCode = Type.String({ maxLength: 16, description: 'A lower-case ISO 4217 code, for example `usd`.' });
 const Url = Type.String({ maxLength: 2048 });
 const Name = Type.String({ maxLength: 200 });
+const WalletNumber = Type.String({ minLength: 1, maxLength: 64 });
+const PhoneNumber = Type.String({ maxLength: 64 });
+const CardnetMethod = Type.String({ maxLength: 64 });
 const Detail = Type.Union([Type.Literal('none'), Type.Literal('full'), Type.Literal('partial')]);
 const Pin = Type.String({ pattern: '^[0-9]{4,8}$', description: 'Four to eight digits. Never logged, never stored.' });
 const PaymentIdIn = Type.String({
@@ -31,22 +43,8 @@ export const SessionBody = Type.Object({
 });
 export type SessionBody = Static<typeof SessionBody>;
 
-const MethodName = Type.Union(
-  [
-    Type.Literal('wallet'),
-    Type.Literal('mobile_money'),
-    Type.Literal('card'),
-    Type.Literal('flash'),
-    Type.Literal('bank_transfer'),
-    Type.Literal('google_pay'),
-    Type.Literal('apple_pay'),
-    Type.Literal('none'),
-  ],
-  { description: '`none`: the customer chooses at submit.' },
-);
-
 export const CollectBody = Type.Object({
-  payment_method: MethodName,
+  payment_method: Type.Union(MethodName.anyOf, { description: '`none`: the customer chooses at submit.' }),
   user_info: Detail,
   payment_method_info: Detail,
   fee_covered_by: Type.Union([Type.Literal('buyer'), Type.Literal('merchant')]),
@@ -57,11 +55,11 @@ export const CollectBody = Type.Object({
   first_name: Type.Optional(Name),
   last_name: Type.Optional(Name),
   email: Type.Optional(Type.String({ format: 'email', maxLength: 254 })),
-  phone_number: Type.Optional(Type.String({ maxLength: 64 })),
-  wallet_number: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  phone_number: Type.Optional(PhoneNumber),
+  wallet_number: Type.Optional(WalletNumber),
   wallet_pin: Type.Optional(Pin),
-  cardnet_payment_method: Type.Optional(Type.String({ maxLength: 64 })),
-  mastercard_payment_method: Type.Optional(Type.String({ maxLength: 64 })),
+  cardnet_payment_method: Type.Optional(CardnetMethod),
+  mastercard_payment_method: Type.Optional(CardnetMethod),
   transactional_currency: Type.Optional(CurrencyCode),
   native_pay_token: Type.Optional(
     Type.String({ maxLength: 65_536, description: 'Goes to the card network once. Never logged, never stored.' }),
@@ -82,13 +80,13 @@ export type CollectRedirectBody = Static<typeof CollectRedirectBody>;
 export const SubmitBody = Type.Object({
   payment_id: PaymentIdIn,
   payment_method_id: Type.String({ minLength: 1, maxLength: 64 }),
-  ewallet_number: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  ewallet_number: Type.Optional(WalletNumber),
   ewallet_pin: Type.Optional(Pin),
-  flash_number: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  flash_number: Type.Optional(WalletNumber),
   flash_pin: Type.Optional(Pin),
-  mobile_money_phone_number: Type.Optional(Type.String({ maxLength: 64 })),
-  cardnet_payment_method: Type.Optional(Type.String({ maxLength: 64 })),
-  mastercard_payment_method: Type.Optional(Type.String({ maxLength: 64 })),
+  mobile_money_phone_number: Type.Optional(PhoneNumber),
+  cardnet_payment_method: Type.Optional(CardnetMethod),
+  mastercard_payment_method: Type.Optional(CardnetMethod),
   session_id: Type.Optional(Type.String({ maxLength: 256 })),
   bank_account_id: Type.Optional(Type.String({ maxLength: 64 })),
 });
@@ -103,13 +101,9 @@ export type VerifyBody = Static<typeof VerifyBody>;
 export const ResendBody = Type.Object({ payment_id: PaymentIdIn });
 export type ResendBody = Static<typeof ResendBody>;
 
-export const TransactionParams = Type.Object({ transaction_id: Type.String({ maxLength: 512 }) });
-export const IdParams = Type.Object({ id: Type.String({ maxLength: 512 }) });
+export const TransactionParams = Type.Object({ transaction_id: PathId });
 export const PaymentIdParams = Type.Object({ payment_id: PaymentIdIn });
 
-const Text = Type.String();
-const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds.' });
-const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()]);
 const Status = Type.String({
   description:
     'pending, processing, pending_otp_verification, pending_mobile_money_verification, pendingBankProofUpload, approved, declined, failed, cancelled, expired or refunded.',
@@ -125,7 +119,7 @@ export const SessionAnswer = Type.Object({
   amount: Text,
   currency: Text,
   customer_reference: Text,
-  scope: Nullable(Text),
+  scope: nullable(Text),
   message: Text,
 });
 
@@ -135,10 +129,10 @@ const PAYMENT_FIELDS = {
   payment_id: Text,
   status: Status,
   message: Text,
-  amount: Type.String({ description: 'The bound amount, byte for byte.' }),
+  amount: BoundAmount,
   currency: Text,
   fee_amount: Text,
-  total_amount: Type.String({ description: 'The amount, plus the fee when the buyer covers it.' }),
+  total_amount: TotalAmount,
   customer_reference: Text,
   summary_code: Text,
   created_at: Timestamp,
@@ -148,18 +142,16 @@ const BankAccountAnswer = Type.Object({
   id: Type.String({ description: 'What a submit takes as `bank_account_id`.' }),
   account_name: Text,
   account_number: Text,
-  iban: Nullable(Text),
-  swift: Nullable(Text),
+  iban: nullable(Text),
+  swift: nullable(Text),
   currency: Text,
-  branch_city: Nullable(Text),
+  branch_city: nullable(Text),
 });
 
 /** What the answers of a bank transfer have besides. */
 const TRANSFER_FIELDS = {
   bank_account: Type.Optional(
-    Type.Union([BankAccountAnswer, Type.Null()], {
-      description: 'bank_transfer: where the money goes; null until a submit has chosen it.',
-    }),
+    nullable(BankAccountAnswer, 'bank_transfer: where the money goes; null until a submit has chosen it.'),
   ),
   proof_upload_url: Type.Optional(Type.String({ description: 'bank_transfer: where the proof is uploaded.' })),
 };
@@ -268,7 +260,7 @@ export const DetailAnswer = Type.Object({
       name: Text,
       display_name: Text,
       channel: Text,
-      icon_url: Nullable(Text),
+      icon_url: nullable(Text),
       is_enabled: Type.Boolean(),
       is_selected: Type.Boolean(),
       configuration: Type.Object({
@@ -283,14 +275,14 @@ export const DetailAnswer = Type.Object({
       }),
     }),
   ),
-  timeline: Type.Array(Type.Object({ status: Status, at: Timestamp, reason: Nullable(Text) })),
+  timeline: Type.Array(Type.Object({ status: Status, at: Timestamp, reason: nullable(Text) })),
 });
 
-const AtCarrier = Type.Union([Type.String(), Type.Null()], {
-  description:
-    'What the payment is called at the carrier: from the submit on the reference that the carrier is asked under, and the ' +
+const AtCarrier = nullable(
+  Text,
+  'What the payment is called at the carrier: from the submit on the reference that the carrier is asked under, and the ' +
     'carrier’s own name for it once it has told one. Null before the submit.',
-});
+);
 
 export const MobileMoneyAnswer = Type.Object({
   status_code: Type.Integer(),
@@ -299,15 +291,15 @@ export const MobileMoneyAnswer = Type.Object({
     status: Type.String({ description: 'pending, processing, completed, failed or cancelled.' }),
     progress: Type.Integer({ minimum: 0, maximum: 100, description: 'Approximate.' }),
     message: Text,
-    payment_info: Nullable(
+    payment_info: nullable(
       Type.Object({
-        carrier: Nullable(Text),
-        phone_number: Nullable(Text),
+        carrier: nullable(Text),
+        phone_number: nullable(Text),
         amount: Text,
         currency: Text,
         provider_reference: AtCarrier,
-        completed_at: Nullable(Timestamp),
-        reason: Nullable(Text),
+        completed_at: nullable(Timestamp),
+        reason: nullable(Text),
       }),
     ),
     provider_reference: AtCarrier,
@@ -353,18 +345,18 @@ export const CardReturnQuery = Type.Object({
   s: Type.Optional(Type.String({ maxLength: 64 })),
 });
 
-export const OrderParams = Type.Object({ order_id: Type.String({ maxLength: 512 }) });
+export const OrderParams = Type.Object({ order_id: PathId });
 
 export const CheckStatusAnswer = Type.Object({
   ...STATUS_FIELDS,
-  upstream_status: Nullable(Type.String({ description: 'The order’s state in the card network’s own words.' })),
+  upstream_status: nullable(Type.String({ description: 'The order’s state in the card network’s own words.' })),
 });
 
 export const CardStatusAnswer = Type.Object({
   ...STATUS_FIELDS,
   three_ds: Type.Object({
-    status: Nullable(Type.String({ description: 'What the network says of the customer’s authentication.' })),
-    eci: Nullable(Type.String({ description: 'Electronic commerce indicator (EMV 3-D Secure).' })),
-    challenge_url: Nullable(Type.String({ description: 'Where the issuer asks its customer, while it does.' })),
+    status: nullable(Type.String({ description: 'What the network says of the customer’s authentication.' })),
+    eci: nullable(Type.String({ description: 'Electronic commerce indicator (EMV 3-D Secure).' })),
+    challenge_url: nullable(Type.String({ description: 'Where the issuer asks its customer, while it does.' })),
   }),
 });

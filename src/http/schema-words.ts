@@ -1,0 +1,43 @@
+/**
+ * The small shapes that all others are made of.
+ *
+ * Invariant: what is written the same in several requests or answers stands here, once; what one of them alone says stands there.
+ */
+
+import { type TSchema, Type } from 'typebox';
+
+export const Text = Type.String();
+
+export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds.' });
+
+/** That, or null; `description` is of both. */
+export function nullable<T extends TSchema>(schema: T, description?: string) {
+  return Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
+}
+
+/** As a caller writes it: its form is checked where it is used. */
+export const CurrencyCode = Type.String({
+  maxLength: 16,
+  description: 'A lower-case ISO 4217 code, for example `usd`.',
+});
+
+export const BoundAmount = Type.String({ description: 'The bound amount, byte for byte.' });
+
+export const TotalAmount = Type.String({ description: 'The amount, plus the fee when the buyer covers it.' });
+
+export const MethodName = Type.Union([
+  Type.Literal('wallet'),
+  Type.Literal('mobile_money'),
+  Type.Literal('card'),
+  Type.Literal('flash'),
+  Type.Literal('bank_transfer'),
+  Type.Literal('google_pay'),
+  Type.Literal('apple_pay'),
+  Type.Literal('none'),
+]);
+
+/** In a path: no id of ours is as long. */
+export const PathId = Type.String({ maxLength: 512 });
+export const IdParams = Type.Object({ id: PathId });
+
+export const NextCursor = nullable(Text, 'Send it as `cursor` for the next page; null: this is the last one.');
