@@ -8,9 +8,8 @@
 import type { Currency } from '../domain/currency.ts';
 import { merchantAccount, settledAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
-import { isReferenceText } from '../domain/session.ts';
 import { type Deps, newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireMerchant, UsageError } from './operator.ts';
+import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireLine, requireMerchant } from './operator.ts';
 
 export interface SettleOrder {
   readonly merchantId: string;
@@ -38,13 +37,9 @@ export async function settleBalance(
   deps: OperatorDeps & Pick<Deps, 'log'>,
   { merchantId, currency, amountMinor, reference, by, why }: SettleOrder,
 ): Promise<BalanceSettled> {
-  for (const [text, noun] of [
-    [reference, 'the reference'],
-    [by, 'who does it'],
-    [why, 'why it is done'],
-  ] as const) {
-    requireLine(text, noun);
-  }
+  const named = reference === null ? null : requireLine(reference, 'the reference', TEXT_MOST);
+  requireLine(by, 'who does it', TEXT_MOST);
+  if (why !== null) requireLine(why, 'why it is done', TEXT_MOST);
   const { id, shard } = await requireMerchant(deps, merchantId);
   const debit = merchantAccount(id, 'available', currency);
   const transferId = newId(deps, 'trf', shard);
@@ -57,7 +52,7 @@ export async function settleBalance(
     amount_minor: amountMinor,
     currency,
     cause: 'settlement',
-    cause_id: reference ?? transferId,
+    cause_id: named ?? transferId,
     at,
   };
   const outcome = await commitOnce(deps, shard, transferId, { transfers: [transfer] });
@@ -76,15 +71,8 @@ export async function settleBalance(
   return { merchantId: id, currency, amountMinor, reference: transfer.cause_id, available, settledAt: at };
 }
 
+/** What a statement can show. */
 const TEXT_MOST = 140;
-
-/** One line that a statement can show. */
-function requireLine(text: string | null, noun: string): void {
-  if (text === null) return;
-  if (text.trim() === '' || text.length > TEXT_MOST || /\p{Cs}/u.test(text) || !isReferenceText(text)) {
-    throw new UsageError(`${noun} is one line of 1 to ${TEXT_MOST} characters`);
-  }
-}
 
 function tooLittle(available: bigint, currency: Currency): OperatorError {
   return new OperatorError(`only ${formatMinor(available, currency)} ${currency} are available: settle at most that`);

@@ -8,7 +8,7 @@
 import type { Currency } from '../domain/currency.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, requireMerchant, UsageError } from './operator.ts';
+import { commitOnce, type OperatorDeps, requireLine, requireMerchant, UsageError } from './operator.ts';
 
 export interface BankAddCommand {
   readonly merchantId: string;
@@ -27,10 +27,13 @@ export interface BankAddCommand {
   readonly branchCity: string | undefined;
 }
 
+/** Of what the payer is shown. */
+const LINE_MOST = 140;
+
 /** @throws OperatorError when there is no such merchant, or a value is not usable. */
 export async function addBankAccount(deps: OperatorDeps, command: BankAddCommand): Promise<BankAccount> {
   const { id: merchantId, shard } = await requireMerchant(deps, command.merchantId);
-  const bank_name = requireLine(command.bank, "the bank's name");
+  const bank_name = requireLine(command.bank, "the bank's name", LINE_MOST);
   const account: BankAccount = {
     shard,
     id: newId(deps, 'bka', shard),
@@ -39,26 +42,19 @@ export async function addBankAccount(deps: OperatorDeps, command: BankAddCommand
     bank_id: command.bankId === undefined ? bankIdOf(bank_name) : requireBankId(command.bankId),
     bank_name,
     country: requireCountry(command.country),
-    account_name: requireLine(command.accountName, "the account's name"),
+    account_name: requireLine(command.accountName, "the account's name", LINE_MOST),
     account_number: requireAccountNumber(command.accountNumber),
     iban: command.iban ?? null,
     swift: command.swift ?? null,
     currency: command.currency,
-    branch_city: command.branchCity === undefined ? null : requireLine(command.branchCity, "the branch's city"),
+    branch_city:
+      command.branchCity === undefined ? null : requireLine(command.branchCity, "the branch's city", LINE_MOST),
     status: 'ACTIVE',
     created_at: deps.clock.now(),
   };
   const change = { claims: [{ table: 'bank_account' as const, row: account }] };
   if ((await commitOnce(deps, shard, account.id, change, 'see `mbongo bank list`')) === 'won') return account;
   throw new Error('a fresh id was taken');
-}
-
-const LINE_MOST = 140;
-
-function requireLine(text: string, noun: string): string {
-  const line = text.trim().normalize('NFC');
-  if (line !== '' && line.length <= LINE_MOST && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(line)) return line;
-  throw new UsageError(`${noun} is one line of 1 to ${LINE_MOST} characters`);
 }
 
 /** Banks group the digits as they like: they are shown as they were written. */

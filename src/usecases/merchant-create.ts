@@ -12,7 +12,7 @@ import { parseAmount } from '../domain/money.ts';
 import type { Merchant } from '../domain/records.ts';
 import { makeCredential, makeWebhookSecret } from './credential-make.ts';
 import { newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, UsageError } from './operator.ts';
+import { commitOnce, type OperatorDeps, requireLine } from './operator.ts';
 
 export interface MerchantCreateCommand {
   readonly name: string;
@@ -34,7 +34,7 @@ const NAME_MOST = 100;
 
 /** @throws OperatorError when the name is empty, too long or holds control characters. */
 export async function createMerchant(deps: OperatorDeps, command: MerchantCreateCommand): Promise<MerchantCreated> {
-  const name = requireName(command.name);
+  const name = requireLine(command.name, "a merchant's name", NAME_MOST);
   const shard = deps.random.below(SHARDS);
   const merchant: Merchant = {
     shard,
@@ -72,13 +72,4 @@ function floatTransfers(deps: OperatorDeps, merchant: Merchant): Transfer[] {
     cause_id: merchant.id,
     at: merchant.created_at,
   }));
-}
-
-/** A name that people read, on pages and in texts: one line without control characters. */
-export function requireName(text: string): string {
-  const name = text.trim().normalize('NFC');
-  if (name === '' || name.length > NAME_MOST || /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) {
-    throw new UsageError(`a merchant's name is one line of 1 to ${NAME_MOST} characters`);
-  }
-  return name;
 }

@@ -161,11 +161,18 @@ const SAY_MOST = 500;
 
 /** Refuses what would leave the log without a name, or with more than a line. */
 export function requireSay({ by, why }: Say): void {
-  for (const text of [by, why ?? 'nothing']) {
-    if (text.trim() === '' || text.length > SAY_MOST || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)) {
-      throw new UsageError(`who says so, and why, are one line of 1 to ${SAY_MOST} characters each`);
-    }
-  }
+  requireLine(by, 'who says so', SAY_MOST);
+  if (why !== null) requireLine(why, 'why', SAY_MOST);
+}
+
+/** What ends a line, turns the order of reading, shows nothing or is half a character: beside it nothing can be believed. */
+const UNREADABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/** A text that people read, as it is kept: one clean line, without the blanks around it. `noun` is what it says. */
+export function requireLine(text: string, noun: string, most: number): string {
+  const line = text.trim().normalize('NFC');
+  if (line !== '' && line.length <= most && !UNREADABLE.test(text)) return line;
+  throw new UsageError(`${noun} is one line of 1 to ${most} characters`);
 }
 
 /** A currency's code, as the operator wrote it. */

@@ -8,7 +8,7 @@ import { decideProof } from '../domain/proof.ts';
 import type { Payment } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { newId } from './deps.ts';
-import { decideOnce, type OperatorDeps, OperatorError, UsageError } from './operator.ts';
+import { decideOnce, type OperatorDeps, OperatorError, requireLine } from './operator.ts';
 import { requirePaymentOf, requireProof } from './proof-read.ts';
 
 export interface ProofDecided {
@@ -48,10 +48,6 @@ async function decide(
   });
 }
 
-const NOTE_MOST = 500;
-
 function requireNote(text: string): string {
-  const note = text.trim().normalize('NFC');
-  if (note !== '' && note.length <= NOTE_MOST && !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(note)) return note;
-  throw new UsageError(`a note or reason is one line of 1 to ${NOTE_MOST} characters`);
+  return requireLine(text, 'a note or reason', 500);
 }

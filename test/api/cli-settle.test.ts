@@ -58,7 +58,7 @@ describe('settle', () => {
     expect(await balance(merchant)).toBe(100_00n);
     const reference = 'txn_ of the 20th, =1+1';
     const { status, out, err } = await cli.run(
-      wordsFor(merchant, '40.00', '--reference', reference, '--yes', '--json'),
+      wordsFor(merchant, '40.00', '--reference', ` ${reference} `, '--yes', '--json'),
     );
     // Who did it stands in the log.
     expect([status, err]).toEqual([0, expect.stringContaining('balance_settled_by_operator')]);

@@ -182,7 +182,8 @@ test('what no connector can send is carried out by hand, and booked where the mo
   const transit = async () =>
     (await deps.store.account.get(merchant.merchant.shard, 'transit:mtn-momo:usd'))?.balance ?? 0n;
   const before = await transit();
-  await executeRefund(deps, refundId, 'PORTAL-7', SAY);
+  const { refund } = await executeRefund(deps, refundId, ' PORTAL-7 ', SAY);
+  expect(refund.provider_reference).toBe('PORTAL-7');
   expect((await transit()) - before).toBe(12_50n);
   expect(await statusOf(world, paid)).toBe('refunded');
 });
