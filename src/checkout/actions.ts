@@ -162,10 +162,10 @@ async function nameCarrier(deps: Deps, { request, view }: Step): Promise<Done> {
 }
 
 async function proof(deps: Deps, { request, view }: Step): Promise<Done> {
-  const bytes = await request.readFile(view.caller.session, view.merchant);
-  if (bytes === undefined) throw refuseField(1109, 'file', 'REQUIRED');
-  const verdict = judgeProof(bytes);
+  const file = await request.readFile(view.caller.session, view.merchant);
+  if (file === undefined) throw refuseField(1109, 'file', 'REQUIRED');
+  const verdict = judgeProof(file);
   if (verdict.kind === 'refused') throw refuseField(1110, 'file', verdict.fault);
-  await uploadOnPage(deps, view, bytes, verdict.type);
+  await uploadOnPage(deps, view, verdict.bytes, verdict.type);
   return PAGE;
 }

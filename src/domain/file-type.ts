@@ -3,7 +3,8 @@
  * its sender calls it.
  *
  * Invariant: a file passes only as one thing. What a browser, an unzipper or a PDF reader could take for something
- * else is unsafe. Nothing is decompressed or drawn here or anywhere in the gateway, so a bomb stays a small file.
+ * else is unsafe. Only what was judged is kept: telephones put notes and films behind the end of a picture, and those are
+ * cut away, whatever they are. Nothing is decompressed or drawn here or anywhere in the gateway, so a bomb stays a small file.
  */
 
 import { endOfJpegs, endOfPng, isWebp } from './image.ts';
@@ -23,24 +24,25 @@ const LOGO_PIXELS_MOST = 4_000_000;
 export type FileFault = 'FILE_EMPTY' | 'FILE_TYPE' | 'FILE_UNSAFE';
 
 export type FileVerdict<T extends string> =
-  | { readonly kind: 'file'; readonly type: T }
+  /** `bytes` is what to keep of it. */
+  | { readonly kind: 'file'; readonly type: T; readonly bytes: Uint8Array }
   | { readonly kind: 'refused'; readonly fault: FileFault };
 
 /** What a proof of a bank transfer is. */
 export function judgeProof(bytes: Uint8Array): FileVerdict<ProofType> {
   return judge(bytes, {
-    'image/jpeg': (jpeg) => isJpeg(jpeg, PROOF_PIXELS_MOST),
-    'image/png': (png) => isPng(png, PROOF_PIXELS_MOST),
-    'application/pdf': isSafePdf,
+    'image/jpeg': (jpeg) => endOfJpegs(jpeg, PROOF_PIXELS_MOST),
+    'image/png': (png) => endOfPng(png, PROOF_PIXELS_MOST),
+    'application/pdf': (pdf) => (isSafePdf(pdf) ? pdf.length : undefined),
   });
 }
 
 /** What a merchant's logo is. */
 export function judgeLogo(bytes: Uint8Array): FileVerdict<LogoType> {
   return judge(bytes, {
-    'image/jpeg': (jpeg) => isJpeg(jpeg, LOGO_PIXELS_MOST),
-    'image/png': (png) => isPng(png, LOGO_PIXELS_MOST),
-    'image/webp': (webp) => isWebp(webp, LOGO_PIXELS_MOST) && !holdsPdf(webp),
+    'image/jpeg': (jpeg) => endOfJpegs(jpeg, LOGO_PIXELS_MOST),
+    'image/png': (png) => endOfPng(png, LOGO_PIXELS_MOST),
+    'image/webp': (webp) => (isWebp(webp, LOGO_PIXELS_MOST) ? webp.length : undefined),
   });
 }
 
@@ -51,25 +53,22 @@ const MAGIC: { readonly [type in ProofType | LogoType]: readonly number[] } = {
   'application/pdf': [0x25, 0x50, 0x44, 0x46, 0x2d],
 };
 
+/** `endsOf` says where a file of that type ends; undefined: it is none, or not a safe one. */
 function judge<T extends ProofType | LogoType>(
   bytes: Uint8Array,
-  kinds: { readonly [type in T]: (bytes: Uint8Array) => boolean },
+  endsOf: { readonly [type in T]: (bytes: Uint8Array) => number | undefined },
 ): FileVerdict<T> {
   if (bytes.length === 0) return { kind: 'refused', fault: 'FILE_EMPTY' };
-  const types = Object.keys(kinds) as T[];
+  const types = Object.keys(endsOf) as T[];
   const type = types.find((one) => MAGIC[one].every((byte, at) => bytes[at] === byte));
   if (type === undefined) return { kind: 'refused', fault: 'FILE_TYPE' };
-  const safe = kinds[type](bytes) && !isArchive(bytes) && !hasMarkup(bytes);
-  return safe ? { kind: 'file', type } : { kind: 'refused', fault: 'FILE_UNSAFE' };
+  const end = endsOf[type](bytes);
+  const kept = bytes.subarray(0, end);
+  const isSafe = end !== undefined && !isArchive(kept) && !hasMarkup(kept) && (type === PDF || !holdsPdf(kept));
+  return isSafe ? { kind: 'file', type, bytes: kept } : { kind: 'refused', fault: 'FILE_UNSAFE' };
 }
 
-function isJpeg(bytes: Uint8Array, pixelsMost: number): boolean {
-  return endOfJpegs(bytes, pixelsMost) === bytes.length && !holdsPdf(bytes);
-}
-
-function isPng(bytes: Uint8Array, pixelsMost: number): boolean {
-  return endOfPng(bytes, pixelsMost) === bytes.length && !holdsPdf(bytes);
-}
+const PDF = 'application/pdf';
 
 /** How far into a file readers look for the head of a PDF. */
 const PDF_HEAD_BYTES = 1_024;

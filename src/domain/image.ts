@@ -1,8 +1,8 @@
 /**
  * The structure of pictures: where a PNG, a JPEG or a WebP really ends.
  *
- * Invariant: every byte belongs to a part that the format names. What hides between or behind the parts makes the walk
- * end early or nowhere.
+ * Invariant: every byte before the end belongs to a part that the format names. What hides between the parts makes the walk
+ * end early or nowhere; what stands behind the end is none of the picture's.
  */
 
 /** Wider or higher than this is no photograph and no screenshot. */

@@ -67,8 +67,8 @@ function proofFaults(file: UploadedFile | undefined): RefusalDetail[] {
   return verdict?.kind === 'refused' ? [{ field: 'file', code: verdict.fault }] : [];
 }
 
-function proofCommand(payment_id: string, { bytes, digest }: UploadedFile) {
-  const verdict = judgeProof(bytes);
+function proofCommand(payment_id: string, file: UploadedFile) {
+  const verdict = judgeProof(file.bytes);
   if (verdict.kind === 'refused') throw new Error('a file that was refused came through');
-  return { payment_id, bytes, digest, type: verdict.type };
+  return { payment_id, bytes: verdict.bytes, type: verdict.type };
 }

@@ -25,8 +25,6 @@ export interface FileRule {
 /** A file as its route is handed it. */
 export interface UploadedFile {
   readonly bytes: Uint8Array;
-  /** SHA-256, base64url. */
-  readonly digest: string;
 }
 
 export interface Form {

@@ -203,9 +203,11 @@ async function formOf(
   if (!isForm(request.headers)) return { body: {}, memory: {} };
   const { fields, file } = await readForm(request.raw, rule, parts.clock);
   if (file === undefined) return { body: fields, memory: fields };
-  const digest = parts.secrets.digest(file);
-  const uploaded: UploadedFile = { bytes: file, digest };
-  return { body: { ...fields, [rule.field]: uploaded }, memory: { ...fields, [rule.field]: digest } };
+  const uploaded: UploadedFile = { bytes: file };
+  return {
+    body: { ...fields, [rule.field]: uploaded },
+    memory: { ...fields, [rule.field]: parts.secrets.digest(file) },
+  };
 }
 
 /** Whether a consumed session's call goes on with a first run that has begun and was never answered. */

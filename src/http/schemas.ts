@@ -181,7 +181,7 @@ export const ProofAnswer = Type.Object({
     id: Text,
     status: Type.String({ description: 'waiting: an operator checks the transfer.' }),
     content_type: Text,
-    size: Type.Integer({ description: 'Bytes.' }),
+    size: Type.Integer({ description: 'Bytes that are kept: what stands behind the end of a picture is cut away.' }),
     uploaded_at: Timestamp,
   }),
 });

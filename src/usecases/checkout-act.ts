@@ -84,8 +84,7 @@ export function uploadOnPage(
   type: ProofType,
 ): Promise<ProofUploaded> {
   const payment_id = deps.secrets.sealPaymentId(payment.id);
-  const command = { payment_id, bytes, digest: deps.secrets.digest(bytes), type };
-  return captured((answering) => uploadProof(deps, caller, command, answering));
+  return captured((answering) => uploadProof(deps, caller, { payment_id, bytes, type }, answering));
 }
 
 /** Another payment on the same session, for a customer whose first one was refused; the page shows it from then on. */

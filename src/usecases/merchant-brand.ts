@@ -84,7 +84,7 @@ function requireLogo(bytes: Uint8Array): Logo {
   if (bytes.length > LOGO_BYTES_MOST) throw new OperatorError('the logo is too large: it may have at most 64 KiB');
   const verdict = judgeLogo(bytes);
   if (verdict.kind === 'file') {
-    return { content_type: verdict.type, content: Buffer.from(bytes).toString('base64') };
+    return { content_type: verdict.type, content: Buffer.from(verdict.bytes).toString('base64') };
   }
   const why =
     verdict.fault === 'FILE_UNSAFE'

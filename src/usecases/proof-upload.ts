@@ -16,9 +16,8 @@ import { type Answering, type Decision, perform, type Reply } from './perform.ts
 
 export interface ProofUploadCommand {
   readonly payment_id: string;
+  /** What is kept of the file. */
   readonly bytes: Uint8Array;
-  /** SHA-256 of the bytes. */
-  readonly digest: string;
   /** By content. */
   readonly type: ProofType;
 }
@@ -64,7 +63,7 @@ function decide(deps: Deps, payment: Payment, command: ProofUploadCommand): Deci
     payment_id: payment.id,
     content_type: command.type,
     size: command.bytes.length,
-    digest: deps.secrets.mac('proof_digest', command.digest),
+    digest: deps.secrets.mac('proof_digest', deps.secrets.digest(command.bytes)),
     status: 'waiting',
     note: null,
     created_at: now,

@@ -4,10 +4,11 @@
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/messages/messages.ts';
+import { listProofs } from '../../src/usecases/proof-read.ts';
 import { openWorld } from '../support/world.ts';
 import { elementsOf, host, type Shown, setSettings, stepOf, textOf, titleOf, visitor } from './checkout-flows.ts';
 import { answerPrompt, bearerOf, codeOn, debitsOf, numberEnding, untilLater } from './flows.ts';
-import { addAccount, pdfFile } from './transfer-flows.ts';
+import { addAccount, jpegFile } from './transfer-flows.ts';
 
 const world = await openWorld();
 const merchant = await world.merchant();
@@ -218,8 +219,11 @@ test('a bank transfer: the account, the proof, and waiting for whoever checks it
   const large = await send(Buffer.alloc(5 * 1024 * 1024 + 1));
   expect(large.status).toBe(413);
   expect(textOf(large)).toContain('The file is too large');
-  const taken = await send(pdfFile());
+  const picture = jpegFile();
+  const taken = await send(Buffer.concat([picture, Buffer.from('<script>alert(1)</script>')]));
   expect(titleOf(taken)).toBe('We have your proof');
+  const [proof] = await listProofs(world.gateway.deps, { merchantId: other.merchant.id, status: 'waiting', limit: 2 });
+  expect(proof?.proof.size).toBe(picture.length);
   expect((await world.gateway.store.payment.get(other.merchant.shard, transaction_id))?.status).toBe('processing');
 });
 
