@@ -7,6 +7,7 @@
 
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type { Attempt, Payment, PaymentHistory, WebhookAttempt, WebhookEvent } from '../domain/records.ts';
+import type { Proof } from '../domain/transfer-records.ts';
 import type { ArchivedTable } from './archive-tables.ts';
 import { type MerchantEventFilter, pageOfEvents } from './event-lists.ts';
 import { keyedShape } from './keyed-shape.ts';
@@ -31,6 +32,7 @@ export interface ArchiveReads {
     get(shard: number, id: string): Promise<Refund | undefined>;
     ofPayment(shard: number, paymentId: string): Promise<Refund[]>;
   };
+  readonly proof: { ofDigest(shard: number, digest: string): Promise<Proof[]> };
   readonly event: {
     get(shard: number, id: string): Promise<WebhookEvent | undefined>;
     tries(shard: number, id: string): Promise<WebhookAttempt[]>;
@@ -64,6 +66,7 @@ export function openArchiveReads(readers: Readers): ArchiveReads {
     },
     attempt: { get: byId<Attempt>('attempt') },
     refund: { get: byId<Refund>('refund'), ofPayment: rowsBy<Refund>('refund', 'payment_id', 'id') },
+    proof: { ofDigest: rowsBy<Proof>('proof', 'digest', 'id') },
     event: {
       get: byId<WebhookEvent>('webhook_event'),
       tries: rowsBy<WebhookAttempt>('webhook_attempt', 'event_id', 'number'),

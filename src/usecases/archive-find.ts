@@ -6,9 +6,10 @@
  */
 
 import { mayBeArchived } from '../domain/archive.ts';
-import { timeOfId } from '../domain/ids.ts';
+import { SHARDS, timeOfId } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type { Attempt, Payment, WebhookEvent } from '../domain/records.ts';
+import type { Proof } from '../domain/transfer-records.ts';
 import type { BatchFilter } from '../store/payout-list-reads.ts';
 import type { ScannedPage } from '../store/scanned-page.ts';
 import type { Deps } from './deps.ts';
@@ -85,6 +86,14 @@ export async function findRows<R>(
 ): Promise<R[]> {
   const found = await places.live();
   return found.length === 0 && isOld(deps, id) ? places.archive() : found;
+}
+
+/** The proofs of that content, every merchant's, live and archived. What was moved between the two reads is there twice. */
+export async function findProofsOf({ store }: Pick<Deps, 'store'>, digest: string): Promise<Proof[]> {
+  const inAllShards = (place: Pick<Deps['store']['proof'], 'ofDigest'>) =>
+    Promise.all(Array.from({ length: SHARDS }, (_, shard) => place.ofDigest(shard, digest)));
+  const live = await inAllShards(store.proof);
+  return [...live, ...(await inAllShards(store.archive.proof))].flat();
 }
 
 /** How the occurrences of a batch stand: each lies in one place, with all of its lines. */

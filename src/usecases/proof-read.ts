@@ -1,14 +1,15 @@
 /**
  * Reads proofs of bank transfers for an operator: what they are, and for which other payments the same file was used.
  *
- * Invariant: a file is compared by a keyed hash of its content, over all merchants; two merchants' payments with one
- * proof are what an operator has to see.
+ * Invariant: a file is compared by a keyed hash of its content, over all merchants and with what has left for the archive;
+ * two payments with one proof are what an operator has to see.
  */
 
-import { SHARDS, shardOf } from '../domain/ids.ts';
+import { shardOf } from '../domain/ids.ts';
 import type { Payment } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import type { ProofFilter } from '../store/nouns.ts';
+import { findProofsOf } from './archive-find.ts';
 import { type OperatorDeps, OperatorError, requireId } from './operator.ts';
 
 export interface ProofSeen {
@@ -53,10 +54,7 @@ export async function requirePaymentOf(deps: Pick<OperatorDeps, 'store'>, proof:
 }
 
 async function seen(deps: OperatorDeps, proof: Proof): Promise<ProofSeen> {
-  const [payment, ...same] = await Promise.all([
-    requirePaymentOf(deps, proof),
-    ...Array.from({ length: SHARDS }, (_, shard) => deps.store.proof.ofDigest(shard, proof.digest)),
-  ]);
-  const others = same.flat().filter((other) => other.payment_id !== proof.payment_id);
+  const [payment, same] = await Promise.all([requirePaymentOf(deps, proof), findProofsOf(deps, proof.digest)]);
+  const others = same.filter((other) => other.payment_id !== proof.payment_id);
   return { proof, payment, duplicateOf: [...new Set(others.map((other) => other.payment_id))] };
 }

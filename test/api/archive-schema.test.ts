@@ -101,6 +101,14 @@ test.each<[ArchivedTable, string]>([
   expect(scans.filter((scan) => scan !== 'k')).toEqual([`${table}_2024_12_pkey`]);
 });
 
+test('a proof of the same content is looked for by it, in every month', async () => {
+  const { statement } = keyedShape('archive', 'proof', 'digest', 'id');
+  const scans = await readBy(statement.text, statement.name, "'{3}', '{some}'");
+  expect(scans.filter((scan) => scan !== 'k').toSorted()).toEqual(
+    MONTHS.map((month) => `${monthTable('proof', month)}_digest_shard_idx`),
+  );
+});
+
 test('old lines of an account are read in their own months, by their own indexes', async () => {
   const asked: [Statement, readonly (string | null)[]][] = [];
   const from = Date.UTC(2024, 11, 3);

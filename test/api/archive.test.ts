@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { monthOf, monthsLater } from '../../src/domain/archive.ts';
 import { dropArchived, listArchive } from '../../src/usecases/archive-run.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import { approveProof } from '../../src/usecases/proof-decide.ts';
+import { listProofs } from '../../src/usecases/proof-read.ts';
 import { closeDays } from '../../src/usecases/snapshot-days.ts';
 import { mint, NOON, openWorld, type World } from '../support/world.ts';
 import { archive, DAY, growOld, makePast, type Past, readAll } from './archive-scenes.ts';
@@ -12,6 +14,7 @@ import { bearerOf, expectRefusal, rowsOf } from './flows.ts';
 import { fund } from './payout-batches.ts';
 import { callBack } from './phone-payments.ts';
 import { refund } from './refund-flows.ts';
+import { jpegFile, promise, upload } from './transfer-flows.ts';
 
 let world: World;
 let past: Past;
@@ -201,4 +204,20 @@ describe('a month ends', () => {
     expectRefusal(await read(past.over[0]), 404, '1204');
     expect((await read(past.open[0])).status).toBe(200);
   });
+});
+
+test('a proof that was accepted, and has left, shows where its file is used again', async () => {
+  const file = jpegFile();
+  const first = await promise(world, past.merchant);
+  const { json: uploaded } = await upload(world, first, file);
+  await approveProof(world.gateway.deps, uploaded.proof.id, null);
+  await growOld(world);
+  await archive(world);
+  expect(await idsIn('archive.proof')).toEqual([uploaded.proof.id]);
+  const again = await promise(world, await world.merchant('Librairie Goma'));
+  const { json: reused } = await upload(world, again, file);
+  const waiting = await listProofs(world.gateway.deps, { merchantId: undefined, status: 'waiting', limit: 10 });
+  expect(waiting.map(({ proof, duplicateOf }) => [proof.id, duplicateOf])).toEqual([
+    [reused.proof.id, [first.transaction_id]],
+  ]);
 });
