@@ -5,11 +5,13 @@ import { makeWalletNumber, PIN_LOCK_MS } from '../../src/domain/wallet.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { readProof } from '../../src/usecases/proof-read.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 import { answerChallenge, callbackFor, capturesOf, challenged } from './card-payments.ts';
 import { codeOn, collect, payFromWallet } from './flows.ts';
 import { attemptOf, callBack, pushed } from './phone-payments.ts';
 import { openSecond, type Second } from './second-gateway.ts';
+import { jpegFile, promise, upload } from './transfer-flows.ts';
 
 const NEW_KEY = Buffer.alloc(32, 8).toString('base64');
 
@@ -20,17 +22,20 @@ let renewed: Second;
 beforeAll(async () => {
   world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
   merchant = await world.merchant();
-  const secrets = openSecrets({
-    masterKeys: [NEW_KEY, WORLD_MASTER_KEY],
-    random: world.gateway.deps.random,
-    transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
-  });
-  renewed = await openSecond(world, world.clock, world.databaseUrl, {}, secrets);
+  renewed = await openSecond(world, world.clock, world.databaseUrl, {}, ringOf(NEW_KEY, WORLD_MASTER_KEY));
 });
 afterAll(async () => {
   await renewed.close();
   await world.close();
 });
+
+function ringOf(...masterKeys: string[]) {
+  return openSecrets({
+    masterKeys,
+    random: world.gateway.deps.random,
+    transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
+  });
+}
 
 test('a one-time code that was sent before pays, and a wrong one does not', async () => {
   const phone = '+243826540042';
@@ -101,6 +106,29 @@ async function guess(number: string, urls: readonly string[]): Promise<string[]>
   }
   return told;
 }
+
+test('a proof that is used twice shows, whichever key was in front at its first use', async () => {
+  const begun = await openSecond(world, world.clock, world.databaseUrl, {}, ringOf(WORLD_MASTER_KEY, NEW_KEY));
+  const proven = async (url: string, file: Uint8Array) => {
+    const paying = await promise(world, merchant);
+    const { json } = await upload({ ...world, url }, paying, file);
+    return { id: paying.transaction_id, proofId: json.proof.id as string };
+  };
+  const usedWith = async ({ proofId }: { proofId: string }) =>
+    (await readProof(world.gateway.deps, proofId)).duplicateOf;
+  const ways: [string, string][] = [
+    [world.url, renewed.url],
+    [begun.url, renewed.url],
+    [renewed.url, begun.url],
+  ];
+  for (const [before, after] of ways) {
+    const file = jpegFile();
+    const [first, second] = [await proven(before, file), await proven(after, file)];
+    expect(await usedWith(first)).toEqual([second.id]);
+    expect(await usedWith(second)).toEqual([first.id]);
+  }
+  await begun.close();
+});
 
 test('wrong PINs at a number that is none are five, whichever process they are tried at', async () => {
   const urls = [renewed.url, world.url, world.url, renewed.url, world.url, renewed.url, world.url];
