@@ -65,6 +65,11 @@ test('columns are found by their names, in any order, and others are left out', 
   ]);
 });
 
+test('zeros that a currency does not have are none', async () => {
+  const lines = await read(`${HEAD}\nr,100.00,xof,paid,,\nr,1.500,usd,paid,,`);
+  expect(lines.map(({ amountMinor }) => amountMinor)).toEqual([100n, 150n]);
+});
+
 test('a statement of no lines is one, as long as it has its names', async () => {
   expect(await read(`${HEAD}\n`)).toEqual([]);
 });
@@ -84,6 +89,7 @@ test.each<[string, string | Uint8Array, RegExp]>([
   ['no reference', `${HEAD}\n${GOOD}\n,1.00,usd,paid,,\n`, /line 3, column reference: "" is no reference/],
   ['no amount', `${HEAD}\nr,1,50,usd,paid,2026\n`, /line 2, column currency: "50" is no currency/],
   ['an amount with a sign', `${HEAD}\nr,-1.00,usd,paid,,\n`, /line 2, column amount: "-1\.00" is no amount in usd/],
+  ['a fraction that a currency has not', `${HEAD}\nr,100.50,xof,paid,,\n`, /is no amount in xof: write it like 1250,/],
   ['too many digits', `${HEAD}\nr,1.005,usd,paid,,\n`, /line 2, column amount/],
   ['nothing paid', `${HEAD}\nr,0.00,usd,paid,,\n`, /line 2, column amount/],
   ['another currency', `${HEAD}\nr,1.00,gbp,paid,,\n`, /line 2, column currency: "gbp" is no currency/],

@@ -9,8 +9,8 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pipeline, Transform } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
-import { isCurrency } from '../domain/currency.ts';
-import { parseAmount } from '../domain/money.ts';
+import { type Currency, isCurrency } from '../domain/currency.ts';
+import { formatMinor, parsePaddedAmount } from '../domain/money.ts';
 import { OperatorError } from '../usecases/operator.ts';
 import type { StatementLine, StatementStatus } from '../usecases/reconcile.ts';
 import { readTime } from './options.ts';
@@ -106,8 +106,8 @@ function lineOf(path: string, line: number, cells: Cells): StatementLine {
   if (reference === '') throw wrong('reference', 'is no reference');
   const currency = (cells.currency ?? '').toLowerCase();
   if (!isCurrency(currency)) throw wrong('currency', 'is no currency of this gateway');
-  const money = parseAmount(amount, currency);
-  if (money === undefined) throw wrong('amount', `is no amount in ${currency}: write it like 1250.00, without signs`);
+  const money = parsePaddedAmount(amount, currency);
+  if (money === undefined) throw wrong('amount', `is no amount in ${currency}: ${exampleIn(currency)}`);
   const meaning = STATUSES.get(status.toLowerCase().replaceAll(/[\s_-]+/g, '_'));
   if (meaning === undefined) throw wrong('status', `is no status: use one of ${[...STATUSES.keys()].join(', ')}`);
   return {
@@ -120,6 +120,11 @@ function lineOf(path: string, line: number, cells: Cells): StatementLine {
     ...(date === '' ? { at: undefined, until: undefined } : timesOf(instantOf(date, wrong), date)),
     providerReference: cells.provider_reference === '' ? undefined : cells.provider_reference,
   };
+}
+
+function exampleIn(currency: Currency): string {
+  const example = formatMinor(parsePaddedAmount('1250', currency)?.minor ?? 0n, currency);
+  return `write it like ${example}, without signs`;
 }
 
 /** A date alone is all of its day. */

@@ -1,15 +1,16 @@
 /**
  * What one upstream's attempts of a span come to, by their rows and by the ledger.
  *
- * Invariant: read on a connection of its own, each of the two at one instant.
+ * Invariant: read on a connection of its own, each part at one instant.
  */
 
 import { GIVEN_BACK } from '../domain/late-money.ts';
+import type { Attempt } from '../domain/records.ts';
 import { type LineOptions, withLine } from './line.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
-import { columnList } from './tables.ts';
+import { columnList, columnsOf, listOf } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
 /** Instants in milliseconds; a span begins with its first and ends before its last. */
@@ -17,6 +18,8 @@ export interface UpstreamQuestion {
   readonly connector: string;
   /** Which attempts are counted: made in this span. */
   readonly made: { readonly from: number; readonly to: number };
+  /** Which are given besides: made earlier, and not settled by then. */
+  readonly openAt: number;
   /** Which are summed up: approved in this span. */
   readonly settled: { readonly from: number; readonly to: number };
 }
@@ -26,6 +29,8 @@ export interface UpstreamSpan {
   /** When the first and the last of them were made; undefined: there is none. */
   readonly first: number | undefined;
   readonly last: number | undefined;
+  /** What was made before the span that is counted, and was still open. */
+  readonly longOpen: readonly Attempt[];
   readonly totals: readonly UpstreamTotals[];
 }
 
@@ -44,6 +49,14 @@ const COUNT: Statement = {
   name: 'upstream_count',
   text: `select count(*), min(created_at), max(created_at) from ${inEither('attempt')} t
 where connector = $1 and created_at >= $2::timestamptz and created_at < $3::timestamptz`,
+};
+
+const ATTEMPT = columnsOf('attempt');
+
+const LONG_OPEN: Statement = {
+  name: 'upstream_long_open',
+  text: `select ${listOf(ATTEMPT)} from ${inEither('attempt')} t
+where connector = $1 and created_at < $2::timestamptz and (settled_at is null or settled_at >= $3::timestamptz)`,
 };
 
 /**
@@ -76,7 +89,7 @@ const TOTALS_COLUMNS = columnList({ currency: 'text', approved: 'int8', moved: '
 
 /** Reads over a connection of its own, which it closes: this may take longer than reads of requests do. */
 export async function readUpstreamSpan(options: LineOptions, question: UpstreamQuestion): Promise<UpstreamSpan> {
-  const { connector, made, settled } = question;
+  const { connector, made, openAt, settled } = question;
   return withLine(options, async (line) => {
     const readers = openReaders([line]);
     const values = ({ from, to }: UpstreamQuestion['made']) => [
@@ -85,9 +98,12 @@ export async function readUpstreamSpan(options: LineOptions, question: UpstreamQ
       instantParameter(to),
     ];
     const [count] = await readers.query(COUNT, COUNT_COLUMNS, values(made));
-    // The columns are those above.
+    const long = [connector, instantParameter(made.from), instantParameter(openAt)];
+    // The columns are those above, here and of the totals.
+    const longOpen = (await readers.query(LONG_OPEN, ATTEMPT, long)) as unknown as Attempt[];
     const totals = (await readers.query(TOTALS, TOTALS_COLUMNS, values(settled))) as unknown as UpstreamTotals[];
     const { first, last } = (count ?? {}) as { first?: number | null; last?: number | null };
-    return { attempts: Number(count?.attempts ?? 0n), first: first ?? undefined, last: last ?? undefined, totals };
+    const attempts = Number(count?.attempts ?? 0n);
+    return { attempts, first: first ?? undefined, last: last ?? undefined, longOpen, totals };
   });
 }

@@ -1,8 +1,9 @@
 /**
  * Matches an upstream's statement with our attempts and with the ledger.
  *
- * Invariant: it changes nothing, and remembers no more than a part of either side at a time. Each line of the statement gets
- * one verdict; so does each attempt of ours that the statement should have and has not.
+ * Invariant: it changes nothing, and remembers no more than a part of either side at a time, besides the few attempts that were
+ * open for long. Each line of the statement gets one verdict; so does each attempt of ours that the statement should have and
+ * has not.
  */
 
 import type { Currency } from '../domain/currency.ts';
@@ -101,10 +102,10 @@ export interface Statement {
 const PART = 200_000;
 const PAGE = 5_000;
 const HOUR_MS = 60 * 60_000;
-/** An attempt may have been made so long before it ended. */
-const LONGEST_OPEN_MS = 7 * 24 * HOUR_MS;
-/** Their clocks may be ahead of ours, and their days end elsewhere. */
-const AHEAD_MS = 24 * HOUR_MS;
+/** Few attempts are open for longer than this; those are looked for by themselves. */
+const LONG_OPEN_MS = 7 * 24 * HOUR_MS;
+/** Their clocks may be ahead of ours or behind, and their days end elsewhere. */
+const APART_MS = 24 * HOUR_MS;
 
 /** `tell` hears every verdict, and is waited for; `size` is how many of each side are compared at a time. */
 export async function reconcile(
@@ -116,9 +117,12 @@ export async function reconcile(
   const { connector } = statement;
   const looked = await lookThrough(statement);
   const { from, to } = spanOf(statement, looked);
+  // Lines that lie outside of the span are compared too.
+  const begin = Math.min(from, looked.first ?? from) - APART_MS;
   const ours = await deps.store.upstreamSpan({
     connector,
-    made: { from: from - LONGEST_OPEN_MS, to: to + AHEAD_MS },
+    made: { from: begin - LONG_OPEN_MS, to: Math.max(to, looked.last ?? to) + APART_MS },
+    openAt: begin,
     settled: { from, to },
   });
   const parts = Math.max(1, Math.ceil(Math.max(looked.lines, ours.attempts) / size));
@@ -182,15 +186,19 @@ function spanOf(statement: Statement, { first, last }: Looked): { from: number; 
 async function readOurs(
   deps: Pick<Deps, 'store'>,
   connector: string,
-  { first = 0, last = -1 }: Pick<UpstreamSpan, 'first' | 'last'>,
+  { first = 0, last = -1, longOpen }: Pick<UpstreamSpan, 'first' | 'last' | 'longOpen'>,
   isMine: (reference: string) => boolean,
 ): Promise<Map<string, OurSide>> {
   const ours = new Map<string, OurSide>();
+  const take = (attempts: readonly Attempt[]): void => {
+    for (const attempt of attempts) if (isMine(attempt.reference)) ours.set(attempt.reference, sideOf(attempt));
+  };
+  take(longOpen);
   for (let from = first; from <= last; from += HOUR_MS) {
     const slice = { connectors: [connector], from, to: Math.min(from + HOUR_MS, last + 1), limit: PAGE };
     let page = await deps.store.attempt.made(slice);
     for (;;) {
-      for (const attempt of page) if (isMine(attempt.reference)) ours.set(attempt.reference, sideOf(attempt));
+      take(page);
       if (page.length < PAGE) break;
       page = await deps.store.attempt.made({ ...slice, after: page.at(-1)?.id });
     }

@@ -145,6 +145,30 @@ test('the span says which of ours the statement should have', async () => {
   expect((await reconciled(path)).document.verdicts).toEqual({ ...NONE, matched: 1, missing_there: 3 });
   const later = await reconciled(path, '--from 2026-11-21 --to 2026-11-22');
   expect(later).toMatchObject({ status: 0, document: { verdicts: { ...NONE, matched: 1 } } });
+  for (const month of ['2026-09', '2027-01']) {
+    const far = await reconciled(path, `--from ${month}-01 --to ${month}-02`);
+    expect(far, month).toMatchObject({ status: 0, document: { verdicts: { ...NONE, matched: 1 } } });
+  }
+});
+
+test('what was open for longer than its upstream is given time is compared too', async () => {
+  const [first, ...others] = paid as [Attempt, ...Attempt[]];
+  const earlier = (days: number) =>
+    rowsOf(world, "update attempt set created_at = created_at - $1 * interval '1 day' where id = any($2)", [
+      days,
+      [first.id, open.id],
+    ]);
+  await earlier(10);
+  expect(await reconciled(await statement(...whole()))).toMatchObject({
+    status: 0,
+    document: { verdicts: { ...NONE, matched: 6 } },
+  });
+  const without = await statement(...others.map((one) => lineOf(one)), lineOf(refused, 'FAILED'), lineOf(open));
+  expect(await reconciled(without)).toMatchObject({
+    status: 1,
+    document: { verdicts: { ...NONE, matched: 4, missing_there: 1, status: 1 } },
+  });
+  await earlier(-10);
 });
 
 test('a statement of cards, and one of payouts where there were none', async () => {
