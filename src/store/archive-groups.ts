@@ -48,11 +48,14 @@ export function isLate(attempt: string): string {
   return `(${attempt}.purpose = 'payment' and ${attempt}.reason = '${LATE_WAITS}')`;
 }
 
-/** Whether an attempt named by these columns was settled too late, or is not, or its money waits for a person. */
+/** SQL: the ids of the payments of such attempts: of any of theirs, the last one or an earlier one. */
+const PAID_LATE = `array(select a.payment_id from attempt a where a.shard = $1 and ${isLate('a')})`;
+
+/** Whether an attempt named by these columns was settled too late, or is not. */
 function unsettled(order: string, ...columns: readonly string[]): string {
   const named = columns.map((column) => `${order}.${column}`).join(', ');
   return `exists (select from attempt a where a.shard = ${order}.shard and a.id in (${named})
-    and (a.settled_at is null or a.settled_at >= ${CUTOFF} or ${isLate('a')}))`;
+    and (a.settled_at is null or a.settled_at >= ${CUTOFF}))`;
 }
 
 /** Whether an order's events still have to be delivered. */
@@ -105,10 +108,9 @@ const PAYMENTS: Group = {
   root: 'payment',
   prefix: 'txn',
   isFinal: `t.completed_at < ${CUTOFF} and t.refunding_minor = 0 and not (t.id = any(${ASKED_ABOUT}))
+    and not (t.id = any(${PAID_LATE}))
     and (t.delivery_behaviour = 'direct_delivery' or t.status <> 'approved' or t.released_at < ${CUTOFF})
     and not ${unsettled('t', 'attempt_id')}
-    and not exists (select from attempt a
-      where a.payment_id = t.id and a.shard = t.shard and a.method = 'card' and ${isLate('a')})
     and not ${REFUND_OPEN}
     and not ${undelivered('t')}
     and not exists (select from proof f where f.payment_id = t.id and f.shard = t.shard and f.status = 'waiting')`,

@@ -7,12 +7,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { monthOf } from '../../src/domain/archive.ts';
 import { timeOfId } from '../../src/domain/ids.ts';
 import type { LateTarget } from '../../src/domain/late-money.ts';
-import type { Attempt } from '../../src/domain/records.ts';
+import type { Attempt, Payment } from '../../src/domain/records.ts';
 import { dropArchived, listArchive } from '../../src/usecases/archive-run.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { archive, growOld } from './archive-scenes.ts';
+import { archive, DAY, growOld } from './archive-scenes.ts';
 import {
   collect,
   collectWith,
@@ -111,5 +111,25 @@ test('money that comes once a month of its time has been dropped is the payer’
   await hearPaid(attempt);
   await expect(book(attempt, 'merchant')).rejects.toThrow(/have been dropped.*: give it back, and say --to payer$/);
   expect((await book(attempt, 'payer')).attempt.reason).toBe('late_success_given_back');
+  expect(await world.gateway.store.audit()).toEqual([]);
+});
+
+test('the payment stays while money of an earlier attempt waits: it can still be the merchant’s', async () => {
+  carrier.answer({ status: 503, body: '' });
+  const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
+  await payByPhone(world, paying, numberEnding('42'));
+  const attempt = await rowOf<Attempt>('select * from attempt where payment_id = $1', paying.transaction_id);
+  expect(attempt.status).toBe('not_sent');
+  await world.leap(DAY);
+  const { status } = await rowOf<Payment>('select status from payment where id = $1', paying.transaction_id);
+  expect(status).toBe('expired');
+  await world.gateway.courier.idle();
+  await hearPaid(attempt);
+  await growOld(world);
+  await archive(world);
+  expect(await placesOf(paying.transaction_id)).toEqual([{ place: 'live' }]);
+  expect((await book(attempt, 'merchant')).attempt.reason).toBe('late_success_kept');
+  await archive(world);
+  expect(await placesOf(paying.transaction_id)).toEqual([{ place: 'archive' }]);
   expect(await world.gateway.store.audit()).toEqual([]);
 });
