@@ -13,7 +13,17 @@ import type { CommandLine, Document } from '../support/command-line.ts';
 import type { World } from '../support/world.ts';
 import { archive, DAY, growOld } from './archive-scenes.ts';
 import type { FickleCarrier } from './fickle-carrier.ts';
-import { collect, hooksAbout, numberEnding, payByPhone, payFromWallet, rowsOf, statusOf, until } from './flows.ts';
+import {
+  bearerOf,
+  collect,
+  hooksAbout,
+  numberEnding,
+  payByPhone,
+  payFromWallet,
+  rowsOf,
+  statusOf,
+  until,
+} from './flows.ts';
 import { type LateDesk, openLateDesk } from './late-desk.ts';
 import { fund } from './payout-batches.ts';
 import { createPayout } from './payout-flows.ts';
@@ -286,5 +296,10 @@ test('the archive leaves it where it is until it is booked', async () => {
   await book(attempt.id, 'merchant');
   await archive(world);
   expect(await places()).toEqual(both('archive'));
+  const span = `from=${new Date(world.gateway.deps.clock.now() - DAY).toISOString()}`;
+  const statement = await world.call('GET', `/internal/statement?currency=usd&${span}`, { bearer: bearerOf(merchant) });
+  expect(statement.json.lines).toMatchObject([
+    { cause: 'late_payment', transaction_id: paying.transaction_id, customer_reference: paying.reference },
+  ]);
   await expectSoundBooks();
 });
