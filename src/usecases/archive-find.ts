@@ -49,13 +49,17 @@ export function findAttempt(deps: FindDeps, shard: number, id: string): Promise<
 
 /** The merchant's newest payment of that reference, by whatever method. */
 export async function findNewestPayment(
-  { store }: Pick<Deps, 'store'>,
+  deps: FindDeps,
   shard: number,
   merchantId: string,
   reference: string,
 ): Promise<Payment | undefined> {
-  const live = await store.payment.newest(shard, merchantId, reference);
-  return live ?? store.archive.payment.newest(shard, merchantId, reference);
+  const { payment, archive } = deps.store;
+  const live = await payment.newest(shard, merchantId, reference);
+  if (live !== undefined && !isOld(deps, live.id)) return live;
+  // An old one may have stayed while a newer one has left.
+  const old = await archive.payment.newest(shard, merchantId, reference);
+  return live !== undefined && (old === undefined || live.id > old.id) ? live : old;
 }
 
 /** The refund of that id, live or archived; whose it is, the caller checks. */

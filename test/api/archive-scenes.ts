@@ -23,6 +23,8 @@ export interface Past {
   readonly over: readonly string[];
   /** Still open, or held. */
   readonly open: readonly string[];
+  /** Of two payments: the older is held, the newer over. */
+  readonly reference: string;
   readonly refundId: string;
   readonly refundedId: string;
   readonly batchId: string;
@@ -44,7 +46,9 @@ export async function makePast(world: World): Promise<Past> {
   const held = await paidByWallet(world, merchant, { delivery_behaviour: 'delayed_delivery' });
   const asked = await collect(world, merchant, { method: 'mobile_money', minted: { ttl_seconds: 86_400 } });
   await payByPhone(world, asked, numberEnding('04'));
-  const card = await challenged(world, merchant);
+  // Ids of one instant have no order.
+  await world.clock.advance(1);
+  const card = await challenged(world, merchant, 'challenge', { minted: { customer_reference: held.reference } });
   await postCallback(world, await answerChallenge(world, card, 'pass'));
   const sent = await createPayout(world, merchant, { beneficiaries: lines(3) });
   expect(sent.status, sent.text).toBe(200);
@@ -57,6 +61,7 @@ export async function makePast(world: World): Promise<Past> {
     merchant,
     over: [wallet, given, phone, back, expired, card].map(({ transaction_id: id }) => id),
     open: [held, asked].map(({ transaction_id: id }) => id),
+    reference: held.reference,
     refundId: refund.refund_id,
     refundedId: carried.refund_id,
     batchId,
@@ -82,7 +87,7 @@ export function archive(
 
 /** Everything that the merchant can read of its past, by path. */
 export async function readAll(world: World, past: Past): Promise<ReadonlyMap<string, string>> {
-  const { merchant, over, open, lineIds, refundId, refundedId, batchId } = past;
+  const { merchant, over, open, reference, lineIds, refundId, refundedId, batchId } = past;
   const { token } = await mint(world, merchant);
   const bearer = bearerOf(merchant);
   const answers = new Map<string, string>();
@@ -97,6 +102,7 @@ export async function readAll(world: World, past: Past): Promise<ReadonlyMap<str
     await read(`/payments/cardnet/status/${id}`, token);
     await read(`/payments/check-status/${id}`, token);
   }
+  await read(`/payments/check-status/${reference}`, token);
   for (const id of [refundId, refundedId]) await read(`/internal/refunds/${id}`, bearer);
   await read(`/internal/payouts/${batchId}`, bearer);
   for (const list of [
