@@ -14,6 +14,10 @@ import { columnList } from './tables.ts';
 /** The setting (in shard 0) that names the last closed day; all days before it are closed too. */
 export const LAST_CLOSED_DAY = 'last_closed_day';
 
+/** SQL: the instant with which the last closed day ended; null where none is closed. */
+export const CLOSED_UNTIL = `(select (max(s.value)::date + 1)::timestamp at time zone 'UTC' from setting s
+    where s.shard = 0 and s.id = '${LAST_CLOSED_DAY}')`;
+
 /** The day of the first transfer there is; undefined: there is none. Reads every transfer. */
 export async function firstTransferDay(options: LineOptions): Promise<string | undefined> {
   return withLine(options, async (line) => {

@@ -7,7 +7,7 @@
 
 import type { Prefix } from '../domain/ids.ts';
 import { LATE_KEPT, LATE_WAITS } from '../domain/late-money.ts';
-import { LAST_CLOSED_DAY } from './account-days.ts';
+import { CLOSED_UNTIL } from './account-days.ts';
 import type { ArchivedTable } from './archive-tables.ts';
 
 /** Rows that leave with their root: those of a table whose `key` is one of `keys`. */
@@ -187,8 +187,7 @@ const SESSIONS: Group = {
 const LEDGER: Group = {
   root: 'ledger_transfer',
   prefix: 'trf',
-  isFinal: `t.at < ${CUTOFF} and t.at < (select (max(s.value)::date + 1)::timestamp at time zone 'UTC' from setting s
-    where s.shard = 0 and s.id = '${LAST_CLOSED_DAY}')`,
+  isFinal: `t.at < ${CUTOFF} and t.at < ${CLOSED_UNTIL}`,
   members: [{ table: 'ledger_transfer', key: 'id', keys: ROOTS }],
 };
 

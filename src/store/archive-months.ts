@@ -8,6 +8,7 @@
 import type pg from 'pg';
 import { monthsLater, startOfMonth } from '../domain/archive.ts';
 import { firstIdAt } from '../domain/ids.ts';
+import { CLOSED_UNTIL } from './account-days.ts';
 import { isLate } from './archive-groups.ts';
 import { connectArchiver } from './archive-move.ts';
 import { ARCHIVED_TABLES, type ArchivedTable, monthTable, monthTableIn } from './archive-tables.ts';
@@ -38,6 +39,8 @@ export type NotDropped =
   | { readonly kind: 'older'; readonly month: string }
   /** Lines of the ledger of that time have not left the live table. */
   | { readonly kind: 'live_lines' }
+  /** Not all of its lines lie in closed days, whose balances would take their place. */
+  | { readonly kind: 'open_days' }
   /** Money came late for payments of that time, and waits for a person, who has to see what else has paid their orders. */
   | { readonly kind: 'late_money'; readonly attempts: number }
   /** Somebody reads the archive just now. */
@@ -78,6 +81,9 @@ async function drop(client: pg.ClientBase, wanted: string): Promise<Dropped> {
   const begins = new Date(next).toISOString();
   const live = await client.query('select from ledger_transfer where at < $1::timestamptz limit 1', [begins]);
   if (live.rowCount !== 0) return { kind: 'live_lines' };
+  const open = `select from archive.ledger_transfer
+    where at < $1::timestamptz and at >= coalesce(${CLOSED_UNTIL}, '-infinity') limit 1`;
+  if ((await client.query(open, [begins])).rowCount !== 0) return { kind: 'open_days' };
   const attempts = await countLate(client, next);
   if (attempts > 0) return { kind: 'late_money', attempts };
   const tables = names.filter(({ month }) => month === wanted);

@@ -120,6 +120,10 @@ function notDropped(why: NotDropped, month: string): OperatorError {
       return new OperatorError(
         `lines of the ledger of ${month} or before are not archived yet: run \`mbongo archive --older-than …\` first`,
       );
+    case 'open_days':
+      return new OperatorError(
+        `days of ${month} are not closed, and without that month they could not be: let a worker run, and try again`,
+      );
     case 'late_money': {
       const what = `money of ${why.attempts} attempts of ${month} or before came late and waits to be booked`;
       const wayOut = 'see `mbongo attempt list --late`, and book it first, with `mbongo attempt book`';

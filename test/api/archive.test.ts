@@ -1,6 +1,7 @@
 /**
  * The archive: what is final and old leaves the live tables, nobody who reads can tell, and a month's end is its own.
  */
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { monthOf, monthsLater } from '../../src/domain/archive.ts';
 import { dropArchived, listArchive } from '../../src/usecases/archive-run.ts';
@@ -90,6 +91,26 @@ test('the books are sound, and the closed days are the same when they are closed
   expect((await world.gateway.store.auditRecent(past.merchant.merchant.shard)).findings).toEqual([]);
 });
 
+test('a day that was closed wrongly is put right as docs/operating.md says, and no other account is told meanwhile', async () => {
+  const { id, shard } = past.merchant.merchant;
+  const days = 'select * from account_day order by shard, account, day';
+  const closed = await rowsOf(world, days);
+  const findings = async () => (await world.gateway.store.auditRecent(shard)).findings;
+  await rowsOf(
+    world,
+    `insert into account_day select shard, id, '2026-12-24', currency, balance + 1 from account
+     where id = '${id}:available:usd'`,
+  );
+  expect(await findings()).toMatchObject([{ kind: 'balance', account: `${id}:available:usd` }]);
+  const guide = await readFile('docs/operating.md', 'utf8');
+  const [remedy = ''] = /^begin;\n(?:.+\n)+commit;$/m.exec(guide) ?? [];
+  await rowsOf(world, remedy.replaceAll('2026-11-20', '2026-12-24').replaceAll('2026-11-19', '2026-12-23'));
+  expect(await findings()).toEqual([]);
+  while ((await closeDays(world.gateway.deps)) > 0);
+  expect(await findings()).toEqual([]);
+  expect(await rowsOf(world, days)).toEqual(closed);
+});
+
 describe('what is archived is not changed', () => {
   test('a refund is refused, and says how else the money goes back', async () => {
     const [transaction_id] = past.over;
@@ -165,6 +186,15 @@ describe('a month ends', () => {
     await expect(dropArchived(world.gateway.deps, MONTH)).rejects.toThrow(/not archived yet/);
     await archive(world);
     expect(await idsIn('archive.ledger_transfer')).toContain(line?.id);
+  });
+
+  test('only once its days are closed: their balances take the place of its lines', async () => {
+    const closed = (day: string) => rowsOf(world, "update setting set value = $1 where id = 'last_closed_day'", [day]);
+    const last = await world.gateway.store.lastClosedDay();
+    await closed(new Date(NOON - DAY).toISOString().slice(0, 10));
+    await expect(dropArchived(world.gateway.deps, MONTH)).rejects.toThrow(/not closed/);
+    expect(await idsIn('archive.ledger_transfer')).not.toEqual([]);
+    await closed(last ?? '');
   });
 
   test('its tables go, and what is left adds up to the day that it begins with', async () => {
