@@ -19,7 +19,7 @@ export async function readRefund(deps: FindDeps, { merchant }: MerchantCaller, r
   const isPossible = isId('rfd', refundId) && shardOf(refundId) === merchant.shard;
   const refund = isPossible ? await findRefund(deps, merchant.shard, refundId) : undefined;
   if (refund === undefined || refund.merchant_id !== merchant.id) throw new Refusal(1204);
-  // They leave together, and the refund has been read before.
+  // They leave together; a month that was dropped may have taken the payment alone.
   const payment = await findPayment(deps, refund.shard, refund.payment_id);
   if (payment === undefined) throw new Refusal(1204);
   return { refund, payment };
