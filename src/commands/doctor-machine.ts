@@ -8,7 +8,7 @@ import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { type Config, listenUrl } from '../config.ts';
 import { type Check, fail, looking, ok, warn } from './doctor-check.ts';
-import { listenProblem } from './listen-problem.ts';
+import { type Address, listenProblem } from './listen-problem.ts';
 
 const GIB = 1_024 ** 3;
 /** Below that the database soon stops; below the other one it is time to look. */
@@ -24,16 +24,24 @@ export function checkNode(version = process.versions.node): Check {
 
 /** The ports that this configuration listens at: free, or served by a gateway or sandbox. */
 export async function checkPorts({ mode, host, port, sandboxPort, workerPort }: Config): Promise<readonly Check[]> {
-  const found = [await portCheck('port', host, port, 'PORT', '/health')];
-  if (mode === 'sandbox') found.push(await portCheck('sandbox port', '127.0.0.1', sandboxPort, 'SANDBOX_PORT', '/'));
-  if (workerPort !== undefined) found.push(await portCheck('worker port', host, workerPort, 'WORKER_PORT', '/health'));
+  const found = [await portCheck('port', { host, port, variable: 'PORT' }, '/health')];
+  if (mode === 'sandbox') {
+    const sandbox = { host: '127.0.0.1', port: sandboxPort, variable: 'SANDBOX_PORT' };
+    found.push(await portCheck('sandbox port', sandbox, '/'));
+  }
+  if (workerPort !== undefined) {
+    const worker = { host, port: workerPort, variable: 'WORKER_PORT' };
+    found.push(await portCheck('worker port', worker, '/health'));
+  }
   return found;
 }
 
-async function portCheck(name: string, host: string, port: number, variable: string, page: string): Promise<Check> {
+/** Nobody has it, or a program of ours that answers at `page`. */
+async function portCheck(name: string, address: Address, page: string): Promise<Check> {
+  const { host, port } = address;
   const why = await whyNotFree(host, port);
   if (why === undefined) return ok(name, `${port} is free`);
-  const problem = listenProblem(why, { host, port, variable });
+  const problem = listenProblem(why, address);
   if (why !== 'EADDRINUSE') return fail(name, problem);
   const answers = await fetch(`${listenUrl(host, port)}${page}`, { signal: AbortSignal.timeout(2_000) })
     .then((response) => response.ok)

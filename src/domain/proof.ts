@@ -33,6 +33,12 @@ export const PROOF: Machine<ProofStatus, ProofFact> = {
   },
 };
 
+export interface ProofVerdict {
+  readonly verdict: 'approved' | 'declined';
+  /** For the operators alone. */
+  readonly note: string | null;
+}
+
 /** Ids made before deciding, so that deciding twice writes the same. */
 export interface DecisionIds {
   readonly event: string;
@@ -53,10 +59,8 @@ export interface Decided {
 export function decideProof(
   proof: Proof,
   payment: Payment,
-  verdict: 'approved' | 'declined',
-  note: string | null,
-  ids: DecisionIds,
-  now: number,
+  { verdict, note }: ProofVerdict,
+  { ids, now }: { readonly ids: DecisionIds; readonly now: number },
 ): Decided {
   const fact = verdict === 'approved' ? 'proof_approved' : 'proof_declined';
   const moved = movePayment(payment, fact, verdict === 'approved' ? null : 'proof_declined', now);

@@ -81,11 +81,11 @@ export function makeRefund(
   const from_held_minor = heldMinor < asked.minor ? heldMinor : asked.minor;
   requireFunds(payment, asked.minor - from_held_minor, availableMinor);
   const refund = newRefund(payment, { ...asked, from_held_minor, note: command.note }, way, context);
-  const take = (target: AccountRef, cause: 'refund' | 'refund_reserved'): Transfer[] =>
+  const take = (credit: AccountRef, cause: 'refund' | 'refund_reserved'): Transfer[] =>
     (['held', 'available'] as const).flatMap((what) => {
       const amount = what === 'held' ? from_held_minor : asked.minor - from_held_minor;
-      const source = merchantAccount(payment.merchant_id, what, payment.currency);
-      return amount > 0n ? [transferOf(refund, source, target, amount, cause, context)] : [];
+      const debit = merchantAccount(payment.merchant_id, what, payment.currency);
+      return amount > 0n ? [transferOf(refund, { debit, credit, amount_minor: amount, cause }, context)] : [];
     });
   if (way.kind === 'wallet') {
     const given = giveBack(payment, refund, payment.refunding_minor, context);

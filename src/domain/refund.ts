@@ -138,7 +138,11 @@ function complete(rows: RefundRows, row: Row, target: AccountRef, context: Refun
     context,
   );
   const reserved = merchantAccount(after.merchant_id, 'reserved', after.currency);
-  const paid = transferOf(after, reserved, target, after.amount_minor, 'refund', context);
+  const paid = transferOf(
+    after,
+    { debit: reserved, credit: target, amount_minor: after.amount_minor, cause: 'refund' },
+    context,
+  );
   return { refund: after, payment, change: { updates: [update, ...updates], inserts, transfers: [paid] } };
 }
 
@@ -180,7 +184,8 @@ function fail({ refund, payment }: RefundRows, row: Row, context: RefundContext)
   const reserved = merchantAccount(refund.merchant_id, 'reserved', refund.currency);
   const back = (what: 'held' | 'available', amount: bigint): Transfer[] => {
     const account = merchantAccount(refund.merchant_id, what, refund.currency);
-    return amount > 0n ? [transferOf(refund, reserved, account, amount, 'refund_returned', context)] : [];
+    const movement = { debit: reserved, credit: account, amount_minor: amount, cause: 'refund_returned' } as const;
+    return amount > 0n ? [transferOf(refund, movement, context)] : [];
   };
   return {
     refund: after,
@@ -201,13 +206,14 @@ function updateRefund(refund: Refund, row: Row): { readonly refund: Refund; read
   };
 }
 
+interface Movement extends Pick<Transfer, 'debit' | 'credit' | 'amount_minor'> {
+  readonly cause: 'refund_reserved' | 'refund' | 'refund_returned';
+}
+
 /** A movement of a refund's money. */
 export function transferOf(
   { shard, id, currency }: Pick<Refund, 'shard' | 'id' | 'currency'>,
-  debit: AccountRef,
-  credit: AccountRef,
-  amount_minor: bigint,
-  cause: 'refund_reserved' | 'refund' | 'refund_returned',
+  { debit, credit, amount_minor, cause }: Movement,
   { now, newId }: RefundContext,
 ): Transfer {
   return { shard, id: newId('trf', shard), debit, credit, amount_minor, currency, cause, cause_id: id, at: now };

@@ -4,7 +4,7 @@
  * Invariant: a proof is decided once, however many decide at the same time; who comes second is told what was decided.
  */
 
-import { decideProof } from '../domain/proof.ts';
+import { decideProof, type ProofVerdict } from '../domain/proof.ts';
 import type { Payment } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { newId } from './deps.ts';
@@ -18,20 +18,15 @@ export interface ProofDecided {
 
 /** The transfer has arrived: the money is the merchant's. `note` is for the operators alone. */
 export async function approveProof(deps: OperatorDeps, proofId: string, note: string | null): Promise<ProofDecided> {
-  return decide(deps, proofId, 'approved', note === null ? null : requireNote(note));
+  return decide(deps, proofId, { verdict: 'approved', note: note === null ? null : requireNote(note) });
 }
 
 /** The transfer has not arrived, or the proof is none. */
 export async function declineProof(deps: OperatorDeps, proofId: string, reason: string): Promise<ProofDecided> {
-  return decide(deps, proofId, 'declined', requireNote(reason));
+  return decide(deps, proofId, { verdict: 'declined', note: requireNote(reason) });
 }
 
-async function decide(
-  deps: OperatorDeps,
-  proofId: string,
-  verdict: 'approved' | 'declined',
-  note: string | null,
-): Promise<ProofDecided> {
+async function decide(deps: OperatorDeps, proofId: string, verdict: ProofVerdict): Promise<ProofDecided> {
   const { shard } = await requireProof(deps, proofId);
   const ids = {
     event: newId(deps, 'evt', shard),
@@ -43,7 +38,7 @@ async function decide(
       throw new OperatorError(`${proof.id} has already been ${proof.status}: a proof is decided once`);
     }
     const payment = await requirePaymentOf(deps, proof);
-    const { change, ...answer } = decideProof(proof, payment, verdict, note, ids, deps.clock.now());
+    const { change, ...answer } = decideProof(proof, payment, verdict, { ids, now: deps.clock.now() });
     return { change, answer };
   });
 }
