@@ -9,7 +9,7 @@ import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records
 import type { Attempt, Payment, PaymentHistory, WebhookAttempt, WebhookEvent } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import type { ArchivedTable } from './archive-tables.ts';
-import { type MerchantEventFilter, pageOfEvents } from './event-lists.ts';
+import { type EventPageFilter, pageOfEvents } from './event-lists.ts';
 import { keyedShape } from './keyed-shape.ts';
 import { newestPayment } from './noun-reads.ts';
 import { listPayments, type PaymentFilter } from './payment-lists.ts';
@@ -36,7 +36,7 @@ export interface ArchiveReads {
   readonly event: {
     get(shard: number, id: string): Promise<WebhookEvent | undefined>;
     tries(shard: number, id: string): Promise<WebhookAttempt[]>;
-    page(filter: MerchantEventFilter): Promise<ScannedPage<WebhookEvent>>;
+    page(filter: EventPageFilter): Promise<ScannedPage<WebhookEvent>>;
   };
   readonly payoutLine: { get(shard: number, id: string): Promise<PayoutLine | undefined> };
   readonly payoutBatch: Pick<PayoutBatchReads, 'counts' | 'lines'> & {

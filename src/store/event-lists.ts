@@ -1,7 +1,7 @@
 /**
- * A merchant's webhook events, a page at a time.
+ * Webhook events, a page at a time: a merchant's, or those of a shard.
  *
- * Invariant: every page begins at an equality on the merchant, which an index holds.
+ * Invariant: every page begins at an equality on the merchant or on the shard, which an index holds.
  */
 
 import type { EventStatus, WebhookEvent } from '../domain/records.ts';
@@ -9,10 +9,11 @@ import type { Place } from './place.ts';
 import type { Readers } from './read.ts';
 import { createdWithin, idsWithin, type ScannedPage, scanPage } from './scanned-page.ts';
 
-/** Which events of a merchant to list; the instants (ms) are of `created_at`. */
-export interface MerchantEventFilter {
+/** Which events of a shard to list; the instants (ms) are of `created_at`. */
+export interface EventPageFilter {
   readonly shard: number;
-  readonly merchantId: string;
+  /** Undefined: of all merchants of the shard. */
+  readonly merchantId: string | undefined;
   readonly transactionId?: string | undefined;
   readonly status?: EventStatus | undefined;
   /** No event of this status. */
@@ -29,10 +30,10 @@ export interface MerchantEventFilter {
   readonly limit: number;
 }
 
-/** A page of a merchant's events from one place, the live tables or the archive. */
+/** A page of events from one place, the live tables or the archive. */
 export function pageOfEvents(
   readers: Readers,
-  filter: MerchantEventFilter,
+  filter: EventPageFilter,
   place: Place = 'live',
 ): Promise<ScannedPage<WebhookEvent>> {
   const { shard, merchantId, transactionId, status, notStatus, type, from, until, beyond, order, limit } = filter;
@@ -41,7 +42,7 @@ export function pageOfEvents(
     place,
     range: [
       ['shard = ?::int2', String(shard), ''],
-      ['merchant_id = ?', merchantId, ''],
+      ['merchant_id = ?', merchantId, 'm'],
       ['transaction_id = ?', transactionId, 'x'],
       [order === 'newest' ? 'id < ?' : 'id > ?', beyond, 'b'],
       ...idsWithin('evt', from, until),

@@ -9,9 +9,9 @@ import { shardOf } from '../domain/ids.ts';
 import type { Attempt, Merchant, Payment, WebhookEvent } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { openAttemptReads } from './attempt-reads.ts';
-import { asked, ofMerchant, whereAll } from './conditions.ts';
 import { keyedShape } from './keyed-shape.ts';
 import type { CredentialCallerRow, EventFilter, Nouns, ProofFilter, SessionCallerRow } from './nouns.ts';
+import { listForOperator } from './operator-lists.ts';
 import { openPayoutBatches } from './payout-batch-reads.ts';
 import { openPayoutLists } from './payout-list-reads.ts';
 import type { Statement } from './pipeline.ts';
@@ -20,8 +20,9 @@ import type { KeyedReader, Readers, ReadShape } from './read.ts';
 import type { Recent } from './recent.ts';
 import { listRefunds } from './refund-reads.ts';
 import { openRounds } from './round-reads.ts';
+import { createdWithin, idsWithin } from './scanned-page.ts';
 import { columnList, columnsOf, listOf } from './tables.ts';
-import { instantParameter, type Row } from './wire.ts';
+import type { Row } from './wire.ts';
 
 /** Rows come back as the record that their columns were made from; the catalogue's types vouch for it. */
 function recordsOf<Record>(rows: readonly Row[]): Record[] {
@@ -220,24 +221,15 @@ function rememberedMerchant(get: (shard: number, id: string) => Promise<Merchant
 }
 
 async function listEvents(readers: Readers, filter: EventFilter): Promise<WebhookEvent[]> {
-  const columns = columnsOf('webhook_event');
-  const { merchantId, from, to } = filter;
-  const shard = merchantId === undefined ? undefined : shardIn(merchantId);
-  if (merchantId !== undefined && shard === undefined) return [];
-  const { conditions, values, name } = asked([
-    ['shard = ?::smallint', shard?.toString(), 's'],
-    ['merchant_id = ?', merchantId, 'm'],
-    ['status = ?', filter.status, 'a'],
-    ['created_at >= ?::timestamptz', from === undefined ? undefined : instantParameter(from), 'f'],
-    ['created_at < ?::timestamptz', to === undefined ? undefined : instantParameter(to), 't'],
-    ['id > ?', filter.after, 'i'],
-  ]);
-  const statement: Statement = {
-    name: `list_events_${name}`,
-    text: `select ${listOf(columns)} from webhook_event
-${whereAll(conditions)} order by id limit $${values.length + 1}::int8`,
-  };
-  return recordsOf<WebhookEvent>(await readers.query(statement, columns, [...values, String(filter.limit)]));
+  const { merchantId, status, from, after, limit } = filter;
+  if (merchantId !== undefined && shardIn(merchantId) === undefined) return [];
+  return listForOperator(readers, {
+    table: 'webhook_event',
+    merchantId,
+    status,
+    conditions: [...idsWithin('evt', from, undefined), ...createdWithin(from, undefined), ['id > ?', after, 'i']],
+    limit,
+  });
 }
 
 const newestPaymentIn = (place: Place): Statement => ({
@@ -260,12 +252,6 @@ export async function newestPayment(
 }
 
 async function listProofs(readers: Readers, { merchantId, status, limit }: ProofFilter): Promise<Proof[]> {
-  const columns = columnsOf('proof');
   if (merchantId !== undefined && shardIn(merchantId) === undefined) return [];
-  const { conditions, values, name } = asked([...ofMerchant(merchantId), ['status = ?', status, 's']]);
-  const statement: Statement = {
-    name: `list_proofs_${name}`,
-    text: `select ${listOf(columns)} from proof ${whereAll(conditions)} order by id limit $${values.length + 1}::int8`,
-  };
-  return recordsOf<Proof>(await readers.query(statement, columns, [...values, String(limit)]));
+  return listForOperator(readers, { table: 'proof', merchantId, status, conditions: [], limit });
 }

@@ -49,14 +49,12 @@ export type CredentialCallerRow = Credential & {
   readonly merchant_version: number;
 };
 
-/** Which webhook events to list, in the order of their ids; the instants (ms) are of `created_at`. */
+/** Which webhook events to list, in the order of their ids; `from` (ms) is of `created_at`. */
 export interface EventFilter {
   readonly merchantId?: string | undefined;
   readonly status?: EventStatus | undefined;
   /** Inclusive. */
   readonly from?: number | undefined;
-  /** Exclusive. */
-  readonly to?: number | undefined;
   /** The last event of the page before. */
   readonly after?: string | undefined;
   readonly limit: number;

@@ -5,10 +5,8 @@
  */
 
 import type { Refund, RefundStatus } from '../domain/outgoing-records.ts';
-import { asked, ofMerchant, whereAll } from './conditions.ts';
-import type { Statement } from './pipeline.ts';
+import { listForOperator } from './operator-lists.ts';
 import type { Readers } from './read.ts';
-import { columnsOf, listOf } from './tables.ts';
 
 /** Which refunds to list. */
 export interface RefundFilter {
@@ -20,17 +18,7 @@ export interface RefundFilter {
 }
 
 /** In the order of their ids. */
-export async function listRefunds(readers: Readers, filter: RefundFilter): Promise<Refund[]> {
+export function listRefunds(readers: Readers, filter: RefundFilter): Promise<Refund[]> {
   const { merchantId, status, after, limit } = filter;
-  const columns = columnsOf('refund');
-  const { conditions, values, name } = asked([
-    ...ofMerchant(merchantId),
-    ['status = ?', status, 's'],
-    ['id > ?', after, 'a'],
-  ]);
-  const statement: Statement = {
-    name: `list_refunds_${name}`,
-    text: `select ${listOf(columns)} from refund ${whereAll(conditions)} order by id limit $${values.length + 1}::int8`,
-  };
-  return (await readers.query(statement, columns, [...values, String(limit)])) as unknown as Refund[];
+  return listForOperator(readers, { table: 'refund', merchantId, status, conditions: [['id > ?', after, 'a']], limit });
 }

@@ -13,7 +13,7 @@ import { type Archiver, openArchiver } from './archive-move.ts';
 import { type ArchiveReads, openArchiveReads } from './archive-reads.ts';
 import { type Audited, type AuditFinding, auditAll, auditRecent } from './audit.ts';
 import { openCommitter } from './commit.ts';
-import { type MerchantEventFilter, pageOfEvents } from './event-lists.ts';
+import { type EventPageFilter, pageOfEvents } from './event-lists.ts';
 import { readLateAttempts, readPaidBy } from './late-reads.ts';
 import { type LedgerReads, openLedgerReads } from './ledger-reads.ts';
 import { type Line, openLine } from './line.ts';
@@ -55,7 +55,7 @@ export interface Store extends Nouns {
   readonly ledger: LedgerReads;
   listPayments(filter: PaymentFilter): Promise<ScannedPage<Payment>>;
   /** A merchant's webhook events. */
-  pageOfEvents(filter: MerchantEventFilter): Promise<ScannedPage<WebhookEvent>>;
+  pageOfEvents(filter: EventPageFilter): Promise<ScannedPage<WebhookEvent>>;
   /** How the newest calls of upstreams from an instant (ms) on went, over all processes. */
   upstreamCalls(from: number): Promise<CallMade[]>;
   /** The last day (UTC) whose accounts' balances are all written, and those of the days before it. */

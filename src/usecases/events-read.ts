@@ -8,13 +8,13 @@
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Merchant, WebhookAttempt, WebhookEvent } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
-import type { MerchantEventFilter } from '../store/event-lists.ts';
+import type { EventPageFilter } from '../store/event-lists.ts';
 import type { ScannedPage } from '../store/scanned-page.ts';
 import { type FindDeps, findEvent, findRows, pageOfBoth } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 
 /** Newest first. */
-export type EventListing = Omit<MerchantEventFilter, 'shard' | 'merchantId' | 'notStatus' | 'order'>;
+export type EventListing = Omit<EventPageFilter, 'shard' | 'merchantId' | 'notStatus' | 'order'>;
 
 export interface EventDetail {
   readonly event: WebhookEvent;

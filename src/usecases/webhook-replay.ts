@@ -5,7 +5,7 @@
  * anew. An event that is under way when it is replayed may arrive twice.
  */
 
-import { isId, shardOf } from '../domain/ids.ts';
+import { isId, SHARDS, shardOf } from '../domain/ids.ts';
 import type { EventStatus, WebhookEvent } from '../domain/records.ts';
 import { afterReplay } from '../domain/webhook.ts';
 import { findEvent } from './archive-find.ts';
@@ -57,23 +57,20 @@ export async function replayEvent(
 }
 
 /** Makes every event of the range due now. Returns how many there were; what is archived meanwhile is left out. */
-export async function replayRange(deps: ReplayDeps, range: EventRange): Promise<number> {
-  const { merchantId, from, to, status } = range;
+export async function replayRange(deps: ReplayDeps, { merchantId, from, to, status }: EventRange): Promise<number> {
+  const shards = merchantId === undefined ? Array.from({ length: SHARDS }, (_, shard) => shard) : [shardOf(merchantId)];
   let replayed = 0;
-  for (let after: string | undefined; ; ) {
-    const events = await deps.store.event.list({
-      ...(merchantId === undefined ? {} : { merchantId }),
-      ...(status === undefined ? {} : { status }),
-      ...(after === undefined ? {} : { after }),
-      from,
-      to,
-      limit: PAGE,
-    });
-    const sent = await Promise.all(events.map((event) => replayListed(deps, event)));
-    replayed += sent.filter(Boolean).length;
-    after = events.at(-1)?.id;
-    if (events.length < PAGE || after === undefined) return replayed;
+  for (const shard of shards) {
+    for (let beyond: string | undefined, isLast = false; !isLast; ) {
+      const filter = { shard, merchantId, status, from, until: to, beyond, order: 'oldest', limit: PAGE } as const;
+      const { rows, next } = await deps.store.pageOfEvents(filter);
+      const sent = await Promise.all(rows.map((event) => replayListed(deps, event)));
+      replayed += sent.filter(Boolean).length;
+      beyond = next;
+      isLast = next === undefined;
+    }
   }
+  return replayed;
 }
 
 /** Whether it is sent again: it has a target, and has not been archived since it was listed. */

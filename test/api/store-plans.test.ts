@@ -7,10 +7,12 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TableName } from '../../src/domain/change.ts';
-import { type MerchantEventFilter, pageOfEvents } from '../../src/store/event-lists.ts';
+import { makeId } from '../../src/domain/ids.ts';
+import { type EventPageFilter, pageOfEvents } from '../../src/store/event-lists.ts';
 import { openLedgerReads } from '../../src/store/ledger-reads.ts';
 import { openLine, PLAN_SETTINGS } from '../../src/store/line.ts';
 import { openNouns } from '../../src/store/noun-reads.ts';
+import type { Nouns } from '../../src/store/nouns.ts';
 import { listPayments, type PaymentFilter } from '../../src/store/payment-lists.ts';
 import { pageOfBatches, RETRYABLE } from '../../src/store/payout-list-reads.ts';
 import type { Execution, Statement } from '../../src/store/pipeline.ts';
@@ -111,6 +113,7 @@ async function askedBy(read: (readers: Readers) => Promise<unknown>): Promise<[S
 }
 
 const NOW = Date.UTC(2026, 10, 20, 12);
+const MERCHANT = makeId('mch', NOW, new Uint8Array(16), 1);
 const ACCOUNTS = ['mch_a:available:usd', 'mch_a:reserved:usd', 'mch_a:held:usd'];
 
 test.each([1, 3])('the lines of %i accounts are read in the order of their own indexes', async (accounts) => {
@@ -176,7 +179,7 @@ test('lines that can be paid again are found by their batch', async () => {
   expect(await scansOf(RETRYABLE.text, RETRYABLE.name, "1, 'batch_x'")).toEqual(['payout_line_of_batch']);
 });
 
-test.each<[string, Partial<MerchantEventFilter>]>([
+test.each<[string, Partial<EventPageFilter>]>([
   ['webhook_event_of_merchant', {}],
   ['webhook_event_of_merchant', { status: 'dead', type: 'payment.approved', beyond: 'evt_7', from: 0, until: NOW }],
   ['webhook_event_of_merchant', { notStatus: 'no_target', beyond: 'evt_7', from: 0, until: NOW, order: 'oldest' }],
@@ -187,6 +190,34 @@ test.each<[string, Partial<MerchantEventFilter>]>([
     pageOfEvents(readers, { shard: 1, merchantId: 'mch_a', order: 'newest', limit: 20, ...filter }),
   );
   expect((await scansOf(text, name, values)).toSorted()).toEqual([index, 'webhook_event_pkey'].toSorted());
+});
+
+test.each<[string, (nouns: Nouns) => Promise<unknown>]>([
+  ['webhook_event_pkey', ({ event }) => event.list({ limit: 50 })],
+  ['webhook_event_pkey', ({ event }) => event.list({ status: 'delivered', from: 0, after: 'evt_7', limit: 50 })],
+  ['webhook_event_given_up', ({ event }) => event.list({ status: 'dead', limit: 50 })],
+  ['webhook_event_given_up', ({ event }) => event.list({ status: 'gone', merchantId: MERCHANT, from: 0, limit: 50 })],
+  ['webhook_event_due', ({ event }) => event.list({ status: 'waiting', limit: 50 })],
+  ['webhook_event_due', ({ event }) => event.list({ status: 'waiting', merchantId: MERCHANT, after: 'x', limit: 50 })],
+  ['webhook_event_of_merchant', ({ event }) => event.list({ merchantId: MERCHANT, after: 'evt_7', limit: 50 })],
+  ['refund_pkey', ({ refund }) => refund.list({ limit: 50 })],
+  ['refund_open', ({ refund }) => refund.list({ status: 'pending', limit: 50 })],
+  ['refund_open', ({ refund }) => refund.list({ status: 'processing', merchantId: MERCHANT, after: 'x', limit: 50 })],
+  ['refund_of_merchant', ({ refund }) => refund.list({ merchantId: MERCHANT, limit: 50 })],
+  ['proof_pkey', ({ proof }) => proof.list({ limit: 50 })],
+  ['proof_waiting', ({ proof }) => proof.list({ status: 'waiting', limit: 50 })],
+  ['proof_waiting', ({ proof }) => proof.list({ status: 'waiting', merchantId: MERCHANT, limit: 50 })],
+])('operators’ lists go by %s: %s', async (index, list) => {
+  const [{ text, name }, values] = await askedBy((readers) => list(openNouns(readers, openRecent())));
+  expect(await scansOf(text, name, values)).toEqual([index]);
+});
+
+test('the events of a shard, of all its merchants, are paged by the primary key', async () => {
+  const filter = { shard: 1, merchantId: undefined, order: 'oldest', limit: 500 } as const;
+  const [{ text, name }, values] = await askedBy((readers) =>
+    pageOfEvents(readers, { ...filter, status: 'dead', beyond: 'evt_7', from: 0, until: NOW }),
+  );
+  expect(await scansOf(text, name, values)).toEqual(['webhook_event_pkey', 'webhook_event_pkey']);
 });
 
 test('the newest calls of each shard are found by the attempts’ primary key', async () => {

@@ -1,0 +1,52 @@
+/**
+ * What operators list, of one merchant or of all: webhook events, refunds, proofs; in the order of their ids.
+ *
+ * Invariant: of every shard no more is read than a page holds, or than an index holds of a status that few rows have, however
+ * many rows the table has. Only where few have a status that no index holds (declined proofs, say) is more read.
+ */
+
+import type { Tables } from '../domain/change.ts';
+import { SHARDS, shardOf } from '../domain/ids.ts';
+import { asked, type Condition } from './conditions.ts';
+import type { Statement } from './pipeline.ts';
+import type { Readers } from './read.ts';
+import { columnsOf, listOf } from './tables.ts';
+
+type Listed = 'webhook_event' | 'refund' | 'proof';
+
+/** Statuses that an index holds, and nothing else, in another order than that of the ids: all of them are read, and sorted. */
+const FEW: { readonly [table in Listed]: readonly string[] } = {
+  webhook_event: ['waiting'],
+  refund: ['pending', 'processing'],
+  proof: ['waiting'],
+};
+
+export interface OperatorList<T extends Listed> {
+  readonly table: T;
+  readonly merchantId: string | undefined;
+  readonly status: Tables[T]['status'] | undefined;
+  readonly conditions: readonly Condition[];
+  readonly limit: number;
+}
+
+/** Reads a page. @throws RangeError if the merchant's id is none. */
+export async function listForOperator<T extends Listed>(readers: Readers, list: OperatorList<T>): Promise<Tables[T][]> {
+  const { table, merchantId, status, limit } = list;
+  const shard = merchantId === undefined ? undefined : shardOf(merchantId);
+  const shards = shard === undefined ? [0, SHARDS - 1] : [shard, shard];
+  const { conditions, values, name } = asked([['merchant_id = ?', merchantId, 'm'], ...list.conditions], shards.length);
+  const most = `limit $${shards.length + values.length + 1}::int8`;
+  // The status stands in the text: only then does the planner know which index holds it.
+  const all = ['shard = s.shard::int2', ...(status === undefined ? [] : [`status = '${status}'`]), ...conditions];
+  const isFew = status !== undefined && FEW[table].includes(status);
+  const statement: Statement = {
+    name: `list_${table}_${status ?? 'any'}_${name}`,
+    text: `select ${listOf(columnsOf(table), 't')} from generate_series($1::int4, $2::int4) s(shard)
+cross join lateral (
+  select * from (select * from ${table} where ${all.join(' and ')}${isFew ? ' offset 0' : ''}) few order by id ${most}) t
+order by t.id ${most}`,
+  };
+  const rows = await readers.query(statement, columnsOf(table), [...shards.map(String), ...values, String(limit)]);
+  // The columns are the table's.
+  return rows as unknown as Tables[T][];
+}
