@@ -4,6 +4,7 @@
  * Invariant: it reads. Sealed values are opened to see that they open, and shown to nobody.
  */
 
+import { signsAt } from '../domain/webhook.ts';
 import { readMigrations } from '../store/migrate.ts';
 import type { Store } from '../store/store.ts';
 import { type Check, fail, looking, ok, spanOf, warn } from './doctor-check.ts';
@@ -85,16 +86,29 @@ export function skewCheck(skew: number): Check {
 /** What was sealed before a key was taken out of MASTER_KEY opens no more, and nobody notices until it is needed. */
 export function checkKeys(world: World, store: Store): Promise<readonly Check[]> {
   return looking('keys', async () => {
+    const { needsInWords } = await import('../usecases/key-needs.ts');
+    const { keyIds } = world.secrets;
+    const now = world.clock.now();
+    const needs = await store.keyNeeds(now);
+    const lacking = needsInWords(needs, (key) => !keyIds.includes(key));
+    const older = needsInWords(needs, (key) => keyIds.includes(key) && key !== keyIds[0]);
     const merchants = (await store.merchant.list()).slice(0, MOST_OPENED);
     const secrets = await Promise.all(merchants.map(({ shard, id }) => store.webhookSecret.ofMerchant(shard, id)));
-    const live = secrets.flat().filter(({ status }) => status !== 'REVOKED');
+    const live = secrets.flat().filter((secret) => signsAt(secret, now));
     const shut = live.filter(({ id, sealed }) => world.secrets.open('webhook_secret', sealed, id) === undefined);
     const [first] = shut;
-    if (first === undefined) return [ok('keys', `MASTER_KEY opens what is sealed (${live.length} looked at)`)];
-    const what = `MASTER_KEY does not open ${shut.length} of ${live.length} signing secrets, of ${first.merchant_id} first`;
-    return [
-      fail('keys', `${what}: put the older key back behind a comma, or rotate them (mbongo webhook secret rotate)`),
-    ];
+    if (first !== undefined) {
+      const what = `MASTER_KEY does not open ${shut.length} of ${live.length} signing secrets, of ${first.merchant_id} first`;
+      return [
+        fail('keys', `${what}: put the older key back behind a comma, or rotate them (mbongo webhook secret rotate)`),
+      ];
+    }
+    if (lacking !== undefined) {
+      return [fail('keys', `a key that is not in MASTER_KEY is needed by ${lacking}: put it back behind a comma`)];
+    }
+    const rest =
+      older === undefined ? 'no older key is needed' : `an older key is still needed by ${older}: leave it there`;
+    return [ok('keys', `MASTER_KEY opens what is sealed (signing secrets looked at: ${live.length}); ${rest}`)];
   });
 }
 

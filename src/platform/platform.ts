@@ -76,6 +76,8 @@ export type KeyPurpose =
   | 'master_key_check';
 
 export interface Secrets {
+  /** The ids of the ring's keys, the active one first: two hexadecimal digits each, so that two keys may share one. */
+  readonly keyIds: readonly string[];
   /** SHA-256 of a high-entropy secret (merchant secret, session token) or of a file, base64url. */
   digest(content: string | Uint8Array): string;
   /** Compares in a time that does not depend on where the texts differ. */

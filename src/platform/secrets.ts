@@ -5,7 +5,7 @@
  * sealed with an older key of the ring still opens. Texts are well-formed Unicode.
  */
 import { createCipheriv, createDecipheriv, createHmac, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { type Keyring, openKeyring } from './keyring.ts';
+import { type Keyring, type MasterKey, openKeyring } from './keyring.ts';
 import { createMemory } from './memory.ts';
 import { createPins, type Pepper } from './pins.ts';
 import type { KeyPurpose, Random, Secrets } from './platform.ts';
@@ -37,6 +37,7 @@ export function openSecrets(options: SecretsOptions): Secrets {
   const { random, transactionIds } = options;
   const paymentIds = createPairs();
   return {
+    keyIds: keyring.all.map(keyIdOf),
     // In one call: 0.4 µs for a token, and 1.0 by an object that is fed (300 000 each, Node.js 20.20).
     digest: (content) => hash('sha256', content, 'base64url'),
     equal,
@@ -98,9 +99,13 @@ function createPairs() {
   };
 }
 
+function keyIdOf({ id }: MasterKey): string {
+  return id.toString(16).padStart(2, '0');
+}
+
 function peppersOf(keyring: Keyring): [Pepper, ...Pepper[]] {
   const [active, ...older] = keyring.all.map((key) => ({
-    keyId: key.id.toString(16).padStart(2, '0'),
+    keyId: keyIdOf(key),
     secret: key.bytes('pin/pepper'),
   }));
   if (active === undefined) throw new Error('a keyring is never empty');

@@ -14,6 +14,7 @@ import { type ArchiveReads, openArchiveReads } from './archive-reads.ts';
 import { type Audited, type AuditFinding, auditAll, auditRecent } from './audit.ts';
 import { openCommitter } from './commit.ts';
 import { type EventPageFilter, pageOfEvents } from './event-lists.ts';
+import { type KeyNeed, readKeyNeeds } from './key-reads.ts';
 import { readLateAttempts, readPaidBy } from './late-reads.ts';
 import { type LedgerReads, openLedgerReads } from './ledger-reads.ts';
 import { type Line, openLine } from './line.ts';
@@ -68,6 +69,8 @@ export interface Store extends Nouns {
   readonly archive: Archive;
   /** What is open and what is overdue, over all processes. */
   watched(now: number, ages: AgeLimits): Promise<Watched>;
+  /** What needs which master key. Reads every wallet. */
+  keyNeeds(now: number): Promise<KeyNeed[]>;
   /** What the database is. */
   server(): Promise<Server>;
   /** The receivers that webhooks are tried at in vain, those with the most first. */
@@ -157,6 +160,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
       ledgerBegins: async () => (await nouns.setting.get(0, LEDGER_BEGINS))?.value,
     },
     watched: (now, ages) => readWatched(lists, now, ages),
+    keyNeeds: (now) => readKeyNeeds({ ...auditLine, name: 'keys' }, now),
     server: () => readServer(lists),
     failingReceivers: () => readFailingReceivers(lists),
     stats: () => ({

@@ -1,20 +1,37 @@
 /**
- * Makes a database belong to one mode and one master key, and refuses to work on it with others.
+ * Makes a database belong to one mode and its master keys, and refuses to work on it with others.
  *
- * Invariant: who passes here opens everything that the database holds sealed, and the money in it is of this mode's
- * kind. With another key every right PIN would count as wrong and lock its owner out; in the other mode sandbox money
- * would be paid out, or real money played with.
+ * Invariant: who passes here opens everything that the database holds sealed and that lasts, and the money in it is of
+ * this mode's kind. Without a key that a wallet needs its right PIN would count as wrong and lock its owner out; in the
+ * other mode sandbox money would be paid out, or real money played with. So every key that has sealed is remembered until
+ * a ring comes without it, and nothing needs it.
  */
 
 import type { Claim, Update } from '../domain/change.ts';
 import type { Setting } from '../domain/records.ts';
+import { needsInWords } from './key-needs.ts';
 import { commitDecisionKnown, type OperatorDeps, OperatorError } from './operator.ts';
 
 const SHARD = 0;
 const MODE = 'gateway_mode';
 const KEY_CHECK = 'master_key_check';
+const OLDER_KEYS = 'master_keys_older';
 
 type Needs = Pick<OperatorDeps, 'store' | 'clock' | 'secrets' | 'mode'>;
+
+/** A key that has sealed: its id, which is also that of others, and its mark, which is its own. */
+interface Key {
+  readonly id: string;
+  readonly mark: string;
+}
+
+interface Rows {
+  readonly mode: Setting | undefined;
+  readonly check: Setting | undefined;
+  readonly older: Setting | undefined;
+  /** What needs a key that has sealed, and is not in the ring; undefined: nothing does. */
+  readonly lacking: string | undefined;
+}
 
 /**
  * Writes the mode and a sealed check value at the first open, and compares them ever after. A value that only an older
@@ -23,18 +40,35 @@ type Needs = Pick<OperatorDeps, 'store' | 'clock' | 'secrets' | 'mode'>;
  * @throws OperatorError that names GATEWAY_MODE or MASTER_KEY, when the database belongs to another one.
  */
 export async function claimDatabase(deps: Needs): Promise<void> {
-  const { setting } = deps.store;
   await commitDecisionKnown(
     deps,
-    () => Promise.all([setting.get(SHARD, MODE), setting.get(SHARD, KEY_CHECK)]),
-    ([mode, check]) => {
-      requireMode(deps, mode);
-      const claims = [...claimMode(deps, mode), ...claimKey(deps, check)];
-      const updates = sealAnew(deps, check);
+    () => readRows(deps),
+    (rows) => {
+      requireMode(deps, rows.mode);
+      requireKeys(deps, rows);
+      const written = [
+        settingWritten(MODE, rows.mode, deps.mode),
+        settingWritten(KEY_CHECK, rows.check, checkValue(deps, rows.check)),
+        settingWritten(OLDER_KEYS, rows.older, olderKeys(deps, rows)),
+      ];
+      const claims = written.flatMap(({ claim }) => claim ?? []);
+      const updates = written.flatMap(({ update }) => update ?? []);
       return { answer: undefined, ...(claims.length + updates.length === 0 ? {} : { change: { claims, updates } }) };
     },
     'start again',
   );
+}
+
+async function readRows({ store, clock, secrets }: Needs): Promise<Rows> {
+  const [mode, check, older] = await Promise.all(
+    [MODE, KEY_CHECK, OLDER_KEYS].map((id) => store.setting.get(SHARD, id)),
+  );
+  const ring = ringOf(secrets);
+  const gone = keysOf(older).filter(({ mark }) => !ring.some((key) => key.mark === mark));
+  // Every wallet is read for it: only when a key has been taken away.
+  const needs = gone.length === 0 ? [] : await store.keyNeeds(clock.now());
+  const lacking = needsInWords(needs, (needed) => gone.some(({ id }) => id === needed));
+  return { mode, check, older, lacking };
 }
 
 function requireMode({ mode }: Needs, found: Setting | undefined): void {
@@ -44,38 +78,59 @@ function requireMode({ mode }: Needs, found: Setting | undefined): void {
   );
 }
 
-function claimMode({ mode }: Needs, found: Setting | undefined): Claim[] {
-  return found === undefined ? [claimOf(MODE, mode)] : [];
-}
-
-function claimKey(deps: Needs, found: Setting | undefined): Claim[] {
-  return found === undefined ? [claimOf(KEY_CHECK, checkValue(deps))] : [];
-}
-
-function claimOf(id: string, value: string): Claim {
-  return { table: 'setting', row: { shard: SHARD, id, version: 1, value } };
-}
-
-/** Refuses a ring that does not open the check value, and takes the value over to the ring's active key. */
-function sealAnew(deps: Needs, found: Setting | undefined): Update[] {
-  if (found === undefined) return [];
-  const opened = deps.secrets.open(KEY_CHECK, found.value, KEY_CHECK);
-  if (opened === undefined) {
+/** Refuses a ring that does not open the check value, or lacks a key that something needs. */
+function requireKeys({ secrets }: Needs, { check, lacking }: Rows): void {
+  if (check !== undefined && secrets.open(KEY_CHECK, check.value, KEY_CHECK) === undefined) {
     throw new OperatorError(
       'MASTER_KEY is not the one that this database was made with: set that one (behind a comma after a newer one; in a ' +
         'sandbox it lies in DATA_DIR/master.key), or use another database',
     );
   }
-  if (opened === markOf(deps)) return [];
-  const { shard, id, version } = found;
-  return [{ table: 'setting', shard, id, version, row: { value: checkValue(deps) } }];
+  if (lacking === undefined) return;
+  throw new OperatorError(
+    `MASTER_KEY lacks an older key, and the database holds what needs it (${lacking}): put it back behind a comma`,
+  );
 }
 
-function checkValue(deps: Needs): string {
-  return deps.secrets.seal(KEY_CHECK, markOf(deps), KEY_CHECK);
+/** What is sealed is the mark of the key that was the active one then. */
+function checkValue({ secrets }: Needs, found: Setting | undefined): string {
+  const [active] = ringOf(secrets);
+  const opened = found && secrets.open(KEY_CHECK, found.value, KEY_CHECK);
+  return found !== undefined && opened === active?.mark
+    ? found.value
+    : secrets.seal(KEY_CHECK, active?.mark ?? '', KEY_CHECK);
 }
 
-/** What is sealed: it tells which key was the active one then, because only that one makes it. */
-function markOf({ secrets }: Needs): string {
-  return secrets.mac(KEY_CHECK, KEY_CHECK);
+/** Those of the ring that have sealed, but for the active one: what the ring lacks is needed by nothing any more. */
+function olderKeys({ secrets }: Needs, { check, older }: Rows): string {
+  const opened = check && secrets.open(KEY_CHECK, check.value, KEY_CHECK);
+  const sealing = new Set([opened, ...keysOf(older).map(({ mark }) => mark)]);
+  const [, ...others] = ringOf(secrets);
+  return others
+    .filter(({ mark }) => sealing.has(mark))
+    .map(({ id, mark }) => `${id}:${mark}`)
+    .join(' ');
+}
+
+function keysOf(found: Setting | undefined): Key[] {
+  return (found?.value ?? '')
+    .split(' ')
+    .filter((text) => text !== '')
+    .map((text) => {
+      const [id = '', mark = ''] = text.split(':');
+      return { id, mark };
+    });
+}
+
+/** The active key first. Only a key itself makes its mark. */
+function ringOf({ macs, keyIds }: Needs['secrets']): Key[] {
+  return macs(KEY_CHECK, KEY_CHECK).map((mark, at) => ({ id: keyIds[at] ?? '', mark }));
+}
+
+/** What it takes for a setting to have that value; one that is not there has none. */
+function settingWritten(id: string, found: Setting | undefined, value: string): { claim?: Claim; update?: Update } {
+  if ((found?.value ?? '') === value) return {};
+  if (found === undefined) return { claim: { table: 'setting', row: { shard: SHARD, id, version: 1, value } } };
+  const { shard, version } = found;
+  return { update: { table: 'setting', shard, id, version, row: { value } } };
 }

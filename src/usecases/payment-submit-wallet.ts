@@ -33,6 +33,7 @@ import {
   type PinRows,
   type PinVerdict,
   readPinRows,
+  renewPinHash,
 } from './pin-check.ts';
 import { approvedStep, type Step } from './wallet-approve.ts';
 
@@ -87,8 +88,9 @@ export async function submitFromWallet(
       return decision;
     },
   );
-  if (asked !== undefined && first.wallet !== undefined && reply.replayed !== true) {
-    deps.background(sendCode(deps, asked, caller.merchant, first.wallet.phone, code));
+  if (first.wallet !== undefined && reply.replayed !== true) {
+    if (asked !== undefined) deps.background(sendCode(deps, asked, caller.merchant, first.wallet.phone, code));
+    deps.background(renewPinHash(deps, first.wallet, typed.pin, caller.merchant.id));
   }
   return reply;
 }

@@ -4,7 +4,7 @@
  * Invariant: a wrong PIN is counted before it is answered, and what is answered to a right one guards the same count.
  * Neither the bytes of an answer, nor the tries that it says are left, nor the work behind it tells whether there is such
  * an account: the same rows are read, the same hash is computed, one row is written (one under each of two master keys,
- * while there are two).
+ * while there are two). A hash is made anew only once its PIN has been answered as the right one.
  */
 
 import type { Change, Update } from '../domain/change.ts';
@@ -19,6 +19,7 @@ import {
 } from '../domain/wallet.ts';
 import type { Deps } from './deps.ts';
 import { keepUnderKeys } from './key-memory.ts';
+import { commitDecision } from './perform.ts';
 
 export interface PinRows {
   /** The account, if the number is one of that kind. */
@@ -56,6 +57,29 @@ export async function judgePin(
   const now = deps.clock.now();
   if (lockedFor(countOf(rows, now), now) !== undefined) return 'unverified';
   return (await deps.secrets.verifyPin(pin, rows.wallet?.pin_hash, turn)) ? 'right' : 'wrong';
+}
+
+/**
+ * Hashes a right PIN anew where its hash needs an older key of the ring, so that this key can one day be taken away. For
+ * whoever has answered already: the time it takes would tell a right PIN behind a lock from the wrong ones.
+ */
+export async function renewPinHash(
+  deps: Pick<Deps, 'store' | 'secrets'>,
+  { shard, id, pin_hash: judged }: Wallet,
+  pin: string,
+  turn: string,
+): Promise<void> {
+  if (judged.startsWith(`${deps.secrets.keyIds[0]}$`)) return;
+  const pin_hash = await deps.secrets.hashPin(pin, turn);
+  await commitDecision(
+    deps.store,
+    () => deps.store.wallet.get(shard, id),
+    (wallet) => {
+      if (wallet?.pin_hash !== judged) return { answer: undefined };
+      const update = { table: 'wallet', shard, id, version: wallet.version, row: { pin_hash } } as const;
+      return { change: { updates: [update] }, answer: undefined };
+    },
+  );
 }
 
 /** The count that decides: the account's own, or that of a number that is none. */

@@ -144,13 +144,29 @@ describe('in a database', () => {
     const { merchant_id } = await cli.json('merchant create --name Kivu');
     expect((await examined()).of('keys')[0]).toMatchObject({
       status: 'ok',
-      detail: expect.stringContaining('1 looked at'),
+      detail: expect.stringContaining('looked at: 1); no older key is needed'),
     });
     await change("update webhook_secret set sealed = 'AAAAAAAA'");
     const { status, of } = await examined();
     expect(status).toBe(1);
     expect(of('keys')).toMatchObject([{ status: 'fail' }]);
     expect(of('keys')[0]?.detail).toContain(`1 of 1 signing secrets, of ${merchant_id} first: put the older key back`);
+  });
+
+  it('what needs an older key of the ring, and what needs one that is not there', async () => {
+    const newer = Buffer.alloc(32, 99).toString('base64');
+    await cli.json('wallet open --pin 1234 --currency usd --phone +243810000042');
+    const ring = { MASTER_KEY: `${newer},${TEST_MASTER_KEY}` };
+    const { status, of } = await examined(ring);
+    expect(status).toBe(0);
+    expect(of('keys')[0]?.detail).toContain('an older key is still needed by 1 wallet: leave it there');
+    await change("update wallet set pin_hash = 'zz' || substr(pin_hash, 3)");
+    const lacking = await examined(ring);
+    expect(lacking.status).toBe(1);
+    expect(lacking.of('keys')).toMatchObject([{ status: 'fail' }]);
+    expect(lacking.of('keys')[0]?.detail).toContain(
+      'a key that is not in MASTER_KEY is needed by 1 wallet: put it back',
+    );
   });
 
   it('a migration of a newer version', async () => {

@@ -1,14 +1,15 @@
 /** A gateway that was given a new master key, before the old one: what was made before still counts. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
-import { makeWalletNumber, PIN_LOCK_MS } from '../../src/domain/wallet.ts';
+import { makeWalletNumber, PIN_LOCK_MS, shardOfWallet } from '../../src/domain/wallet.ts';
+import type { Secrets } from '../../src/platform/platform.ts';
 import { openSecrets } from '../../src/platform/secrets.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { readProof } from '../../src/usecases/proof-read.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 import { answerChallenge, callbackFor, capturesOf, challenged } from './card-payments.ts';
-import { codeOn, collect, payFromWallet } from './flows.ts';
+import { codeOn, collect, payFromWallet, until } from './flows.ts';
 import { attemptOf, callBack, pushed } from './phone-payments.ts';
 import { openSecond, type Second } from './second-gateway.ts';
 import { jpegFile, promise, upload } from './transfer-flows.ts';
@@ -22,14 +23,14 @@ let renewed: Second;
 beforeAll(async () => {
   world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
   merchant = await world.merchant();
-  renewed = await openSecond(world, world.clock, world.databaseUrl, {}, ringOf(NEW_KEY, WORLD_MASTER_KEY));
+  renewed = await openSecond(world, world.clock, world.databaseUrl, {}, secretsOf(NEW_KEY, WORLD_MASTER_KEY));
 });
 afterAll(async () => {
   await renewed.close();
   await world.close();
 });
 
-function ringOf(...masterKeys: string[]) {
+function secretsOf(...masterKeys: string[]): Secrets {
   return openSecrets({
     masterKeys,
     random: world.gateway.deps.random,
@@ -90,6 +91,29 @@ test.each([
   expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
 });
 
+test('a right PIN is hashed anew with the new key, which alone verifies it from then on', async () => {
+  const { number, pin } = await world.wallet({ balance: 500_00n });
+  const hashOf = async (): Promise<string | undefined> =>
+    (await world.gateway.store.wallet.get(shardOfWallet(number), number))?.pin_hash;
+  const before = await hashOf();
+  const paying = await collect(world, merchant, { method: 'none' });
+  const body = {
+    payment_id: paying.payment_id,
+    payment_method_id: 'wallet',
+    ewallet_number: number,
+    ewallet_pin: pin,
+  };
+  const bearer = { authorization: `Bearer ${paying.token}` };
+  expect(await post(renewed.url, '/payments/submit', body, bearer)).toMatchObject({ json: { status: 'approved' } });
+  const after = await until(async () => {
+    const found = await hashOf();
+    return found === before ? undefined : found;
+  });
+  const alone = secretsOf(NEW_KEY);
+  expect(await alone.verifyPin(pin, after)).toBe(true);
+  expect(await alone.verifyPin('9999', after)).toBe(false);
+});
+
 /** Tries a wrong PIN at each process in turn; what each was told. */
 async function guess(number: string, urls: readonly string[]): Promise<string[]> {
   const paying = await collect(world, merchant, { method: 'none' });
@@ -108,7 +132,7 @@ async function guess(number: string, urls: readonly string[]): Promise<string[]>
 }
 
 test('a proof that is used twice shows, whichever key was in front at its first use', async () => {
-  const begun = await openSecond(world, world.clock, world.databaseUrl, {}, ringOf(WORLD_MASTER_KEY, NEW_KEY));
+  const begun = await openSecond(world, world.clock, world.databaseUrl, {}, secretsOf(WORLD_MASTER_KEY, NEW_KEY));
   const proven = async (url: string, file: Uint8Array) => {
     const paying = await promise(world, merchant);
     const { json } = await upload({ ...world, url }, paying, file);

@@ -1,0 +1,41 @@
+/**
+ * What lasts of all that is sealed, and of PINs' hashes, counted by the master keys that it needs.
+ *
+ * Invariant: nothing is opened. Each row bears the id of its key in front, and only that is read. The archive is left out,
+ * because nothing there is ever opened again.
+ */
+
+import { type LineOptions, withLine } from './line.ts';
+import type { Statement } from './pipeline.ts';
+import { openReaders } from './read.ts';
+import { columnList } from './tables.ts';
+import { instantParameter } from './wire.ts';
+
+export interface KeyNeed {
+  readonly what: 'wallet' | 'proof' | 'signing secret';
+  /** The key's id, as `Secrets.keyIds` has it. Two keys may share one. */
+  readonly key: string;
+  readonly count: number;
+}
+
+/** The second byte of what was sealed: four characters of base64url hold the first three. */
+const SEALED_WITH = "encode(substr(decode(translate(left(sealed, 4), '-_', '+/'), 'base64'), 2, 1), 'hex')";
+
+const NEEDS: Statement = {
+  name: 'key_needs',
+  text: `select what, key, count(*)::int4 from (
+select 'wallet', split_part(pin_hash, '$', 1) from wallet
+union all select 'proof', ${SEALED_WITH} from proof_file
+union all select 'signing secret', ${SEALED_WITH} from webhook_secret
+  where status = 'ALLOWED' or (status = 'RETIRING' and retires_at > $1::timestamptz)) needs (what, key)
+group by what, key order by what desc, key`,
+};
+
+const COLUMNS = columnList({ what: 'text', key: 'text', count: 'int4' });
+
+/** Reads every wallet, which takes a while: on a connection of its own. `now`: for secrets that retire. */
+export async function readKeyNeeds(options: LineOptions, now: number): Promise<KeyNeed[]> {
+  const rows = await withLine(options, (line) => openReaders([line]).query(NEEDS, COLUMNS, [instantParameter(now)]));
+  // The columns are those of the record.
+  return rows as unknown as KeyNeed[];
+}
