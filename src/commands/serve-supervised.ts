@@ -22,7 +22,7 @@ export interface Supervised {
 }
 
 /** A little longer than the supervisor waits for the slowest process. */
-const ANSWER_LIMIT_MS = 3_000;
+const ANSWER_LIMIT_MS = 5_000;
 
 /** Undefined where nobody supervises this process. */
 export function openSupervised(): Supervised | undefined {

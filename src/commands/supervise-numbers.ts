@@ -8,7 +8,8 @@ import { joinNumbers, type ProcessNumbers } from './supervise-metrics.ts';
 import type { Member, Places } from './supervise-places.ts';
 import type { ProcessWord } from './supervise-words.ts';
 
-const ANSWER_LIMIT_MS = 2_000;
+/** Twice what a process waits for a slow database before it answers without it (`usecases/database-metrics.ts`). */
+const ANSWER_LIMIT_MS = 4_000;
 
 export interface Numbers {
   /** Told of what a process says. */

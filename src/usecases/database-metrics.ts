@@ -12,7 +12,7 @@ import { auditMetrics } from './audit-metrics.ts';
 import type { Deps } from './deps.ts';
 
 const FRESH_MS = 5_000;
-/** A scrape ends after ten seconds, and holds much else. */
+/** A scrape ends after ten seconds. Whoever collects several processes' numbers waits for longer than this. */
 const PATIENCE_MS = 2_000;
 
 const MINUTE = 60_000;

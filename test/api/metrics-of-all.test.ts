@@ -1,0 +1,57 @@
+/** The numbers of all processes together, while the database does not answer. */
+
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { collectNumbers, type Numbers } from '../../src/commands/supervise-numbers.ts';
+import type { Member } from '../../src/commands/supervise-places.ts';
+import { manualClock } from '../../src/platform/clock.ts';
+import { openMetrics } from '../../src/platform/metrics.ts';
+import { openStore } from '../../src/store/store.ts';
+import { databaseMetrics } from '../../src/usecases/database-metrics.ts';
+import { createTestDatabase } from '../support/database.ts';
+
+test('a process that waits for the database in vain is on the page, and says that it is away', async () => {
+  const database = await createTestDatabase();
+  const store = await openStore({ url: database.url });
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query('begin');
+  await client.query('lock table attempt in access exclusive mode');
+  try {
+    const clock = manualClock(0);
+    const metrics = openMetrics({ ofProcess: false });
+    const refresh = databaseMetrics({ store, clock }, metrics);
+    const page = await new Promise<string>((resolve) => {
+      const numbers: Numbers = collectNumbers(clock, () => ({
+        members: () => [member],
+        restarts: new Map(),
+        replaceAll: () => Promise.resolve(),
+        stop: () => Promise.resolve(),
+      }));
+      const answer = async (ask: number): Promise<void> => {
+        await refresh();
+        numbers.heard(member, { type: 'numbers', ask, text: (await metrics.page()).body });
+      };
+      const member: Member = {
+        place: { name: 'api-1', role: 'api' },
+        started: Promise.resolve({ url: undefined }),
+        ended: Promise.resolve(),
+        printed: Promise.resolve(),
+        isConnected: () => true,
+        tell: (word) => {
+          if (word.type === 'numbers_wanted') void answer(word.ask);
+          else if (word.type === 'numbers_of_all') resolve(word.text);
+        },
+        signal: () => undefined,
+      };
+      numbers.heard(member, { type: 'numbers_asked', ask: 1 });
+      void clock.advance(2_000);
+    });
+    expect(page).toContain('mbongo_database_up{process="api-1"} 0');
+  } finally {
+    await client.query('rollback');
+    await client.end();
+    await store.close();
+    await database.drop();
+  }
+});
