@@ -23,7 +23,7 @@ export interface Work {
 export function paymentRounds(deps: Deps): Work[] {
   return [
     { name: 'inquire', every: 1_000, run: openInquiries(deps) },
-    { name: 'expire', every: 1_000, run: () => expireDue(deps) },
+    { name: 'expire', every: 1_000, run: (stopping) => expireDue(deps, stopping) },
     { name: 'reap', every: 60_000, run: async () => (await reapMemories(deps)) + (await reapPinGuards(deps)) },
   ];
 }

@@ -18,11 +18,21 @@ const FACTS: { readonly [status in PaymentStatus]?: 'session_expired' | 'proof_o
   pendingBankProofUpload: 'proof_overdue',
 };
 
-/** Expires what is due. Returns how many payments there were. */
-export async function expireDue(deps: Deps, limit = 256): Promise<number> {
-  const due = await deps.store.payment.toExpire(deps.clock.now(), limit);
-  await Promise.all(due.map((payment) => expirePayment(deps, payment)));
-  return due.length;
+/** So many are committed together: half of what may wait before a caller is turned away (`http/overload.ts`). */
+const AT_ONCE = 64;
+/** So many batches a run: a payment that could not be ended must not keep the round busy for ever. */
+const MOST_BATCHES = 256;
+
+/** Expires what is due, until no more is or `stopping` says so. Returns how many payments there were. */
+export async function expireDue(deps: Deps, stopping: AbortSignal): Promise<number> {
+  let found = 0;
+  for (let batch = 0; batch < MOST_BATCHES && !stopping.aborted; batch += 1) {
+    const due = await deps.store.payment.toExpire(deps.clock.now(), AT_ONCE);
+    await Promise.all(due.map((payment) => expirePayment(deps, payment)));
+    found += due.length;
+    if (due.length < AT_ONCE) break;
+  }
+  return found;
 }
 
 function expirePayment(deps: Deps, key: Payment): Promise<undefined> {

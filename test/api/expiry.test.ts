@@ -1,0 +1,43 @@
+/** Payments whose time is over, many of them. */
+
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeId, shardOf } from '../../src/domain/ids.ts';
+import { expireDue } from '../../src/usecases/payment-expire.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { collect } from './flows.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+const COUNT = 600;
+
+test('all that are due are ended in one run, and none after the round has been told to stop', async () => {
+  const { deps } = world.gateway;
+  const { transaction_id: source } = await collect(world, await world.merchant());
+  const shard = shardOf(source);
+  const ids = Array.from({ length: COUNT }, () => makeId('txn', deps.clock.now(), deps.random.bytes(16), shard));
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  await client.query(
+    `insert into payment select (jsonb_populate_record(p, jsonb_build_object('id', fresh, 'expires_at', $3::text))).*
+     from payment p, unnest($2::text[]) fresh where p.id = $1`,
+    [source, ids, new Date(deps.clock.now()).toISOString()],
+  );
+  const expired = async (): Promise<number> => {
+    const { rows } = await client.query("select count(*)::int4 from payment where status = 'expired'");
+    return rows[0].count;
+  };
+  try {
+    expect(await expireDue(deps, AbortSignal.abort())).toBe(0);
+    expect(await expired()).toBe(0);
+    expect(await expireDue(deps, new AbortController().signal)).toBe(COUNT);
+    expect(await expired()).toBe(COUNT);
+  } finally {
+    await client.end();
+  }
+});
