@@ -1,5 +1,6 @@
 /** What `mbongo doctor` judges by numbers: what no test can bring about. */
 import { describe, expect, test } from 'vitest';
+import type { OverdueKind } from '../store/watch-reads.ts';
 import { type Check, spanOf } from './doctor-check.ts';
 import { migrationCheck, skewCheck } from './doctor-database.ts';
 import { checkNode, spaceCheck } from './doctor-machine.ts';
@@ -53,6 +54,16 @@ describe('what no test can bring about is judged by numbers', () => {
     const check = overdueCheck({ overdue: [{ kind: 'webhook', since: NOW - late }] }, NOW);
     expect(check.status).toBe(status);
     if (status !== 'ok') expect(check.detail).toMatch(/webhooks for \d+ \w+; start a process/);
+  });
+
+  test('payouts and inquiries that wait for an upstream: it is looked at before more workers are', () => {
+    const since = NOW - 10 * MINUTE;
+    const adviceOn = (...kinds: OverdueKind[]) =>
+      overdueCheck({ overdue: kinds.map((kind) => ({ kind, since })) }, NOW).detail;
+    expect(adviceOn('payout', 'inquiry')).toMatch(
+      /; see first whether an upstream is away.*if none is, start a process/,
+    );
+    expect(adviceOn('payout', 'webhook')).toMatch(/; start a process/);
   });
 
   test.each<[number, Check['status']]>([

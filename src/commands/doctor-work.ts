@@ -30,6 +30,9 @@ const WORK: { readonly [kind in OverdueKind]: string } = {
   expiry: 'ending payments that ran out of time',
 };
 
+/** Due work of these is left alone on purpose while the upstream that it is for does not answer. */
+const OF_UPSTREAMS = new Set<OverdueKind>(['payout', 'inquiry']);
+
 export function checkWork(world: World, store: Store): Promise<readonly Check[]> {
   return looking('work', async () => {
     const now = world.clock.now();
@@ -43,7 +46,11 @@ export function overdueCheck({ overdue }: Pick<Watched, 'overdue'>, now: number)
   const [worst] = late;
   if (worst === undefined) return ok('work', 'nothing is overdue');
   const what = late.map(({ kind, since }) => `${WORK[kind]} for ${spanOf(now - since)}`).join(', ');
-  const wayOut = 'start a process that does the work (mbongo serve, or serve --role worker), or more of them';
+  const start = 'start a process that does the work (mbongo serve, or serve --role worker), or more of them';
+  const waitsForUpstream = late.every(({ kind }) => OF_UPSTREAMS.has(kind));
+  const wayOut = waitsForUpstream
+    ? `see first whether an upstream is away, for which this waits; if none is, ${start}`
+    : start;
   const detail = `overdue: ${what}; ${wayOut}`;
   return now - worst.since > STUCK_MS ? fail('work', detail) : warn('work', detail);
 }
