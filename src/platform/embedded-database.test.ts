@@ -177,6 +177,29 @@ test(
 );
 
 test(
+  'who comes while the last one is about to stop the server waits for it, and starts it again',
+  async () => {
+    const first = await open();
+    const server = findServer(clusterOf(dataDir));
+    // As the last one out does: nobody else was counted, and the server is told to stop.
+    const leaver = new pg.Client({ connectionString: first.url.replace(/mbongo$/, 'postgres') });
+    leaver.on('error', () => undefined);
+    await leaver.connect();
+    await leaver.query("select pg_advisory_lock(hashtext('mbongo leaving'))");
+    const coming = opener(dataDir);
+    await vi.waitUntil(async () => {
+      const { rows } = await leaver.query("select from pg_locks where locktype = 'advisory' and not granted");
+      return rows.length === 1;
+    }, 60_000);
+    process.kill(server?.pid ?? 0, 'SIGINT');
+    const second = await coming;
+    expect(await query(second.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    await first.close();
+  },
+  limit,
+);
+
+test(
   'a server that dies while it is open comes back under the same address',
   async () => {
     const database = await open();

@@ -48,6 +48,8 @@ const ATTEMPTS = 4;
 const PASSING = /lock file .* already exists|shared memory|has ended/;
 const PRESENT = 'mbongo presence';
 const LEAVING = 'mbongo leaving';
+/** The lock of whoever counts the others, until the server has been stopped or the connection is given up. */
+const COUNTING = `hashtext('${LEAVING}')`;
 
 /** A connection held for as long as the database is open; by itself it does not keep the process alive. */
 type Presence = pg.Client & { ref(): void; unref(): void };
@@ -171,6 +173,8 @@ async function tryConnect(cluster: Cluster, port: number): Promise<Presence | st
   client.on('error', () => undefined); // The end event follows, and is the one that we act on.
   try {
     await client.connect();
+    // Whoever counts meanwhile has not seen us, and may stop the server: then this ends in an error, and we begin again.
+    await client.query(`select pg_advisory_lock_shared(${COUNTING}), pg_advisory_unlock_shared(${COUNTING})`);
   } catch (error) {
     await client.end().catch(() => undefined);
     return error instanceof Error ? error.message : String(error);
@@ -190,13 +194,15 @@ async function createDatabase({ presence }: Joined): Promise<void> {
 
 /**
  * Two that leave together both mark themselves first, so that at least one of them sees nobody else and stops the
- * server. An opener that joins in the last instant loses its connection, and starts the server again.
+ * server. An opener that joins in the last instant waits until it is known whether it was counted; if it was not, it loses
+ * its connection, and starts the server again.
  */
 async function leave({ presence, cluster, pid }: Joined, log: EmbeddedDatabaseLog): Promise<void> {
   let others: number;
   presence.ref(); // The process must not end while it waits for these answers.
   try {
     await presence.query(`set application_name = '${LEAVING}'`);
+    await presence.query(`select pg_advisory_lock(${COUNTING})`);
     const counted = await presence.query<{ others: number }>(
       `select count(*)::int as others from pg_stat_activity
         where backend_type = 'client backend' and pid <> pg_backend_pid() and application_name <> $1`,
