@@ -1,7 +1,7 @@
 /**
  * Payment sessions: what the merchant's server wrote (the order) and what the customer typed (the card) meet here.
  * Invariant: every change gives the session another version, and a browser may change only the card, a limited number
- * of times.
+ * of times. A session that has ended is as unknown as one that never was.
  */
 import { randomBytes } from 'node:crypto';
 import type { World } from '../world.ts';
@@ -19,6 +19,7 @@ export type SessionOrder = {
 
 export type Session = {
   readonly id: string;
+  readonly createdAt: number;
   readonly aes256Key: string;
   readonly version: string;
   readonly updateStatus: 'NO_UPDATE' | 'SUCCESS';
@@ -51,6 +52,9 @@ export type Sessions = {
 const usualLimit = 5;
 const highestLimit = 25;
 const sessionsKept = 100_000;
+
+/** "A single session lasts usually about 15 minutes" (Mastercard Gateway, Session Basics). */
+const sessionLife = 15 * 60_000;
 
 function newId(): string {
   const hex = randomBytes(10).toString('hex').toUpperCase();
@@ -110,8 +114,12 @@ export function createSessions(world: World): Sessions {
   };
   const change = (session: Session, changes: Partial<Session>): Session =>
     keep({ ...session, ...changes, updateStatus: 'SUCCESS', version: randomBytes(5).toString('hex') });
-  const find = (id: string): Session => {
+  const open = (id: string): Session | undefined => {
     const session = sessions.get(id);
+    return session !== undefined && world.now() < session.createdAt + sessionLife ? session : undefined;
+  };
+  const find = (id: string): Session => {
+    const session = open(id);
     if (session === undefined) throw notFound('session');
     return session;
   };
@@ -121,6 +129,7 @@ export function createSessions(world: World): Sessions {
     create: (body) =>
       keep({
         id: newId(),
+        createdAt: world.now(),
         aes256Key: randomBytes(32).toString('base64'),
         version: randomBytes(5).toString('hex'),
         updateStatus: 'NO_UPDATE',
@@ -134,7 +143,7 @@ export function createSessions(world: World): Sessions {
       return change(session, { order, ...(card !== undefined && { card }) });
     },
     fill: (id, input) => {
-      const session = sessions.get(id);
+      const session = open(id);
       if (session === undefined) return { kind: 'unknown' };
       if (session.authenticationLimit === 0) return { kind: 'limit_reached' };
       const read = readCard(input, world.now());

@@ -40,7 +40,13 @@ export function cardMain(shown: Shown, network: string): Html {
 <p class="help">${text(shown, 'card_note', { network })}</p>
 <button class="button" disabled>${text(shown, 'pay', { amount: money(shown, cardTotal(shown)) })}</button></form>
 <p class="soft" role="status" data-card-status data-loading="${text(shown, 'card_loading')}"></p>
+${renewal(shown)}
 ${otherWay(shown)}</section>`;
+}
+
+/** Another form, for one that the network's script will not fill: shown by our script then. */
+function renewal(shown: Shown): Html {
+  return html`<form method="post" action="${pathOf(shown, 'card')}" data-card-renewal data-once hidden><input type="hidden" name="method" value="card"><p class="second"><button class="quiet">${text(shown, 'card_again')}</button></p></form>`;
 }
 
 function cardTotal({ view: { offers, payment } }: Shown): bigint {

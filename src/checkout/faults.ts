@@ -83,6 +83,7 @@ const DETAILS: { readonly [code: string]: CheckoutWord } = {
   CARD_NOT_ENTERED: 'card_first',
   FORM_CHANGED: 'card_changed',
   FORM_USED: 'card_changed',
+  FORM_EXPIRED: 'card_changed',
   NO_CARD_FORM: 'card_changed',
   OTHER_CARD_FORM: 'card_changed',
   UNKNOWN_BANK_ACCOUNT: 'need_account',

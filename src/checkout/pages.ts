@@ -183,8 +183,15 @@ async function refusedStep(
   };
 }
 
-/** The hosted form is worth nothing more, because it is bound to another total too, or never was this payment's. */
-const SPENT: readonly string[] = ['FORM_CHANGED', 'FORM_USED', 'NO_CARD_FORM', 'OTHER_CARD_FORM', 'TOTAL_CHANGED'];
+/** The hosted form is worth nothing more, because it has ended, is bound to another total, or never was this payment's. */
+const SPENT: readonly string[] = [
+  'FORM_CHANGED',
+  'FORM_USED',
+  'FORM_EXPIRED',
+  'NO_CARD_FORM',
+  'OTHER_CARD_FORM',
+  'TOTAL_CHANGED',
+];
 
 function isFormSpent({ more }: Refusal): boolean {
   return more.details?.some(({ code }) => SPENT.includes(code)) === true;

@@ -4,6 +4,7 @@
  * Invariant: every state has one page; only pages that wait for something ask for news.
  */
 
+import { isWithin } from '../domain/elapsed.ts';
 import { shopAddress } from '../domain/return-address.ts';
 import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
 import { type Html, html } from '../messages/html.ts';
@@ -75,11 +76,18 @@ export function showPage(deps: Deps, assets: Assets, shown: Shown, wish: Wish): 
   return documentAnswer(assets, frame, headers);
 }
 
-/** Whether the card form is shown: it was asked for, or there is nothing else; and there is one that can be filled. */
+/** A form lasts about a quarter of an hour at the network, and its customer needs some minutes of that. */
+const FORM_OFFERED_MS = 10 * 60_000;
+
+/**
+ * Whether the card form is shown: it was asked for, or there is nothing else; and there is one that can be filled. That of
+ * the collect is as old as its payment.
+ */
 function wantsCard({ view, faults }: Shown, wish: Wish): boolean {
-  if (view.payment.hosted_session_id === null || wish.kind === 'renewal') return false;
-  const alone = view.offers.length === 1 && view.offers[0]?.method === 'card' && faults.general === undefined;
-  return wish.kind === 'card' || alone;
+  const { payment, offers, now } = view;
+  if (payment.hosted_session_id === null || wish.kind === 'renewal') return false;
+  const alone = offers.length === 1 && offers[0]?.method === 'card' && faults.general === undefined;
+  return wish.kind === 'card' || (alone && isWithin(FORM_OFFERED_MS, payment.created_at, now));
 }
 
 function showCard(assets: Assets, shown: Shown, card: NonNullable<Deps['connectors']['card']>): PageAnswer {

@@ -153,8 +153,8 @@ export type Authentication =
   | { readonly kind: 'challenge'; readonly status: string; readonly challenge: Challenge | undefined }
   /** Final: this card is not paid with. */
   | { readonly kind: 'rejected'; readonly status: string; readonly reason: DeclineReason }
-  /** The hosted form is not what was bound: no card in it, another order, another amount, or used before. */
-  | { readonly kind: 'unusable'; readonly fault: 'no_card' | 'changed' | 'used' }
+  /** The hosted form is not what was bound: no card in it, another order, another amount, used before, or ended. */
+  | { readonly kind: 'unusable'; readonly fault: 'no_card' | 'changed' | 'used' | 'ended' }
   /** Nothing was asked, and nothing will be. */
   | { readonly kind: 'not_sent'; readonly reason: string }
   | { readonly kind: 'unknown'; readonly reason: string };

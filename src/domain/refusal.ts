@@ -124,6 +124,7 @@ export type DetailCode =
   | 'CARD_NOT_ENTERED'
   | 'FORM_CHANGED'
   | 'FORM_USED'
+  | 'FORM_EXPIRED'
   | 'CARD_DECLINED'
   | 'CARD_FUNDS'
   | 'CARD_EXPIRED'

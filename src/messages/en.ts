@@ -148,6 +148,7 @@ export const en = {
     CARD_NOT_ENTERED: 'The card form holds no card yet. Let the customer fill it in, then submit again.',
     FORM_CHANGED: 'The card form no longer holds what was bound to it. Collect again, and use the new form.',
     FORM_USED: 'This card form has already paid. Collect again, and use the new form.',
+    FORM_EXPIRED: 'This card form has run out at the card network. Collect again, and use the new form.',
     CARD_DECLINED: 'The card’s bank declined the payment. Offer another card or another way to pay.',
     CARD_FUNDS: 'There is not enough money on the card. Offer another card or another way to pay.',
     CARD_EXPIRED: 'The card has expired. Offer another card or another way to pay.',

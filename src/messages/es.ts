@@ -164,6 +164,8 @@ export const es = {
     FORM_CHANGED:
       'El formulario de tarjeta ya no contiene lo que se le vinculó. Inicie otro cobro y use el formulario nuevo.',
     FORM_USED: 'Este formulario de tarjeta ya se usó para pagar. Inicie otro cobro y use el formulario nuevo.',
+    FORM_EXPIRED:
+      'Este formulario de tarjeta ha caducado en la red de tarjetas. Inicie otro cobro y use el formulario nuevo.',
     CARD_DECLINED: 'El banco de la tarjeta rechazó el pago. Ofrezca otra tarjeta u otra forma de pago.',
     CARD_FUNDS: 'No hay saldo suficiente en la tarjeta. Ofrezca otra tarjeta u otra forma de pago.',
     CARD_EXPIRED: 'La tarjeta ha caducado. Ofrezca otra tarjeta u otra forma de pago.',

@@ -187,6 +187,8 @@ export const fr = {
       'Le formulaire de carte ne contient plus ce qui lui était lié. Recommencez la collecte et utilisez le nouveau formulaire.',
     FORM_USED:
       'Ce formulaire de carte a déjà servi à payer. Recommencez la collecte et utilisez le nouveau formulaire.',
+    FORM_EXPIRED:
+      'Ce formulaire de carte a expiré auprès du réseau de cartes. Recommencez la collecte et utilisez le nouveau formulaire.',
     CARD_DECLINED:
       'La banque de la carte a refusé le paiement. Proposez une autre carte ou un autre moyen de paiement.',
     CARD_FUNDS: 'Le solde de la carte ne suffit pas. Proposez une autre carte ou un autre moyen de paiement.',

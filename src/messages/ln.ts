@@ -150,6 +150,8 @@ export const ln = {
     FORM_CHANGED:
       'Formulaire ya carte ebongwani, ezali lisusu te na oyo ekangamaki na yango. Banda collect lisusu, mpe salela formulaire ya sika.',
     FORM_USED: 'Formulaire oyo ya carte esili kofuta. Banda collect lisusu, mpe salela formulaire ya sika.',
+    FORM_EXPIRED:
+      'Ntango ya formulaire oyo ya carte esili na réseau ya ba cartes. Banda collect lisusu, mpe salela formulaire ya sika.',
     CARD_DECLINED: 'Banki ya carte eboyi lifuti. Pesa carte mosusu to lolenge mosusu ya kofuta.',
     CARD_FUNDS: 'Mbongo ekoki na carte te. Pesa carte mosusu to lolenge mosusu ya kofuta.',
     CARD_EXPIRED: 'Carte esili kokufa. Pesa carte mosusu to lolenge mosusu ya kofuta.',

@@ -172,6 +172,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   CARD_NOT_ENTERED: [],
   FORM_CHANGED: [],
   FORM_USED: [],
+  FORM_EXPIRED: [],
   CARD_DECLINED: [],
   CARD_FUNDS: [],
   CARD_EXPIRED: [],

@@ -6,11 +6,11 @@
  * PAY nothing can have moved: whatever fails before it gives session and payment back to the customer.
  */
 
-import type { CardConnector, Challenge } from '../connectors/connector.ts';
+import type { Authentication, CardConnector, Challenge } from '../connectors/connector.ts';
 import type { Word } from '../domain/attempt-settlement.ts';
 import { challengeAttempt, type Heard } from '../domain/authentication.ts';
 import type { Payment } from '../domain/records.ts';
-import { Refusal, refuseField } from '../domain/refusal.ts';
+import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '../domain/submission.ts';
 import { askInTime } from './attempt-ask.ts';
@@ -229,7 +229,16 @@ function write(
   return persist(deps, () => soundingLast(deps, record));
 }
 
-function unusableForm(fault: 'no_card' | 'changed' | 'used', payment: Payment): Refusal {
-  const code = ({ no_card: 'CARD_NOT_ENTERED', changed: 'FORM_CHANGED', used: 'FORM_USED' } as const)[fault];
+type FormFault = Extract<Authentication, { kind: 'unusable' }>['fault'];
+
+const FORM_FAULTS = {
+  no_card: 'CARD_NOT_ENTERED',
+  changed: 'FORM_CHANGED',
+  used: 'FORM_USED',
+  ended: 'FORM_EXPIRED',
+} as const satisfies { readonly [fault in FormFault]: RefusalDetail['code'] };
+
+function unusableForm(fault: FormFault, payment: Payment): Refusal {
+  const code = FORM_FAULTS[fault];
   return new Refusal(1110, { transactionId: payment.id, details: [{ field: 'session_id', code }] });
 }

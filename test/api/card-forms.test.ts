@@ -12,6 +12,7 @@ import {
   submitCard,
   tamper,
 } from './card-payments.ts';
+import { type Shown, stepOf, textOf, visitor } from './checkout-flows.ts';
 import { collect, expectNothingWritten, expectRefusal, statusOf } from './flows.ts';
 
 let world: World;
@@ -80,6 +81,74 @@ describe('forms that may not pay', () => {
     const refused = await submitCard(world, { ...paying, form: 'SESSION0002000000000000000000000' });
     expectRefusal(refused, 400, '1110', 'NO_CARD_FORM');
   });
+});
+
+describe('a form that has ended at the network', () => {
+  const LIFE_MS = 15 * 60_000;
+
+  test('pays nothing and is told as such, and another one of the session pays', async () => {
+    const paying = await readyToPay(world, merchant, 'frictionless');
+    await world.pass(LIFE_MS);
+    const refused = await submitCard(world, paying);
+    expectRefusal(refused, 400, '1110', 'FORM_EXPIRED');
+    expect(refused.json).toMatchObject({ retryable: false, retry_after: null });
+    expect(await statusOf(world, paying)).toBe('pending');
+    const other = { ...(await collectCardWith(world, paying.token)), token: paying.token };
+    await fillForm(world, other.form, 'frictionless');
+    expect((await submitCard(world, other)).json).toMatchObject({ status: 'approved' });
+    expect(capturesOf(world, paying)).toEqual([]);
+    expect(capturesOf(world, other)).toMatchObject([{ times: 1 }]);
+  });
+
+  test('is renewed on the hosted page, by whoever has filled it too late', async () => {
+    const { paying, me, page } = await onPage();
+    await fillForm(world, paying.form, 'frictionless');
+    await world.pass(LIFE_MS);
+    const refused = await me.send(stepOf(page, 'pay'), { method: 'card' });
+    expect(refused.status).toBe(400);
+    expect(textOf(refused)).toContain('The card form is no longer valid for this payment. Open it again.');
+    expect(formIn(refused)).toBeUndefined();
+    const renewed = await me.send(stepOf(refused, 'card'), { method: 'card' });
+    const form = formIn(renewed) ?? '';
+    expect(form).not.toBe(paying.form);
+    await fillForm(world, form, 'frictionless');
+    await me.send(stepOf(renewed, 'pay'), { method: 'card' });
+    expect(await statusOf(world, paying)).toBe('approved');
+  });
+
+  test('is not shown where it cannot be filled any more: the page offers to open one', async () => {
+    const { paying, me, page } = await onPage();
+    expect(formIn(page)).toBe(paying.form);
+    // What ends soon could not be filled in time.
+    await world.pass(LIFE_MS - 5 * 60_000);
+    const later = await me.open(page.url);
+    expect(formIn(later)).toBeUndefined();
+    const opened = await me.send(stepOf(later, 'card'), { method: 'card' });
+    expect(formIn(opened)).toMatch(/^SESSION/);
+    expect(formIn(opened)).not.toBe(paying.form);
+  });
+
+  test('can be opened anew from its own page, once the network’s script has said no', async () => {
+    const { me, page } = await onPage();
+    const again = await me.send(stepOf(page, 'card'), { method: 'card' });
+    expect(formIn(again)).toMatch(/^SESSION/);
+    expect(formIn(again)).not.toBe(formIn(page));
+  });
+
+  /** The page of a payment by card, at which its form is shown at once. */
+  async function onPage() {
+    const { token, reference } = await mint(world, merchant);
+    const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });
+    const { json } = await world.call('POST', '/payments/collect', { bearer: token, body });
+    const { payment_id, transaction_id, session_id: form, payment_url } = json;
+    const me = visitor(world);
+    return { paying: { token, reference, payment_id, transaction_id, form }, me, page: await me.open(payment_url) };
+  }
+
+  /** The network's session that a page fills, where it shows a card form. */
+  function formIn({ html }: Shown): string | undefined {
+    return /data-card="([^"]+)"/.exec(html)?.[1];
+  }
 });
 
 describe('what a card call says', () => {

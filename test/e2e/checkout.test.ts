@@ -310,6 +310,23 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(payment.json.status).toBe('approved');
   });
 
+  test('a card form that has ended while it was filled is opened anew, and paid with', async () => {
+    const page = await open('small', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
+    await page.locator('label[for=m-card]').click();
+    await page.locator('form[action$="/card"] button').click();
+    await page.locator('form[data-card] button:enabled').waitFor();
+    const another = page.getByRole('button', { name: 'Open a new card form' });
+    expect(await another.isVisible()).toBe(false);
+    await world.clock.advance(15 * 60_000);
+    await typeCard(page, '5123450000000008');
+    await another.waitFor();
+    await expectUsable(page);
+    await another.click();
+    await another.waitFor({ state: 'hidden' });
+    await typeCard(page, '5123450000000008');
+    await page.locator('.receipt').waitFor();
+  });
+
   test('while the network’s script is slow to come, the card page says what it waits for and is alive', async () => {
     const page = await open('small', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
     const held = holdBack();

@@ -34,8 +34,11 @@ function start(form: HTMLFormElement): void {
   const say = (text: string): void => {
     if (status !== null) status.textContent = text;
   };
+  // The form may have ended at the network: a button opens another one.
+  const offerAnother = (): void => document.querySelector('[data-card-renewal]')?.removeAttribute('hidden');
   if (network === undefined || button === null || fault === null) {
     say(words.failed);
+    offerAnother();
     return;
   }
   form.hidden = false;
@@ -48,6 +51,10 @@ function start(form: HTMLFormElement): void {
     fault.hidden = text === '';
     say('');
     ready(true);
+  };
+  const fail = (): void => {
+    complain(words.failed);
+    offerAnother();
   };
   network.configure({
     session: form.dataset.card,
@@ -62,14 +69,15 @@ function start(form: HTMLFormElement): void {
     frameEmbeddingMitigation: ['javascript'],
     callbacks: {
       initialized: ({ status: outcome }: { readonly status: string }) => {
-        if (outcome !== 'ok') return complain(words.failed);
+        if (outcome !== 'ok') return fail();
         say('');
         ready(true);
       },
       formSessionUpdate: (update: FormUpdate) => {
         // Our own form has no card in it: it only says that the network has one.
         if (update.status === 'ok') return form.submit();
-        complain(update.status === 'fields_in_error' ? faultIn(update, words) : words.failed);
+        if (update.status === 'fields_in_error') complain(faultIn(update, words));
+        else fail();
         // The button was off meanwhile, and whoever had pressed it by keyboard would begin again at the top.
         if (document.activeElement === document.body) button.focus();
       },

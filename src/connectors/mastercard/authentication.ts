@@ -37,6 +37,7 @@ type Fault = Extract<Authentication, { kind: 'unusable' | 'not_sent' | 'unknown'
 export function readForm(said: Said, order: CardOrder): Reading<Fault> | undefined {
   if (said.kind !== 'said') return { answer: { kind: 'not_sent', reason: said.reason } };
   const { body, status } = said;
+  if (isUnknownSession(said)) return { answer: { kind: 'unusable', fault: 'ended' } };
   if (status !== 200 || valueAt(body, 'session.id') !== order.sessionId) {
     return { answer: { kind: 'not_sent', reason: `the session: ${reasonOf(said)}` } };
   }
@@ -46,6 +47,15 @@ export function readForm(said: Said, order: CardOrder): Reading<Fault> | undefin
   }
   if (!isBody(valueAt(body, 'sourceOfFunds.provided.card'))) return { answer: { kind: 'unusable', fault: 'no_card' } };
   return undefined;
+}
+
+/**
+ * Whether the network itself has no such session. It has opened it for us, so that it has ended since: one lasts about a
+ * quarter of an hour.
+ */
+function isUnknownSession(said: Extract<Said, { kind: 'said' }>): boolean {
+  const { body, status } = said;
+  return (status === 404 || status === 400) && isRefusal(said) && wordAt(body, 'error.cause') === 'INVALID_REQUEST';
 }
 
 /** What INITIATE_AUTHENTICATION means; `available`: the payer can be authenticated. */

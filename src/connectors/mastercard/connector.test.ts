@@ -108,7 +108,27 @@ describe('the form', () => {
     const other = { ...(await world.opened()), sessionId: (await world.filled('pays')).sessionId };
     expect(await world.connector.authenticate(other, BROWSER)).toEqual({ kind: 'unusable', fault: 'changed' });
     const unknown = { ...empty, sessionId: 'SESSION0002NOTHING' };
-    expect((await world.connector.authenticate(unknown, BROWSER)).kind).toBe('not_sent');
+    expect(await world.connector.authenticate(unknown, BROWSER)).toEqual({ kind: 'unusable', fault: 'ended' });
+  });
+
+  test('ends a quarter of an hour after it was opened, and cannot be used then', async () => {
+    const order = await world.filled('pays');
+    world.time.advance(15 * 60_000);
+    expect(await world.connector.authenticate(order, BROWSER)).toEqual({ kind: 'unusable', fault: 'ended' });
+    expect(await world.control(`sessions/${order.sessionId}`, {})).toBe(404);
+  });
+
+  test('is not taken for ended where the network speaks of us, or a front door answers', async () => {
+    const order = await world.opened();
+    const refusal = { error: { cause: 'INVALID_REQUEST', explanation: 'Invalid credentials.' }, result: 'ERROR' };
+    for (const [status, body] of [
+      [401, JSON.stringify(refusal)],
+      [404, '<html>'],
+      [404, '{}'],
+    ] as const) {
+      const reply = { status, body };
+      expect((await (await world.facing(reply)).authenticate(order, BROWSER)).kind).toBe('not_sent');
+    }
   });
 
   test('tampered with between authentication and PAY is refused by the network’s own amount', async () => {

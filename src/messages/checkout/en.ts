@@ -109,6 +109,7 @@ export const en = {
   card_noscript: 'The card form needs JavaScript. Switch it on, or pay another way.',
   card_loading: 'The card form is being loaded.',
   card_failed: 'The card form could not be loaded. Check your connection and try again, or pay another way.',
+  card_again: 'Open a new card form',
   card_checking: 'Your card is being checked.',
   card_check_number: 'Check the card number.',
   card_check_expiry: 'Check the expiry date.',

@@ -113,6 +113,7 @@ export const es = {
   card_loading: 'El formulario de tarjeta se está cargando.',
   card_failed:
     'No se pudo cargar el formulario de tarjeta. Revise su conexión e inténtelo de nuevo, o pague de otra forma.',
+  card_again: 'Abrir un formulario de tarjeta nuevo',
   card_checking: 'Estamos comprobando su tarjeta.',
   card_check_number: 'Revise el número de tarjeta.',
   card_check_expiry: 'Revise la fecha de caducidad.',

@@ -115,6 +115,7 @@ export const fr = {
   card_loading: 'Le formulaire de carte se charge.',
   card_failed:
     'Le formulaire de carte n’a pas pu être chargé. Vérifiez votre connexion et réessayez, ou payez autrement.',
+  card_again: 'Ouvrir un nouveau formulaire de carte',
   card_checking: 'Votre carte est en cours de vérification.',
   card_check_number: 'Vérifiez le numéro de carte.',
   card_check_expiry: 'Vérifiez la date d’expiration.',

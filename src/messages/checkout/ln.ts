@@ -110,6 +110,7 @@ export const ln = {
   card_noscript: 'Formulaire ya karte esengeli na JavaScript. Pelisa yango, to futa na lolenge mosusu.',
   card_loading: 'Formulaire ya karte ezali koya.',
   card_failed: 'Formulaire ya karte eyei te. Tala connexion na yo mpe meka lisusu, to futa na lolenge mosusu.',
+  card_again: 'Fungola formulaire ya sika ya karte',
   card_checking: 'Tozali kotala karte na yo.',
   card_check_number: 'Tala nimero ya karte.',
   card_check_expiry: 'Tala dati ya nsuka.',

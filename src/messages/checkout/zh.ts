@@ -110,6 +110,7 @@ export const zh = {
   card_noscript: '银行卡表单需要 JavaScript。请启用它，或用其他方式付款。',
   card_loading: '正在加载银行卡表单。',
   card_failed: '无法加载银行卡表单。请检查网络后重试，或用其他方式付款。',
+  card_again: '打开新的银行卡表单',
   card_checking: '正在检查您的银行卡。',
   card_check_number: '请检查卡号。',
   card_check_expiry: '请检查到期日期。',
