@@ -54,6 +54,8 @@ interface Proven {
   readonly transactionId: string;
   /** What makes it this callback and no other. */
   readonly identity: readonly string[];
+  /** All returns of an attempt are this one callback, so that a later one may bring news; who signs makes another one. */
+  readonly comesAgain: boolean;
 }
 
 /**
@@ -77,7 +79,7 @@ export async function takeCallback(
   const receipt = callbackReceipt(deps, payment, proven.identity);
   const hasPage = await isPageOpen(deps, payment);
   const renderEnd: Render = (then, attempt) => render({ payment: then, isPaying: isPaying(then, attempt), hasPage });
-  return inTurn(deps, payment.session_id, () => answerOnce(deps, payment, receipt, renderEnd));
+  return inTurn(deps, payment.session_id, () => answerOnce(deps, payment, proven, receipt, renderEnd));
 }
 
 /**
@@ -102,14 +104,15 @@ const FRESH_MS = 5 * 60_000;
 function prove(deps: Deps, callback: CardCallback): Proven {
   if (isReturn(callback)) {
     const own = requireReturn(deps, callback);
-    return { orderId: undefined, transactionId: own.attemptId, identity: ['return', own.attemptId, own.nonce] };
+    const identity = ['return', own.attemptId, own.nonce];
+    return { orderId: undefined, transactionId: own.attemptId, identity, comesAgain: true };
   }
   requireProof(deps, callback);
   const { timestamp, order_id: orderId, transaction_id: transactionId } = requireForm(callback);
   // Whoever signed it has read the time from a clock of its own.
   const isFresh = Math.abs(deps.clock.wall() - Number(timestamp) * 1000) <= FRESH_MS;
   if (!isFresh) throw new Refusal(1304);
-  return { orderId, transactionId, identity: ['signed', signedText(callback)] };
+  return { orderId, transactionId, identity: ['signed', signedText(callback)], comesAgain: false };
 }
 
 /** Whether it proves itself by the address that it came to. */
@@ -199,7 +202,13 @@ async function paymentNamed(deps: Deps, transactionId: string): Promise<Payment 
 const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 100;
 
-async function answerOnce(deps: Deps, key: Payment, receipt: Receipt, render: Render): Promise<Reply> {
+async function answerOnce(
+  deps: Deps,
+  key: Payment,
+  { comesAgain }: Proven,
+  receipt: Receipt,
+  render: Render,
+): Promise<Reply> {
   const begunAt = deps.clock.now();
   let stored = await receipt.stored();
   // Another process has begun with the same callback.
@@ -214,7 +223,9 @@ async function answerOnce(deps: Deps, key: Payment, receipt: Receipt, render: Re
   if (receipt.begun()) return render(payment, attempt);
   if (attempt?.status !== 'challenged') return remember(deps, receipt, render, () => readPayment(deps, payment));
   const look = await lookAtChallenge(deps, attempt, payment, receipt);
-  return writeLook(deps, attempt, look, receipt, render);
+  // Nobody has been heard yet: a memory of that would answer for the one who comes after the issuer has heard its customer.
+  const learned: Look = look.kind === 'open' && comesAgain ? { kind: 'unheard' } : look;
+  return writeLook(deps, attempt, learned, receipt, render);
 }
 
 async function readPayment(deps: Deps, known: Payment): Promise<{ payment: Payment; attempt: Attempt | undefined }> {

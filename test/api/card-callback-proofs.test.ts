@@ -14,7 +14,7 @@ import {
   readyToPay,
   submitCard,
 } from './card-payments.ts';
-import { collect, expectRefusal, statusOf, withoutIds } from './flows.ts';
+import { collect, expectRefusal, type Fields, statusOf, withoutIds } from './flows.ts';
 import { attemptOf } from './phone-payments.ts';
 import { rawPost, sendRaw } from './raw.ts';
 
@@ -36,8 +36,8 @@ afterAll(async () => {
 
 describe('an address of return that we made proves itself', () => {
   /** The address that the network was given, and what a network posts that signs nothing. */
-  async function returning(): Promise<{ paying: CardPaying; query: string; fields: CallbackFields }> {
-    const paying = await readyToPay(world, merchant, 'challenge');
+  async function returning(body: Fields = {}): Promise<{ paying: CardPaying; query: string; fields: CallbackFields }> {
+    const paying = await readyToPay(world, merchant, 'challenge', { body });
     const { server } = world.sandbox.app;
     let query = '';
     const listen = (request: IncomingMessage): void => {
@@ -67,6 +67,21 @@ describe('an address of return that we made proves itself', () => {
     expect(first.status, first.text).toBe(303);
     expect(await statusOf(world, paying)).toBe('approved');
     expect(await postForm(world, fields, query)).toEqual(first);
+    expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
+  });
+
+  test('a customer who came back without an answer, went there again and passed is heard at the same address', async () => {
+    const success_redirect_url = 'https://shop.example/thanks';
+    const body = { success_redirect_url, fail_redirect_url: 'https://shop.example/again' };
+    const { paying, query, fields } = await returning(body);
+    for (let times = 0; times < 2; times += 1) {
+      const open = await postForm(world, fields, query);
+      expect(new URL(open.location ?? '').searchParams.get('status'), open.text).toBe('processing');
+    }
+    await answerChallenge(world, paying, 'pass');
+    const passed = await postForm(world, fields, query);
+    expect(passed.location).toBe(`${success_redirect_url}?transaction_id=${paying.transaction_id}&status=approved`);
+    expect(await postForm(world, fields, query)).toEqual(passed);
     expect(capturesOf(world, paying)).toMatchObject([{ times: 1 }]);
   });
 
