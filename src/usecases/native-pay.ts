@@ -11,12 +11,14 @@ import type { Attempt, Payment, PaymentMethod, Session } from '../domain/records
 import { Refusal } from '../domain/refusal.ts';
 import { updateSession } from '../domain/session.ts';
 import { endSiblings } from '../domain/settlement.ts';
+import { CommitUnknown } from '../store/errors.ts';
 import { askInTime } from './attempt-ask.ts';
 import { type Intention, newAttempt, orderOf } from './attempt-intend.ts';
 import { settleByWord } from './attempt-settle.ts';
 import { cardOf } from './card-form.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
+import { type Answering, persist, type Reply } from './perform.ts';
 
 export type NativeMethod = Extract<PaymentMethod, 'google_pay' | 'apple_pay'>;
 
@@ -77,6 +79,33 @@ export function intendByToken(
 
 function intentionOf(card: CardConnector, method: NativeMethod): Intention {
   return { connector: card, method, carrier: card.displayName, msisdn: null, callLifeMs: PAY_LIFE_MS };
+}
+
+/**
+ * Runs a collect. Where the database's word for a token's commit is lost, its attempt is looked for, and the collect gone on
+ * with: nothing was sent, and a repeated call finds the session consumed and never sends its token. The attempt's age says
+ * whether that has taken too long.
+ */
+export async function alsoInDoubt<A>(
+  deps: Deps,
+  answering: Answering<A>,
+  collect: (answering: Answering<A>) => Promise<Reply>,
+  intended: () => NativeIntended | undefined,
+): Promise<Reply> {
+  let reply: Reply | undefined;
+  const render = (answer: A): Reply => {
+    reply = answering.render(answer);
+    return reply;
+  };
+  try {
+    return await collect({ ...answering, render });
+  } catch (error) {
+    const attempt = intended()?.attempt;
+    if (!(error instanceof CommitUnknown) || attempt === undefined || reply === undefined) throw error;
+    const own = await persist(deps, () => deps.store.attempt.get(attempt.shard, attempt.id));
+    if (own?.status !== 'intended') throw error;
+    return reply;
+  }
 }
 
 /** Sends the token, once, and writes what the network says. */

@@ -16,8 +16,8 @@ import { openForm } from './card-form.ts';
 import { makePage, type PageNow, type PageWanted, readPageNow } from './checkout-make.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
 import { offeredFor } from './method-reach.ts';
-import { intendByToken, isNative, type NativeIntended, payByToken } from './native-pay.ts';
-import { type Answering, perform, type Reply, refusalOf, refuse } from './perform.ts';
+import { alsoInDoubt, intendByToken, isNative, type NativeIntended, payByToken } from './native-pay.ts';
+import { type Answering, type Decision, perform, type Reply, refusalOf, refuse } from './perform.ts';
 
 /** What a collect asks for, once its form is right. PINs are checked for form by `http` and do not come this far. */
 export interface PaymentCollectCommand {
@@ -69,7 +69,7 @@ export async function collectPayment(
   const form = method === 'card' ? await formFor(deps, caller, command, id, offered, answering) : undefined;
   if (form !== undefined && 'status' in form) return form;
   let paying: NativeIntended | undefined;
-  const reply = await perform(deps.store, answering, rowsOf(deps, caller, command), (rows) => {
+  const decide = (rows: Rows): Decision<Collected> => {
     const { session, siblings, shown } = rows;
     // The same step was taken twice: the page shows the payment that the first of them started.
     if (shown.leadsTo !== undefined) return { answer: { payment: shown.leadsTo } };
@@ -94,7 +94,10 @@ export async function collectPayment(
       },
       answer: { payment: paying?.payment ?? payment, pageUrl: page.url },
     };
-  });
+  };
+  const collect = (to: Answering<Collected>): Promise<Reply> =>
+    perform(deps.store, to, rowsOf(deps, caller, command), decide);
+  const reply = await alsoInDoubt(deps, answering, collect, () => paying);
   const { native_pay_token: token } = command;
   if (paying !== undefined && reply.replayed !== true && isNative(method) && token !== undefined) {
     deps.background(payByToken(deps, paying, method, token));

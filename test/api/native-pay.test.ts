@@ -1,8 +1,10 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { manualClock } from '../../src/platform/clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { openWire, type Wire } from '../support/wire.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { capturesOf } from './card-payments.ts';
+import { capturesOf, whileTimePasses } from './card-payments.ts';
 import {
   collectWith,
   detailOf,
@@ -16,6 +18,7 @@ import {
   untilStatus,
 } from './flows.ts';
 import { attemptOf, onlyHook } from './phone-payments.ts';
+import { openSecond, type Second } from './second-gateway.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -36,13 +39,16 @@ interface Paid {
   readonly transaction_id: string;
 }
 
-function collectBy(token: string, native: string, more: Fields = {}, headers = {}): Promise<Answer> {
-  const body = collectBody(world, 'google_pay', {
+function bodyOf(native: string, more: Fields = {}): Fields {
+  return collectBody(world, 'google_pay', {
     native_pay_token: native,
     native_pay_token_type: 'PAYMENT_GATEWAY',
     ...more,
   });
-  return world.call('POST', '/payments/collect', { bearer: token, body, headers });
+}
+
+function collectBy(token: string, native: string, more: Fields = {}, headers = {}): Promise<Answer> {
+  return world.call('POST', '/payments/collect', { bearer: token, body: bodyOf(native, more), headers });
 }
 
 async function pay(native: string, more: Fields = {}): Promise<Paid> {
@@ -53,7 +59,7 @@ async function pay(native: string, more: Fields = {}): Promise<Paid> {
 }
 
 /** Resolves when the network has answered, without any time passing. */
-async function settled(paid: Paid, wanted: string): Promise<void> {
+async function settled(paid: Omit<Paid, 'answer'>, wanted: string): Promise<void> {
   await until(async () => ((await statusOf(world, paid)) === wanted ? true : undefined));
 }
 
@@ -65,6 +71,58 @@ async function unsure(paid: Paid): Promise<void> {
     return (await attemptOf(world, paid)).status === 'unknown' ? true : undefined;
   });
 }
+
+describe('the database’s word for the collect is lost', () => {
+  let wire: Wire;
+  /** Another process, whose database lies behind the wire. */
+  let second: Second;
+  beforeAll(async () => {
+    wire = await openWire(world.databaseUrl);
+    second = await openSecond(world, manualClock(0), wire.url);
+  });
+  afterAll(async () => {
+    await second.close();
+    await wire.close();
+  });
+
+  test.each([
+    ['with an Idempotency-Key', (key: string) => ({ 'idempotency-key': key })],
+    ['without one', () => ({})],
+  ])('%s: the token is sent all the same, once', async (_name, headersOf) => {
+    const headers = headersOf('once');
+    const { token: before } = await mint(world, merchant);
+    // From now on its statements are prepared: one commit is one answer of the database.
+    const warm = JSON.parse((await collectSecond(before, headersOf('before'))).text);
+    await settled({ token: before, transaction_id: warm.transaction_id }, 'approved');
+    const { token } = await mint(world, merchant);
+    wire.hold('commit');
+    const asked = collectSecond(token, headers);
+    await wire.kept();
+    // It is written, and has not been heard so yet.
+    expectRefusal(await collectBy(token, 'tok_approved'), 401, '1001', 'SESSION_CONSUMED');
+    wire.cut();
+    wire.release();
+    const first = await whileTimePasses(world, asked);
+    expect(first.status, first.text).toBe(200);
+    const { transaction_id } = JSON.parse(first.text);
+    await settled({ token, transaction_id }, 'approved');
+    const again = await collectBy(token, 'tok_approved', { notify_url: undefined }, headers);
+    if (Object.keys(headers).length === 0) expectRefusal(again, 401, '1001', 'SESSION_CONSUMED');
+    else expect(again.text).toBe(first.text);
+    expect(capturesOf(world, { transaction_id })).toMatchObject([{ times: 1 }]);
+  });
+
+  /** The collect at the other process. */
+  async function collectSecond(token: string, headers: Readonly<Record<string, string>>) {
+    const answer = await fetch(`${second.url}/api/v1/payments/collect`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      // Without a webhook, nothing is written after the money.
+      body: JSON.stringify(bodyOf('tok_approved', { notify_url: undefined })),
+    });
+    return { status: answer.status, text: await answer.text() };
+  }
+});
 
 describe('a token pays at collect', () => {
   test('whoever reads its message while it is pending is not asked to pay', async () => {
@@ -148,7 +206,7 @@ describe('one session pays once', () => {
     const sibling = await collectWith(world, token);
     const answer = await collectBy(token, 'tok_approved');
     expect(answer.status, answer.text).toBe(200);
-    await settled({ answer, token, transaction_id: answer.json.transaction_id }, 'approved');
+    await settled({ token, transaction_id: answer.json.transaction_id }, 'approved');
     expect(await statusOf(world, { token, ...sibling })).toBe('cancelled');
     const wallet = await world.wallet();
     expectRefusal(await payFromWallet(world, { token, ...sibling }, wallet), 401, '1001', 'SESSION_CONSUMED');
@@ -161,7 +219,7 @@ describe('one session pays once', () => {
     expect(made).toHaveLength(1);
     const [answer] = made;
     if (answer === undefined) throw new Error('none was made');
-    await settled({ answer, token, transaction_id: answer.json.transaction_id }, 'approved');
+    await settled({ token, transaction_id: answer.json.transaction_id }, 'approved');
     expect(capturesOf(world, { transaction_id: answer.json.transaction_id })).toMatchObject([{ times: 1 }]);
     for (const other of answers.filter(({ status }) => status !== 200)) expectRefusal(other, 401, '1001');
   });
@@ -175,7 +233,7 @@ describe('one session pays once', () => {
     ]);
     expect(second.text).toBe(first.text);
     expectRefusal(await collectBy(token, 'tok_declined', {}, headers), 409, '1203', 'IDEMPOTENCY_BODY');
-    await settled({ answer: first, token, transaction_id: first.json.transaction_id }, 'approved');
+    await settled({ token, transaction_id: first.json.transaction_id }, 'approved');
     expect(capturesOf(world, { transaction_id: first.json.transaction_id })).toMatchObject([{ times: 1 }]);
   });
 });
