@@ -59,8 +59,8 @@ export interface ReturnProof {
   readonly s?: string | undefined;
 }
 
-/** The challenge's own life, and five minutes for the way back. */
-const RETURN_LIFE_MS = CHALLENGE_LIFE_MS + 5 * 60_000;
+/** The challenge's own life, and five minutes for the way back. After that no money is asked for. */
+export const RETURN_LIFE_MS = CHALLENGE_LIFE_MS + 5 * 60_000;
 
 /** The customer's browser, and where the issuer sends it afterwards. */
 export function browserFor(deps: Deps, attemptId: string, facts: BrowserFacts | undefined): CardBrowser {

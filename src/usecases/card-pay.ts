@@ -18,6 +18,7 @@ import type { Attempt, Payment } from '../domain/records.ts';
 import type { SettlementRows } from '../domain/settlement.ts';
 import { askInTime } from './attempt-ask.ts';
 import { readSettlement, settleByWord } from './attempt-settle.ts';
+import { RETURN_LIFE_MS } from './card-challenge.ts';
 import { askEarlier, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
 import type { Deps } from './deps.ts';
 import { commitDecision, commitOrFind, joined, persist, type Receipt, type Reply } from './perform.ts';
@@ -74,8 +75,12 @@ export async function lookAtChallenge(
   if (card === undefined) return stillOpen(deps, attempt, { kind: 'not_sent', reason: 'there is no card network' });
   const said = await card.authentication(cardOrderOf(attempt, payment));
   switch (said.kind) {
-    case 'authenticated':
-      return payUnlessPaid(deps, card, attempt, { three_ds_status: said.status, eci: said.eci }, receipt);
+    case 'authenticated': {
+      const heard = { three_ds_status: said.status, eci: said.eci };
+      // Nobody could look for so long that the customer, who was sent away without an answer, has gone elsewhere.
+      if (askedAt >= attempt.created_at + RETURN_LIFE_MS) return overdue(askedAt, heard);
+      return payUnlessPaid(deps, card, attempt, heard, receipt);
+    }
     case 'rejected':
       return {
         kind: 'ended',
@@ -95,12 +100,11 @@ export async function lookAtChallenge(
 function stillOpen(deps: Deps, attempt: Attempt, said: Authentication): Look {
   if (!isChallengeOver(attempt, deps.clock.now())) return { kind: said.kind === 'challenge' ? 'open' : 'unheard' };
   const heard = said.kind === 'challenge' ? { three_ds_status: said.status, eci: null } : undefined;
-  return {
-    kind: 'ended',
-    word: { kind: 'challenge_failed', reason: 'challenge_expired' },
-    askedAt: deps.clock.now(),
-    heard,
-  };
+  return overdue(deps.clock.now(), heard);
+}
+
+function overdue(askedAt: number, heard: Heard | undefined): Look {
+  return { kind: 'ended', word: { kind: 'challenge_failed', reason: 'challenge_expired' }, askedAt, heard };
 }
 
 /** Only what no earlier attempt has paid is asked for; where nobody can say, later or not at all. */

@@ -309,3 +309,15 @@ describe('looks in between', () => {
     expect(await statusOf(world, paying)).toBe('approved');
   });
 });
+
+test('a customer who passed while everybody was away is not charged once the way back is over', async () => {
+  const paying = await atIssuer();
+  const pays = network.count('pay');
+  network.issuer = 'SUCCESSFUL';
+  // Nobody looks in between: the clock leaps, and stays ahead of everybody else's.
+  await world.leap(LIFE_MS + 5 * 60_000);
+  expect(await statusOf(world, paying)).toBe('expired');
+  expect(network.count('pay')).toBe(pays);
+  expect(await attemptOf(world, paying)).toMatchObject({ three_ds_status: 'AUTHENTICATION_SUCCESSFUL' });
+  expect((await onlyHook(world, paying)).body.status).toBe('expired');
+});
