@@ -84,9 +84,9 @@ function prolonged(payment: Payment, code: Pick<OneTimeCode, 'expires_at'>): Upd
 }
 
 function requireResendable(payment: Payment, code: OneTimeCode | undefined, now: number): OneTimeCode {
-  if (code === undefined || payment.status !== 'pending_otp_verification' || payment.expires_at <= now) {
-    throw refuseState(payment);
-  }
+  if (code === undefined || payment.status !== 'pending_otp_verification') throw refuseState(payment);
+  // Overdue, though no round has come by yet.
+  if (payment.expires_at <= now) throw refuseState({ ...payment, status: 'expired' });
   if (code.resends >= CODE_RESENDS) {
     throw new Refusal(1301, {
       transactionId: payment.id,

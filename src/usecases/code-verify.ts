@@ -86,9 +86,9 @@ function requireTry({ payment, left: { count, seconds } }: Rows): void {
 function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']): Decision<CodeVerified> {
   const { payment, code, wallet } = rows;
   const now = deps.clock.now();
-  if (code === undefined || payment.status !== 'pending_otp_verification' || payment.expires_at <= now) {
-    throw refuseState(payment);
-  }
+  if (code === undefined || payment.status !== 'pending_otp_verification') throw refuseState(payment);
+  // Overdue, though no round has come by yet.
+  if (payment.expires_at <= now) throw refuseState({ ...payment, status: 'expired' });
   const tries = [...recentTries(code, now), now];
   const counted: Update = {
     table: 'one_time_code',

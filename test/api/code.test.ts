@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { shardOf } from '../../src/domain/ids.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
@@ -298,4 +299,19 @@ test('a payment that nobody verifies expires with its session; no money has move
   await world.pass(31 * 60_000);
   expect((await world.receiver.about(asked.transaction_id)).body.status).toBe('expired');
   expect(await world.gateway.store.audit()).toEqual([]);
+});
+
+test('a payment that is overdue is told as expired, also before the round has ended it', async () => {
+  const asked = await askCode();
+  const code = await codeOn(asked.phone);
+  const { store } = world.gateway;
+  const shard = shardOf(asked.transaction_id);
+  const payment = await store.payment.get(shard, asked.transaction_id);
+  const row = { expires_at: world.clock.now() };
+  const update = { table: 'payment', shard, id: asked.transaction_id, version: payment?.version ?? 0, row } as const;
+  expect(await store.commit({ updates: [update] })).toBe('won');
+  for (const late of [await verify(asked, code), await resend(asked)]) {
+    expect(late.json, late.text).toMatchObject({ error_code: '1205' });
+    expect(late.json.message).toMatch(/\bexpired\b/);
+  }
 });
