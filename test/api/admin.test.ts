@@ -4,15 +4,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CURRENCIES } from '../../src/domain/currency.ts';
 import { feeOf, feeRuleFor } from '../../src/domain/fee.ts';
-import { bytesOfId, idOfBytes, SHARDS, shardOf } from '../../src/domain/ids.ts';
+import { SHARDS, shardOf } from '../../src/domain/ids.ts';
 import { merchantAccount } from '../../src/domain/ledger.ts';
-import { openSecrets } from '../../src/platform/secrets.ts';
 import { CommitUnknown, StoreBusy, StoreUnavailable } from '../../src/store/errors.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { issueCredential } from '../../src/usecases/credential-issue.ts';
 import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import { rotateCredential } from '../../src/usecases/credential-rotate.ts';
-import { claimDatabase } from '../../src/usecases/database-claim.ts';
 import { removeFee, setFee } from '../../src/usecases/fee-set.ts';
 import { createMerchant } from '../../src/usecases/merchant-create.ts';
 import { setMerchant } from '../../src/usecases/merchant-set.ts';
@@ -314,86 +312,6 @@ describe('a command whose answer the database lost', () => {
     expect(webhook.webhook_secret).toMatch(/^whsec_/);
     const secrets = await world.store.webhookSecret.ofMerchant(merchant.shard, merchant.id);
     expect(secrets.map(({ status }) => status).toSorted()).toEqual(['ALLOWED', 'RETIRING']);
-  });
-});
-
-describe('a database', () => {
-  const ring = (...keys: number[]) =>
-    openSecrets({
-      masterKeys: keys.map((byte) => Buffer.alloc(32, byte).toString('base64')),
-      random: world.deps.random,
-      transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
-    });
-  const claim = (...keys: number[]) => claimDatabase({ ...world.deps, secrets: ring(...keys) });
-
-  it('belongs to the master key that it was first opened with, also when many open it at once', async () => {
-    await Promise.all([claim(1), claim(1), claim(1)]);
-    await claim(1);
-    await expect(claim(2)).rejects.toThrow(/^MASTER_KEY is not the one/);
-    await expect(claim(2)).rejects.toBeInstanceOf(OperatorError);
-  });
-
-  it('is taken over by a newer key of a ring that holds the older one', async () => {
-    await claim(1);
-    await claim(2, 1);
-    await claim(2);
-    await expect(claim(1)).rejects.toThrow('MASTER_KEY');
-    const sealed = await world.store.setting.get(0, 'master_key_check');
-    await claim(2, 1);
-    expect(await world.store.setting.get(0, 'master_key_check')).toEqual(sealed);
-  });
-
-  it('is refused without a key that a wallet, a proof or a signing secret still needs', async () => {
-    const { store, clock } = world;
-    await claim(1);
-    const { wallet } = await openWallet(
-      { ...world.deps, secrets: ring(1) },
-      { number: undefined, pin: '1234', currency: 'usd', balance: 0n, phone: '+243810000042', kind: 'wallet' },
-    );
-    const { merchant } = await createMerchant({ ...world.deps, secrets: ring(1) }, { name: 'Kivu', noFloat: true });
-    await claim(2, 1);
-    await expect(claim(2)).rejects.toThrow(
-      'MASTER_KEY lacks an older key, and the database holds what needs it (1 wallet, 1 signing secret): put it back',
-    );
-    // Neither the way through another active key nor a way back makes it forget which keys are needed.
-    await claim(1, 2);
-    await claim(3, 2, 1);
-    await expect(claim(3, 2)).rejects.toThrow('what needs it (1 wallet, 1 signing secret)');
-    await claim(3, 1);
-
-    const [secret] = await store.webhookSecret.ofMerchant(merchant.shard, merchant.id);
-    const { shard, id } = wallet;
-    const pin_hash = await ring(3).hashPin('1234');
-    await store.commit({
-      updates: [
-        { table: 'wallet', shard, id, version: 1, row: { pin_hash } },
-        {
-          table: 'webhook_secret',
-          shard: merchant.shard,
-          id: secret?.id ?? '',
-          version: 1,
-          row: { status: 'RETIRING', retires_at: clock.now() },
-        },
-      ],
-      inserts: [
-        {
-          table: 'proof_file',
-          row: { shard, id: 'prf_1', sealed: ring(1).seal('proof', 'x', 'prf_1'), created_at: clock.now() },
-        },
-      ],
-    });
-    await expect(claim(3)).rejects.toThrow('what needs it (1 proof)');
-    await store.commit({
-      removals: [{ table: 'proof_file', shard, id: 'prf_1' }],
-      updates: [{ table: 'wallet', shard, id, version: 2, row: { pin_hash } }],
-    });
-    await claim(3);
-  });
-
-  it('belongs to the mode that it was first opened in', async () => {
-    await claimDatabase(world.deps);
-    const other = claimDatabase({ ...world.deps, mode: 'production' });
-    await expect(other).rejects.toThrow(/^GATEWAY_MODE is production.*sandbox mode: use another database$/);
   });
 });
 

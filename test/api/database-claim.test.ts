@@ -1,0 +1,99 @@
+/**
+ * To whom a database belongs: its master key, the older ones that its rows still need, and the mode it was opened in.
+ */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
+import { openSecrets } from '../../src/platform/secrets.ts';
+import { claimDatabase } from '../../src/usecases/database-claim.ts';
+import { createMerchant } from '../../src/usecases/merchant-create.ts';
+import { OperatorError } from '../../src/usecases/operator.ts';
+import { openWallet } from '../../src/usecases/wallet-open.ts';
+import { type OperatorWorld, openOperatorWorld } from '../support/operator-world.ts';
+
+let world: OperatorWorld;
+
+beforeEach(async () => {
+  world = await openOperatorWorld();
+});
+
+afterEach(async () => {
+  await world.close();
+});
+
+const ring = (...keys: number[]) =>
+  openSecrets({
+    masterKeys: keys.map((byte) => Buffer.alloc(32, byte).toString('base64')),
+    random: world.deps.random,
+    transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
+  });
+const claim = (...keys: number[]) => claimDatabase({ ...world.deps, secrets: ring(...keys) });
+
+it('belongs to the master key that it was first opened with, also when many open it at once', async () => {
+  await Promise.all([claim(1), claim(1), claim(1)]);
+  await claim(1);
+  await expect(claim(2)).rejects.toThrow(/^MASTER_KEY is not the one/);
+  await expect(claim(2)).rejects.toBeInstanceOf(OperatorError);
+});
+
+it('is taken over by a newer key of a ring that holds the older one', async () => {
+  await claim(1);
+  await claim(2, 1);
+  await claim(2);
+  await expect(claim(1)).rejects.toThrow('MASTER_KEY');
+  const sealed = await world.store.setting.get(0, 'master_key_check');
+  await claim(2, 1);
+  expect(await world.store.setting.get(0, 'master_key_check')).toEqual(sealed);
+});
+
+it('is refused without a key that a wallet, a proof or a signing secret still needs', async () => {
+  const { store, clock } = world;
+  await claim(1);
+  const { wallet } = await openWallet(
+    { ...world.deps, secrets: ring(1) },
+    { number: undefined, pin: '1234', currency: 'usd', balance: 0n, phone: '+243810000042', kind: 'wallet' },
+  );
+  const { merchant } = await createMerchant({ ...world.deps, secrets: ring(1) }, { name: 'Kivu', noFloat: true });
+  await claim(2, 1);
+  await expect(claim(2)).rejects.toThrow(
+    'MASTER_KEY lacks an older key, and the database holds what needs it (1 wallet, 1 signing secret): put it back',
+  );
+  // Neither the way through another active key nor a way back makes it forget which keys are needed.
+  await claim(1, 2);
+  await claim(3, 2, 1);
+  await expect(claim(3, 2)).rejects.toThrow('what needs it (1 wallet, 1 signing secret)');
+  await claim(3, 1);
+
+  const [secret] = await store.webhookSecret.ofMerchant(merchant.shard, merchant.id);
+  const { shard, id } = wallet;
+  const pin_hash = await ring(3).hashPin('1234');
+  await store.commit({
+    updates: [
+      { table: 'wallet', shard, id, version: 1, row: { pin_hash } },
+      {
+        table: 'webhook_secret',
+        shard: merchant.shard,
+        id: secret?.id ?? '',
+        version: 1,
+        row: { status: 'RETIRING', retires_at: clock.now() },
+      },
+    ],
+    inserts: [
+      {
+        table: 'proof_file',
+        row: { shard, id: 'prf_1', sealed: ring(1).seal('proof', 'x', 'prf_1'), created_at: clock.now() },
+      },
+    ],
+  });
+  await expect(claim(3)).rejects.toThrow('what needs it (1 proof)');
+  await store.commit({
+    removals: [{ table: 'proof_file', shard, id: 'prf_1' }],
+    updates: [{ table: 'wallet', shard, id, version: 2, row: { pin_hash } }],
+  });
+  await claim(3);
+});
+
+it('belongs to the mode that it was first opened in', async () => {
+  await claimDatabase(world.deps);
+  const other = claimDatabase({ ...world.deps, mode: 'production' });
+  await expect(other).rejects.toThrow(/^GATEWAY_MODE is production.*sandbox mode: use another database$/);
+});
