@@ -102,7 +102,8 @@ export async function alsoInDoubt<A>(
   } catch (error) {
     const attempt = intended()?.attempt;
     if (!(error instanceof CommitUnknown) || attempt === undefined || reply === undefined) throw error;
-    const own = await persist(deps, () => deps.store.attempt.get(attempt.shard, attempt.id));
+    // Where it cannot even be looked for, the doubt stays one.
+    const own = await persist(deps, () => deps.store.attempt.get(attempt.shard, attempt.id)).catch(() => undefined);
     if (own?.status !== 'intended') throw error;
     return reply;
   }

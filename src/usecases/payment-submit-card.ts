@@ -96,7 +96,9 @@ async function authenticateAndPay(
   const write = (word: Word, heard?: Heard, unusable?: Refusal): Promise<Reply> =>
     record(deps, intended, card, answering, { word, heard, unusable });
   const leadsOn = said.kind === 'authenticated' || said.kind === 'challenge';
-  if (leadsOn || (said.kind === 'unusable' && said.fault === 'used')) {
+  // A form that is spent or has ended may have paid before: nobody is told to collect anew before that is known.
+  const isGone = said.kind === 'unusable' && (said.fault === 'used' || said.fault === 'ended');
+  if (leadsOn || isGone) {
     const earlier = await askEarlier(deps, card, attempt);
     if (earlier.kind === 'paid') return recordEarlier(deps, intended, card, answering, earlier);
     if (earlier.kind === 'taken') return write(NOTHING_SENT, undefined, unusableForm('used', payment));

@@ -48,7 +48,8 @@ beforeAll(async () => {
 afterEach(() => {
   world.sandbox.faults.clear();
   Object.assign(network, { issuer: 'PENDING', status: 'AUTHENTICATED', pays: 'APPROVED' });
-  for (const asked of ['initiate', 'look', 'pay', 'inquire', 'order'] as const) network.instead(asked, undefined);
+  for (const asked of ['form', 'initiate', 'look', 'pay', 'inquire', 'order'] as const)
+    network.instead(asked, undefined);
 });
 afterAll(async () => {
   expect(await world.gateway.store.audit()).toEqual([]);
@@ -118,12 +119,13 @@ describe('an earlier attempt that was taken for not sent', () => {
   });
 
   test.each([
-    ['the issuer knows its customer', undefined],
-    ['the network says that the form has paid', refusal('INVALID_REQUEST', 'The session was used', 'session.id')],
-  ])('has paid, and %s: it pays the payment, and nothing is asked for again', async (_name, initiated) => {
+    ['the issuer knows its customer', 'initiate', undefined],
+    ['the form has paid', 'initiate', refusal('INVALID_REQUEST', 'The session was used', 'session.id')],
+    ['the form has ended', 'form', refusal('INVALID_REQUEST', 'Unable to find session.')],
+  ] as const)('has paid, and %s: it pays the payment, and nothing is asked for again', async (_name, asked, reply) => {
     const { paying, first, pays } = await turnedAway();
     network.took(first);
-    network.instead('initiate', initiated);
+    network.instead(asked, reply);
     const paid = await submitCard(world, paying);
     expect(paid.json, paid.text).toMatchObject({ success: true, status: 'approved' });
     expect(network.count('pay')).toBe(pays);

@@ -9,7 +9,7 @@ import type { Authentication, CardOrder } from '../connector.ts';
 import { challengeIn } from './challenge.ts';
 import type { Said } from './client.ts';
 import { amountDifference, differenceFrom, isBody, type Ordered, textAt, valueAt, wordAt } from './fields.ts';
-import { isRefusal, type Reading, readRefusal, reasonOf } from './statuses.ts';
+import { isNotFound, isRefusal, type Reading, readRefusal, reasonOf } from './statuses.ts';
 
 /**
  * The statuses with which a payment goes on when the network recommends it. The last three are cards and issuers without
@@ -37,7 +37,8 @@ type Fault = Extract<Authentication, { kind: 'unusable' | 'not_sent' | 'unknown'
 export function readForm(said: Said, order: CardOrder): Reading<Fault> | undefined {
   if (said.kind !== 'said') return { answer: { kind: 'not_sent', reason: said.reason } };
   const { body, status } = said;
-  if (isUnknownSession(said)) return { answer: { kind: 'unusable', fault: 'ended' } };
+  // The network has opened it for us, so that it has ended since: one lasts about a quarter of an hour.
+  if (isNotFound(said, 'session')) return { answer: { kind: 'unusable', fault: 'ended' } };
   if (status !== 200 || valueAt(body, 'session.id') !== order.sessionId) {
     return { answer: { kind: 'not_sent', reason: `the session: ${reasonOf(said)}` } };
   }
@@ -47,15 +48,6 @@ export function readForm(said: Said, order: CardOrder): Reading<Fault> | undefin
   }
   if (!isBody(valueAt(body, 'sourceOfFunds.provided.card'))) return { answer: { kind: 'unusable', fault: 'no_card' } };
   return undefined;
-}
-
-/**
- * Whether the network itself has no such session. It has opened it for us, so that it has ended since: one lasts about a
- * quarter of an hour.
- */
-function isUnknownSession(said: Extract<Said, { kind: 'said' }>): boolean {
-  const { body, status } = said;
-  return (status === 404 || status === 400) && isRefusal(said) && wordAt(body, 'error.cause') === 'INVALID_REQUEST';
 }
 
 /** What INITIATE_AUTHENTICATION means; `available`: the payer can be authenticated. */

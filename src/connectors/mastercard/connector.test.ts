@@ -125,6 +125,7 @@ describe('the form', () => {
       [401, JSON.stringify(refusal)],
       [404, '<html>'],
       [404, '{}'],
+      [400, JSON.stringify({ ...refusal, error: { cause: 'INVALID_REQUEST', explanation: 'Missing privilege.' } })],
     ] as const) {
       const reply = { status, body };
       expect((await (await world.facing(reply)).authenticate(order, BROWSER)).kind).toBe('not_sent');

@@ -96,7 +96,7 @@ export function readOperation(said: Said, ordered: Ordered): Reading<Answer> {
 /** What the answer to an inquiry about such an operation means. */
 export function readInquiry(said: Said, ordered: Ordered): Reading<InquiryAnswer> {
   if (said.kind !== 'said') return { answer: { kind: 'unknown', reason: said.reason } };
-  if (isNotFound(said)) return { answer: { kind: 'not_found' } };
+  if (isNotFound(said, 'order', 'transaction')) return { answer: { kind: 'not_found' } };
   if (isRefusal(said)) return { answer: { kind: 'unknown', reason: reasonOf(said) } };
   return readTransactionBody(said, ordered);
 }
@@ -142,11 +142,13 @@ export function readRefusal(said: Heard): Reading<Extract<Answer, { kind: 'not_s
   return ours ? { answer, alarm: { kind: 'refused', what: fieldOf(said.body) } } : { answer };
 }
 
-/** Only the network's own word that it knows no such order or transaction; a wrong path is answered 404 too. */
-export function isNotFound(said: Heard): boolean {
-  if (said.status !== 404 && said.status !== 400) return false;
-  if (!isRefusal(said) || wordAt(said.body, 'error.cause') !== 'INVALID_REQUEST') return false;
-  return /^unable to find (the )?(order|transaction)\b/i.test(textAt(said.body, 'error.explanation', 500) ?? '');
+/** Only the network's own word that it knows no such thing; a wrong path is answered 404 too, and a missing right 400. */
+export function isNotFound(heard: Heard, ...what: readonly ('order' | 'transaction' | 'session')[]): boolean {
+  const { status, body } = heard;
+  if (status !== 404 && status !== 400) return false;
+  if (!isRefusal(heard) || wordAt(body, 'error.cause') !== 'INVALID_REQUEST') return false;
+  const said = textAt(body, 'error.explanation', 500) ?? '';
+  return what.some((thing) => new RegExp(`^unable to find (the )?${thing}\\b`, 'i').test(said));
 }
 
 /** Status and cause, for the log. */
