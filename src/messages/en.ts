@@ -227,7 +227,7 @@ export const en = {
   },
   payout: {
     pending: 'The payout has been accepted and will be sent shortly.',
-    scheduled: 'The payout has been accepted and will be sent on {date}.',
+    scheduled: 'The payout has been accepted for {date}.',
     waiting: 'The payout waits: the carrier cannot be reached now. It is sent as soon as the carrier answers.',
     processing: 'The payout is on its way.',
     completed: 'The payout has arrived.',

@@ -244,7 +244,7 @@ export const es = {
   },
   payout: {
     pending: 'El envío ha sido aceptado y saldrá enseguida.',
-    scheduled: 'El envío ha sido aceptado y saldrá el {date}.',
+    scheduled: 'El envío ha sido aceptado para el {date}.',
     waiting: 'El envío espera: no se puede contactar con el operador. Sale en cuanto el operador responda.',
     processing: 'El envío está en camino.',
     completed: 'El envío ha llegado.',

@@ -268,7 +268,7 @@ export const fr = {
   },
   payout: {
     pending: 'Le versement est accepté et part dans un instant.',
-    scheduled: 'Le versement est accepté et partira le {date}.',
+    scheduled: 'Le versement est accepté pour le {date}.',
     waiting: 'Le versement attend : l’opérateur est injoignable. Il part dès que l’opérateur répond.',
     processing: 'Le versement est en route.',
     completed: 'Le versement est arrivé.',

@@ -231,7 +231,7 @@ export const ln = {
   },
   payout: {
     pending: 'Kofuta endimami mpe ekotindama sikoyo.',
-    scheduled: 'Kofuta endimami mpe ekotindama na {date}.',
+    scheduled: 'Kofuta endimami mpo na {date}.',
     waiting: 'Kofuta ezali kozela: opérateur azali koyanola te. Ekotindama soki opérateur ayanoli.',
     processing: 'Kofuta ezali na nzela.',
     completed: 'Mbongo ekomi.',

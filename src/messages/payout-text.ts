@@ -27,7 +27,7 @@ export function payoutText(
   // What pays at once is put aside at once, unless an operator has to approve it first.
   if (approval === 'waiting' || (date === null && line.reserved_at === null))
     return say(spoken, 'done.payout_approval');
-  // Once its date has come it is about to be sent, on whatever day that is.
+  // A date is said, and not promised: it may be left out, or be made up for later. Once it has come the line is about to be sent.
   return date === null || line.next_start_at !== null
     ? say(spoken, 'payout.pending')
     : say(spoken, 'payout.scheduled', { date });

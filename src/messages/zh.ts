@@ -184,7 +184,7 @@ export const zh = {
   },
   payout: {
     pending: '付款已受理，即将发出。',
-    scheduled: '付款已受理，将于 {date} 发出。',
+    scheduled: '付款已受理，日期为 {date}。',
     waiting: '付款等待中：暂时无法联系运营商。运营商恢复后立即发出。',
     processing: '付款正在途中。',
     completed: '付款已到账。',

@@ -170,10 +170,12 @@ function orderedLines(routing: Routing, failed: readonly PayoutLine[], fieldOf: 
     const { msisdn, wallet_number, amount, amount_minor: amountMinor, currency } = line;
     const ordered = { msisdn, wallet_number, connector: null, carrier: null, amount, amountMinor };
     if (msisdn === null) return ordered;
-    const route = payoutRoute(routing, msisdn, currency, fieldOf(at));
+    // Where none was named, by its place in the batch.
+    const field = fieldOf(at) === 'batch_id' ? `beneficiaries[${line.position}]` : fieldOf(at);
+    const route = payoutRoute(routing, msisdn, currency, field);
     if (route.kind === 'route') return { ...ordered, connector: route.connector, carrier: route.carrier };
     // What is wrong with the whole call is found at each of its lines, and said once.
-    if (!faults.some(({ field }) => field === route.fault.field)) faults.push(route.fault);
+    if (!faults.some((other) => other.field === route.fault.field)) faults.push(route.fault);
     return ordered;
   });
   if (faults.length > 0) throw new Refusal(1103, { details: faults });

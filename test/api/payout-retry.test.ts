@@ -160,7 +160,7 @@ describe('failed lines', () => {
     };
     try {
       await expectNothingWritten(world, async () => {
-        expect(await there({})).toEqual(['1103', ['batch_id NO_CARRIER']]);
+        expect(await there({})).toEqual(['1103', ['beneficiaries[1] NO_CARRIER', 'beneficiaries[2] NO_CARRIER']]);
         expect(await there({ transaction_ids: [two] })).toEqual(['1103', ['transaction_ids[0] NO_CARRIER']]);
       });
     } finally {

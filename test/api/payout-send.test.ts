@@ -256,7 +256,7 @@ describe('above the merchant’s threshold', () => {
     for (const said of [message, told, await detail()]) expect(said).toContain('waits for an operator');
     expect((await readBatch(world, merchant, json.batch_id)).json.beneficiaries[0].message).toBe(message);
     await approvePayout(world.gateway.deps, json.batch_id, { by: 'Ada', why: null });
-    expect(await detail()).toContain('will be sent on 2999-01-31');
+    expect(await detail()).toContain('accepted for 2999-01-31');
   });
 });
 
