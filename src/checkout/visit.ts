@@ -17,7 +17,7 @@ const YEAR_S = 365 * 24 * 60 * 60;
 
 const PAGE_COOKIES = 'mbongo_checkout_';
 /** Pages that one browser keeps the keys of: whoever pays for others all day opens many, and a header has its limit. */
-const MOST_PAGES = 20;
+const MOST_PAGES = 60;
 
 /** A page's cookie: the ends of ids differ, and a browser may pay in several windows. */
 function cookieName(id: string): string {
@@ -28,7 +28,7 @@ export function keyOf(request: Pick<PageRequest, 'cookie'>, id: string): string 
   return request.cookie(cookieName(id));
 }
 
-/** Keeps the key of a page that has just been opened, and gives up those of the oldest pages beyond twenty. */
+/** Keeps the key of a page that has just been opened, and gives up those of the oldest pages beyond sixty. */
 export function keyCookies(
   deps: Pick<Deps, 'publicUrl' | 'clock'>,
   request: Pick<PageRequest, 'cookieNames'>,

@@ -166,14 +166,14 @@ test('the script of a suspended merchant’s page is answered in JSON, its reade
 });
 
 describe('a browser that opens many pages', () => {
-  test('pays the newest, and keeps the keys of twenty', async () => {
+  test('pays the newest, and keeps the keys of sixty', async () => {
     const me = visitor(world);
     for (let n = 0; n < 120; n += 1) me.cookies.set(`mbongo_checkout_${String(n).padStart(12, '0')}`, 'x'.repeat(43));
     for (let n = 0; n < 50; n += 1) me.cookies.set(`of_a_shop_${n}`, 'y');
     const { url } = await host(world, merchant);
     const page = await me.open(url);
     const kept = [...me.cookies.keys()].filter((name) => name.startsWith('mbongo_checkout_'));
-    expect([kept.length, kept[0]]).toEqual([20, 'mbongo_checkout_000000000101']);
+    expect([kept.length, kept[0]]).toEqual([60, 'mbongo_checkout_000000000061']);
     const wallet = await world.wallet();
     expect(titleOf(await me.send(stepOf(page, 'pay'), { method: 'wallet', ...wallet }))).toBe('Paid');
     expect(me.cookies.has('of_a_shop_49')).toBe(true);
