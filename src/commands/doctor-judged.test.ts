@@ -56,11 +56,11 @@ describe('what no test can bring about is judged by numbers', () => {
     if (status !== 'ok') expect(check.detail).toMatch(/webhooks for \d+ \w+; start a process/);
   });
 
-  test('payouts and inquiries that wait for an upstream: it is looked at before more workers are', () => {
+  test('payouts, their dates and inquiries that wait for an upstream: it is looked at before more workers are', () => {
     const since = NOW - 10 * MINUTE;
     const adviceOn = (...kinds: OverdueKind[]) =>
       overdueCheck({ overdue: kinds.map((kind) => ({ kind, since })) }, NOW).detail;
-    expect(adviceOn('payout', 'inquiry')).toMatch(
+    expect(adviceOn('payout', 'payout_run', 'inquiry')).toMatch(
       /; see first whether an upstream is away.*if none is, start a process/,
     );
     expect(adviceOn('payout', 'webhook')).toMatch(/; start a process/);

@@ -31,7 +31,7 @@ const WORK: { readonly [kind in OverdueKind]: string } = {
 };
 
 /** Due work of these is left alone on purpose while the upstream that it is for does not answer. */
-const OF_UPSTREAMS = new Set<OverdueKind>(['payout', 'inquiry']);
+const OF_UPSTREAMS = new Set<OverdueKind>(['payout', 'payout_run', 'inquiry']);
 
 export function checkWork(world: World, store: Store): Promise<readonly Check[]> {
   return looking('work', async () => {

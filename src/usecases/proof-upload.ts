@@ -41,13 +41,16 @@ export function uploadProof(
   answering: Answering<ProofUploaded>,
 ): Promise<Reply> {
   const content = deps.secrets.digest(command.bytes);
+  let digest: Promise<string> | undefined;
   return perform(
     deps.store,
     answering,
-    async () => ({
-      payment: await readByPaymentId(deps, caller, command.payment_id),
-      digest: await keyedDigest(deps, content),
-    }),
+    async () => {
+      const payment = await readByPaymentId(deps, caller, command.payment_id);
+      // Other proofs are looked for only where this one may be taken, and once.
+      if (payment.status === 'pendingBankProofUpload') digest ??= keyedDigest(deps, content);
+      return { payment, digest: (await digest) ?? '' };
+    },
     ({ payment, digest }) => decide(deps, payment, command, digest),
   );
 }
