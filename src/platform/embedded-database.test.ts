@@ -25,6 +25,7 @@ const OPENER = fileURLToPath(new URL('../../test/support/database-opener.ts', im
 const isRoot = process.getuid?.() === 0;
 const nobodyReadsProject = reachableBy(OPENER, { uid: NOBODY, gid: NOBODY });
 const log = { info: () => undefined, warn: () => undefined };
+const COUNTING = "hashtext('mbongo leaving')";
 const limit = 300_000;
 
 let dataDir: string;
@@ -180,21 +181,49 @@ test(
   'who comes while the last one is about to stop the server waits for it, and starts it again',
   async () => {
     const first = await open();
-    const server = findServer(clusterOf(dataDir));
     // As the last one out does: nobody else was counted, and the server is told to stop.
-    const leaver = new pg.Client({ connectionString: first.url.replace(/mbongo$/, 'postgres') });
-    leaver.on('error', () => undefined);
-    await leaver.connect();
-    await leaver.query("select pg_advisory_lock(hashtext('mbongo leaving'))");
+    const leaver = await leaverWithLock(first);
     const coming = opener(dataDir);
-    await vi.waitUntil(async () => {
-      const { rows } = await leaver.query("select from pg_locks where locktype = 'advisory' and not granted");
-      return rows.length === 1;
-    }, 60_000);
-    process.kill(server?.pid ?? 0, 'SIGINT');
+    await waitingForLock(leaver, 1);
+    process.kill(serverPid(), 'SIGINT');
     const second = await coming;
     expect(await query(second.url, 'select 1 as n')).toEqual([{ n: 1 }]);
     await first.close();
+  },
+  limit,
+);
+
+test(
+  'the last one out lets nobody pass before the server has cut everybody off',
+  async () => {
+    const last = await open();
+    const other = await leaverWithLock(last);
+    const closing = last.close();
+    await waitingForLock(other, 1);
+    // Stopped so, the server gets the signal, and does not act on it yet.
+    process.kill(serverPid(), 'SIGSTOP');
+    await other.query(`select pg_advisory_unlock(${COUNTING})`);
+    await other.query("set lock_timeout = '2s'");
+    await expect(other.query(`select pg_advisory_lock_shared(${COUNTING})`)).rejects.toThrow('lock timeout');
+    process.kill(serverPid(), 'SIGCONT');
+    await closing;
+    expect(findServer(clusterOf(dataDir))).toBeUndefined();
+  },
+  limit,
+);
+
+test(
+  'of those that leave at the same moment none has left before the server has ended',
+  async () => {
+    const opened: [EmbeddedDatabase, EmbeddedDatabase] = [await open(), await open()];
+    const other = await leaverWithLock(opened[0]);
+    const closing = opened.map(async (database) => {
+      await database.close();
+      return findServer(clusterOf(dataDir));
+    });
+    await waitingForLock(other, 2);
+    await other.end();
+    expect(await Promise.all(closing)).toEqual([undefined, undefined]);
   },
   limit,
 );
@@ -309,6 +338,29 @@ async function killServer(pid: number | undefined): Promise<void> {
   const cluster = clusterOf(dataDir);
   process.kill(pid, 'SIGKILL');
   await vi.waitUntil(() => !isServerOf(pid, cluster), limit);
+}
+
+function serverPid(): number {
+  const pid = findServer(clusterOf(dataDir))?.pid;
+  if (pid === undefined) throw new Error('no server');
+  return pid;
+}
+
+/** One that has marked itself as leaving, and has the lock of whoever counts. */
+async function leaverWithLock(database: EmbeddedDatabase): Promise<pg.Client> {
+  const connectionString = Object.assign(new URL(database.url), { pathname: 'postgres' }).href;
+  const leaver = new pg.Client({ connectionString, application_name: 'mbongo leaving' });
+  leaver.on('error', () => undefined);
+  await leaver.connect();
+  await leaver.query(`select pg_advisory_lock(${COUNTING})`);
+  return leaver;
+}
+
+async function waitingForLock(leaver: pg.Client, count: number): Promise<void> {
+  await vi.waitUntil(async () => {
+    const { rows } = await leaver.query("select from pg_locks where locktype = 'advisory' and not granted");
+    return rows.length === count;
+  }, 60_000);
 }
 
 async function query(url: string, sql: string): Promise<unknown[]> {

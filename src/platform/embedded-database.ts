@@ -198,7 +198,7 @@ async function createDatabase({ presence }: Joined): Promise<void> {
  * its connection, and starts the server again.
  */
 async function leave({ presence, cluster, pid }: Joined, log: EmbeddedDatabaseLog): Promise<void> {
-  let others: number;
+  let others = 0;
   presence.ref(); // The process must not end while it waits for these answers.
   try {
     await presence.query(`set application_name = '${LEAVING}'`);
@@ -210,11 +210,15 @@ async function leave({ presence, cluster, pid }: Joined, log: EmbeddedDatabaseLo
     );
     others = counted.rows[0]?.others ?? 0;
     if (others === 0) stopServer(pid);
-    await presence.end();
   } catch {
-    return; // The server is gone: there is nothing left to stop.
+    // Another that left has stopped the server, or it was killed: there is nothing left to stop.
   }
-  if (others > 0) return;
+  // The lock is held until the server cuts everybody off: let go sooner, it would let pass one that is about to be cut off.
+  if (others === 0) await untilEnded(pid, cluster, log);
+  await presence.end();
+}
+
+async function untilEnded(pid: number, cluster: Cluster, log: EmbeddedDatabaseLog): Promise<void> {
   const deadline = Date.now() + STOP_LIMIT_MS;
   while (isServerOf(pid, cluster) && Date.now() < deadline) await pause(20);
   if (isServerOf(pid, cluster)) log.warn('the embedded database is still shutting down');
