@@ -20,17 +20,25 @@ const FACTS: { readonly [status in PaymentStatus]?: 'session_expired' | 'proof_o
 
 /** So many are committed together: half of what may wait before a caller is turned away (`http/overload.ts`). */
 const AT_ONCE = 64;
-/** So many batches a run: a payment that could not be ended must not keep the round busy for ever. */
-const MOST_BATCHES = 256;
+/**
+ * So many are read together. A read walks past all that is overdue and waits for an upstream: with 50 000 such payments it took
+ * 70 ms, for 64 as for 1 024 (measured on two cores), and what the API reads waits behind it.
+ */
+const READ_AT_ONCE = 1_024;
+/** So many reads a run: a payment that could not be ended must not keep the round busy for ever. */
+const MOST_READS = 16;
 
 /** Expires what is due, until no more is or `stopping` says so. Returns how many payments there were. */
 export async function expireDue(deps: Deps, stopping: AbortSignal): Promise<number> {
   let found = 0;
-  for (let batch = 0; batch < MOST_BATCHES && !stopping.aborted; batch += 1) {
-    const due = await deps.store.payment.toExpire(deps.clock.now(), AT_ONCE);
-    await Promise.all(due.map((payment) => expirePayment(deps, payment)));
-    found += due.length;
-    if (due.length < AT_ONCE) break;
+  for (let reads = 0; reads < MOST_READS && !stopping.aborted; reads += 1) {
+    const due = await deps.store.payment.toExpire(deps.clock.now(), READ_AT_ONCE);
+    for (let first = 0; first < due.length && !stopping.aborted; first += AT_ONCE) {
+      const batch = due.slice(first, first + AT_ONCE);
+      await Promise.all(batch.map((payment) => expirePayment(deps, payment)));
+      found += batch.length;
+    }
+    if (due.length < READ_AT_ONCE) break;
   }
   return found;
 }

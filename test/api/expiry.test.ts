@@ -16,8 +16,23 @@ afterAll(() => world.close());
 
 const COUNT = 600;
 
-test('all that are due are ended in one run, and none after the round has been told to stop', async () => {
+test('all that are due are read at once and ended in one run, and none after the round has been told to stop', async () => {
   const { deps } = world.gateway;
+  const { payment } = deps.store;
+  const stopping = new AbortController();
+  let reads = 0;
+  const stopped: typeof payment.get = (...key) => {
+    stopping.abort();
+    return payment.get(...key);
+  };
+  const counted: typeof payment.toExpire = (...question) => {
+    reads += 1;
+    return payment.toExpire(...question);
+  };
+  const withPayment = (watched: Partial<typeof payment>) => ({
+    ...deps,
+    store: { ...deps.store, payment: { ...payment, ...watched } },
+  });
   const { transaction_id: source } = await collect(world, await world.merchant());
   const shard = shardOf(source);
   const ids = Array.from({ length: COUNT }, () => makeId('txn', deps.clock.now(), deps.random.bytes(16), shard));
@@ -35,8 +50,12 @@ test('all that are due are ended in one run, and none after the round has been t
   try {
     expect(await expireDue(deps, AbortSignal.abort())).toBe(0);
     expect(await expired()).toBe(0);
-    expect(await expireDue(deps, new AbortController().signal)).toBe(COUNT);
+    const some = await expireDue(withPayment({ get: stopped }), stopping.signal);
+    expect(some).toBeLessThan(COUNT);
+    expect(await expired()).toBe(some);
+    expect(await expireDue(withPayment({ toExpire: counted }), new AbortController().signal)).toBe(COUNT - some);
     expect(await expired()).toBe(COUNT);
+    expect(reads).toBe(1);
   } finally {
     await client.end();
   }
