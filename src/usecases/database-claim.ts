@@ -3,8 +3,8 @@
  *
  * Invariant: who passes here opens everything that the database holds sealed and that lasts, and the money in it is of
  * this mode's kind. Without a key that a wallet needs its right PIN would count as wrong and lock its owner out; in the
- * other mode sandbox money would be paid out, or real money played with. So every key that has sealed is remembered until
- * a ring comes without it, and nothing needs it.
+ * other mode sandbox money would be paid out, or real money played with. So every key of a ring is remembered until a ring
+ * comes without it, and nothing needs it.
  */
 
 import type { Claim, Update } from '../domain/change.ts';
@@ -19,7 +19,7 @@ const OLDER_KEYS = 'master_keys_older';
 
 type Needs = Pick<OperatorDeps, 'store' | 'clock' | 'secrets' | 'mode'>;
 
-/** A key that has sealed: its id, which is also that of others, and its mark, which is its own. */
+/** A key of a ring: its id, which is also that of others, and its mark, which is its own. */
 interface Key {
   readonly id: string;
   readonly mark: string;
@@ -29,7 +29,7 @@ interface Rows {
   readonly mode: Setting | undefined;
   readonly check: Setting | undefined;
   readonly older: Setting | undefined;
-  /** What needs a key that has sealed, and is not in the ring; undefined: nothing does. */
+  /** What needs a key that is remembered, and is not in the ring; undefined: nothing does. */
   readonly lacking: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function claimDatabase(deps: Needs): Promise<void> {
       const written = [
         settingWritten(MODE, rows.mode, deps.mode),
         settingWritten(KEY_CHECK, rows.check, checkValue(deps, rows.check)),
-        settingWritten(OLDER_KEYS, rows.older, olderKeys(deps, rows)),
+        settingWritten(OLDER_KEYS, rows.older, olderKeys(deps)),
       ];
       const claims = written.flatMap(({ claim }) => claim ?? []);
       const updates = written.flatMap(({ update }) => update ?? []);
@@ -101,15 +101,10 @@ function checkValue({ secrets }: Needs, found: Setting | undefined): string {
     : secrets.seal(KEY_CHECK, active?.mark ?? '', KEY_CHECK);
 }
 
-/** Those of the ring that have sealed, but for the active one: what the ring lacks is needed by nothing any more. */
-function olderKeys({ secrets }: Needs, { check, older }: Rows): string {
-  const opened = check && secrets.open(KEY_CHECK, check.value, KEY_CHECK);
-  const sealing = new Set([opened, ...keysOf(older).map(({ mark }) => mark)]);
-  const [, ...others] = ringOf(secrets);
-  return others
-    .filter(({ mark }) => sealing.has(mark))
-    .map(({ id, mark }) => `${id}:${mark}`)
-    .join(' ');
+/** All of the ring but the active one, whatever they have sealed: what the ring lacks is needed by nothing any more. */
+function olderKeys({ secrets }: Needs): string {
+  const [, ...older] = ringOf(secrets);
+  return older.map(({ id, mark }) => `${id}:${mark}`).join(' ');
 }
 
 function keysOf(found: Setting | undefined): Key[] {

@@ -92,6 +92,25 @@ it('is refused without a key that a wallet, a proof or a signing secret still ne
   await claim(3);
 });
 
+it('remembers an older key behind the comma, also where that key made no check value', async () => {
+  await claim(2);
+  await openWallet(
+    { ...world.deps, secrets: ring(1) },
+    { number: undefined, pin: '1234', currency: 'usd', balance: 0n, phone: '+243810000042', kind: 'wallet' },
+  );
+  await claim(2, 1);
+  await expect(claim(2)).rejects.toThrow(
+    'MASTER_KEY lacks an older key, and the database holds what needs it (1 wallet)',
+  );
+});
+
+it('forgets a new key that was put behind the comma and taken away before anything needed it', async () => {
+  await claim(1);
+  await claim(1, 2);
+  await claim(1);
+  expect(await world.store.setting.get(0, 'master_keys_older')).toMatchObject({ value: '' });
+});
+
 it('belongs to the mode that it was first opened in', async () => {
   await claimDatabase(world.deps);
   const other = claimDatabase({ ...world.deps, mode: 'production' });
