@@ -19,7 +19,7 @@ const OLDER_KEYS = 'master_keys_older';
 
 type Needs = Pick<OperatorDeps, 'store' | 'clock' | 'secrets' | 'mode'>;
 
-/** A key of a ring: its id, which is also that of others, and its mark, which is its own. */
+/** A key of a ring: its id, a byte that stands before what it has sealed, and its mark, which only the key itself makes. */
 interface Key {
   readonly id: string;
   readonly mark: string;
@@ -78,18 +78,31 @@ function requireMode({ mode }: Needs, found: Setting | undefined): void {
   );
 }
 
-/** Refuses a ring that does not open the check value, or lacks a key that something needs. */
-function requireKeys({ secrets }: Needs, { check, lacking }: Rows): void {
-  if (check !== undefined && secrets.open(KEY_CHECK, check.value, KEY_CHECK) === undefined) {
+/**
+ * Refuses a ring that does not open the check value, or lacks a key that something needs; and a new key while nothing is
+ * sealed with it yet, if its id is another's: by the id alone nobody could tell which of the two is needed.
+ */
+function requireKeys({ secrets }: Needs, { check, older, lacking }: Rows): void {
+  const opened = check && secrets.open(KEY_CHECK, check.value, KEY_CHECK);
+  if (check !== undefined && opened === undefined) {
     throw new OperatorError(
       'MASTER_KEY is not the one that this database was made with: set that one (behind a comma after a newer one; in a ' +
         'sandbox it lies in DATA_DIR/master.key), or use another database',
     );
   }
-  if (lacking === undefined) return;
-  throw new OperatorError(
-    `MASTER_KEY lacks an older key, and the database holds what needs it (${lacking}): put it back behind a comma`,
-  );
+  if (lacking !== undefined) {
+    throw new OperatorError(
+      `MASTER_KEY lacks an older key, and the database holds what needs it (${lacking}): put it back behind a comma`,
+    );
+  }
+  const known = new Set([opened, ...keysOf(older).map(({ mark }) => mark)]);
+  const ring = ringOf(secrets);
+  const isTwin = (key: Key): boolean => ring.some(({ id, mark }) => id === key.id && mark !== key.mark);
+  if (ring.some((key) => !known.has(key.mark) && isTwin(key))) {
+    throw new OperatorError(
+      'MASTER_KEY holds a new key that has the same id as another one (one key in 256 does): draw another one',
+    );
+  }
 }
 
 /** What is sealed is the mark of the key that was the active one then. */
@@ -117,7 +130,7 @@ function keysOf(found: Setting | undefined): Key[] {
     });
 }
 
-/** The active key first. Only a key itself makes its mark. */
+/** The active key first. */
 function ringOf({ macs, keyIds }: Needs['secrets']): Key[] {
   return macs(KEY_CHECK, KEY_CHECK).map((mark, at) => ({ id: keyIds[at] ?? '', mark }));
 }

@@ -26,6 +26,17 @@ const ring = (...keys: number[]) =>
     random: world.deps.random,
     transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
   });
+/** Two keys that share an id. */
+const twins = (): [number, number] => {
+  const seen = new Map<string, number>();
+  for (let key = 1; key < 256; key += 1) {
+    const [id = ''] = ring(key).keyIds;
+    const other = seen.get(id);
+    if (other !== undefined) return [other, key];
+    seen.set(id, key);
+  }
+  throw new Error('255 keys share no id of 256');
+};
 const claim = (...keys: number[]) => claimDatabase({ ...world.deps, secrets: ring(...keys) });
 
 it('belongs to the master key that it was first opened with, also when many open it at once', async () => {
@@ -109,6 +120,32 @@ it('forgets a new key that was put behind the comma and taken away before anythi
   await claim(1, 2);
   await claim(1);
   expect(await world.store.setting.get(0, 'master_keys_older')).toMatchObject({ value: '' });
+});
+
+it('takes no new key that shares its id with another one, in front or behind', async () => {
+  const [one, twin] = twins();
+  await expect(claim(twin, one)).rejects.toThrow(/^MASTER_KEY holds a new key that .*: draw another one$/);
+  await claim(one);
+  await expect(claim(twin, one)).rejects.toThrow('draw another one');
+  await expect(claim(one, twin)).rejects.toThrow('draw another one');
+  const other = one === 3 || twin === 3 ? 4 : 3;
+  await claim(other, one);
+  await expect(claim(other, one, twin)).rejects.toThrow('draw another one');
+  await claim(other);
+  // Nothing needs the first one any more: its twin may come now.
+  await claim(other, twin);
+});
+
+it('goes on with two keys of one id that it has already', async () => {
+  const [one, twin] = twins();
+  await claim(one);
+  const { keyIds, macs } = ring(twin);
+  const value = `${keyIds[0]}:${macs('master_key_check', 'master_key_check')[0]}`;
+  await world.store.commit({
+    claims: [{ table: 'setting', row: { shard: 0, id: 'master_keys_older', version: 1, value } }],
+  });
+  await claim(one, twin);
+  await claim(twin, one);
 });
 
 it('belongs to the mode that it was first opened in', async () => {
