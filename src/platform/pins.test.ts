@@ -46,7 +46,7 @@ test('where there is no hash, one of the same cost is computed, and no PIN match
 test('two run and 64 of one owner wait; one more is refused at once; afterwards there is room again', async () => {
   const busy = createPins([pepper]);
   const accepted = Array.from({ length: 66 }, () => busy.verifyPin('1234', '0a$damaged', 'one'));
-  await expect(busy.hashPin('1234', 'one')).rejects.toBeInstanceOf(PinsBusy);
+  await expect(busy.verifyPin('1234', '0a$damaged', 'one')).rejects.toBeInstanceOf(PinsBusy);
   accepted.push(busy.verifyPin('1234', '0a$damaged', 'another'));
   expect(await Promise.all(accepted)).toEqual(accepted.map(() => false));
   expect(await busy.verifyPin('1234', await busy.hashPin('1234'))).toBe(true);
@@ -65,6 +65,16 @@ test('owners take turns: who sends one PIN does not wait behind another one’s 
 test('the whole queue has an end too', async () => {
   const busy = createPins([pepper]);
   const accepted = Array.from({ length: 258 }, (_, n) => busy.verifyPin('1234', '0a$damaged', `owner ${n % 5}`));
-  await expect(busy.hashPin('1234', 'late')).rejects.toBeInstanceOf(PinsBusy);
+  await expect(busy.verifyPin('1234', '0a$damaged', 'late')).rejects.toBeInstanceOf(PinsBusy);
   await Promise.all(accepted);
+});
+
+test('a hash that can wait takes a free place only, and none while somebody waits', async () => {
+  const busy = createPins([pepper]);
+  expect(await busy.hashPinIfFree('1234')).toMatch(/^0a\$argon2id\$/);
+  const verify = () => busy.verifyPin('1234', '0a$damaged', 'one');
+  // All of these come in the same moment.
+  const given = [verify(), verify(), busy.hashPinIfFree('1234'), verify(), busy.hashPinIfFree('1234')];
+  expect(await Promise.all(given)).toEqual([false, false, undefined, false, undefined]);
+  expect(await busy.hashPinIfFree('1234')).toMatch(/^0a\$argon2id\$/);
 });

@@ -32,11 +32,13 @@ export interface Pepper {
 }
 
 export interface Pins {
-  /** `<key id>$argon2id$…`. `turn` names the owner in whose turn it is computed. Throws `PinsBusy`. */
-  hashPin(pin: string, turn?: string): Promise<string>;
+  /** `<key id>$argon2id$…`. Throws `PinsBusy`. */
+  hashPin(pin: string): Promise<string>;
+  /** The same for what can be done another time: undefined while no place is free, so that nobody waits for it or is refused. */
+  hashPinIfFree(pin: string): Promise<string | undefined>;
   /**
    * False for a wrong PIN, a damaged hash, and one whose key is long gone; and without a hash, after the same work.
-   * Throws `PinsBusy`.
+   * `turn` names the owner in whose turn it is computed. Throws `PinsBusy`.
    */
   verifyPin(pin: string, pinHash: string | undefined, turn?: string): Promise<boolean>;
 }
@@ -49,13 +51,13 @@ const NOBODY = '';
 
 /** The first pepper is used for new hashes; the others verify older ones. */
 export function createPins(peppers: readonly [Pepper, ...Pepper[]]): Pins {
-  const inTurn = createTurns();
+  const { inTurn, ifFree } = createTurns();
   const [active] = peppers;
+  const hashed = async (pin: string): Promise<string> =>
+    active.keyId + (await hash(pin, { ...COST, secret: active.secret }));
   return {
-    async hashPin(pin, turn = NOBODY) {
-      const text = await inTurn(turn, () => hash(pin, { ...COST, secret: active.secret }));
-      return active.keyId + text;
-    },
+    hashPin: (pin) => inTurn(NOBODY, () => hashed(pin)),
+    hashPinIfFree: (pin) => ifFree(() => hashed(pin)),
     async verifyPin(pin, given, turn = NOBODY) {
       const pinHash = given ?? active.keyId + NOBODYS_HASH;
       const start = pinHash.indexOf('$');
@@ -79,8 +81,14 @@ async function matches(pin: string, encoded: string, secret: Uint8Array): Promis
   }
 }
 
+interface Turns {
+  inTurn<T>(turn: string, task: () => Promise<T>): Promise<T>;
+  /** Undefined, and nothing has run, while every place is taken. */
+  ifFree<T>(task: () => Promise<T>): Promise<T | undefined>;
+}
+
 /** Runs tasks two at a time. Owners take turns, each with its tasks in the order they came. */
-function createTurns(): <T>(turn: string, task: () => Promise<T>) => Promise<T> {
+function createTurns(): Turns {
   let running = 0;
   let count = 0;
   /** Who waits, by owner; the first owner is next. */
@@ -105,9 +113,7 @@ function createTurns(): <T>(turn: string, task: () => Promise<T>) => Promise<T> 
     return undefined;
   };
 
-  return async (turn, task) => {
-    if (running < AT_ONCE) running += 1;
-    else await wait(turn);
+  const inPlace = async <T>(task: () => Promise<T>): Promise<T> => {
     try {
       return await task();
     } finally {
@@ -116,5 +122,19 @@ function createTurns(): <T>(turn: string, task: () => Promise<T>) => Promise<T> 
       if (next === undefined) running -= 1;
       else next();
     }
+  };
+
+  return {
+    async inTurn(turn, task) {
+      if (running < AT_ONCE) running += 1;
+      else await wait(turn);
+      return inPlace(task);
+    },
+    async ifFree(task) {
+      // A place that somebody waits for is handed over: where one is free, nobody waits.
+      if (running === AT_ONCE) return undefined;
+      running += 1;
+      return inPlace(task);
+    },
   };
 }

@@ -103,11 +103,16 @@ export interface Secrets {
   /** The transaction behind a payment_id, or undefined for anything not made by `sealPaymentId`. */
   openPaymentId(paymentId: string): string | undefined;
   /**
-   * argon2id with a pepper, in a bounded pool in which owners take turns; `turn` names the owner (a merchant's id).
-   * Throws `PinsBusy` when the pool's queue, or this owner's part of it, is full.
+   * argon2id with a pepper, in a bounded pool in which owners take turns. Throws `PinsBusy` when the pool's queue, or this
+   * owner's part of it, is full.
    */
-  hashPin(pin: string, turn?: string): Promise<string>;
-  /** Without a hash it takes as long, and is false: nobody learns from time whether there is an account. */
+  hashPin(pin: string): Promise<string>;
+  /** The same for what can be done another time: undefined, at once, where the pool has no free place. */
+  hashPinIfFree(pin: string): Promise<string | undefined>;
+  /**
+   * Without a hash it takes as long, and is false: nobody learns from time whether there is an account. `turn` names the owner
+   * (a merchant's id). Throws `PinsBusy` as `hashPin`.
+   */
   verifyPin(pin: string, hash: string | undefined, turn?: string): Promise<boolean>;
 }
 

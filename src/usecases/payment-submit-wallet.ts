@@ -90,7 +90,7 @@ export async function submitFromWallet(
   );
   if (first.wallet !== undefined && reply.replayed !== true) {
     if (asked !== undefined) deps.background(sendCode(deps, asked, caller.merchant, first.wallet.phone, code));
-    deps.background(renewPinHash(deps, first.wallet, typed.pin, caller.merchant.id));
+    deps.background(renewPinHash(deps, first.wallet, typed.pin));
   }
   return reply;
 }

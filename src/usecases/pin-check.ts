@@ -61,16 +61,17 @@ export async function judgePin(
 
 /**
  * Hashes a right PIN anew where its hash needs an older key of the ring, so that this key can one day be taken away. For
- * whoever has answered already: the time it takes would tell a right PIN behind a lock from the wrong ones.
+ * whoever has answered already: the time it takes would tell a right PIN behind a lock from the wrong ones. Those who pay
+ * go first: where PINs are being checked it is left to the next payment.
  */
 export async function renewPinHash(
   deps: Pick<Deps, 'store' | 'secrets'>,
   { shard, id, pin_hash: judged }: Wallet,
   pin: string,
-  turn: string,
 ): Promise<void> {
   if (judged.startsWith(`${deps.secrets.keyIds[0]}$`)) return;
-  const pin_hash = await deps.secrets.hashPin(pin, turn);
+  const pin_hash = await deps.secrets.hashPinIfFree(pin);
+  if (pin_hash === undefined) return;
   await commitDecision(
     deps.store,
     () => deps.store.wallet.get(shard, id),
