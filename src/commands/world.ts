@@ -63,7 +63,10 @@ export async function openWorld(around: Surroundings, logTo: 'output' | 'errors'
   }
 }
 
-/** Before anything else looks at the database: with another key or in another mode it is not ours. Its time counts. */
+/**
+ * Before anything else looks at the database: with another key or in another mode it is not ours. Its time counts, also for
+ * what still needs an older key.
+ */
 async function claim(
   url: string,
   deps: Pick<OperatorDeps, 'clock' | 'secrets' | 'mode'>,
@@ -76,9 +79,9 @@ async function claim(
   ]);
   const store = await openStore({ url });
   try {
-    await claimDatabase({ ...deps, store });
     const shift = testClock && (await readClockShift({ store }));
     if (shift !== undefined) testClock?.shiftTo(shift.shiftMs, shift.leaptAt);
+    await claimDatabase({ ...deps, store });
   } finally {
     await store.close();
   }

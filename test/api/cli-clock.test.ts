@@ -59,6 +59,20 @@ describe('mbongo clock', () => {
     expect(Date.parse(String(merchants[0]?.created_at)) - Date.now()).toBeGreaterThan(364 * DAY);
   });
 
+  it('is the time by which an older master key may be taken away', async () => {
+    const { merchant_id } = await cli.json('merchant create --name Boutique');
+    const newer = Buffer.alloc(32, 2).toString('base64');
+    const both = { MASTER_KEY: `${newer},${TEST_MASTER_KEY}` };
+    await cli.run('clock advance 60d', both);
+    await cli.run(`webhook secret rotate --merchant ${String(merchant_id)} --grace 24h`, both);
+    const early = await cli.run('clock show', { MASTER_KEY: newer });
+    expect(early.err).toContain(
+      'MASTER_KEY lacks an older key, and the database holds what needs it (1 signing secret)',
+    );
+    await cli.run('clock advance 2d', both);
+    expect(await cli.run('clock show', { MASTER_KEY: newer })).toMatchObject({ status: 0, err: '' });
+  });
+
   it.each([
     ['clock advance 0', 2, 'only moves forward'],
     ['clock advance 0d', 2, 'only moves forward'],
