@@ -28,7 +28,7 @@ import { type FailingReceiver, readFailingReceivers, readServer, type Server } f
 import type { CommitStats, ReadStats } from './stats.ts';
 import { columnList } from './tables.ts';
 import { type CallMade, readUpstreamCalls } from './upstream-calls.ts';
-import { readUpstreamSpan, type UpstreamQuestion, type UpstreamSpan } from './upstream-span.ts';
+import { readByReference, readUpstreamSpan, type UpstreamQuestion, type UpstreamSpan } from './upstream-span.ts';
 import { type AgeLimits, readWatched, type Watched } from './watch-reads.ts';
 
 export interface Store extends Nouns {
@@ -48,6 +48,8 @@ export interface Store extends Nouns {
   auditRecent(shard: number): Promise<Audited>;
   /** How many attempts an upstream had in a span, and what they come to. */
   upstreamSpan(question: UpstreamQuestion): Promise<UpstreamSpan>;
+  /** The attempts of a connector that have these references. Reads every attempt. */
+  attemptsByReference(connector: string, references: readonly string[]): Promise<Attempt[]>;
   /** Attempts of payments whose money came late and lies in suspense, in the order of their ids; those after `after`. */
   lateAttempts(limit: number, after?: string): Promise<Attempt[]>;
   /** What has brought the merchant the money of this payment's session: ids of payments, and of attempts that paid late. */
@@ -143,6 +145,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     auditAll: () => auditAll(auditLine),
     auditRecent: (shard) => auditRecent(auditLine, shard),
     upstreamSpan: (question) => readUpstreamSpan(auditLine, question),
+    attemptsByReference: (connector, references) => readByReference(auditLine, connector, references),
     orderPaidBy: (payment) => readPaidBy({ ...auditLine, name: 'late' }, payment),
     lateAttempts: (limit, after) => readLateAttempts({ ...auditLine, name: 'late' }, limit, after),
     ledger: openLedgerReads(lists),

@@ -11,15 +11,13 @@ import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
 import { columnList, columnsOf, listOf } from './tables.ts';
-import { instantParameter } from './wire.ts';
+import { encodeArray, instantParameter } from './wire.ts';
 
 /** Instants in milliseconds; a span begins with its first and ends before its last. */
 export interface UpstreamQuestion {
   readonly connector: string;
   /** Which attempts are counted: made in this span. */
   readonly made: { readonly from: number; readonly to: number };
-  /** Which are given besides: made earlier, and not settled by then. */
-  readonly openAt: number;
   /** Which are summed up: approved in this span. */
   readonly settled: { readonly from: number; readonly to: number };
 }
@@ -29,8 +27,8 @@ export interface UpstreamSpan {
   /** When the first and the last of them were made; undefined: there is none. */
   readonly first: number | undefined;
   readonly last: number | undefined;
-  /** What was made before the span that is counted, and was still open. */
-  readonly longOpen: readonly Attempt[];
+  /** Those of the sums that were made before the span that is counted. */
+  readonly madeBefore: readonly Attempt[];
   readonly totals: readonly UpstreamTotals[];
 }
 
@@ -53,10 +51,18 @@ where connector = $1 and created_at >= $2::timestamptz and created_at < $3::time
 
 const ATTEMPT = columnsOf('attempt');
 
-const LONG_OPEN: Statement = {
-  name: 'upstream_long_open',
+const MADE_BEFORE: Statement = {
+  name: 'upstream_made_before',
   text: `select ${listOf(ATTEMPT)} from ${inEither('attempt')} t
-where connector = $1 and created_at < $2::timestamptz and (settled_at is null or settled_at >= $3::timestamptz)`,
+where connector = $1 and created_at < $2::timestamptz
+  and status = 'approved' and settled_at >= $3::timestamptz and settled_at < $4::timestamptz`,
+};
+
+/** No index has the references: all attempts are looked through, once. */
+const BY_REFERENCE: Statement = {
+  name: 'upstream_by_reference',
+  text: `select ${listOf(ATTEMPT)} from ${inEither('attempt')} t
+where connector = $1 and reference in (select unnest($2::text[]))`,
 };
 
 /**
@@ -89,7 +95,7 @@ const TOTALS_COLUMNS = columnList({ currency: 'text', approved: 'int8', moved: '
 
 /** Reads over a connection of its own, which it closes: this may take longer than reads of requests do. */
 export async function readUpstreamSpan(options: LineOptions, question: UpstreamQuestion): Promise<UpstreamSpan> {
-  const { connector, made, openAt, settled } = question;
+  const { connector, made, settled } = question;
   return withLine(options, async (line) => {
     const readers = openReaders([line]);
     const values = ({ from, to }: UpstreamQuestion['made']) => [
@@ -98,12 +104,24 @@ export async function readUpstreamSpan(options: LineOptions, question: UpstreamQ
       instantParameter(to),
     ];
     const [count] = await readers.query(COUNT, COUNT_COLUMNS, values(made));
-    const long = [connector, instantParameter(made.from), instantParameter(openAt)];
+    const before = [connector, ...[made.from, settled.from, settled.to].map(instantParameter)];
     // The columns are those above, here and of the totals.
-    const longOpen = (await readers.query(LONG_OPEN, ATTEMPT, long)) as unknown as Attempt[];
+    const madeBefore = (await readers.query(MADE_BEFORE, ATTEMPT, before)) as unknown as Attempt[];
     const totals = (await readers.query(TOTALS, TOTALS_COLUMNS, values(settled))) as unknown as UpstreamTotals[];
     const { first, last } = (count ?? {}) as { first?: number | null; last?: number | null };
     const attempts = Number(count?.attempts ?? 0n);
-    return { attempts, first: first ?? undefined, last: last ?? undefined, longOpen, totals };
+    return { attempts, first: first ?? undefined, last: last ?? undefined, madeBefore, totals };
+  });
+}
+
+/** Attempts of one upstream by its references for them, whenever they were made; a connection of its own, as above. */
+export async function readByReference(
+  options: LineOptions,
+  connector: string,
+  references: readonly string[],
+): Promise<Attempt[]> {
+  return withLine(options, async (line) => {
+    const rows = await openReaders([line]).query(BY_REFERENCE, ATTEMPT, [connector, encodeArray(references)]);
+    return rows as unknown as Attempt[];
   });
 }

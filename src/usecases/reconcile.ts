@@ -2,7 +2,8 @@
  * Matches an upstream's statement with our attempts and with the ledger.
  *
  * Invariant: it changes nothing, and remembers no more than a part of either side at a time, besides the few attempts that were
- * open for long. Each line of the statement gets one verdict; so does each attempt of ours that the statement should have and
+ * open for long. What it reads of ours is bounded by the span, whatever the dates of single lines: a line whose attempt is not
+ * among that is looked up by its reference. Each line of the statement gets one verdict; so does each attempt of ours that the statement should have and
  * has not.
  */
 
@@ -102,8 +103,10 @@ export interface Statement {
 const PART = 200_000;
 const PAGE = 5_000;
 const HOUR_MS = 60 * 60_000;
-/** Few attempts are open for longer than this; those are looked for by themselves. */
+/** Few attempts are open for longer than this before they are paid; those are looked for by themselves. */
 const LONG_OPEN_MS = 7 * 24 * HOUR_MS;
+/** Exports write 1970 where there is no date: what lies before this says nothing of a statement's span. */
+const FIRST_DATE = Date.UTC(2000, 0, 1);
 /** Their clocks may be ahead of ours or behind, and their days end elsewhere. */
 const APART_MS = 24 * HOUR_MS;
 
@@ -117,12 +120,9 @@ export async function reconcile(
   const { connector } = statement;
   const looked = await lookThrough(statement);
   const { from, to } = spanOf(statement, looked);
-  // Lines that lie outside of the span are compared too.
-  const begin = Math.min(from, looked.first ?? from) - APART_MS;
   const ours = await deps.store.upstreamSpan({
     connector,
-    made: { from: begin - LONG_OPEN_MS, to: Math.max(to, looked.last ?? to) + APART_MS },
-    openAt: begin,
+    made: { from: from - APART_MS - LONG_OPEN_MS, to: to + APART_MS },
     settled: { from, to },
   });
   const parts = Math.max(1, Math.ceil(Math.max(looked.lines, ours.attempts) / size));
@@ -140,7 +140,9 @@ export async function reconcile(
   };
   for (let part = 0; part < parts; part += 1) {
     const isMine = (reference: string): boolean => parts === 1 || partOf(reference, parts) === part;
-    await matchPart(statement, await readOurs(deps, connector, ours, isMine), isMine, { from, to }, count);
+    const sides = await readOurs(deps, connector, ours, isMine);
+    await lookUp(deps, statement, sides, isMine);
+    await matchPart(statement, sides, isMine, { from, to }, count);
   }
   const totals = totalsOf(ours, looked.paid);
   const differing = VERDICTS.filter((verdict) => verdict !== 'matched' && counts[verdict] > 0);
@@ -163,7 +165,7 @@ async function lookThrough(statement: Statement): Promise<Looked> {
   let last: number | undefined;
   for await (const line of statement.read()) {
     lines += 1;
-    if (line.at !== undefined) {
+    if (line.at !== undefined && line.at >= FIRST_DATE) {
       first = Math.min(first ?? line.at, line.at);
       last = Math.max(last ?? line.at, line.until ?? line.at);
     }
@@ -186,14 +188,14 @@ function spanOf(statement: Statement, { first, last }: Looked): { from: number; 
 async function readOurs(
   deps: Pick<Deps, 'store'>,
   connector: string,
-  { first = 0, last = -1, longOpen }: Pick<UpstreamSpan, 'first' | 'last' | 'longOpen'>,
+  { first = 0, last = -1, madeBefore }: Pick<UpstreamSpan, 'first' | 'last' | 'madeBefore'>,
   isMine: (reference: string) => boolean,
 ): Promise<Map<string, OurSide>> {
   const ours = new Map<string, OurSide>();
   const take = (attempts: readonly Attempt[]): void => {
     for (const attempt of attempts) if (isMine(attempt.reference)) ours.set(attempt.reference, sideOf(attempt));
   };
-  take(longOpen);
+  take(madeBefore);
   for (let from = first; from <= last; from += HOUR_MS) {
     const slice = { connectors: [connector], from, to: Math.min(from + HOUR_MS, last + 1), limit: PAGE };
     let page = await deps.store.attempt.made(slice);
@@ -204,6 +206,22 @@ async function readOurs(
     }
   }
   return ours;
+}
+
+/** Adds what the statement has lines of and the span has not: made or ended at any other time. */
+async function lookUp(
+  deps: Pick<Deps, 'store'>,
+  statement: Statement,
+  ours: Map<string, OurSide>,
+  isMine: (reference: string) => boolean,
+): Promise<void> {
+  const missing = new Set<string>();
+  for await (const { reference } of statement.read()) {
+    if (isMine(reference) && !ours.has(reference)) missing.add(reference);
+  }
+  if (missing.size === 0) return;
+  const found = await deps.store.attemptsByReference(statement.connector, [...missing]);
+  for (const attempt of found) ours.set(attempt.reference, sideOf(attempt));
 }
 
 function sideOf(attempt: Attempt): OurSide {

@@ -7,6 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readStatement } from '../../src/commands/statement-file.ts';
 import type { Attempt } from '../../src/domain/records.ts';
+import type { UpstreamQuestion } from '../../src/store/upstream-span.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { reconcile } from '../../src/usecases/reconcile.ts';
 import { executeRefund } from '../../src/usecases/refund-decide.ts';
@@ -169,6 +170,50 @@ test('what was open for longer than its upstream is given time is compared too',
     document: { verdicts: { ...NONE, matched: 4, missing_there: 1, status: 1 } },
   });
   await earlier(-10);
+});
+
+test('what was closed long before its line is compared with it, whatever the span', async () => {
+  const earlier = (days: number) =>
+    rowsOf(
+      world,
+      `update attempt set created_at = created_at - $1 * interval '1 day', settled_at = settled_at - $1 * interval '1 day'
+       where id = $2`,
+      [days, refused.id],
+    );
+  await earlier(10);
+  const path = await statement(
+    ...paid.map((one) => lineOf(one)),
+    lineOf(refused),
+    lineOf(open, 'PENDING').replace(DAY, '1970-01-01'),
+    `${DAY},"no""body\\’s",3.00,usd,PAID,`,
+  );
+  const verdicts = { ...NONE, matched: 5, status: 1, missing_here: 1 };
+  const found = await reconciled(path);
+  expect(found).toMatchObject({ status: 1, document: { from: '2026-11-20T00:00:00.000Z', verdicts } });
+  expect(found.document.differences).toMatchObject([
+    { verdict: 'status', attempt_id: refused.id, our_status: 'declined' },
+    { verdict: 'missing_here', attempt_id: '' },
+  ]);
+  const said = await reconciled(path, '--from 2026-10-01 --to 2026-10-02');
+  expect(said).toMatchObject({ status: 1, document: { verdicts } });
+  await earlier(-10);
+});
+
+test('a line with a date far back has no more of ours read', async () => {
+  const path = await statement(...whole(), '1970-01-01,nobody’s,3.00,usd,PENDING,');
+  const days = { from: Date.parse(DAY), to: Date.parse('2026-11-21') };
+  const asked: UpstreamQuestion[] = [];
+  const upstreamSpan = (question: UpstreamQuestion) => {
+    asked.push(question);
+    return world.gateway.store.upstreamSpan(question);
+  };
+  const store = { ...world.gateway.store, upstreamSpan };
+  for (const span of [days, { from: undefined, to: undefined }]) {
+    const one = { connector: 'mtn-momo', read: () => readStatement(path), ...span };
+    expect(await reconcile({ store }, one, async () => undefined)).toMatchObject(days);
+  }
+  expect(asked.map(({ settled }) => settled)).toEqual([days, days]);
+  for (const { made } of asked) expect(made.from).toBeGreaterThan(Date.parse('2026-11-01'));
 });
 
 test('a statement of cards, and one of payouts where there were none', async () => {
