@@ -141,8 +141,7 @@ export async function reconcile(
   for (let part = 0; part < parts; part += 1) {
     const isMine = (reference: string): boolean => parts === 1 || partOf(reference, parts) === part;
     const sides = await readOurs(deps, connector, ours, isMine);
-    await lookUp(deps, statement, sides, isMine);
-    await matchPart(statement, sides, isMine, { from, to }, count);
+    await matchPart(deps, statement, sides, isMine, { from, to }, count);
   }
   const totals = totalsOf(ours, looked.paid);
   const differing = VERDICTS.filter((verdict) => verdict !== 'matched' && counts[verdict] > 0);
@@ -208,22 +207,6 @@ async function readOurs(
   return ours;
 }
 
-/** Adds what the statement has lines of and the span has not: made or ended at any other time. */
-async function lookUp(
-  deps: Pick<Deps, 'store'>,
-  statement: Statement,
-  ours: Map<string, OurSide>,
-  isMine: (reference: string) => boolean,
-): Promise<void> {
-  const missing = new Set<string>();
-  for await (const { reference } of statement.read()) {
-    if (isMine(reference) && !ours.has(reference)) missing.add(reference);
-  }
-  if (missing.size === 0) return;
-  const found = await deps.store.attemptsByReference(statement.connector, [...missing]);
-  for (const attempt of found) ours.set(attempt.reference, sideOf(attempt));
-}
-
 function sideOf(attempt: Attempt): OurSide {
   const { id, payment_id, reference, amount_minor, currency, status, settled_at, provider_reference } = attempt;
   return {
@@ -238,7 +221,9 @@ function sideOf(attempt: Attempt): OurSide {
   };
 }
 
+/** Lines of what was made or ended at any other time come after the rest; the statement is read again only if there are any. */
 async function matchPart(
+  deps: Pick<Deps, 'store'>,
   statement: Statement,
   ours: Map<string, OurSide>,
   isMine: (reference: string) => boolean,
@@ -246,11 +231,21 @@ async function matchPart(
   tell: (matched: Matched) => Promise<void>,
 ): Promise<void> {
   const seen = new Set<string>();
-  for await (const line of statement.read()) {
-    if (!isMine(line.reference)) continue;
+  const judge = async (line: StatementLine): Promise<void> => {
     const side = ours.get(line.reference);
     await tell({ verdict: seen.has(line.reference) ? 'duplicate' : compare(line, side), theirs: line, ours: side });
     seen.add(line.reference);
+  };
+  const missing = new Set<string>();
+  for await (const line of statement.read()) {
+    if (!isMine(line.reference)) continue;
+    if (ours.has(line.reference)) await judge(line);
+    else missing.add(line.reference);
+  }
+  if (missing.size > 0) {
+    const found = await deps.store.attemptsByReference(statement.connector, [...missing]);
+    for (const attempt of found) ours.set(attempt.reference, sideOf(attempt));
+    for await (const line of statement.read()) if (missing.has(line.reference)) await judge(line);
   }
   for (const side of ours.values()) {
     const { settledAt } = side;
