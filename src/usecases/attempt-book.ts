@@ -15,7 +15,7 @@ import { isSessionOpen, updateSession } from '../domain/session.ts';
 import { findPayment } from './archive-find.ts';
 import { requireAttempt } from './attempt-decide.ts';
 import { type Deps, newId } from './deps.ts';
-import { decideOnce, type OperatorDeps, OperatorError, requireSay } from './operator.ts';
+import { decideOnce, type OperatorDeps, OperatorError, requireSay, type Say } from './operator.ts';
 
 export interface LateVerdict {
   readonly to: LateTarget;
@@ -45,7 +45,7 @@ export async function bookLateMoney(
   attemptId: string,
   verdict: LateVerdict,
 ): Promise<LateRows> {
-  requireSay(verdict);
+  const said = requireSay(verdict);
   const { shard } = await requireAttempt(deps, attemptId);
   const ids = [newId(deps, 'trf', shard), newId(deps, 'trf', shard)] as const;
   const booked = await decideOnce(deps, shard, LOOK, async () => {
@@ -55,7 +55,7 @@ export async function bookLateMoney(
     const { change, attempt } = bookLate(rows.attempt, rows.payment, verdict.to, { ids, now: deps.clock.now(), held });
     return { change, answer: { ...rows, attempt } };
   });
-  tell(deps, booked, verdict);
+  tell(deps, booked, verdict.to, said);
   return booked;
 }
 
@@ -126,7 +126,7 @@ async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, 
   return session === undefined ? guards : [updateSession(session, {}), ...guards];
 }
 
-function tell(deps: Pick<Deps, 'log'>, { attempt, payment }: LateRows, { to, by, why }: LateVerdict): void {
+function tell(deps: Pick<Deps, 'log'>, { attempt, payment }: LateRows, to: LateTarget, { by, why }: Say): void {
   deps.log.warn('late_money_booked_by_operator', {
     attempt_id: attempt.id,
     transaction_id: payment.id,

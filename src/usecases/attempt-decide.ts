@@ -48,6 +48,7 @@ export async function decideAttempt(
   verdict: AttemptVerdict,
 ): Promise<Decided> {
   const word = wordOf(verdict);
+  const said = { ...verdict, ...requireSay(verdict) };
   const key = await requireAttempt(deps, attemptId);
   // Whoever loses against the upstream's own word finds the attempt closed.
   const { before, settled, orderStatus } = await decideOnce(deps, key.shard, LOOK, async () => {
@@ -58,7 +59,7 @@ export async function decideAttempt(
   });
   soundAlarm(deps, settled);
   const decided = { attempt: settled.attempt, orderStatus: await readAfter(deps, orderStatus, LOOK) };
-  tell(deps, before, decided, verdict);
+  tell(deps, before, decided, said);
   return decided;
 }
 
@@ -124,14 +125,13 @@ function contextAt(deps: Pick<Deps, 'clock' | 'random'>, key: Attempt, attempt: 
 /** What upstreams call things is short, and visible ASCII. */
 const REFERENCE = /^[\x21-\x7e]{1,64}$/;
 
-function wordOf({ paid, providerReference, by, why }: AttemptVerdict): Word {
+function wordOf({ paid, providerReference }: AttemptVerdict): Word {
   if (providerReference !== null && !REFERENCE.test(providerReference)) {
     throw new UsageError('a provider reference is 1 to 64 visible characters, as the upstream writes it');
   }
   if (paid && providerReference === null) {
     throw new UsageError('say by which reference the upstream has paid it: --provider-reference');
   }
-  requireSay({ by, why });
   return paid
     ? { kind: 'approved', providerReference }
     : { kind: 'declined', reason: 'carrier_failed', providerReference };

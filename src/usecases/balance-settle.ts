@@ -38,8 +38,8 @@ export async function settleBalance(
   { merchantId, currency, amountMinor, reference, by, why }: SettleOrder,
 ): Promise<BalanceSettled> {
   const named = reference === null ? null : requireLine(reference, 'the reference', TEXT_MOST);
-  requireLine(by, 'who does it', TEXT_MOST);
-  if (why !== null) requireLine(why, 'why it is done', TEXT_MOST);
+  const who = requireLine(by, 'who does it', TEXT_MOST);
+  const grounds = why === null ? null : requireLine(why, 'why it is done', TEXT_MOST);
   const { id, shard } = await requireMerchant(deps, merchantId);
   const debit = merchantAccount(id, 'available', currency);
   const transferId = newId(deps, 'trf', shard);
@@ -64,8 +64,8 @@ export async function settleBalance(
     amount: formatMinor(amountMinor, currency),
     transfer_id: transferId,
     reference: transfer.cause_id,
-    by,
-    why,
+    by: who,
+    why: grounds,
   });
   const available = (await readAfter(deps, read))?.balance ?? 0n;
   return { merchantId: id, currency, amountMinor, reference: transfer.cause_id, available, settledAt: at };

@@ -159,10 +159,12 @@ export interface Say {
 
 const SAY_MOST = 500;
 
-/** Refuses what would leave the log without a name, or with more than a line. */
-export function requireSay({ by, why }: Say): void {
-  requireLine(by, 'who says so', SAY_MOST);
-  if (why !== null) requireLine(why, 'why', SAY_MOST);
+/** As it stands in the log, which is left neither without a name nor with more than a line. */
+export function requireSay({ by, why }: Say): Say {
+  return {
+    by: requireLine(by, 'who says so', SAY_MOST),
+    why: why === null ? null : requireLine(why, 'why', SAY_MOST),
+  };
 }
 
 /** What ends a line, turns the order of reading, shows nothing or is half a character: beside it nothing can be believed. */
@@ -171,8 +173,8 @@ const UNREADABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 /** A text that people read, as it is kept: one clean line, without the blanks around it. `noun` is what it says. */
 export function requireLine(text: string, noun: string, most: number): string {
   const line = text.trim().normalize('NFC');
-  if (line !== '' && line.length <= most && !UNREADABLE.test(text)) return line;
-  throw new UsageError(`${noun} is one line of 1 to ${most} characters`);
+  if (line !== '' && line.length <= most && !UNREADABLE.test(line)) return line;
+  throw new UsageError(`${noun} is one line of 1 to ${most} characters, without invisible characters`);
 }
 
 /** A currency's code, as the operator wrote it. */

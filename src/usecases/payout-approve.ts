@@ -17,24 +17,24 @@ import type { BatchRows } from './payout-run.ts';
 
 /** @throws OperatorError when there is no such batch, it does not wait, or its merchant's funds do not suffice. */
 export async function approvePayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
-  requireSay(say);
+  const said = requireSay(say);
   const batch = await changeBatch(deps, batchId, async (rows, context) => {
     requireWaiting(rows.batch);
     if (rows.batch.sending_type === 'immediate') await requireFunds(deps, rows);
     return approve(rows.batch, rows.first, context);
   });
-  tell(deps, 'payout_approved', batch, say);
+  tell(deps, 'payout_approved', batch, said);
   return batch;
 }
 
 /** @throws OperatorError when there is no such batch, or it does not wait. */
 export async function rejectPayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
-  requireSay(say);
+  const said = requireSay(say);
   const batch = await changeBatch(deps, batchId, (rows, context) => {
     requireWaiting(rows.batch);
     return reject(rows.batch, rows.first, context);
   });
-  tell(deps, 'payout_rejected', batch, say);
+  tell(deps, 'payout_rejected', batch, said);
   return batch;
 }
 

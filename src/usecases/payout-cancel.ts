@@ -14,14 +14,14 @@ import { callOffWaiting } from './payout-run.ts';
 
 /** Cancelled again it answers as it did. @throws OperatorError when there is no such batch, or nothing of it is open. */
 export async function cancelPayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
-  requireSay(say);
+  const said = requireSay(say);
   const found = await requireBatch(deps, batchId);
   if (found.cancelled_at === null) {
     await changeBatch(deps, batchId, async ({ batch }, { now }) => {
       await requireCancellable(deps, batch);
       return cancel(batch, now);
     });
-    tell(deps, 'payout_cancelled', found, say);
+    tell(deps, 'payout_cancelled', found, said);
   }
   await callOffWaiting(deps, found, (change) => dueAtOnce(change, deps.clock.now()));
   return requireBatch(deps, batchId);

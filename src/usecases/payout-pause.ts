@@ -13,12 +13,12 @@ import { changeBatch, type PayoutOperatorDeps, tell } from './payout-operate.ts'
 
 /** @throws OperatorError when there is no such batch, or none of its dates is to come. */
 export async function pausePayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
-  requireSay(say);
+  const said = requireSay(say);
   const batch = await changeBatch(deps, batchId, ({ batch: found }, { now }) => {
     if (stateOf(found) !== 'scheduled') throw new OperatorError(whyNot(found, 'scheduled'));
     return pause(found, now);
   });
-  tell(deps, 'payout_paused', batch, say);
+  tell(deps, 'payout_paused', batch, said);
   return batch;
 }
 
@@ -39,7 +39,7 @@ export async function resumePayout(
   batchId: string,
   say: Say & { readonly catchUp: boolean },
 ): Promise<Resumed> {
-  requireSay(say);
+  const said = requireSay(say);
   let skipped = 0;
   for (;;) {
     const taken: { step: Step } = { step: 'resumed' };
@@ -51,7 +51,7 @@ export async function resumePayout(
     });
     if (taken.step === 'left out') skipped += 1;
     if (taken.step !== 'resumed') continue;
-    tell(deps, 'payout_resumed', batch, say);
+    tell(deps, 'payout_resumed', batch, said);
     return { batch, skipped };
   }
 }

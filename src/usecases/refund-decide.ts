@@ -49,7 +49,7 @@ interface Verdict {
 const REFERENCE_MOST = 64;
 
 async function decide(deps: RefundDecideDeps, refundId: string, verdict: Verdict, say: Say): Promise<RefundRows> {
-  requireSay(say);
+  const said = requireSay(say);
   const { refund: known } = await requireRefund(deps, refundId);
   const decided = await decideOnce(deps, known.shard, 'see `mbongo refund show`', async () => {
     const rows = await requireRefund(deps, refundId);
@@ -57,7 +57,7 @@ async function decide(deps: RefundDecideDeps, refundId: string, verdict: Verdict
     const { change, ...answer } = await move(deps, rows, verdict);
     return { change, answer };
   });
-  tell(deps, decided, verdict, say);
+  tell(deps, decided, verdict, said);
   return decided;
 }
 

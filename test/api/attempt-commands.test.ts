@@ -87,8 +87,8 @@ describe('mbongo attempt settle', () => {
   test('--paid: approved, with its money, its event and a timeline that says who', async () => {
     const paying = await pushed(world, merchant, '42');
     const { id } = await attemptOf(world, paying);
-    const words = ['attempt', 'settle', id, '--paid', '--provider-reference', 'REF-77', '--by', 'amina', '--yes'];
-    const { status, out, err } = await cli.run([...words, '--why', 'seen on the statement', '--json']);
+    const words = ['attempt', 'settle', id, '--paid', '--provider-reference', 'REF-77', '--by', ' amina\r', '--yes'];
+    const { status, out, err } = await cli.run([...words, '--why', 'seen on the statement\n', '--json']);
     expect(status, err).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
       attempt_id: id,

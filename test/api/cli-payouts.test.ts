@@ -48,7 +48,7 @@ async function refused(words: string, exit = 1): Promise<string> {
 
 /** What changes a batch prints its document, and writes who did it and why to the log. */
 async function done(words: string, event: string): Promise<unknown> {
-  const { status, out, err } = await cli.run(`${words} --by amina --json`);
+  const { status, out, err } = await cli.run([...words.split(' '), '--by', ' amina\n', '--json']);
   expect([status, err.trim().split('\n').length], err).toEqual([0, 1]);
   expect(JSON.parse(err)).toMatchObject({ event, by: 'amina', why: null });
   return JSON.parse(out) as unknown;
@@ -179,7 +179,10 @@ describe('mbongo payout', () => {
       // The first would turn the order of reading of whoever looks at the log.
       for (const by of ['a\u202eb', ' ']) {
         const { status, err } = await cli.run(['payout', verb, dated.id, ...yes, '--by', by]);
-        expect([status, err]).toEqual([2, 'mbongo: who says so is one line of 1 to 500 characters\n']);
+        expect([status, err]).toEqual([
+          2,
+          'mbongo: who says so is one line of 1 to 500 characters, without invisible characters\n',
+        ]);
       }
     }
     expect(await done(`payout pause ${dated.id}`, 'payout_paused')).toMatchObject({

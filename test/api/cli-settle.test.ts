@@ -58,10 +58,22 @@ describe('settle', () => {
     expect(await balance(merchant)).toBe(100_00n);
     const reference = 'txn_ of the 20th, =1+1';
     const { status, out, err } = await cli.run(
-      wordsFor(merchant, '40.00', '--reference', ` ${reference} `, '--yes', '--json'),
+      wordsFor(
+        merchant,
+        '40.00',
+        '--reference',
+        ` ${reference} `,
+        '--by',
+        ' amina ',
+        '--why',
+        'due\n',
+        '--yes',
+        '--json',
+      ),
     );
     // Who did it stands in the log.
-    expect([status, err]).toEqual([0, expect.stringContaining('balance_settled_by_operator')]);
+    expect(status, err).toBe(0);
+    expect(JSON.parse(err)).toMatchObject({ event: 'balance_settled_by_operator', by: 'amina', why: 'due' });
     expect(JSON.parse(out)).toEqual({
       merchant_id: merchant.merchant.id,
       currency: 'usd',

@@ -94,7 +94,7 @@ describe('mbongo attempt book', () => {
   test('--to merchant: it is available, and nothing else changes', async () => {
     const { paying, attempt } = await late.paidLate();
     const told = hooksAbout(world, paying.transaction_id).length;
-    const words = ['attempt', 'book', attempt.id, '--to', 'merchant', '--by', 'amina', '--why', SAY.why];
+    const words = ['attempt', 'book', attempt.id, '--to', 'merchant', '--by', ' amina', '--why', `${SAY.why}\n`];
     const asked = await cli.run(words);
     expect(asked).toMatchObject({ status: 1, out: '' });
     expect(asked.err).toMatch(

@@ -66,7 +66,8 @@ describe('a refund of a bank transfer', () => {
     const asked = await cli.run(`refund execute ${made.refund_id} --reference BT-1`);
     expect([asked.status, asked.out]).toEqual([1, '']);
     expect(asked.err).toMatch(/^mbongo: 4\.50 usd back by bank_transfer for txn_[^\n]+--yes[^\n]+\n$/);
-    const done = await cli.run(`refund execute ${made.refund_id} --reference BT-1 --by amina --why seen --yes --json`);
+    const words = `refund execute ${made.refund_id} --reference BT-1 --why seen --yes --json`.split(' ');
+    const done = await cli.run([...words, '--by', ' amina\n']);
     expect(done.status, done.err).toBe(0);
     expect(JSON.parse(done.out)).toMatchObject({
       status: 'completed',

@@ -1,0 +1,25 @@
+/**
+ * What an operator writes: one clean line, as it is kept.
+ */
+import { describe, expect, test } from 'vitest';
+import { requireLine, requireSay } from './operator.ts';
+
+describe('a line', () => {
+  test.each(['Rawbank\r', 'Rawbank\n', '\ufeffRawbank', ' Rawbank\t'])(
+    'is %j without what stands around it',
+    (text) => {
+      expect(requireLine(text, 'a name', 140)).toBe('Rawbank');
+    },
+  );
+
+  test.each(['Raw\u200bbank', 'Raw\nbank', 'Rawbank\u202e', '', ' \r\n', 'x'.repeat(141)])('is not %j', (text) => {
+    expect(() => requireLine(text, 'a name', 140)).toThrow(
+      'a name is one line of 1 to 140 characters, without invisible characters',
+    );
+  });
+});
+
+test('who says so, and why, stand in the log as they are kept', () => {
+  expect(requireSay({ by: ' ame\u0301lie\n', why: '\tcalled them ' })).toEqual({ by: 'amélie', why: 'called them' });
+  expect(requireSay({ by: 'ops', why: null })).toEqual({ by: 'ops', why: null });
+});
