@@ -118,6 +118,16 @@ describe('the form', () => {
     expect(await world.control(`sessions/${order.sessionId}`, {})).toBe(404);
   });
 
+  test.each([
+    [400, 'Form Session not found or expired.'],
+    [404, 'Unable to find session.'],
+  ])('has ended where the network says so with %i: %s', async (status, explanation) => {
+    const body = JSON.stringify({ error: { cause: 'INVALID_REQUEST', explanation }, result: 'ERROR' });
+    const connector = await world.facing({ status, body });
+    const ended = await connector.authenticate(await world.opened(), BROWSER);
+    expect(ended).toEqual({ kind: 'unusable', fault: 'ended' });
+  });
+
   test('is not taken for ended where the network speaks of us, or a front door answers', async () => {
     const order = await world.opened();
     const refusal = { error: { cause: 'INVALID_REQUEST', explanation: 'Invalid credentials.' }, result: 'ERROR' };

@@ -148,7 +148,9 @@ export function isNotFound(heard: Heard, ...what: readonly ('order' | 'transacti
   if (status !== 404 && status !== 400) return false;
   if (!isRefusal(heard) || wordAt(body, 'error.cause') !== 'INVALID_REQUEST') return false;
   const said = textAt(body, 'error.explanation', 500) ?? '';
-  return what.some((thing) => new RegExp(`^unable to find (the )?${thing}\\b`, 'i').test(said));
+  return what.some((thing) =>
+    new RegExp(`^(unable to find (the )?${thing}\\b|(form )?${thing} (was )?not found\\b)`, 'i').test(said),
+  );
 }
 
 /** Status and cause, for the log. */
