@@ -3,6 +3,7 @@ import { shardOf } from '../../src/domain/ids.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
+import { codeOn, phoneState } from './flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -64,24 +65,6 @@ async function askCode(
   };
 }
 
-interface PhoneState {
-  readonly messages: readonly { readonly code: string | null; readonly text: string }[];
-}
-
-async function phoneState(phone: string): Promise<PhoneState> {
-  return (await (await fetch(`${world.sandboxUrl}/phone/${phone}/state`)).json()) as PhoneState;
-}
-
-/** The newest code on the phone (it lists the newest first), once as many have arrived as are waited for. */
-async function codeOn(phone: string, count = 1): Promise<string> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const state = await phoneState(phone);
-    const codes = state.messages.map((message) => message.code).filter((code) => code !== null);
-    if (codes.length >= count) return codes[0] ?? '';
-  }
-  throw new Error('no code arrived');
-}
-
 function verify(asked: Asked, otp_code: string, headers: Record<string, string> = {}): Promise<Answer> {
   return world.call('POST', '/payments/verify-otp', {
     bearer: asked.token,
@@ -105,7 +88,7 @@ const wrongOf = (code: string): string => String((Number(code) + 1) % 1_000_000)
 
 test('the code on the phone pays; the answer tells what was taken and what is left', async () => {
   const asked = await askCode();
-  const paid = await verify(asked, await codeOn(asked.phone));
+  const paid = await verify(asked, await codeOn(world, asked.phone));
   expect(paid.json, paid.text).toMatchObject({
     status: 'approved',
     debit_amount: '150.00',
@@ -121,11 +104,11 @@ test('a code’s text names what will be taken, a fee that the buyer covers incl
   const rule = { method: 'wallet', rate: '3', fixed: 0n, min: undefined, max: undefined } as const;
   await setFee(world.gateway.deps, { merchantId: shop.merchant.id, currency: 'usd', ...rule });
   const asked = await askCode(undefined, {}, shop);
-  await codeOn(asked.phone);
+  await codeOn(world, asked.phone);
   const resent = await resend(asked);
   expect(resent.json, resent.text).toMatchObject({ amount: '150.00', total_amount: '154.50' });
-  const newest = await codeOn(asked.phone, 2);
-  const { messages } = await phoneState(asked.phone);
+  const newest = await codeOn(world, asked.phone, 2);
+  const { messages } = await phoneState(world, asked.phone);
   for (const { text } of messages) expect(text).toContain(' 154.50 USD ');
   const paid = await verify(asked, newest);
   expect(paid.json, paid.text).toMatchObject({ status: 'approved', debit_amount: '154.50' });
@@ -136,7 +119,7 @@ test('codes of one wallet that are verified at once tell what each of them left 
   const ready: { readonly asked: Asked; readonly code: string }[] = [];
   for (const count of [1, 2, 3, 4, 5, 6]) {
     const asked = await askCode(wallet);
-    ready.push({ asked, code: await codeOn(wallet.phone, count) });
+    ready.push({ asked, code: await codeOn(world, wallet.phone, count) });
   }
   const verified = await Promise.all(
     ready.map(({ asked, code }) => verify(asked, code, { 'idempotency-key': 'once' })),
@@ -149,7 +132,7 @@ test('codes of one wallet that are verified at once tell what each of them left 
 
 test('a hundred parallel guesses: exactly five are evaluated, and the right one after them is refused too', async () => {
   const asked = await askCode();
-  const code = await codeOn(asked.phone);
+  const code = await codeOn(world, asked.phone);
   const guesses = await Promise.all(Array.from({ length: 100 }, () => verify(asked, wrongOf(code))));
   expect(guesses.filter((guess) => guess.json.error_code === '1302')).toHaveLength(5);
   expect(guesses.filter((guess) => guess.json.error_code === '1301')).toHaveLength(95);
@@ -164,14 +147,14 @@ test('a hundred parallel guesses: exactly five are evaluated, and the right one 
 
 test('a wrong code says how many tries are left', async () => {
   const asked = await askCode();
-  const wrong = await verify(asked, wrongOf(await codeOn(asked.phone)));
+  const wrong = await verify(asked, wrongOf(await codeOn(world, asked.phone)));
   expect(wrong.json).toMatchObject({ error_code: '1302', details: [{ field: 'otp_code', code: 'INVALID_OTP' }] });
   expect(wrong.json.details[0].message).toContain('4');
 });
 
 test('every answer to a code says how many tries are left, and until when', async () => {
   const asked = await askCode();
-  const code = await codeOn(asked.phone);
+  const code = await codeOn(world, asked.phone);
   const policy = '"codes";q=5;w=300';
   expect(limitOf(await verify(asked, wrongOf(code)))).toEqual([policy, '"codes";r=4;t=300']);
   await world.clock.advance(60_000);
@@ -205,7 +188,7 @@ test('every answer to a resend says how many are left, of five calls in five min
 
 test('five calls for another code are heard in five minutes and payment, whatever comes of them', async () => {
   const [asked, other] = [await askCode(), await askCode()];
-  expect((await verify(asked, await codeOn(asked.phone))).json).toMatchObject({ status: 'approved' });
+  expect((await verify(asked, await codeOn(world, asked.phone))).json).toMatchObject({ status: 'approved' });
   const states = [];
   for (let calls = 0; calls < 5; calls += 1) states.push(limitOf(await resend(asked))[1]);
   expect(states).toEqual([3, 3, 2, 1, 0].map((left) => `"resends";r=${left};t=300`));
@@ -227,7 +210,7 @@ test('a resend that is repeated with its key is answered however often it comes'
 
 test('five verifications are heard in five minutes and payment, whatever comes of them', async () => {
   const asked = await askCode();
-  const code = await codeOn(asked.phone);
+  const code = await codeOn(world, asked.phone);
   expect((await verify(asked, code)).json).toMatchObject({ status: 'approved' });
   for (let calls = 2; calls <= 5; calls += 1) {
     expect((await verify(asked, code, { 'idempotency-key': `late-${calls}` })).json.error_code).toBe('1205');
@@ -239,7 +222,7 @@ test('five verifications are heard in five minutes and payment, whatever comes o
 
 test('after ten minutes the code is dead; a resent one pays, a fourth resend is refused', async () => {
   const asked = await askCode();
-  const first = await codeOn(asked.phone);
+  const first = await codeOn(world, asked.phone);
   await world.clock.advance(10 * 60_000 + 1);
   const late = await verify(asked, first);
   expect(late.json).toMatchObject({ error_code: '1302', details: [{ code: 'OTP_EXPIRED' }] });
@@ -249,15 +232,15 @@ test('after ten minutes the code is dead; a resent one pays, a fourth resend is 
     const resent = await resend(asked);
     expect(resent.json, resent.text).toMatchObject({ resend_count: count, max_resends: 3 });
     expect(resent.json.otp_sent_to).not.toContain(asked.phone.slice(4, -2));
-    await codeOn(asked.phone, count + 1);
+    await codeOn(world, asked.phone, count + 1);
   }
   expect((await resend(asked)).json).toMatchObject({ error_code: '1301' });
-  expect((await verify(asked, await codeOn(asked.phone, 4))).json).toMatchObject({ status: 'approved' });
+  expect((await verify(asked, await codeOn(world, asked.phone, 4))).json).toMatchObject({ status: 'approved' });
 });
 
 test('a verify that is repeated with its key answers the same bytes', async () => {
   const asked = await askCode();
-  const code = await codeOn(asked.phone);
+  const code = await codeOn(world, asked.phone);
   const headers = { 'idempotency-key': 'verify-1' };
   const [first, again] = [await verify(asked, code, headers), await verify(asked, code, headers)];
   expect(first.json).toMatchObject({ status: 'approved' });
@@ -272,7 +255,7 @@ async function onAnotherSession(asked: Asked): Promise<Asked> {
 
 test('a payment outlives its session until its code has run out: another session of the merchant finishes it', async () => {
   const asked = await askCode(undefined, { ttl_seconds: 60 });
-  const code = await codeOn(asked.phone);
+  const code = await codeOn(world, asked.phone);
   await world.pass(9 * 60_000);
   expect((await verify(asked, code)).json).toMatchObject({ error_code: '1005' });
   const other = await onAnotherSession(asked);
@@ -281,10 +264,10 @@ test('a payment outlives its session until its code has run out: another session
 
 test('another code keeps the payment for ten minutes more; when that has run out too, it expires', async () => {
   const asked = await askCode(undefined, { ttl_seconds: 60 });
-  await codeOn(asked.phone);
+  await codeOn(world, asked.phone);
   await world.pass(9 * 60_000);
   expect((await resend(await onAnotherSession(asked))).json).toMatchObject({ resend_count: 1 });
-  const code = await codeOn(asked.phone, 2);
+  const code = await codeOn(world, asked.phone, 2);
   await world.pass(9 * 60_000);
   const other = await onAnotherSession(asked);
   expect((await verify(other, wrongOf(code))).json).toMatchObject({ error_code: '1302' });
@@ -303,7 +286,7 @@ test('a payment that nobody verifies expires with its session; no money has move
 
 test('a payment that is overdue is told as expired, also before the round has ended it', async () => {
   const asked = await askCode();
-  const code = await codeOn(asked.phone);
+  const code = await codeOn(world, asked.phone);
   const { store } = world.gateway;
   const shard = shardOf(asked.transaction_id);
   const payment = await store.payment.get(shard, asked.transaction_id);

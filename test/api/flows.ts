@@ -163,9 +163,16 @@ export async function codeOn(world: World, phone: string, count = 1): Promise<st
   });
 }
 
-/** Asks until there is an answer. Every question is real work over a socket, so that time is given to the others. */
+/** What is computed beside the test may wait for a core for seconds, however many questions were answered meanwhile. */
+const PATIENCE_MS = 20_000;
+
+/**
+ * Asks until there is an answer; gives up after so many questions, and not before the patience is over. Every question is
+ * real work over a socket, so that time is given to the others.
+ */
 export async function until<T>(ask: () => Promise<T | undefined>, most = 400): Promise<T> {
-  for (let tries = 0; tries < most; tries += 1) {
+  const begun = performance.now();
+  for (let tries = 0; tries < most || performance.now() - begun < PATIENCE_MS; tries += 1) {
     const found = await ask();
     if (found !== undefined) return found;
   }

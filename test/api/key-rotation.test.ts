@@ -9,7 +9,7 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { readProof } from '../../src/usecases/proof-read.ts';
 import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 import { answerChallenge, callbackFor, capturesOf, challenged } from './card-payments.ts';
-import { codeOn, collect, payFromWallet, until } from './flows.ts';
+import { codeOn, collect, payFromWallet } from './flows.ts';
 import { attemptOf, callBack, pushed } from './phone-payments.ts';
 import { openSecond, type Second } from './second-gateway.ts';
 import { jpegFile, promise, upload } from './transfer-flows.ts';
@@ -95,7 +95,7 @@ test('a right PIN is hashed anew with the new key, which alone verifies it from 
   const { number, pin } = await world.wallet({ balance: 500_00n });
   const hashOf = async (): Promise<string | undefined> =>
     (await world.gateway.store.wallet.get(shardOfWallet(number), number))?.pin_hash;
-  const before = await hashOf();
+  const asking = await openSecond(world, world.clock, world.databaseUrl, {}, secretsOf(NEW_KEY, WORLD_MASTER_KEY));
   const paying = await collect(world, merchant, { method: 'none' });
   const body = {
     payment_id: paying.payment_id,
@@ -104,11 +104,10 @@ test('a right PIN is hashed anew with the new key, which alone verifies it from 
     ewallet_pin: pin,
   };
   const bearer = { authorization: `Bearer ${paying.token}` };
-  expect(await post(renewed.url, '/payments/submit', body, bearer)).toMatchObject({ json: { status: 'approved' } });
-  const after = await until(async () => {
-    const found = await hashOf();
-    return found === before ? undefined : found;
-  });
+  expect(await post(asking.url, '/payments/submit', body, bearer)).toMatchObject({ json: { status: 'approved' } });
+  // A gateway ends what it has begun, and the hash is made beside the answer.
+  await asking.close();
+  const after = await hashOf();
   const alone = secretsOf(NEW_KEY);
   expect(await alone.verifyPin(pin, after)).toBe(true);
   expect(await alone.verifyPin('9999', after)).toBe(false);

@@ -9,6 +9,7 @@ import { type Line, openLine } from '../../src/store/line.ts';
 import { openReaders, type Readers } from '../../src/store/read.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openWire, type Wire } from '../support/wire.ts';
+import { until } from './flows.ts';
 import { anAnswer } from './store-records.ts';
 
 /** Time enough for a slow machine to connect, and short enough to wait for. */
@@ -69,11 +70,11 @@ test('reads and commits fail, sent commits in doubt; then everything heals', asy
   expect(new Set(troubles)).toEqual(new Set(['the database connection was lost']));
   wire.frozen = false;
   wire.cut();
-  let healed = 'not yet';
-  for (let tries = 0; tries < 200 && healed !== 'won'; tries += 1) {
-    healed = await committer.commit(claim(`back ${tries}`)).catch(nameOf);
-  }
-  expect(healed).toBe('won');
+  let tries = 0;
+  await until(async () => {
+    tries += 1;
+    return (await committer.commit(claim(`back ${tries}`)).catch(nameOf)) === 'won' ? true : undefined;
+  });
   expect(await read()).toBe('read');
 });
 
