@@ -2,14 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLanes, type LaneLimits } from './lanes.ts';
 
+type Answer = 'answered' | 'silent' | 'untried';
+const ANSWERS: readonly Answer[] = ['answered', 'silent', 'untried'];
+
 const LIMITS: LaneLimits = { atReceiver: 32, inAll: 256, waitingAtReceiver: 100, waitingInAll: 1_000 };
 
 /** Lanes whose posts end when the test says so. */
 function openLanes(limits: LaneLimits = LIMITS) {
   const started: string[] = [];
-  const ends = new Map<string, (answered: boolean) => void>();
+  const ends = new Map<string, (answered: boolean | undefined) => void>();
+  const clock = { at: 0 };
   let emptied = 0;
   const lanes = createLanes<string>(
+    { now: () => clock.at },
     limits,
     (event) => {
       started.push(event);
@@ -19,13 +24,13 @@ function openLanes(limits: LaneLimits = LIMITS) {
       emptied += 1;
     },
   );
-  const end = async (event: string, answered = true): Promise<void> => {
-    ends.get(event)?.(answered);
+  const end = async (event: string, answer: Answer = 'answered'): Promise<void> => {
+    ends.get(event)?.(answer === 'untried' ? undefined : answer === 'answered');
     ends.delete(event);
     await Promise.resolve();
     await Promise.resolve();
   };
-  return { lanes, started, running: () => [...ends.keys()], end, emptied: () => emptied };
+  return { lanes, clock, started, running: () => [...ends.keys()], end, emptied: () => emptied };
 }
 
 function fill(
@@ -67,7 +72,7 @@ describe('lanes', () => {
   it('leave room for a newcomer when a hundred merchants’ receivers do not answer', async () => {
     const world = openLanes({ ...LIMITS, waitingInAll: 100_000 });
     for (let i = 0; i < 100; i += 1) fill(world.lanes, `m${i}`, `dead${i}`, 50);
-    for (let wave = 0; wave < 6; wave += 1) for (const event of world.running()) await world.end(event, false);
+    for (let wave = 0; wave < 6; wave += 1) for (const event of world.running()) await world.end(event, 'silent');
     expect(world.running()).toHaveLength(100);
     fill(world.lanes, 'newcomer', 'alive', 1);
     expect(world.started.at(-1)).toBe('newcomer/alive/0');
@@ -86,24 +91,58 @@ describe('lanes', () => {
     fill(world.lanes, 'm', 'r', 100);
     const widths = [];
     for (let wave = 0; wave < 3; wave += 1) {
-      for (const event of world.running()) await world.end(event, false);
+      for (const event of world.running()) await world.end(event, 'silent');
       widths.push(world.running().length);
     }
     for (let wave = 0; wave < 4; wave += 1) {
-      for (const event of world.running()) await world.end(event, true);
+      for (const event of world.running()) await world.end(event);
       widths.push(world.running().length);
     }
     expect(widths).toEqual([1, 1, 1, 2, 8, 26, 26]);
   });
 
+  it('open again where work was not tried: it had waited for too long', async () => {
+    const world = openLanes();
+    fill(world.lanes, 'm', 'r', 100);
+    for (const event of world.running()) await world.end(event, 'silent');
+    expect(world.running()).toHaveLength(1);
+    for (const event of world.running()) await world.end(event, 'untried');
+    expect(world.running()).toHaveLength(2);
+  });
+
+  it('tell for how long a merchant’s receiver has been silent, from the first call to the last, until it answers', async () => {
+    const world = openLanes();
+    const told = () => world.lanes.silence('m', 'r');
+    const callAt = async (at: number, answer: Answer) => {
+      world.clock.at = at;
+      fill(world.lanes, 'm', 'r', 1);
+      await world.end('m/r/0', answer);
+      return told();
+    };
+    expect(told()).toBe(0);
+    expect(await callAt(1_000, 'answered')).toBe(0);
+    expect(await callAt(5_000, 'silent')).toBe(0);
+    expect(await callAt(65_000, 'silent')).toBe(60_000);
+    world.clock.at = 9_000_000;
+    expect(told()).toBe(60_000);
+    expect(await callAt(9_000_001, 'untried')).toBe(60_000);
+    expect(world.lanes.silence('other', 'r')).toBe(0);
+    expect(world.lanes.silence('m', 'another')).toBe(0);
+    expect(await callAt(9_000_002, 'answered')).toBe(0);
+    expect(await callAt(9_000_003, 'silent')).toBe(0);
+    // A clock that is set back begins it anew.
+    expect(await callAt(1_000, 'silent')).toBe(0);
+    expect(await callAt(6_000, 'silent')).toBe(5_000);
+  });
+
   it('let what one merchant meets at a receiver narrow nobody else’s way there', async () => {
     const world = openLanes();
     fill(world.lanes, 'silenced', 'shared', 100);
-    for (const event of world.running()) await world.end(event, false);
+    for (const event of world.running()) await world.end(event, 'silent');
     expect(world.running()).toHaveLength(1);
     fill(world.lanes, 'other', 'shared', 20);
     expect(world.running().filter((event) => event.startsWith('other/'))).toHaveLength(20);
-    for (const event of world.running()) await world.end(event, event.startsWith('other/'));
+    for (const event of world.running()) await world.end(event, event.startsWith('other/') ? 'answered' : 'silent');
     expect(world.running()).toEqual([expect.stringContaining('silenced/')]);
   });
 
@@ -164,7 +203,7 @@ describe('lanes', () => {
           if (adds || running.length === 0) {
             const event = `m${merchant} r${receiver} ${i}`;
             if (world.lanes.add(`m${merchant}`, `r${receiver}`, event)) taken.push(event);
-          } else await world.end(running[ends % running.length] ?? '', ends % 3 > 0);
+          } else await world.end(running[ends % running.length] ?? '', ANSWERS[ends % 3]);
           const now = world.running();
           expect(now.length).toBeLessThanOrEqual(limits.inAll);
           for (let r = 0; r <= 4; r += 1) {

@@ -9,6 +9,8 @@
  * starts in the order in which it came.
  */
 
+import type { Clock } from '../platform/platform.ts';
+
 export interface LaneLimits {
   /** Calls under way at one receiver, over all merchants. */
   readonly atReceiver: number;
@@ -27,6 +29,11 @@ export interface Lanes<W> {
   waiting(merchantId: string, receiver: string): number;
   /** How many pieces wait in all. */
   waitingInAll(): number;
+  /**
+   * The time (ms) from the first to the last call of that merchant that this receiver has left unanswered since it last
+   * answered one: 0 for one that answers, and where a single call was left.
+   */
+  silence(merchantId: string, receiver: string): number;
   /** Whether nothing waits and nothing is under way. */
   isEmpty(): boolean;
   /** Forgets what waits. */
@@ -39,6 +46,8 @@ const RECEIVER_FACTOR = 4;
 const MERCHANT_FACTOR = 1 / 4;
 /** How many queues are looked at when a call has ended. The next one's end looks at the next ones. */
 const LOOKS = 8;
+/** So many lanes in which nothing is left are remembered for their silence. */
+const MOST_REMEMBERED = 10_000;
 
 /** What counts towards a limit: a merchant, a receiver, or everything. */
 interface Share<W> {
@@ -46,6 +55,12 @@ interface Share<W> {
   waiting: number;
   /** The lanes of this share in which something waits, the longest not looked at first. */
   readonly lanes: Set<Lane<W>>;
+}
+
+/** When the first call that was left unanswered since the last answer had ended, and when the last one had. */
+interface Silence {
+  readonly since: number;
+  readonly until: number;
 }
 
 /** One merchant at one receiver. */
@@ -56,23 +71,28 @@ interface Lane<W> {
   readonly receiver: Share<W>;
   readonly queue: W[];
   inFlight: number;
-  /** How many of it may be under way: halved by every call that is left unanswered, doubled by an answer. */
+  /** How many of it may be under way: halved by every call that is left unanswered, doubled by all others. */
   width: number;
+  silence: Silence | undefined;
 }
 
 /**
- * Makes the queues. `start` makes one call; its promise never rejects, and tells whether the receiver answered.
- * `emptied` is called whenever the last one is done with.
+ * Makes the queues. `start` makes one call; its promise never rejects, and tells whether the receiver answered: undefined when
+ * it was not to blame, or not asked, as where the work had waited here for too long: then a wider lane is tried, and its silence
+ * lasts. `emptied` is called whenever the last one is done with.
  */
 export function createLanes<W>(
+  { now }: Pick<Clock, 'now'>,
   limits: LaneLimits,
-  start: (work: W) => Promise<boolean>,
+  start: (work: W) => Promise<boolean | undefined>,
   emptied: () => void,
 ): Lanes<W> {
   const all: Share<W> = emptyShare();
   const merchants = new Map<string, Share<W>>();
   const receivers = new Map<string, Share<W>>();
   const lanes = new Map<string, Lane<W>>();
+  /** Of lanes that are gone, the one that has been for the longest first. */
+  const silences = new Map<string, Silence>();
 
   const laneOf = (merchantId: string, receiverId: string): Lane<W> => {
     const key = keyOf(merchantId, receiverId);
@@ -87,7 +107,9 @@ export function createLanes<W>(
       queue: [],
       inFlight: 0,
       width: limits.atReceiver,
+      silence: silences.get(key),
     };
+    silences.delete(key);
     lanes.set(key, lane);
     return lane;
   };
@@ -128,8 +150,10 @@ export function createLanes<W>(
     }
   };
 
-  const end = (lane: Lane<W>, answered: boolean): void => {
-    lane.width = answered ? Math.min(limits.atReceiver, lane.width * 2) : Math.max(1, Math.floor(lane.width / 2));
+  const end = (lane: Lane<W>, answered: boolean | undefined): void => {
+    lane.width =
+      answered === false ? Math.max(1, Math.floor(lane.width / 2)) : Math.min(limits.atReceiver, lane.width * 2);
+    if (answered !== undefined) lane.silence = answered ? undefined : goesOn(lane.silence, now());
     lane.inFlight -= 1;
     for (const share of sharesOf(lane)) share.inFlight -= 1;
     forget(lane);
@@ -159,9 +183,19 @@ export function createLanes<W>(
   };
 
   const forget = (lane: Lane<W>): void => {
-    if (lane.inFlight === 0 && lane.queue.length === 0) lanes.delete(keyOf(lane.merchantId, lane.receiverId));
+    if (lane.inFlight === 0 && lane.queue.length === 0) {
+      const key = keyOf(lane.merchantId, lane.receiverId);
+      lanes.delete(key);
+      if (lane.silence !== undefined) remember(key, lane.silence);
+    }
     if (isUnused(lane.merchant)) merchants.delete(lane.merchantId);
     if (isUnused(lane.receiver)) receivers.delete(lane.receiverId);
+  };
+
+  const remember = (key: string, silence: Silence): void => {
+    silences.set(key, silence);
+    const [oldest] = silences.keys();
+    if (oldest !== undefined && silences.size > MOST_REMEMBERED) silences.delete(oldest);
   };
 
   return {
@@ -177,6 +211,11 @@ export function createLanes<W>(
     },
     waiting: (merchantId, receiverId) => lanes.get(keyOf(merchantId, receiverId))?.queue.length ?? 0,
     waitingInAll: () => all.waiting,
+    silence(merchantId, receiverId) {
+      const key = keyOf(merchantId, receiverId);
+      const silence = lanes.get(key)?.silence ?? silences.get(key);
+      return silence === undefined ? 0 : silence.until - silence.since;
+    },
     isEmpty: () => all.inFlight === 0 && all.waiting === 0,
     clear() {
       for (const lane of all.lanes) {
@@ -193,6 +232,11 @@ export function createLanes<W>(
 
 function keyOf(merchantId: string, receiverId: string): string {
   return `${merchantId} ${receiverId}`;
+}
+
+/** A clock that was set back begins it anew. */
+function goesOn(silence: Silence | undefined, at: number): Silence {
+  return { since: Math.min(silence?.since ?? at, at), until: at };
 }
 
 function emptyShare<W>(): Share<W> {

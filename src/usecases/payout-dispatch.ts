@@ -82,24 +82,24 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
     tell();
   };
 
-  /** Starts a line; answers whether its carrier did, or was not to blame. */
-  const start = async (held: Held): Promise<boolean> => {
+  /** Starts a line; answers whether its carrier did, undefined where it was not to blame. */
+  const start = async (held: Held): Promise<boolean | undefined> => {
     count(held, -1);
     const { line } = held;
-    if (closed || !isLeased(line, deps.clock.now())) return true;
+    if (closed || !isLeased(line, deps.clock.now())) return undefined;
     if (!carriers.admits(line)) return false;
     try {
       const { answered, written } = await startLine(deps, line, await merchantOf(line));
       void track(line, written);
       carriers.heard(line, answered);
-      return answered ?? true;
+      return answered;
     } catch (error) {
       deps.log.error('payout_not_started', { transaction_id: line.id, merchant_id: line.merchant_id }, error);
       carriers.heard(line, undefined);
-      return true;
+      return undefined;
     }
   };
-  const lanes = createLanes(limits, start, tell);
+  const lanes = createLanes(deps.clock, limits, start, tell);
 
   const offer: Dispatcher['offer'] = (line, from = 'commit') => {
     if (closed || line.status !== 'pending' || line.next_start_at === null) return false;

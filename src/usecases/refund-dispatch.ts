@@ -26,20 +26,20 @@ const LIMITS: LaneLimits = { atReceiver: 16, inAll: 64, waitingAtReceiver: 1_000
 /** Makes the dispatcher of this process; `limits` say how many refunds may be under way and may wait. */
 export function createRefundDispatcher(deps: Deps, limits: LaneLimits = LIMITS): RefundDispatcher {
   let closed = false;
-  /** Answers whether the upstream did, or was not to blame. */
-  const start = async (refund: Refund): Promise<boolean> => {
+  /** Answers whether the upstream did; undefined where it was not to blame. */
+  const start = async (refund: Refund): Promise<boolean | undefined> => {
     // Its lease has run out: the round will claim it anew.
-    if (closed || refund.next_start_at === null || deps.clock.now() >= refund.next_start_at) return true;
+    if (closed || refund.next_start_at === null || deps.clock.now() >= refund.next_start_at) return undefined;
     try {
-      return (await startRefund(deps, refund)) ?? true;
+      return await startRefund(deps, refund);
     } catch (error) {
       // It is due again when its lease has run out; where an attempt is open, the inquiry round finds out.
       deps.log.error('refund_not_started', { refund_id: refund.id, merchant_id: refund.merchant_id }, error);
-      return true;
+      return undefined;
     }
   };
   const { idle, tell } = createIdle(() => lanes.isEmpty());
-  const lanes = createLanes(limits, start, tell);
+  const lanes = createLanes(deps.clock, limits, start, tell);
 
   return {
     offer(refund) {

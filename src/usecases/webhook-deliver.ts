@@ -23,6 +23,8 @@ export interface Courier {
    * for it, or nothing to post: then it is left to the round.
    */
   offer(event: WebhookEvent): boolean;
+  /** For how long (ms) the merchant's receiver has been seen to leave every post unanswered; 0 for one that answers. */
+  silence(event: WebhookEvent): number;
   /** Resolves when nothing waits and nothing is under way. */
   idle: Idle['idle'];
   /** Stops: what waits is left to the round of another process, what is under way is finished. */
@@ -45,16 +47,16 @@ export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): C
 
   const { idle, tell } = createIdle(() => recording === 0 && lanes.isEmpty());
   /** Posts once. The receiver's share is free as soon as it has answered: writing that down is not its business. */
-  const post = async (event: WebhookEvent): Promise<boolean> => {
+  const post = async (event: WebhookEvent): Promise<boolean | undefined> => {
     // Too little of the lease is left for a whole try: the round will claim it anew.
-    if (closed || deps.clock.now() + DELIVERY_TIMEOUT_MS > event.next_at) return true;
+    if (closed || deps.clock.now() + DELIVERY_TIMEOUT_MS > event.next_at) return undefined;
     try {
       const result = await tryOnce(deps, sign, event);
       void writeDown(event, result);
-      return result.status !== undefined;
+      return isAsked(result) ? result.status !== undefined : undefined;
     } catch (error) {
       deps.log.error('webhook_not_posted', { event_id: event.id, merchant_id: event.merchant_id }, error);
-      return true;
+      return undefined;
     }
   };
   const writeDown = async (event: WebhookEvent, result: Try): Promise<void> => {
@@ -68,13 +70,14 @@ export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): C
     recording -= 1;
     tell();
   };
-  const lanes = createLanes(limits, post, tell);
+  const lanes = createLanes(deps.clock, limits, post, tell);
 
   return {
     offer(event) {
       if (closed || event.status !== 'waiting' || event.url === null) return false;
       return lanes.add(event.merchant_id, originOf(event.url), event);
     },
+    silence: (event) => (event.url === null ? 0 : lanes.silence(event.merchant_id, originOf(event.url))),
     idle,
     close() {
       closed = true;
@@ -113,12 +116,20 @@ async function record(deps: CourierDeps, tried: WebhookEvent, result: Try): Prom
   else deps.log.info('webhook_failed', fields);
 }
 
+/** Why nothing was posted. */
+const NO_SECRET = 'no_signing_secret';
+
+/** Whether the receiver was: whatever else kept a post from it, its name or our network, counts as its silence. */
+function isAsked({ error }: Try): boolean {
+  return error !== NO_SECRET;
+}
+
 async function tryOnce(deps: CourierDeps, sign: Signer, event: WebhookEvent): Promise<Try> {
   const headers = await sign(event);
   const at = deps.clock.now();
   const begun = deps.clock.wall();
   if (headers === undefined || event.url === null) {
-    return { at, durationMs: 0, status: undefined, retryAfter: undefined, error: 'no_signing_secret' };
+    return { at, durationMs: 0, status: undefined, retryAfter: undefined, error: NO_SECRET };
   }
   const answer = await deps.outbound.request({
     method: 'POST',

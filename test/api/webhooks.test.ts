@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { WebhookEvent } from '../../src/domain/records.ts';
 import { LEASE_MS, RETRY_WAITS_MS } from '../../src/domain/webhook.ts';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { offerDue } from '../../src/usecases/webhook-claim.ts';
@@ -239,6 +240,59 @@ describe('a receiver that hangs', () => {
     for (const response of held) response.writeHead(200).end();
     await courier.idle();
     expect(await desk.readEvent(event)).toMatchObject({ status: 'delivered', attempts: 1 });
+  });
+});
+
+describe('what finds no room at a receiver that has been silent', () => {
+  it.each([
+    ['a second', 1_000, 3_000],
+    ['two minutes', 120_000, 120_000],
+    ['an hour', HOUR, 300_000],
+  ])('for %s (%i ms) comes up again after %i ms, and is delivered once it answers', async (_, silence, pause) => {
+    const held: ServerResponse[] = [];
+    let answer = (response: ServerResponse): void => void response.destroy();
+    const receiver = await desk.receiverOf((response) => answer(response));
+    const small = createCourier(world.deps, { atReceiver: 1, inAll: 4, waitingAtReceiver: 1, waitingInAll: 4 });
+    const events: WebhookEvent[] = [];
+    const commit = async () => {
+      const event = await desk.commitEvent(receiver.url);
+      events.push(event);
+      return event;
+    };
+    const post = async (event: WebhookEvent) => {
+      small.offer(event);
+      await small.idle();
+    };
+    await post(await commit());
+    await world.clock.advance(silence);
+    await post(await commit());
+    while (events.length < 5) await commit();
+    await world.clock.advance(LEASE_MS);
+
+    answer = (response) => void held.push(response);
+    const posted = receiver.hits.length;
+    expect(await offerDue(world.deps, small)).toBe(5);
+    await receiver.reached(posted + 1);
+    const waits = await Promise.all(
+      events.map(async (event) => (await desk.readEvent(event)).next_at - world.clock.now()),
+    );
+    expect(waits.toSorted((a, b) => a - b)).toEqual(
+      [LEASE_MS, LEASE_MS, pause, pause, pause].toSorted((a, b) => a - b),
+    );
+
+    answer = (response) => void response.writeHead(200).end();
+    for (const response of held) answer(response);
+    await small.idle();
+    await world.clock.advance(pause);
+    for (let rounds = 0; rounds < 3; rounds += 1) {
+      await offerDue(world.deps, small);
+      await small.idle();
+      await world.clock.advance(3_000);
+    }
+    await small.close();
+    const after = await Promise.all(events.map(desk.readEvent));
+    expect(after.map(({ status }) => status)).toEqual(events.map(() => 'delivered'));
+    expect(after.map(({ attempts }) => attempts)).toEqual([2, 2, 1, 1, 1]);
   });
 });
 
