@@ -1,6 +1,7 @@
 /**
- * `npm test`: builds what changed and runs every test, or those of the kinds that are named
- * (`npm run test:unit`, `node --import tsx scripts/test.ts api faults`).
+ * `npm test`: builds what changed and runs every test, or those of the kinds that are named first (`npm run test:unit`,
+ * `node --import tsx scripts/test.ts api faults`). What follows is vitest's: files, or `-t` and words
+ * (`npm run test:api -- webhooks.test.ts`).
  *
  * Invariant: exit status 0 and the last line say that every test of these kinds passed.
  */
@@ -9,12 +10,18 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { build, ROOT } from './build.ts';
 
-const kinds = process.argv.slice(2);
+const KINDS = ['unit', 'api', 'faults', 'e2e'];
+const asked = process.argv.slice(2);
+const others = asked.findIndex((word) => !KINDS.includes(word));
+const kinds = others < 0 ? asked : asked.slice(0, others);
+const filters = asked.slice(kinds.length);
 const started = performance.now();
 
 async function runTests(): Promise<boolean> {
   await build();
-  const args = ['run', ...kinds.flatMap((kind) => ['--project', kind])];
+  const args = ['run', ...kinds.flatMap((kind) => ['--project', kind]), ...filters];
+  // Words that name no test are a mistake.
+  if (filters.length > 0) args.push('--passWithNoTests=false');
   const vitest = spawn(join(ROOT, 'node_modules', '.bin', 'vitest'), args, {
     cwd: ROOT,
     stdio: 'inherit',
@@ -31,7 +38,7 @@ try {
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
 }
-const what = kinds.length === 0 ? 'all tests' : `the tests of ${kinds.join(', ')}`;
+const what = asked.length === 0 ? 'all tests' : `the tests of ${asked.join(' ')}`;
 const seconds = ((performance.now() - started) / 1000).toFixed(0);
 process.stdout.write(passed ? `${what} passed in ${seconds} s\n` : `FAILED: not ${what} passed (${seconds} s)\n`);
 process.exitCode = passed ? 0 : 1;
