@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Route } from '../../src/http/route.ts';
 import { issueCredential } from '../../src/usecases/credential-issue.ts';
 import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import { rotateCredential } from '../../src/usecases/credential-rotate.ts';
@@ -18,7 +17,7 @@ import {
   withoutIds,
 } from './flows.ts';
 import { MINT } from './mints.ts';
-import { askCode, requireWorks, routesOf, sampleOf, send } from './route-samples.ts';
+import { askCode, named, requireWorks, routesOf, sampleOf, send } from './route-samples.ts';
 
 // The table is walked at collection, so that each route has tests of its own name.
 const world: World = await openWorld({ env: { TRUST_PROXY: '127.0.0.1' } });
@@ -37,9 +36,7 @@ function mintAs(bearer: string, headers: Readonly<Record<string, string>> = {}):
 }
 
 /** Whose route it is shows in the credential that its sample has. */
-const named = routes.map((route): readonly [string, Route] => [`${route.method} ${route.path}`, route]);
-
-describe.each(named)('%s is refused', (_name, route) => {
+describe.each(named(routes))('%s is refused', (_name, route) => {
   test('with a wrong secret, an unknown one, and what only looks like one (1001), all alike', async () => {
     const sample = await sampleOf(route, world, merchant);
     const { bearer } = sample;
@@ -87,8 +84,10 @@ describe.each(named)('%s is refused', (_name, route) => {
     else await world.clock.advance(86_400_000);
     expectRefusal(await send(world, route, sample), 401, '1005');
   });
+});
 
-  test.runIf(route.credential === 'session')('by a consumed session only where it would start something', async () => {
+describe.each(named(routes.filter(({ credential }) => credential === 'session')))('%s is refused', (_name, route) => {
+  test('by a consumed session only where it would start something', async () => {
     const sample = await sampleOf(route, world, merchant);
     await sample.consume?.();
     if (route.allowConsumed) await requireWorks(world, route, sample);

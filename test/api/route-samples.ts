@@ -50,6 +50,11 @@ export function routesOf(world: World): Route[] {
   return all.filter(({ credential }) => credential !== 'none');
 }
 
+/** Each behind its name, as `describe.each` takes them. */
+export function named(routes: readonly Route[]): (readonly [string, Route])[] {
+  return routes.map((route) => [`${route.method} ${route.path}`, route]);
+}
+
 export function sampleOf(route: Route, world: World, merchant: MerchantCreated): Promise<Sample> {
   const make = SAMPLES[route.operationId];
   if (make === undefined) throw new Error(`${route.operationId} has no sample: write one, so that it is walked`);

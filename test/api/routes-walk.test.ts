@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { fullPath } from '../../src/http/route.ts';
 import { openWorld } from '../support/world.ts';
 import { expectRefusal, neighbourOf, withoutIds } from './flows.ts';
-import { requireWorks, routesOf, sampleOf, send } from './route-samples.ts';
+import { named, requireWorks, routesOf, sampleOf, send } from './route-samples.ts';
 
 // The table is walked at collection, so that each route has tests of its own name.
 const world = await openWorld({ env: { TRUST_PROXY: '127.0.0.1' } });
@@ -52,7 +52,7 @@ interface Document {
   readonly paths: { readonly [path: string]: { readonly [method: string]: { readonly operationId: string } } };
 }
 
-describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_name, route) => {
+describe.each(named(routes))('%s', (_name, route) => {
   test('is in the OpenAPI document, by its method, path and operationId', async () => {
     const document = (await (await fetch(`${world.url}/openapi.json`)).json()) as Document;
     const path = fullPath(route).replaceAll(/:(\w+)/g, '{$1}');
@@ -113,22 +113,6 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
     await requireWorks(world, route, sample);
   });
 
-  test.runIf(route.method === 'POST')('replays the first answer byte for byte; 1203 with another body', async () => {
-    const sample = await sampleOf(route, world, merchant);
-    const key = { 'idempotency-key': `walk-${route.operationId}-${world.log.lines.length}` };
-    const first = await send(world, route, sample, key);
-    const again = await send(world, route, sample, key);
-    expect(first.status, first.text).toBe(sample.answers);
-    expect(first.headers.get('idempotent-replayed')).toBeNull();
-    expect({ status: again.status, text: again.text }).toEqual({ status: first.status, text: first.text });
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
-    if (sample.otherBody === undefined) throw new Error('a POST needs another body in its sample');
-    const other = await send(world, route, { ...sample, body: sample.otherBody }, key);
-    expectRefusal(other, 409, '1203', 'IDEMPOTENCY_BODY');
-    expect(other.json.retryable).toBe(false);
-  });
-
   test('answers with the headers that every answer has', async () => {
     const sample = await sampleOf(route, world, merchant);
     const answers = [
@@ -142,6 +126,24 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
       expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
       expect([headers.get('server'), headers.get('x-powered-by')]).toEqual([null, null]);
     }
+  });
+});
+
+describe.each(named(routes.filter(({ method }) => method === 'POST')))('%s', (_name, route) => {
+  test('replays the first answer byte for byte; 1203 with another body', async () => {
+    const sample = await sampleOf(route, world, merchant);
+    const key = { 'idempotency-key': `walk-${route.operationId}-${world.log.lines.length}` };
+    const first = await send(world, route, sample, key);
+    const again = await send(world, route, sample, key);
+    expect(first.status, first.text).toBe(sample.answers);
+    expect(first.headers.get('idempotent-replayed')).toBeNull();
+    expect({ status: again.status, text: again.text }).toEqual({ status: first.status, text: first.text });
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
+    if (sample.otherBody === undefined) throw new Error('a POST needs another body in its sample');
+    const other = await send(world, route, { ...sample, body: sample.otherBody }, key);
+    expectRefusal(other, 409, '1203', 'IDEMPOTENCY_BODY');
+    expect(other.json.retryable).toBe(false);
   });
 });
 
