@@ -50,3 +50,15 @@ test.each(['txn_', 'txn_unknown', 'mch_01h455vb4pex5vsknk084sn02q', 'txn_81h455v
 test('another shard than 0 to 63 is a bug', () => {
   expect(() => makeId('txn', 0, new Uint8Array(16), 64)).toThrow(RangeError);
 });
+
+test('identifiers of one instant sort by their turns, whatever chance gives', () => {
+  fc.assert(
+    fc.property(time, fc.nat(4_095), fc.nat(4_095), random, random, (at, one, other, bytes, others) => {
+      fc.pre(one !== other);
+      const id = makeId('trf', at, bytes, 3, one);
+      expect(id < makeId('trf', at, others, 63, other)).toBe(one < other);
+      expect([isId('trf', id), timeOfId(id), shardOf(id)]).toEqual([true, at, 3]);
+    }),
+  );
+  expect(isId('trf', makeId('trf', 1, new Uint8Array(16), 3, 70_000))).toBe(true);
+});

@@ -8,7 +8,7 @@
 
 import type { Change } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
-import { makeId, type Prefix } from '../domain/ids.ts';
+import type { Prefix } from '../domain/ids.ts';
 import { merchantAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
@@ -18,7 +18,7 @@ import { Refusal, refuseField } from '../domain/refusal.ts';
 import { requireOpen, updateSession } from '../domain/session.ts';
 import { eventInsert, payoutEvent } from '../domain/webhook.ts';
 import type { MerchantCaller, SessionCaller } from './callers.ts';
-import { atHandFirst, type Deps } from './deps.ts';
+import { atHandFirst, type Deps, newId } from './deps.ts';
 import { type Answering, perform, type Reply } from './perform.ts';
 
 /** A batch as it was made, or as it would be: a dry run makes nothing. */
@@ -110,9 +110,9 @@ export interface PayoutIds {
 }
 
 /** Fresh ids for a batch whose first occurrence has so many lines. */
-export function payoutIds({ clock, random }: Pick<Deps, 'clock' | 'random'>, shard: number, lines: number): PayoutIds {
-  const at = clock.now();
-  const one = (prefix: Prefix): string => makeId(prefix, at, random.bytes(16), shard);
+export function payoutIds(deps: Pick<Deps, 'clock' | 'random'>, shard: number, lines: number): PayoutIds {
+  const at = deps.clock.now();
+  const one = (prefix: Prefix): string => newId(deps, prefix, shard, at);
   const some = (prefix: Prefix): string[] => Array.from({ length: lines }, () => one(prefix));
   return { at, batch: one('batch'), lines: some('txn'), events: some('evt'), transfers: some('trf') };
 }

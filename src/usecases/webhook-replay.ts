@@ -5,11 +5,11 @@
  * anew. An event that is under way when it is replayed may arrive twice.
  */
 
-import { isId, SHARDS, shardOf } from '../domain/ids.ts';
+import { SHARDS, shardOf } from '../domain/ids.ts';
 import type { EventStatus, WebhookEvent } from '../domain/records.ts';
 import { afterReplay } from '../domain/webhook.ts';
 import { findEvent } from './archive-find.ts';
-import { type OperatorDeps, OperatorError } from './operator.ts';
+import { type OperatorDeps, OperatorError, requireId } from './operator.ts';
 import { commitDecision } from './perform.ts';
 
 type ReplayDeps = Pick<OperatorDeps, 'store' | 'clock'>;
@@ -36,7 +36,7 @@ export async function replayEvent(
   merchantId: string | undefined,
   eventId: string,
 ): Promise<WebhookEvent> {
-  if (!isId('evt', eventId)) throw new OperatorError('that is no event id: it looks like evt_ and 26 characters');
+  requireId('evt', eventId, 'event');
   return commitDecision(
     deps.store,
     async () => {

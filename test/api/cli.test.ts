@@ -199,6 +199,7 @@ describe('mbongo', () => {
     ['webhook replay', 2, 'say which'],
     ['webhook replay --event evt_1 --to 2026-03-02', 2, 'leave them out with --event'],
     ['webhook replay --event evt_1 --status dead', 2, 'leave them out with --event'],
+    ['webhook replay --event evt_1', 2, 'that is no event id'],
     ['webhook replay --from 2026-03-02 --to 2026-03-01', 2, '--from must be before --to'],
     ['webhook replay --from 2026-03-01 --to 2026-03-01', 2, '--from must be before --to'],
     ['webhook replay --from 2999-12-31', 2, '--from must be before --to, or before now without it'],

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { manualClock } from '../platform/clock.ts';
+import { systemRandom } from '../platform/random.ts';
+import { idsOf } from './deps.ts';
+
+test('the identifiers that are made in one millisecond sort as they were made, and a later one behind them', async () => {
+  const clock = manualClock(Date.UTC(2026, 10, 23));
+  const newId = idsOf({ clock, random: systemRandom() });
+  const ids = Array.from({ length: 500 }, (_, n) => newId('trf', n % 64));
+  await clock.advance(1);
+  ids.push(newId('trf', 0));
+  expect(ids.toSorted()).toEqual(ids);
+  expect(new Set(ids).size).toBe(501);
+});
