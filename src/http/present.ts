@@ -208,9 +208,14 @@ function estimate(payment: Payment, now: number): number {
 
 function progressKey(payment: Payment): MessageKey {
   if (payment.status === 'pending_mobile_money_verification') return 'progress.waiting';
-  if (payment.status !== 'processing' && !isPaying(payment)) return 'progress.pending';
+  if (payment.status !== 'processing' && !isPaying(payment)) return startedKey(payment);
   // Until the carrier has been heard, or has kept silent, the payment bears no name of one; transfers and cards never do.
   return payment.carrier === null ? 'progress.processing' : 'progress.carrier_silent';
+}
+
+/** Until a method is chosen the phone's is the one that this read is for. */
+function startedKey({ method }: Payment): MessageKey {
+  return method === 'mobile_money' || method === 'none' ? 'progress.pending' : 'progress.started';
 }
 
 function paymentInfo(payment: Payment, reference: string | null) {

@@ -206,7 +206,7 @@ export const en = {
     not_allowed: 'The carrier does not allow this payment from this account.',
     carrier_failed: 'The carrier could not carry out the payment.',
     not_sent: 'The request never reached the carrier; no money moved.',
-    session_expired: 'The session ended before the payment was submitted.',
+    session_expired: 'The session ended before the payment was confirmed.',
     sibling_paid: 'Another payment of the same session was paid.',
     settled_by_operator: 'The payment was closed by hand, after its outcome had been checked.',
     carrier_timeout: 'The carrier did not answer in time; we are asking it again.',
@@ -243,6 +243,7 @@ export const en = {
   },
   progress: {
     pending: 'The payment has been started. Submit the phone number that pays.',
+    started: 'The payment has been started, and waits for its payer.',
     processing: 'The payment is on its way. Confirm it on your phone if you are asked to.',
     completed: 'The payment has been received. Thank you.',
     failed: 'The payment did not go through. You can try again with a new payment.',

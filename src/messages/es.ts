@@ -260,6 +260,7 @@ export const es = {
   },
   progress: {
     pending: 'El pago se ha iniciado. Indique el número de teléfono que paga.',
+    started: 'El pago se ha iniciado y espera al pagador.',
     processing: 'El pago está en camino. Confírmelo en su teléfono si se le pide.',
     completed: 'El pago se ha recibido. Gracias.',
     failed: 'El pago no se completó. Puede intentarlo de nuevo con otro pago.',

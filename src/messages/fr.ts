@@ -284,6 +284,7 @@ export const fr = {
   },
   progress: {
     pending: 'Le paiement est commencé. Indiquez le numéro de téléphone qui paie.',
+    started: 'Le paiement est commencé et attend le payeur.',
     processing: 'Le paiement est en route. Confirmez-le sur votre téléphone si on vous le demande.',
     completed: 'Le paiement est reçu. Merci.',
     failed: 'Le paiement n’a pas abouti. Vous pouvez réessayer avec un nouveau paiement.',

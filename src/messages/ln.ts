@@ -247,6 +247,7 @@ export const ln = {
   },
   progress: {
     pending: 'Lifuti ebandi. Tinda nimero ya telefone oyo ekofuta.',
+    started: 'Lifuti ebandi, mpe ezali kozela mofuti.',
     processing: 'Lifuti ezali na nzela. Ndima yango na telefone na yo soki esengi yo.',
     completed: 'Lifuti ezwami. Matondi.',
     failed: 'Lifuti elongi te. Okoki komeka lisusu na lifuti ya sika.',

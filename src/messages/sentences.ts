@@ -11,8 +11,11 @@ import type { Reason } from '../domain/reason.ts';
 import type { PaymentMethod, PaymentStatus } from '../domain/records.ts';
 import type { DetailCode, RefusalCode } from '../domain/refusal.ts';
 
-/** The mobile money vocabulary of the specification, and the two moments in which a person waits for a carrier. */
-export type Progress = ReturnType<typeof mobileMoneyStatus> | 'waiting' | 'carrier_silent';
+/**
+ * The mobile money vocabulary of the specification, the two moments in which a person waits for a carrier, and what has been
+ * started by a method that needs no phone number.
+ */
+export type Progress = ReturnType<typeof mobileMoneyStatus> | 'started' | 'waiting' | 'carrier_silent';
 
 /** Sentences that are answered when a step has been done. */
 export type Done =

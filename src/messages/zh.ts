@@ -163,7 +163,7 @@ export const zh = {
     not_allowed: '运营商不允许该账户进行此支付。',
     carrier_failed: '运营商未能完成支付。',
     not_sent: '请求未送达运营商；资金没有变动。',
-    session_expired: '会话在支付提交之前已结束。',
+    session_expired: '会话在支付确认之前已结束。',
     sibling_paid: '同一会话的另一笔支付已完成。',
     settled_by_operator: '该支付经核实结果后，已由人工结束。',
     carrier_timeout: '运营商未及时回应；我们正在再次查询。',
@@ -200,6 +200,7 @@ export const zh = {
   },
   progress: {
     pending: '支付已开始。请提交付款的电话号码。',
+    started: '支付已开始，正在等待付款人。',
     processing: '支付正在进行。如手机出现提示，请确认。',
     completed: '已收到款项。谢谢。',
     failed: '支付未成功。您可以重新发起一次支付。',

@@ -9,12 +9,14 @@ import {
   numberEnding,
   type Paying,
   payByPhone,
+  payFromWallet,
   phoneState,
   until,
   untilStatus,
 } from './flows.ts';
 import { attemptOf } from './phone-payments.ts';
 import { openSecond, submitAt } from './second-gateway.ts';
+import { addAccount, promise } from './transfer-flows.ts';
 
 let world: World;
 
@@ -103,4 +105,18 @@ test('a payment that failed keeps its name at the carrier', async () => {
   const { data } = await mobileStatusOf(world, paying);
   expect(data.provider_reference).toMatch(/\S/);
   expect(data.payment_info.provider_reference).toBe(data.provider_reference);
+});
+
+test('a phone number is asked for only where one pays, or nothing is chosen yet', async () => {
+  const merchant = await world.merchant();
+  await addAccount(world, merchant);
+  const wallet = await world.wallet({ balance: 500_00n, phone: '+243826540043' });
+  const byWallet = await collect(world, merchant, { method: 'none', minted: { amount: '150.00' } });
+  expect((await payFromWallet(world, byWallet, wallet)).json).toMatchObject({ status: 'pending_otp_verification' });
+  const started = [await collect(world, merchant), await collect(world, merchant, { method: 'none' })];
+  for (const paying of started) expect((await mobileStatusOf(world, paying)).message).toMatch(/phone number/);
+  for (const paying of [byWallet, await promise(world, merchant)]) {
+    expect((await mobileStatusOf(world, paying)).message).toBe(say('en', 'progress.started'));
+    expect(new Set(await messagesOf(paying)).size).toBe(LANGUAGES.length);
+  }
 });
