@@ -16,7 +16,10 @@ import { findBarriers, findBrowser, openBrowser, openWindow, type Watched } from
 
 const browserPath = findBrowser();
 const CARD = { number: '4508750015741019', month: '11', year: '38', code: '847', name: 'Grace Ilunga' };
-const SECRETS = new RegExp([CARD.number, '4508 7500 1574 1019', '847', '"11"', '"38"'].join('|'));
+// The code as a whole word: ports, ids and fractions of a second hold its digits by chance.
+const SECRETS = new RegExp(
+  [CARD.number, '4508 7500 1574 1019', String.raw`(?<![\w.])847(?!\w)`, '"11"', '"38"'].join('|'),
+);
 
 /** A payment page as bare as can be: five labelled fields, a button, and what its script heard. */
 const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Pay</title>
@@ -171,7 +174,7 @@ describe.runIf(browserPath !== undefined)('the hosted card form', () => {
       [cardOrigin, cardOrigin],
     ]);
     const told = [...(await page.evaluate<string[]>('messages')), await page.content(), JSON.stringify(await heard())];
-    for (const text of told) expect(text.replaceAll(session, '')).not.toMatch(SECRETS);
+    for (const text of told) expect(text).not.toMatch(SECRETS);
     const origins = page.frames().map((frame) => new URL(frame.url()).origin);
     expect(origins).toEqual([gateway.url, ...Array(5).fill(cardOrigin)]);
     for (let n = 0; n < 5; n += 1)
