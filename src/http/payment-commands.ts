@@ -12,7 +12,7 @@ import type { BrowserFacts, PaymentSubmitCommand } from '../domain/submission.ts
 import type { SessionCaller } from '../usecases/callers.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { type Reaching, reachOf } from '../usecases/method-reach.ts';
-import { bindingFaults, type PaymentCollectCommand, urlFaults } from '../usecases/payment-collect.ts';
+import { bindingFaults, type PaymentCollectCommand, requireCollector, urlFaults } from '../usecases/payment-collect.ts';
 import { currencyFault } from '../usecases/session-create.ts';
 
 import { parsePhone } from './phone.ts';
@@ -29,12 +29,17 @@ const NEEDED_AT_COLLECT: { readonly [method: string]: readonly (keyof CollectBod
 /** A reference that differs from the binding by its type or length differs from it (specification, Endpoints, rule 1). */
 export const COLLECT_CODES = { customer_reference: 1103 } as const;
 
-/** What is wrong with a collect's fields, in any order. */
+/**
+ * What is wrong with a collect's fields, in any order. Who may not collect is told so, and nothing of the body.
+ *
+ * @throws Refusal 1003 to a session minted for payouts.
+ */
 export function collectFaults(
   deps: Pick<Deps, 'outbound'> & Reaching,
   { merchant, session }: SessionCaller,
   body: Partial<CollectBody>,
 ): RefusalDetail[] {
+  requireCollector(session);
   const offered = offeredMethods(merchant, reachOf(deps, session.currency));
   const found: RefusalDetail[] = [...methodFaults(offered, body)];
   const urls = urlFaults(deps, merchant, {

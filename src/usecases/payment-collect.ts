@@ -150,6 +150,11 @@ async function formFor(
 /** A customer who changes his mind needs a few; whoever consumes the session has to end them all in one change. */
 const PAYMENTS_PER_SESSION = 50;
 
+/** A session that was minted for payouts collects nothing (contract §3). @throws Refusal 1003. */
+export function requireCollector({ scope }: Pick<Session, 'scope'>): void {
+  if (scope === 'payout') throw refuseField(1003, 'Authorization', 'WRONG_SCOPE', { scope: 'collect' });
+}
+
 function requireCollectable(
   deps: Deps,
   session: Session,
@@ -158,6 +163,7 @@ function requireCollectable(
   offered: readonly PaymentMethod[],
   now: number,
 ): void {
+  requireCollector(session);
   requireBinding(session, command);
   requireUrls(deps, merchant, command);
   if (command.method !== 'none') requireOffered(command.method, 'payment_method', offered);
@@ -166,7 +172,6 @@ function requireCollectable(
     const seconds = Math.max(1, Math.ceil((session.expires_at - now) / 1000));
     throw new Refusal(1301, { retryAfter: seconds, retryable: false, words: { seconds } });
   }
-  if (session.scope === 'payout') throw refuseField(1003, 'Authorization', 'WRONG_SCOPE', { scope: 'collect' });
   requireWithinLimits(merchant, command.method, session.amount_minor, session.currency);
   const { total_minor } = feeColumns(merchant, command.method, session, command.fee_covered_by);
   requireCarried(command.method, total_minor, session.currency);

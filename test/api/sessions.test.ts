@@ -130,6 +130,9 @@ describe('scope', () => {
   test('a payout scope collects nothing (1003)', async () => {
     const minted = await mintWith({ scope: 'payout' });
     expectRefusal(await collectFrom(minted.json.session_token), 403, '1003', 'WRONG_SCOPE');
+    // Of the body's own faults nothing is said.
+    const faulty = { payment_method: 'cheque', amount: 'much' };
+    expectRefusal(await collectFrom(minted.json.session_token, faulty), 403, '1003', 'WRONG_SCOPE');
   });
 
   test('anything else is refused, and where the merchant demands one, so is none', async () => {
