@@ -14,7 +14,7 @@ import { readConfig } from '../../src/config.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { TEST_MASTER_KEY } from '../support/operator-world.ts';
-import { freePort } from '../support/world.ts';
+import { freePort } from '../support/ports.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

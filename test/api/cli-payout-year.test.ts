@@ -9,7 +9,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { TEST_MASTER_KEY } from '../support/operator-world.ts';
-import { freePort, openReceiver, type Receiver } from '../support/world.ts';
+import { freePort } from '../support/ports.ts';
+import { openReceiver, type Receiver } from '../support/world.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const HOUR = 60 * 60_000;

@@ -9,7 +9,8 @@ import { readConfig } from '../../src/config.ts';
 import { openMetrics } from '../../src/platform/metrics.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
 import type { Clock, Secrets } from '../../src/platform/platform.ts';
-import { freePort, type World } from '../support/world.ts';
+import { freePort } from '../support/ports.ts';
+import type { World } from '../support/world.ts';
 import type { Paying } from './flows.ts';
 
 export interface Second {

@@ -11,8 +11,8 @@ import type { KindReport, OverloadOrder, OverloadReport } from '../../bench/over
 import { openStore } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
+import { freePort } from '../support/ports.ts';
 import { CLEAN, startGateway } from '../support/processes.ts';
-import { freePort } from '../support/world.ts';
 
 const LOAD = fileURLToPath(new URL('../../dist/bench/overload-load.js', import.meta.url));
 /** More than any machine's gateway takes, also where this one was disturbed while it looked for its peak. */

@@ -9,9 +9,9 @@ import { seededRandom } from '../../src/platform/random.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { type Hooks, openHooks } from '../support/hooks.ts';
+import { freePort } from '../support/ports.ts';
 import { command, type Running, startGateway } from '../support/processes.ts';
 import { type Merchant, openShop, type Shop } from '../support/shop.ts';
-import { freePort } from '../support/world.ts';
 
 const SLOWNESS = 0.1;
 const BAD_ORDERS = 60;

@@ -4,9 +4,10 @@
  *
  * Invariant: everything is real and runs as a process of its own, but for the receiver and the load.
  */
+
+import { freePort } from './ports.ts';
 import { command, type Environment, endAll, type Running, startSandbox, temporaryFolder } from './processes.ts';
 import type { Merchant, ShopWallet } from './shop.ts';
-import { freePort } from './world.ts';
 
 export interface FaultyWorld {
   readonly databaseUrl: string;

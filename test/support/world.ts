@@ -26,6 +26,7 @@ import { openTraces } from '../../src/platform/traces.ts';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openWallet } from '../../src/usecases/wallet-open.ts';
 import { createTestDatabase } from './database.ts';
+import { freePort } from './ports.ts';
 import { slowDatabase, slowly, slowness } from './slow-world.ts';
 
 export const NOON = Date.UTC(2026, 10, 20, 12, 0, 0);
@@ -242,15 +243,6 @@ export async function openReceiver(answer = 200): Promise<Receiver> {
         server.closeAllConnections();
       }),
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** A session of that merchant, as a merchant's backend mints it. */
