@@ -19,8 +19,9 @@ const NUMBER = '4508750015741019';
 /** What gives a card away: its number however it is grouped, a security code or an expiry by name or as a value. */
 const TRACES = [
   new RegExp(NUMBER.split('').join('[^0-9A-Za-z]{0,3}')),
-  /(security_?code|cvv|cvc|csc)[^0-9a-z]{1,5}[0-9]/i,
-  /expiry[^0-9a-z]{0,6}(month|year)?[^0-9a-z]{1,5}[0-9]/i,
+  // With what stands between a name and its value: what is sealed holds such letters, blanks for blanks, by chance.
+  /(security_?code|cvv|cvc|csc)[^0-9a-z]{0,3}[=:][^0-9a-z]{0,3}[0-9]/i,
+  /expiry[^0-9a-z]{0,6}(month|year)?[^0-9a-z]{0,3}[=:][^0-9a-z]{0,3}[0-9]/i,
   /["'=]123["'&]/,
 ];
 
