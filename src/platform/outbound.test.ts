@@ -5,7 +5,7 @@ import net, { type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type ManualClock, manualClock } from './clock.ts';
 import { createOutbound } from './outbound.ts';
-import type { Outbound, OutboundAnswer, OutboundRequest } from './platform.ts';
+import type { Clock, Outbound, OutboundAnswer, OutboundRequest } from './platform.ts';
 
 let clock: ManualClock;
 let outbound: Outbound;
@@ -63,6 +63,25 @@ function signal(): { promise: Promise<void>; give: () => void } {
 }
 
 describe('answered', () => {
+  test('in time is what had arrived when the time was up, also when the process stood still until then', async () => {
+    let timeIsUp = (): void => undefined;
+    const after: Clock['after'] = (_, task) => {
+      timeIsUp = task;
+      return () => undefined;
+    };
+    await outbound.close();
+    outbound = createOutbound({ allowLoopback: true, requireHttps: false, clock: { ...clock, after } });
+    const host = await raw((socket) =>
+      socket.on('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+        // After a pause timers come before sockets: nothing of the answer has been read.
+        setTimeout(timeIsUp, 1);
+        for (const begun = performance.now(); performance.now() < begun + 10; );
+      }),
+    );
+    expect(await send(`http://${host}/`)).toMatchObject({ kind: 'answered', body: 'ok' });
+  });
+
   test('method, path, headers and body arrive, the whole answer comes back', async () => {
     const host = await http(async (request, response) => {
       let body = '';

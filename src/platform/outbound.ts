@@ -106,6 +106,18 @@ interface Exchange {
   readonly settle: (answer: OutboundAnswer) => void;
 }
 
+/** Calls `act` after so many milliseconds, once what has arrived by then is read: after a pause timers come before sockets. */
+function afterReading(clock: Pick<Clock, 'after'>, ms: number, act: () => void): () => void {
+  let last: NodeJS.Immediate | undefined;
+  const cancel = clock.after(ms, () => {
+    last = setImmediate(act);
+  });
+  return () => {
+    cancel();
+    clearImmediate(last);
+  };
+}
+
 /**
  * One request and what becomes of it. The first of answer, failure and deadline settles it. Where the status is enough, the rest
  * of the answer is read and dropped, within the same limit and deadline.
@@ -129,7 +141,7 @@ function exchange(parts: Exchange): void {
     rests.delete(cut);
     lanes.leave(origin);
   };
-  const cancelDeadline = clock.after(request.timeout, () => {
+  const cancelDeadline = afterReading(clock, request.timeout, () => {
     leaveQueue?.();
     settle(controller === undefined ? notSent('no connection in time') : lost('no answer in time'));
     controller?.abort(new Error('deadline'));
