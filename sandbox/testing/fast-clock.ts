@@ -3,7 +3,8 @@
  * are over within seconds while nothing in the program changes.
  *
  * Invariant: time is one for all processes of a run, before and after a restart: FAST_CLOCK_FROM is the instant
- * (milliseconds since 1970) from which on it runs FAST_CLOCK times as fast.
+ * (milliseconds since 1970) from which on it runs FAST_CLOCK times as fast. Timers keep the machine's pace until the program
+ * has said that it is ready: its start is the machine's work, and would be cut off by patience that passes too fast.
  */
 const from = Number(process.env.FAST_CLOCK_FROM);
 const factor = Number(process.env.FAST_CLOCK);
@@ -28,8 +29,19 @@ Object.assign(globalThis, {
   setInterval: hastened(setInterval),
 });
 
+let isReady = false;
+const { send } = process;
+if (send !== undefined) {
+  process.send = new Proxy(send, {
+    apply(target, self, given: [word?: { readonly type?: string }]) {
+      isReady ||= given[0]?.type === 'ready';
+      return Reflect.apply(target, self, given);
+    },
+  });
+}
+
 type Timer = (task: (...given: unknown[]) => void, milliseconds?: number, ...given: unknown[]) => NodeJS.Timeout;
 
 function hastened(timer: Timer): Timer {
-  return (task, milliseconds = 0, ...given) => timer(task, milliseconds / factor, ...given);
+  return (task, milliseconds = 0, ...given) => timer(task, isReady ? milliseconds / factor : milliseconds, ...given);
 }

@@ -42,7 +42,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-test('kill -9 at random moments under load', async () => {
+test('kill -9 at random moments under load', { timeout: 300_000 + KILLS * 30_000 }, async () => {
   seed.tellOnFailure();
   const { port, url } = await world.address();
   const speed = { factor: SPEED, since: Date.now() };

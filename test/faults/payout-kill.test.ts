@@ -50,7 +50,9 @@ afterAll(async () => {
   await database?.drop();
 });
 
-test('kill -9 at random moments in the middle of batches of a hundred', async () => {
+test('kill -9 at random moments in the middle of batches of a hundred', {
+  timeout: 300_000 + KILLS * 30_000,
+}, async () => {
   seed.tellOnFailure();
   const { port, url } = await world.address();
   const speed = { factor: SPEED, since: Date.now() };
