@@ -121,17 +121,20 @@ export async function assembleTools(
   return { store, deps, close };
 }
 
+export interface GatewayOptions {
+  readonly databaseUrl: string;
+  readonly role: Role;
+  /** Milliseconds by which overload is judged, of a clock that only goes forward; the process's own when absent. */
+  readonly elapsed?: () => number;
+}
+
 /** The whole gateway, ready to listen. Where it cannot be, nothing of it is left open, and the process can end. */
-export async function assembleGateway(
-  config: Config,
-  platform: Platform,
-  options: { readonly databaseUrl: string; readonly role: Role },
-): Promise<Gateway> {
+export async function assembleGateway(config: Config, platform: Platform, options: GatewayOptions): Promise<Gateway> {
   const watch = openWatch(platform);
   const tools = await assembleTools(config, platform, options.databaseUrl, watch);
   try {
     await tools.store.plan();
-    return joinGateway(config, platform, options.role, { tools, watch });
+    return joinGateway(config, platform, options, { tools, watch });
   } catch (error) {
     await tools.close();
     throw error;
@@ -142,10 +145,10 @@ export async function assembleGateway(
 function joinGateway(
   config: Config,
   platform: Platform,
-  role: Role,
+  { role, elapsed = () => performance.now() }: GatewayOptions,
   { tools, watch }: { readonly tools: Tools; readonly watch: Watch },
 ): Gateway {
-  const limiter = createLimiter({ now: () => performance.now(), afterTurn: setImmediate });
+  const limiter = createLimiter({ now: elapsed, afterTurn: setImmediate });
   const followed = watch.commits(followedStore(tools.store, limiter));
   const courier = createCourier({ ...tools.deps, store: followed, outbound: watch.webhooks });
   const store = announcingStore(followed, ({ table, row }) => {
