@@ -17,6 +17,7 @@ export default defineConfig({
   test: {
     globalSetup: ['./test/support/database.ts'],
     passWithNoTests: true,
+    expect: { poll: { timeout: 60_000 } },
     reporters: ['default', failedList],
     // Half of the time is waiting for PostgreSQL: two files at once use two cores.
     maxWorkers: 2,

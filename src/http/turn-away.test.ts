@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Type } from 'typebox';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Pages } from '../messages/page.ts';
 import type { TraceAttributes, Traces } from '../platform/platform.ts';
 import { type Limiter, LOAD_CLASSES, type LoadClass } from './overload.ts';
@@ -196,7 +196,7 @@ test.each([
     socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`);
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(parse(answer.toString()).status).toBe(status);
-    await vi.waitFor(() => expect(world.log.lines.some((line) => line.includes(`"status":${status}`))).toBe(true));
+    await expect.poll(() => world.log.lines.some((line) => line.includes(`"status":${status}`))).toBe(true);
     await world.clock.advance(27_999);
     expect(socket.readyState).toBe('open');
     await world.clock.advance(1);
@@ -258,7 +258,7 @@ describe('behind a request that is still being answered', () => {
     const { begun, end } = await openSlow();
     const answers = exchange(`${slow}${post(2)}{}`);
     await begun;
-    await vi.waitFor(() => expect(judged).toBe(2));
+    await expect.poll(() => judged).toBe(2);
     // The refusal waits for the answer before it.
     expect(statuses()).toEqual([]);
     end();
@@ -274,7 +274,7 @@ describe('behind a request that is still being answered', () => {
     client.write(`${slow}${post(250_000)}`);
     await new Promise((done) => client.write('x'.repeat(250_000), done));
     await begun;
-    await vi.waitFor(() => expect(judged).toBe(2));
+    await expect.poll(() => judged).toBe(2);
     const gone = once(socket, 'close');
     client.destroy();
     await gone;

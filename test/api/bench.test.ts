@@ -7,9 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 
 const BENCH = fileURLToPath(new URL('../../bench/main.ts', import.meta.url));
+/** It measures for most of a minute. */
+const LONG = { timeout: 900_000 };
 const SHORTEST = ['--quick', '--only', 'page', '--merchants', '1', '--warmup-seconds', '1', '--pages', '2'];
 
-test('with --json it prints one JSON document, and tells people how it goes on standard error', async () => {
+test('with --json it prints one JSON document, and tells people how it goes on standard error', LONG, async () => {
   const { PATH, TMPDIR } = process.env;
   // The sources as they are: so are the processes that the bench starts.
   const env = { PATH, NODE_OPTIONS: '--import tsx', ...(TMPDIR === undefined ? {} : { TMPDIR }) };

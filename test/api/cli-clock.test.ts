@@ -122,7 +122,7 @@ describe('mbongo clock', () => {
     const third = await serve('api');
     expect(await statusOfSession(third, token)).toBe(401);
     expect(await statusOfSession(third, await mint(second, bearer))).toBe(404);
-  }, 60_000);
+  });
 });
 
 /** A gateway as a process; its address once it answers. */

@@ -56,7 +56,7 @@ async function stop(child: ChildProcess): Promise<number | null> {
 it('SIGTERM with DRAIN_MS: not ready first, and yet everything is served until the time is over', async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = await start('api', { PORT: String(port), DRAIN_MS: '2000' });
+  const child = await start('api', { PORT: String(port), DRAIN_MS: '5000' });
   const ready = await fetch(`${url}/health/ready`);
   expect([ready.status, await ready.json()]).toEqual([
     200,

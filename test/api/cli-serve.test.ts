@@ -231,21 +231,19 @@ describe('mbongo serve', () => {
   it('is told to stop, or gives up, while the database does not answer', async () => {
     const silent = createServer();
     const { port } = await listening(silent);
-    let asked = 0;
-    const allAsked = new Promise<void>((resolve) => {
-      silent.on('connection', () => {
-        asked += 1;
-        if (asked === 3) resolve();
-      });
-    });
-    const begin = (...words: string[]) => {
+    const begin = async (...words: string[]) => {
+      const asked = once(silent, 'connection');
       const child = startWith({ DATABASE_URL: `postgres://mbongo@127.0.0.1:${port}/mbongo` }, 'pipe', ...words);
-      return { child, outcome: Promise.all([ended(child), said(child.stderr)]) };
+      const outcome = Promise.all([ended(child), said(child.stderr)]);
+      await asked;
+      return { child, outcome };
     };
-    const [patient, told] = [begin(), [begin(), begin('--processes', '2')]];
-    await allAsked;
-    for (const { child } of told) child.kill('SIGTERM');
-    for (const { outcome } of told) expect(await outcome).toEqual([0, '']);
+    for (const words of [[], ['--processes', '2']]) {
+      const told = await begin(...words);
+      told.child.kill('SIGTERM');
+      expect(await told.outcome).toEqual([0, '']);
+    }
+    const patient = await begin();
     const line = expect.stringMatching(/^mbongo: DATABASE_URL cannot be used: [^\n]+\n$/);
     expect(await patient.outcome).toEqual([1, line]);
     silent.close();

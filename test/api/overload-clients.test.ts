@@ -155,7 +155,7 @@ test('a client that does not read its answers is let go of', async () => {
 });
 
 test('a thousand idle connections stand by, and go by themselves', async () => {
-  await open({ keptMs: 2_000, silenceMs: 5_000 });
+  await open({ keptMs: 2_000, silenceMs: 10_000 });
   const [silent, kept] = [await connected(500), await connected(500)];
   for (const { socket } of kept) socket.write(HEALTH);
   for (const answer of await Promise.all(kept.map(({ answered }) => answered))) expect(answer).toContain(' 200 ');

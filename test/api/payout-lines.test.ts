@@ -17,6 +17,7 @@ import {
   openPayer,
   payoutHooks,
   untilLine,
+  untilSent,
 } from './payout-lines.ts';
 
 let world: World;
@@ -76,8 +77,7 @@ describe('numbers that decide by themselves', () => {
   test('04 stays processing for as long as it is not decided; an operator may', async () => {
     const payer = await openPayer(world);
     const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('04') }]);
-    // Sent and written down, before time leaps over the call.
-    await until(async () => ((await lineNow(world, line)).status === 'processing' ? true : undefined));
+    await untilSent(world, line);
     await world.gateway.dispatcher.idle();
     await world.pass(60_000);
     await world.pass(3_600_000);
@@ -91,6 +91,7 @@ describe('numbers that decide by themselves', () => {
     world.sandbox.faults.set('mtn', { lose_callback_rate: 1, answer_lost_rate: 1 });
     const msisdn = numberEnding('01');
     const [line] = await commitBatch(world, payer, [{ msisdn }]);
+    await untilSent(world, line);
     const attempt = await untilLater(world, async () => {
       const { attempt_id: id } = await lineNow(world, line);
       const found = id === null ? undefined : await world.gateway.store.attempt.get(line.shard, id);

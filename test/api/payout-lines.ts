@@ -123,6 +123,11 @@ export async function lineNow(world: World, { shard, id }: Pick<PayoutLine, 'sha
   return line;
 }
 
+/** Waits until its first try is written down: time that leaps before that comes too late for the call. */
+export async function untilSent(world: World, line: Pick<PayoutLine, 'shard' | 'id'>): Promise<void> {
+  await until(async () => ((await lineNow(world, line)).status === 'pending' ? undefined : true));
+}
+
 /** Lets time pass until the line has that status, or any final one. */
 export function untilLine(
   world: World,

@@ -44,6 +44,8 @@ describe('a refund to a phone', () => {
     const made = await refunded(world, merchant, paid);
     expect(made).toMatchObject({ status: 'pending', method: 'mobile_money', by_hand: false, completed_at: null });
     expect(await balancesOf(world, merchant)).toEqual({ reserved: 12_50n });
+    // Written down, before time leaps over the call.
+    await until(async () => (await attemptsOf(made.refund_id))[0]);
     const done = await untilRefund(world, merchant, made.refund_id, 'completed');
     expect(done).toMatchObject({ message: 'The money has been given back.', refunded_amount: '12.50' });
     expect(creditsOf(world, paid.msisdn)).toMatchObject([{ amount: '12.50', currency: 'usd', times: 1 }]);

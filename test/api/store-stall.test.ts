@@ -49,6 +49,8 @@ afterEach(async () => {
 
 const claim = (id: string): Change => ({ claims: [{ table: 'idempotency', row: anAnswer(id) }] });
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : 'no error');
+/** Connects all lines: no time of a run goes into that. */
+const warm = () => Promise.all(lines.map((line) => line.run([{ statement: PING, values: () => [] }])));
 const read = () =>
   readers.query(PING, [], []).then(
     () => 'read',
@@ -56,7 +58,7 @@ const read = () =>
   );
 
 test('reads and commits fail, sent commits in doubt; then everything heals', async () => {
-  await Promise.all(lines.map((line) => line.run([{ statement: PING, values: () => [] }])));
+  await warm();
   await committer.commit(claim('warm'));
   wire.frozen = true;
   const doubtful = committer.commit(claim('doubtful')).catch(nameOf);
@@ -79,6 +81,7 @@ test('reads and commits fail, sent commits in doubt; then everything heals', asy
 });
 
 test('a server that ends a statement for its time has rolled it back: try later', async () => {
+  await warm();
   const slow = { name: 'slow', text: 'select pg_sleep(10)' };
   await expect(readers.query(slow, [], [])).rejects.toThrow('the database takes too long');
   expect(await read()).toBe('read');

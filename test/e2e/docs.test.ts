@@ -105,6 +105,9 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
   test('a block of code is copied by keyboard', async () => {
     const page = await open('wide', '/docs');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    // The button says so for two seconds: they do not pass before it is read.
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 1_000);
     const block = page.locator('.code').first();
     await block.getByRole('button', { name: 'Copy' }).focus();
     await page.keyboard.press('Enter');

@@ -101,7 +101,8 @@ async function tabTo(page: Page, name: string): Promise<void> {
 }
 
 async function expectWebhook(page: Page, order: Order, event: string): Promise<void> {
-  const card = page.locator('article', { hasText: order.transaction_id });
+  // One that was slow to be taken comes once more.
+  const card = page.locator('article', { hasText: order.transaction_id }).first();
   await card.locator('.verdict.verified').waitFor();
   expect(await card.locator('h2').textContent()).toContain(event);
 }

@@ -101,6 +101,7 @@ test('a receiver that trickles its status one byte a second is left when its tim
 test('a receiver that trickles its body one byte a second has taken the webhook, and is left when its time is over', async () => {
   hooks = await openHooks((response) => {
     response.writeHead(200, { 'content-length': 10_000 });
+    response.flushHeaders();
     trickle(response, (byte) => response.write(byte));
   });
   const shop = shopFor(['wallet'], 4);

@@ -56,7 +56,8 @@ interface Started {
 
 /** What the supervisor has said of its processes, the oldest first. */
 function said<F>(event: string): F[] {
-  const lines = gateway.printed().split('\n');
+  // After the last line's end comes what has begun to arrive.
+  const lines = gateway.printed().split('\n').slice(0, -1);
   return lines.filter((line) => line.includes(`"event":"${event}"`)).map((line): F => JSON.parse(line));
 }
 

@@ -57,6 +57,9 @@ export function openBrowser(executablePath: string): Promise<Browser> {
   });
 }
 
+/** What a page is waited for at most: a limit for what never comes, far from what a slow machine takes. */
+const PATIENCE_MS = 120_000;
+
 export interface Watched {
   readonly page: Page;
   /** What the page has complained about so far. */
@@ -97,6 +100,7 @@ export async function openWindow(
     reducedMotion: 'reduce',
     ...((window === 'phone' || window === 'small') && { hasTouch: true, isMobile: true }),
   });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {

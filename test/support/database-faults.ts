@@ -11,21 +11,20 @@ import type { Random } from '../../src/platform/platform.ts';
 /** Happens once; `missed` when there was nothing to end. */
 type DatabaseFault = () => Promise<'met' | 'missed'>;
 
+const AWAY_MOST_MS = 120_000;
 const OURS = "from pg_stat_activity where application_name like 'mbongo %' and application_name <> 'mbongo presence'";
 
 /** kill -9 of the server, kill -9 of one of its backends, all connections cut: in this order. */
 export function openDatabaseFaults(dataDir: string, url: string, random: Random): readonly DatabaseFault[] {
   const killServer: DatabaseFault = async () => {
     const postmaster = readFileSync(join(dataDir, 'postgres/data/postmaster.pid'), 'utf8');
-    process.kill(Number.parseInt(postmaster, 10), 'SIGKILL');
-    return 'met';
+    return isKilled(Number.parseInt(postmaster, 10)) ? 'met' : 'missed';
   };
   const killBackend: DatabaseFault = async () => {
     const backends = await query(url, `select pid ${OURS} order by pid`);
     const unlucky = backends[random.below(Math.max(1, backends.length))];
     if (unlucky === undefined) return 'missed';
-    process.kill(unlucky.pid, 'SIGKILL');
-    return 'met';
+    return isKilled(unlucky.pid) ? 'met' : 'missed';
   };
   const cutAll: DatabaseFault = async () => {
     const cut = await query(url, `select pg_terminate_backend(pid)::int as pid ${OURS}`);
@@ -34,7 +33,28 @@ export function openDatabaseFaults(dataDir: string, url: string, random: Random)
   return [killServer, killBackend, cutAll];
 }
 
+/** Whether it still ran. */
+function isKilled(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
+}
+
+/** Asked again until it answers: the last fault may not be over. */
 async function query(url: string, text: string): Promise<readonly { pid: number }[]> {
+  const late = performance.now() + AWAY_MOST_MS;
+  for (;;) {
+    try {
+      return await queryOnce(url, text);
+    } catch (error) {
+      if (performance.now() > late) throw error;
+    }
+  }
+}
+
+async function queryOnce(url: string, text: string): Promise<readonly { pid: number }[]> {
   const client = new pg.Client({ connectionString: url });
   // The server may die while we are connected: that is the point.
   client.on('error', () => undefined);
