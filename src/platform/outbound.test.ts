@@ -62,20 +62,26 @@ function signal(): { promise: Promise<void>; give: () => void } {
   return { promise, give };
 }
 
+/** A clock whose one task runs when it is said. */
+function byHand(): Clock & { timeIsUp: () => void } {
+  let run = (): void => undefined;
+  const after: Clock['after'] = (_, task) => {
+    run = task;
+    return () => undefined;
+  };
+  return { ...clock, after, timeIsUp: () => run() };
+}
+
 describe('answered', () => {
   test('in time is what had arrived when the time was up, also when the process stood still until then', async () => {
-    let timeIsUp = (): void => undefined;
-    const after: Clock['after'] = (_, task) => {
-      timeIsUp = task;
-      return () => undefined;
-    };
+    const hand = byHand();
     await outbound.close();
-    outbound = createOutbound({ allowLoopback: true, requireHttps: false, clock: { ...clock, after } });
+    outbound = createOutbound({ allowLoopback: true, requireHttps: false, clock: hand });
     const host = await raw((socket) =>
       socket.on('data', () => {
         socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
         // After a pause timers come before sockets: nothing of the answer has been read.
-        setTimeout(timeIsUp, 1);
+        setTimeout(hand.timeIsUp, 1);
         for (const begun = performance.now(); performance.now() < begun + 10; );
       }),
     );
@@ -247,6 +253,38 @@ describe('not sent', () => {
     await connected.promise;
     expect(bytes).toBe(0);
     await late.close();
+  });
+
+  test('what is not on its way when its time is up never goes, also when the process stood still until then', async () => {
+    let bytes = 0;
+    const connected = signal();
+    const host = await raw((socket) => {
+      socket.on('data', (data) => {
+        bytes += data.length;
+      });
+      socket.on('close', connected.give);
+    });
+    const hand = byHand();
+    const asked = signal();
+    let resolveName = (_: string[]): void => undefined;
+    const resolve = (): Promise<string[]> => {
+      asked.give();
+      return new Promise((done) => {
+        resolveName = done;
+      });
+    };
+    await outbound.close();
+    outbound = createOutbound({ allowLoopback: true, requireHttps: false, clock: hand, resolve });
+    const answer = send(`http://slow.example.com:${host.split(':')[1]}/`);
+    await asked.promise;
+    await new Promise((turn) => setImmediate(turn));
+    // After a pause timers come before sockets: it connects, and its first byte would be written once time is up.
+    setTimeout(hand.timeIsUp, 1);
+    for (const begun = performance.now(); performance.now() < begun + 10; );
+    resolveName(['127.0.0.1']);
+    expect(await answer).toEqual({ kind: 'not_sent', reason: 'no connection in time' });
+    await connected.promise;
+    expect(bytes).toBe(0);
   });
 
   test('the one that waits behind 256 others to the same origin, while other origins do not wait', async () => {

@@ -106,18 +106,6 @@ interface Exchange {
   readonly settle: (answer: OutboundAnswer) => void;
 }
 
-/** Calls `act` after so many milliseconds, once what has arrived by then is read: after a pause timers come before sockets. */
-function afterReading(clock: Pick<Clock, 'after'>, ms: number, act: () => void): () => void {
-  let last: NodeJS.Immediate | undefined;
-  const cancel = clock.after(ms, () => {
-    last = setImmediate(act);
-  });
-  return () => {
-    cancel();
-    clearImmediate(last);
-  };
-}
-
 /**
  * One request and what becomes of it. The first of answer, failure and deadline settles it. Where the status is enough, the rest
  * of the answer is read and dropped, within the same limit and deadline.
@@ -141,11 +129,21 @@ function exchange(parts: Exchange): void {
     rests.delete(cut);
     lanes.leave(origin);
   };
-  const cancelDeadline = afterReading(clock, request.timeout, () => {
+  const giveUp = (): void => {
     leaveQueue?.();
     settle(controller === undefined ? notSent('no connection in time') : lost('no answer in time'));
     controller?.abort(new Error('deadline'));
+  };
+  let reading: NodeJS.Immediate | undefined;
+  const cancelTimer = clock.after(request.timeout, () => {
+    // After a pause timers come before sockets: what has arrived is read. What was not sent by now never is.
+    if (controller === undefined) giveUp();
+    else reading = setImmediate(giveUp);
   });
+  const cancelDeadline = (): void => {
+    cancelTimer();
+    clearImmediate(reading);
+  };
 
   const answer = createAnswerReader(request.answerLimit);
   const start = (): void => {
