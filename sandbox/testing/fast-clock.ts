@@ -3,8 +3,9 @@
  * are over within seconds while nothing in the program changes.
  *
  * Invariant: time is one for all processes of a run, before and after a restart: FAST_CLOCK_FROM is the instant
- * (milliseconds since 1970) from which on it runs FAST_CLOCK times as fast. Timers keep the machine's pace until the program
- * has said that it is ready: its start is the machine's work, and would be cut off by patience that passes too fast.
+ * (milliseconds since 1970) from which on it runs FAST_CLOCK times as fast. A timer that was
+ * set before the program has said that it is ready keeps the machine's pace: the start is the machine's work, and would be cut
+ * off by patience that passes too fast.
  */
 const from = Number(process.env.FAST_CLOCK_FROM);
 const factor = Number(process.env.FAST_CLOCK);
@@ -29,8 +30,9 @@ Object.assign(globalThis, {
   setInterval: hastened(setInterval),
 });
 
-let isReady = false;
 const { send } = process;
+/** Where nobody is told, and where time passes slower, the start has no less of it. */
+let isReady = send === undefined || factor < 1;
 if (send !== undefined) {
   process.send = new Proxy(send, {
     apply(target, self, given: [word?: { readonly type?: string }]) {

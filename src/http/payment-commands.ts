@@ -1,7 +1,7 @@
 /**
  * Bodies of collect and submit: what is wrong with their fields beyond the schema, and what they are as commands.
  *
- * Invariant: every fault is found, none is thrown; the pipeline answers them all at once. PINs that come with a collect
+ * Invariant: every fault is found, and none is thrown but a session that may not collect; the pipeline answers them all at once. PINs that come with a collect
  * are checked for form and dropped here: they are verified at submit (contract §4).
  */
 

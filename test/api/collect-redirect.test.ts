@@ -45,6 +45,15 @@ describe('the answer', () => {
     expect(description).toContain('on replays too');
   });
 
+  test('is not for a session that was minted for payouts, whatever the body holds, also under the same key', async () => {
+    const { token } = await mint(world, merchant, { scope: 'payout' });
+    const headers = { 'idempotency-key': `redirect-${token.slice(-8)}` };
+    for (const body of [collectBody(world, 'none'), collectBody(world, 'none'), { amount: 'much' }]) {
+      const refused = await world.call('POST', '/payments/collect-redirect', { bearer: token, headers, body });
+      expectRefusal(refused, 403, '1003', 'WRONG_SCOPE');
+    }
+  });
+
   test('says so when the card network cannot be reached', async () => {
     world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
     const { token } = await mint(world, merchant);

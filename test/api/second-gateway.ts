@@ -10,7 +10,7 @@ import { openMetrics } from '../../src/platform/metrics.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
 import type { Clock, Secrets } from '../../src/platform/platform.ts';
 import { freePort } from '../support/ports.ts';
-import { NEVER_LATE, type World } from '../support/world.ts';
+import { unhurried, type World } from '../support/world.ts';
 import type { Paying } from './flows.ts';
 
 export interface Second {
@@ -45,7 +45,7 @@ export async function openSecond(
   });
   const metrics = openMetrics({ ofProcess: false });
   const platform = { clock, calendar, random, log, metrics, secrets, outbound };
-  const gateway = await assembleGateway(config, platform, { databaseUrl, role: 'api', elapsed: NEVER_LATE });
+  const gateway = await assembleGateway(config, platform, { databaseUrl, role: 'api', elapsed: unhurried });
   const url = await gateway.listen();
   const close = async (): Promise<void> => {
     await gateway.stop();

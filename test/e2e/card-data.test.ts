@@ -11,6 +11,7 @@ import { expect, test } from 'vitest';
 import { rowsOf, tablesOf } from '../api/flows.ts';
 import { findBrowser, mayLeaveOut, openBrowser, openWindow } from '../support/browser.ts';
 import { networkOrigin, typeCard } from '../support/card-form.ts';
+import { plainText } from '../support/plain-text.ts';
 import { collectBody, mint, openWorld } from '../support/world.ts';
 
 const browserPath = findBrowser();
@@ -19,14 +20,16 @@ const NUMBER = '4508750015741019';
 /** What gives a card away: its number however it is grouped, a security code or an expiry by name or as a value. */
 const TRACES = [
   new RegExp(NUMBER.split('').join('[^0-9A-Za-z]{0,3}')),
-  // With what stands between a name and its value: what is sealed holds such letters, blanks for blanks, by chance.
-  /(security_?code|cvv|cvc|csc)[^0-9a-z]{0,3}[=:][^0-9a-z]{0,3}[0-9]/i,
-  /expiry[^0-9a-z]{0,6}(month|year)?[^0-9a-z]{0,3}[=:][^0-9a-z]{0,3}[0-9]/i,
+  /security_?code[^0-9a-z+/_-]{1,9}[0-9]/i,
+  // Of three letters, and a whole name: what is sealed ends in such letters by chance.
+  /(?<![0-9a-z])(cvv|cvc|csc)[^0-9a-z+/_-]{1,9}[0-9]/i,
+  /expiry[^0-9a-z]{0,6}(month|year)?[^0-9a-z+/_-]{1,9}[0-9]/i,
   /["'=]123["'&]/,
 ];
 
 function tracesIn(text: string): string[] {
-  return TRACES.flatMap((trace) => trace.exec(text)?.[0] ?? []);
+  const forms = new Set([text, plainText(text)]);
+  return [...forms].flatMap((form) => TRACES.flatMap((trace) => trace.exec(form)?.[0] ?? []));
 }
 
 /** A way to the card network that keeps what the network answers. */
@@ -55,10 +58,29 @@ async function openListener(): Promise<{ url: string; target: string; heard: () 
 }
 
 test('the traces that are looked for would be found', () => {
-  const body = '{"sourceOfFunds":{"provided":{"card":{"expiry":{"month":"05","year":"39"},"securityCode":"123"}}}}';
-  expect(tracesIn(body).length).toBeGreaterThanOrEqual(3);
-  expect(tracesIn('number=4508+7500+1574+1019')).toHaveLength(1);
-  expect(tracesIn('450875xxxxxx1019')).toEqual([]);
+  const card = '{"expiry":{"month":"05","year":"39"},"securityCode":"123"}';
+  for (const text of [
+    card,
+    JSON.stringify(card),
+    JSON.stringify(JSON.stringify({ card })),
+    encodeURIComponent(card),
+    new URLSearchParams({ card }).toString(),
+    'number=4508+7500+1574+1019',
+    'expiry%5Bmonth%5D=05',
+    'card%5BsecurityCode%5D=123',
+    'name="securityCode"\r\n\r\n123',
+    'name="expiryMonth"\r\n\r\n05',
+    '["expiryMonth","05"]',
+    '["security_code","123"]',
+    'cvv 123',
+    '(cvc,123)',
+    'card_cvv=123',
+    'expiry 05/39',
+    '<securityCode>123</securityCode>',
+  ])
+    expect(tracesIn(text), text).not.toEqual([]);
+  for (const text of ['450875xxxxxx1019', 'kwcSc-4', 'x_CVV_7', '(txn_4k5wcsc,1,2026)'])
+    expect(tracesIn(text), text).toEqual([]);
 });
 
 test.runIf(browserPath === undefined)('a browser to type a card with', () => {

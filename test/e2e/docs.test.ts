@@ -107,7 +107,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     // The button says so for two seconds: they do not pass before it is read.
     await page.clock.install();
-    await page.clock.pauseAt(Date.now() + 1_000);
+    await page.clock.pauseAt(Date.now() + 3_600_000);
     const block = page.locator('.code').first();
     await block.getByRole('button', { name: 'Copy' }).focus();
     await page.keyboard.press('Enter');

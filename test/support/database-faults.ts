@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Random } from '../../src/platform/platform.ts';
 
@@ -12,6 +13,8 @@ import type { Random } from '../../src/platform/platform.ts';
 type DatabaseFault = () => Promise<'met' | 'missed'>;
 
 const AWAY_MOST_MS = 120_000;
+/** A server that is starting is left alone for as long. */
+const LOOK_AGAIN_MS = 100;
 const OURS = "from pg_stat_activity where application_name like 'mbongo %' and application_name <> 'mbongo presence'";
 
 /** kill -9 of the server, kill -9 of one of its backends, all connections cut: in this order. */
@@ -37,8 +40,9 @@ export function openDatabaseFaults(dataDir: string, url: string, random: Random)
 function isKilled(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL');
-  } catch {
-    return false;
+  } catch (error) {
+    if (codeOf(error) === 'ESRCH') return false;
+    throw error;
   }
 }
 
@@ -49,9 +53,20 @@ async function query(url: string, text: string): Promise<readonly { pid: number 
     try {
       return await queryOnce(url, text);
     } catch (error) {
-      if (performance.now() > late) throw error;
+      if (!isAway(error) || performance.now() > late) throw error;
+      await pause(LOOK_AGAIN_MS);
     }
   }
+}
+
+/** Whether it was the connection, and not the question: no answer at all, or one of class 08 or 57 (PostgreSQL, appendix A). */
+function isAway(error: unknown): boolean {
+  const code = codeOf(error) ?? '';
+  return !/^[0-9A-Z]{5}$/.test(code) || code.startsWith('08') || code.startsWith('57');
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
 async function queryOnce(url: string, text: string): Promise<readonly { pid: number }[]> {

@@ -4,7 +4,6 @@
  *
  * Invariant: everything is real and runs as a process of its own, but for the receiver and the load.
  */
-
 import { freePort } from './ports.ts';
 import { command, type Environment, endAll, type Running, startSandbox, temporaryFolder } from './processes.ts';
 import type { Merchant, ShopWallet } from './shop.ts';

@@ -2,9 +2,11 @@
  * Ports for servers that a test starts under a number of their own, stops, and starts again; and for those that nobody
  * listens at.
  *
- * Invariant: no system gives them to whoever listens at port 0 or connects (Linux begins at 32768, others at 49152), so that
- * one which is free while its server is away stays so; two workers that run at once draw from different ones.
+ * Invariant: below those that systems give to whoever listens at port 0 or connects (Linux as it is delivered begins at 32768,
+ * others at 49152), so that one which is free while its server is away stays so; and workers that run at once draw from
+ * different ones.
  */
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
@@ -12,9 +14,11 @@ const FIRST = 20_000;
 const OF_A_WORKER = 3_000;
 const WORKERS = 4;
 
-const own = FIRST + (Number(process.env.VITEST_POOL_ID ?? 0) % WORKERS) * OF_A_WORKER;
+const worker = Number(process.env.VITEST_POOL_ID ?? 0);
+if (worker >= WORKERS) throw new Error(`no ports are set aside for a worker ${worker}`);
+const own = FIRST + worker * OF_A_WORKER;
 /** Another run beside this one begins elsewhere; what is taken all the same is left out. */
-let drawn = process.pid;
+let drawn = randomInt(OF_A_WORKER);
 
 /** A port at which nobody listens, and at which nobody will but who was told of it. */
 export async function freePort(): Promise<number> {
