@@ -88,6 +88,7 @@ describe('what no test can bring about is judged by numbers', () => {
       { kind: 'refund', count: 1, oldest: NOW - 61 * MINUTE },
       { kind: 'webhook_tried', count: 9, oldest: NOW - 49 * HOUR },
       { kind: 'webhook_new', count: 1, oldest: NOW - 9 * HOUR },
+      { kind: 'webhook_late', count: 1, oldest: NOW - 9 * HOUR },
     ] as const;
     const { status, detail } = waitingCheck({ waiting }, NOW);
     expect(status).toBe('warn');

@@ -77,20 +77,20 @@ export function lateCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): C
   return warn(name, `${what}: see mbongo attempt list --late, and say whose it is by mbongo attempt book`);
 }
 
-const WAITS: { readonly [kind in Exclude<Waiting['kind'], 'webhook_new' | 'late_money'>]: readonly [string, string] } =
-  {
-    webhook_tried: ['webhooks that receivers do not take', 'see mbongo webhook list --status waiting'],
-    payout: [
-      'payout lines',
-      'see whether the carrier answers, and whether the merchant is suspended or the batch paused',
-    ],
-    refund: ['refunds', 'see whether the upstream answers (mbongo refund list)'],
-  };
+const WAITS: { readonly [kind in Waiting['kind']]?: readonly [string, string] } = {
+  webhook_tried: ['webhooks that receivers do not take', 'see mbongo webhook list --status waiting'],
+  payout: [
+    'payout lines',
+    'see whether the carrier answers, and whether the merchant is suspended or the batch paused',
+  ],
+  refund: ['refunds', 'see whether the upstream answers (mbongo refund list)'],
+};
 
 export function waitingCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): Check {
   const found = waiting.flatMap(({ kind, count, oldest }) => {
-    if (kind === 'webhook_new' || kind === 'late_money' || now - oldest <= HOUR) return [];
-    const [what, wayOut] = WAITS[kind];
+    const waits = WAITS[kind];
+    if (waits === undefined || now - oldest <= HOUR) return [];
+    const [what, wayOut] = waits;
     return [`${what}: ${count}, the oldest for ${spanOf(now - oldest)}; ${wayOut}`];
   });
   if (found.length > 0) return warn('waiting', found.join('. '));

@@ -15,6 +15,8 @@ import { instantParameter } from './wire.ts';
 
 /** Of each shard. */
 export const MOST_WATCHED = 256;
+/** An event that was never tried by then is late: its first try is due at once. */
+const LATE_MS = 60_000;
 /** Of each shard, where some of what is due may not be touched: a suspended merchant's is passed over. */
 const MOST_PASSED = 100;
 
@@ -37,9 +39,12 @@ export interface OpenAttempts {
   readonly count: number;
 }
 
-/** Work that waits, and when the oldest of it was made; money that came late, and waits for a person: when it came. */
+/**
+ * Work that waits, and when the oldest of it was made; money that came late, and waits for a person: when it came. Of
+ * `webhook_late`, events that nobody has tried for a minute, it is merchants that are counted.
+ */
 export interface Waiting {
-  readonly kind: 'webhook_new' | 'webhook_tried' | 'payout' | 'refund' | 'late_money';
+  readonly kind: 'webhook_new' | 'webhook_tried' | 'webhook_late' | 'payout' | 'refund' | 'late_money';
   readonly count: number;
   readonly oldest: number;
 }
@@ -56,7 +61,7 @@ export async function readWatched(readers: Readers, now: number, ages: AgeLimits
   const [overdue, attempts, waiting] = await Promise.all([
     readers.query(OVERDUE, OVERDUE_COLUMNS, [instantParameter(now)]),
     readers.query(ATTEMPTS, ATTEMPT_COLUMNS, before),
-    readers.query(WAITING, WAITING_COLUMNS, []),
+    readers.query(WAITING, WAITING_COLUMNS, [instantParameter(now - LATE_MS)]),
   ]);
   // The columns are those below.
   return { overdue, attempts, waiting } as unknown as Watched;
@@ -129,10 +134,15 @@ where settled_at is null group by purpose, connector, carrier, age`,
 const WAITING_COLUMNS = columnList({ kind: 'text', count: 'int4', oldest: 'timestamptz' });
 export const WAITING: Statement = {
   name: 'watch_waiting',
-  text: `select kind, count(*)::int4, min(created_at) from (
-select case when attempts = 0 then 'webhook_new' else 'webhook_tried' end, created_at ${IN_EACH_SHARD} (
-  select attempts, created_at from webhook_event
-  where shard = s.shard::int2 and status = 'waiting' order by next_at limit ${MOST_WATCHED}) d
+  text: `with event as materialized (
+  select attempts, created_at, merchant_id ${IN_EACH_SHARD} (
+    select attempts, created_at, merchant_id from webhook_event
+    where shard = s.shard::int2 and status = 'waiting' order by next_at limit ${MOST_WATCHED}) d)
+select 'webhook_late', count(distinct merchant_id)::int4, min(created_at) from event
+where attempts = 0 and created_at <= $1::timestamptz having count(*) > 0
+union all
+select kind, count(*)::int4, min(created_at) from (
+select case when attempts = 0 then 'webhook_new' else 'webhook_tried' end, created_at from event
 union all
 ${(['payout', 'refund'] as const)
   .map(

@@ -142,6 +142,13 @@ function showWaiting(metrics: Metrics, look: () => { readonly watched: Watched; 
     },
   );
   metrics.read(
+    'mbongo_webhook_late_merchants',
+    'gauge',
+    'Merchants with an event that is over a minute old and was never tried.',
+    [],
+    () => [{ values: {}, value: waitingOf(look().watched, 'webhook_late')?.count ?? 0 }],
+  );
+  metrics.read(
     'mbongo_work_overdue_seconds',
     'gauge',
     'For how long the most overdue piece of work has been due; 0: nothing is.',

@@ -4,6 +4,7 @@
 
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -11,6 +12,7 @@ import { collect, numberEnding, payByPhone, payFromWallet, rowsOf, untilLater, u
 import { fund } from './payout-batches.ts';
 import { lines, sendPayout } from './payout-flows.ts';
 import { pushed } from './phone-payments.ts';
+import { anEvent } from './store-records.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -187,4 +189,31 @@ test('while the database does not answer, the page does, and says so', async () 
   expect(away('mbongo_database_up')).toBe(0);
   expect(away('mbongo_round_failures_total{round="webhooks"}')).toBeGreaterThanOrEqual(1);
   expect((await numbers())('mbongo_database_up')).toBe(1);
+});
+
+test('merchants whose events nobody has tried for a minute are counted, each once', async () => {
+  const late = async (): Promise<number> => (await numbers())('mbongo_webhook_late_merchants');
+  const [slow, other] = [await world.merchant('Lente'), await world.merchant('Autre')];
+  /** It is leased to nobody that lives, and due in an hour. */
+  const leave = async ({ merchant: { shard, id } }: MerchantCreated): Promise<void> => {
+    const now = world.clock.now();
+    const event = {
+      ...anEvent(1, shard),
+      id: newId(world.gateway.deps, 'evt', shard),
+      merchant_id: id,
+      transaction_id: newId(world.gateway.deps, 'txn', shard),
+      next_at: now + HOUR,
+      created_at: now,
+    };
+    await world.gateway.store.commit({ claims: [{ table: 'webhook_event', row: event }] });
+  };
+  await leave(slow);
+  await leave(slow);
+  expect(await late()).toBe(0);
+  await world.clock.advance(MINUTE);
+  expect(await late()).toBe(1);
+  await leave(other);
+  expect(await late()).toBe(1);
+  await world.clock.advance(MINUTE);
+  expect(await late()).toBe(2);
 });

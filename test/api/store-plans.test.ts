@@ -242,12 +242,12 @@ test('what is open and overdue is found by the indexes of the rounds', async () 
   );
   const ages = [now, now, now, now].join(', ');
   expect(await scansOf(ATTEMPTS.text, ATTEMPTS.name, ages)).toEqual(['attempt_to_inquire']);
-  for (const [{ text, name }, indexes] of [
-    [WAITING, ['webhook_event_due', 'payout_line_to_start', 'refund_to_start', 'attempt_late']],
-    [FAILING_RECEIVERS, ['webhook_event_due']],
+  for (const [{ text, name }, values, indexes] of [
+    [WAITING, `(${now})`, ['webhook_event_due', 'payout_line_to_start', 'refund_to_start', 'attempt_late']],
+    [FAILING_RECEIVERS, '', ['webhook_event_due']],
   ] as const) {
     await client.query(`prepare ${name} as ${text}`);
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute ${name}`);
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain execute ${name}${values}`);
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).not.toContain('Seq Scan');
     for (const index of indexes) expect(plan).toContain(index);
