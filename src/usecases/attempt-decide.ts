@@ -9,6 +9,7 @@ import { isBeingAsked, isOpen } from '../domain/attempt.ts';
 import type { SettlementContext, Word } from '../domain/attempt-settlement.ts';
 import { shardOf } from '../domain/ids.ts';
 import { type OutgoingSettlement, settleOutgoing } from '../domain/outgoing.ts';
+import { isProviderReference } from '../domain/provider-reference.ts';
 import type { Attempt } from '../domain/records.ts';
 import { type Settlement, settleAttempt } from '../domain/settlement.ts';
 import { readOrder, readOutgoing } from './attempt-outgoing.ts';
@@ -122,11 +123,8 @@ function contextAt(deps: Pick<Deps, 'clock' | 'random'>, key: Attempt, attempt: 
   };
 }
 
-/** What upstreams call things is short, and visible ASCII. */
-const REFERENCE = /^[\x21-\x7e]{1,64}$/;
-
 function wordOf({ paid, providerReference }: AttemptVerdict): Word {
-  if (providerReference !== null && !REFERENCE.test(providerReference)) {
+  if (providerReference !== null && !isProviderReference(providerReference)) {
     throw new UsageError('a provider reference is 1 to 64 visible characters, as the upstream writes it');
   }
   if (paid && providerReference === null) {

@@ -30,11 +30,11 @@ export function wordAt(body: unknown, path: string): string | undefined {
   return typeof value === 'string' && /^[A-Z][A-Z0-9_]{0,79}$/.test(value) ? value : undefined;
 }
 
-/** A text without control characters, at most that long. */
+/** A text that can be written, without control characters, at most that long. */
 export function textAt(body: unknown, path: string, longest: number): string | undefined {
   const value = valueAt(body, path);
   if (typeof value !== 'string' || value === '' || value.length > longest) return undefined;
-  return /\p{Cc}/u.test(value) ? undefined : value;
+  return /[\p{Cc}\p{Cs}]/u.test(value) ? undefined : value;
 }
 
 /** What was ordered, as far as an answer is compared with it. */

@@ -95,3 +95,13 @@ test.each([
 ])('the callback %s is %s', (body, hint) => {
   expect(hintOf(body)).toBe(hint);
 });
+
+test.each([['12\u00003'], ['x'.repeat(63) + '\u{1f600}'], ['12 3'], [''], [123], [null]])(
+  'what MTN calls a movement is left out where it cannot be kept (%j), and the money counts',
+  (financialTransactionId) => {
+    const body = { amount: '1.00', currency: 'USD', externalId: 'att_1', status: 'SUCCESSFUL', financialTransactionId };
+    const ordered = { reference: 'r', attemptId: 'att_1', amountMinor: 100n, currency: 'usd' } as const;
+    const { answer } = readStatus({ kind: 'said', status: 200, body }, ordered, COLLECTION);
+    expect(answer).toEqual({ kind: 'approved', providerReference: null });
+  },
+);

@@ -6,6 +6,7 @@
  */
 
 import { parsePaddedAmount } from '../../domain/money.ts';
+import { keptReference } from '../../domain/provider-reference.ts';
 import type { DeclineReason } from '../../domain/reason.ts';
 import type { Answer, Inquiry, InquiryAnswer } from '../connector.ts';
 import type { Said } from './client.ts';
@@ -89,7 +90,7 @@ export function readStatus(said: Said, ordered: Inquiry, product: Product): Read
 function readBody(body: Body, product: Product): Reading<InquiryAnswer> {
   const { status, financialTransactionId } = body;
   const meaning = meaningOf(status);
-  const providerReference = typeof financialTransactionId === 'string' ? financialTransactionId.slice(0, 64) : null;
+  const providerReference = keptReference(financialTransactionId);
   if (meaning === 'waiting' || meaning === 'approved') return { answer: { kind: meaning, providerReference } };
   if (meaning === 'declined') {
     const said = reasonOf(body);

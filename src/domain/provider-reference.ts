@@ -1,0 +1,20 @@
+/**
+ * What an upstream calls a movement of money: its own reference, which statements and disputes name.
+ *
+ * Invariant: what is kept can be written, compared and read out loud. Money that has moved is booked whatever its
+ * upstream calls it.
+ */
+
+/** As upstreams write theirs: visible ASCII, no longer than a column of a statement. */
+const VISIBLE = /^[\x21-\x7e]+$/;
+const LONGEST = 64;
+
+/** Whether a person may say it in an upstream's place. */
+export function isProviderReference(text: string): boolean {
+  return VISIBLE.test(text) && text.length <= LONGEST;
+}
+
+/** What is kept of it: its first 64 characters, or null where it is no text, or has signs that nobody can look for. */
+export function keptReference(said: unknown): string | null {
+  return typeof said === 'string' && VISIBLE.test(said) ? said.slice(0, LONGEST) : null;
+}
