@@ -6,12 +6,16 @@
  */
 import ipaddr from 'ipaddr.js';
 
-/** Everything of IPv4 that is not the public internet (IANA's special-purpose registry). */
+/**
+ * Everything of IPv4 that is not the public internet (IANA's special-purpose registry), and the address by which Azure's
+ * machines reach their host, which looks like a public one.
+ */
 const V4_REFUSED = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
