@@ -190,6 +190,7 @@ const SPENT: readonly string[] = [
   'FORM_EXPIRED',
   'NO_CARD_FORM',
   'OTHER_CARD_FORM',
+  'TRIES_USED',
   'TOTAL_CHANGED',
 ];
 

@@ -65,7 +65,8 @@ export function heldShare(payment: Payment, refunds: readonly Pick<Refund, 'from
  * What a new refund writes. Wallets of ours have it at once; for everything else the money is put aside. `wayBack` is asked
  * only of what has been paid: nothing else knows by which way it was.
  *
- * @throws Refusal 1205 when the payment is not approved, 1101, 1202 when more is asked for than is left, 1201 when the
+ * @throws Refusal 1205 when the payment is not approved, 1101, 1202 when more is asked for than is left or in
+ *   more parts than one payment takes, 1201 when the
  *   merchant's money does not cover it.
  */
 export function makeRefund(
@@ -75,6 +76,7 @@ export function makeRefund(
   context: RefundContext,
 ): RefundMade {
   requireRefundable(payment);
+  requireFew(payment, earlier);
   const way = wayBack();
   const asked = requireRest(payment, earlier, command.amount);
   const heldMinor = mayBeHeld(payment) ? heldShare(payment, earlier) : 0n;
@@ -105,6 +107,16 @@ export function makeRefund(
       transfers: take(reserved, 'refund_reserved'),
     },
   };
+}
+
+/** Parts that one payment can be given back in, failed ones too: each is decided on all those before. */
+export const REFUNDS_OF_A_PAYMENT = 200;
+
+function requireFew({ id }: Payment, { length }: readonly Refund[]): void {
+  if (length < REFUNDS_OF_A_PAYMENT) return;
+  const words = { maximum: REFUNDS_OF_A_PAYMENT };
+  const details = [{ field: 'transaction_id', code: 'REFUNDS_USED', words }] as const;
+  throw new Refusal(1202, { transactionId: id, details });
 }
 
 /** Only what was paid can be given back; where all of it has been, that is said. */

@@ -13,7 +13,7 @@ import { settleOutgoing } from './outgoing.ts';
 import type { Refund } from './outgoing-records.ts';
 import type { Attempt, Payment, WebhookEvent } from './records.ts';
 import { isRefundOver, moveRefund, REFUND, type RefundContext, type RefundFact } from './refund.ts';
-import { makeRefund, type RefundWay } from './refund-order.ts';
+import { makeRefund, REFUNDS_OF_A_PAYMENT, type RefundWay } from './refund-order.ts';
 import { intendRefund, refundOrder } from './refund-outgoing.ts';
 import { Refusal } from './refusal.ts';
 
@@ -392,4 +392,17 @@ test('what a failed refund may still pay cannot be asked for again, until that i
   world.say(0, { kind: 'declined', reason: 'payee_unknown', providerReference: null }, 'due');
   world.make('10.00', UPSTREAM);
   expect(world.all()).toHaveLength(2);
+});
+
+test('a payment is given back in so many parts and no more, and is told so before anything is written', () => {
+  const context: RefundContext = { now: 1, newId: (prefix) => makeId(prefix, 1, new Uint8Array(16), SHARD) };
+  const part = { amount: '0.01', note: null };
+  const nothing = { payment: paid, earlier: [], availableMinor: 1000n };
+  const { refund } = makeRefund(nothing, part, () => UPSTREAM, context);
+  const after = (parts: number) => () =>
+    makeRefund({ ...nothing, earlier: Array<Refund>(parts).fill(refund) }, part, () => UPSTREAM, context);
+  expect(after(REFUNDS_OF_A_PAYMENT - 1)).not.toThrow();
+  expect(after(REFUNDS_OF_A_PAYMENT)).toThrow(
+    expect.objectContaining({ code: 1202, more: expect.objectContaining({ transactionId: txn }) }),
+  );
 });

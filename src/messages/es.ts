@@ -156,6 +156,8 @@ export const es = {
       'No se puede contactar con {carrier} en este momento; no se movió dinero. Inténtelo de nuevo un poco más tarde.',
     RESENDS_USED:
       'El código ya se envió tantas veces como se permite. Introduzca el último recibido o inicie un pago nuevo.',
+    PAYMENTS_USED: 'Esta sesión ya inició tantos pagos como se permite. Cree una sesión nueva.',
+    TRIES_USED: 'Este pago ya se intentó tantas veces como se permite. Inicie otro cobro.',
     NO_CARD_FORM:
       'No se ha abierto ningún formulario de tarjeta para este pago. Abra su payment_url o inicie otro cobro con payment_method card.',
     OTHER_CARD_FORM:
@@ -189,6 +191,7 @@ export const es = {
       'El pago está en el estado {state}: solo se reembolsa un pago aprobado. Lea su estado antes de continuar.',
     ABOVE_REFUNDABLE:
       'De este pago aún se pueden reembolsar {left} {currency}. Pida como mucho esa cantidad, u omita el importe.',
+    REFUNDS_USED: 'Este pago se ha reembolsado en {maximum} partes y no admite más. Envíe el resto con un desembolso.',
     BALANCE_SHORT:
       'Se necesitan {needed} {currency} y el saldo disponible es de {available} {currency}. Recargue el saldo o pida menos.',
     ARCHIVED:

@@ -177,6 +177,8 @@ export const fr = {
     CARRIER_DOWN: '{carrier} n’est pas joignable en ce moment ; aucun argent n’a bougé. Réessayez un peu plus tard.',
     RESENDS_USED:
       'Le code a été envoyé autant de fois que permis. Saisissez le dernier reçu, ou commencez un nouveau paiement.',
+    PAYMENTS_USED: 'Cette session a commencé autant de paiements que permis. Créez une nouvelle session.',
+    TRIES_USED: 'Ce paiement a été tenté autant de fois que permis. Recommencez par collect.',
     NO_CARD_FORM:
       'Aucun formulaire de carte n’a été ouvert pour ce paiement. Ouvrez son payment_url, ou recommencez la collecte avec payment_method card.',
     OTHER_CARD_FORM:
@@ -213,6 +215,8 @@ export const fr = {
       'Le paiement est dans l’état {state} : seul un paiement approuvé se rembourse. Lisez son état avant de poursuivre.',
     ABOVE_REFUNDABLE:
       'De ce paiement, {left} {currency} peuvent encore être remboursés. Demandez au plus cette somme, ou omettez le montant.',
+    REFUNDS_USED:
+      'Ce paiement a été remboursé en {maximum} parties et n’en accepte plus. Envoyez le reste par un versement.',
     BALANCE_SHORT:
       'Il faut {needed} {currency}, et le solde disponible est de {available} {currency}. Créditez le solde, ou demandez moins.',
     ARCHIVED:

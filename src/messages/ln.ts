@@ -142,6 +142,8 @@ export const ln = {
     NOT_JSON: 'Body ezali JSON te. Tinda yango na Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} ezali kozwama sikoyo te; mbongo eningani te. Meka lisusu mwa moke na nsima.',
     RESENDS_USED: 'Code esi etindami mbala nyonso oyo endimami. Koma oyo ya nsuka, to banda lifuti ya sika.',
+    PAYMENTS_USED: 'Session oyo ebandi mafuti nyonso oyo endimami. Sala session ya sika.',
+    TRIES_USED: 'Lifuti oyo emekami mbala nyonso oyo endimami. Banda collect lisusu.',
     NO_CARD_FORM:
       'Formulaire ya carte efungwami naino te mpo na lifuti oyo. Fungola payment_url na yango, to banda collect lisusu na payment_method card.',
     OTHER_CARD_FORM:
@@ -176,6 +178,7 @@ export const ln = {
       'Lifuti ezali na état {state}: kaka lifuti oyo endimami nde ekoki kozongisama. Tanga état na yango liboso ya kokoba.',
     ABOVE_REFUNDABLE:
       'Na lifuti oyo, {left} {currency} ekoki naino kozongisama. Senga oyo eleki yango te, to tika motango.',
+    REFUNDS_USED: 'Lifuti oyo ezongisamaki na biteni {maximum}, ekoki lisusu te. Tinda oyo etikali na lifuti ya sika.',
     BALANCE_SHORT:
       'Esengeli na {needed} {currency}, kasi mbongo oyo ezali ezali {available} {currency}. Tya mbongo mosusu, to senga moke.',
     ARCHIVED:
@@ -224,8 +227,8 @@ export const ln = {
     proof_declined: 'Elembo ya virement ya banki endimamaki te.',
     proof_overdue: 'Elembo ya virement ya banki eyaki na ntango te.',
     merchant_funds_missing: 'Mbongo ya moteki ekokaki te mpo na kofuta mpe frais na yango.',
-    wallet_unknown: 'Portefeuille ya nimero oyo ezali te.',
-    wallet_currency: 'Portefeuille oyo ezali na mbongo ya lolenge mosusu.',
+    wallet_unknown: 'Libenga ya nimero oyo ezali te.',
+    wallet_currency: 'Libenga oyo ezali na mbongo ya lolenge mosusu.',
     called_off: 'Kofuta elongolamaki liboso etindama.',
     refund_called_off: 'Kozongisa mbongo elongolamaki na maboko.',
   },

@@ -170,7 +170,8 @@ function requireCollectable(
   requireOpen(session, now);
   if (session.payments >= PAYMENTS_PER_SESSION) {
     const seconds = Math.max(1, Math.ceil((session.expires_at - now) / 1000));
-    throw new Refusal(1301, { retryAfter: seconds, retryable: false, words: { seconds } });
+    const details = [{ field: 'Authorization', code: 'PAYMENTS_USED' }] as const;
+    throw new Refusal(1301, { retryAfter: seconds, retryable: false, words: { seconds }, details });
   }
   requireWithinLimits(merchant, command.method, session.amount_minor, session.currency);
   const { total_minor } = feeColumns(merchant, command.method, session, command.fee_covered_by);

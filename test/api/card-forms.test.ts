@@ -37,6 +37,18 @@ describe('forms that may not pay', () => {
     expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
   });
 
+  test('twenty tries are enough: then another payment has to be begun, and the network is asked no more', async () => {
+    const paying = await collectByCard(world, merchant);
+    for (let tries = 0; tries < 20; tries += 1) {
+      expectRefusal(await submitCard(world, paying), 400, '1110', 'CARD_NOT_ENTERED');
+    }
+    await fillForm(world, paying.form, 'frictionless');
+    const refused = await submitCard(world, paying);
+    expectRefusal(refused, 429, '1301', 'TRIES_USED');
+    expect(refused.json).toMatchObject({ retryable: false, retry_after: expect.any(Number) });
+    expect(capturesOf(world, paying)).toEqual([]);
+  });
+
   test('a form whose amount was changed behind our back pays nothing', async () => {
     const paying = await readyToPay(world, merchant, 'frictionless');
     await tamper(world, paying, '0.01');

@@ -63,7 +63,7 @@ describe('a session with fifty payments', () => {
     await world.clock.advance(60_500);
     const bearer = paying.token;
     const refused = await world.call('POST', '/payments/collect', { bearer, body: collectBody(world, 'none') });
-    expectRefusal(refused, 429, '1301');
+    expectRefusal(refused, 429, '1301', 'PAYMENTS_USED');
     expect(refused.headers.get('retry-after')).toBe('540');
     expect(refused.json).toMatchObject({ retryable: false, retry_after: 540 });
   });
