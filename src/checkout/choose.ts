@@ -13,7 +13,7 @@ import type { Offer } from '../usecases/checkout-read.ts';
 import { countryText, spanText } from './amounts.ts';
 import { accountChoice } from './bank.ts';
 import { dialCode } from './phone.ts';
-import { field, money, noticeOf, pathOf, returnLink, type Shown, text, totalField } from './shown.ts';
+import { amountLine, field, money, noticeOf, pathOf, returnLink, type Shown, text, totalField } from './shown.ts';
 
 /** The page on which the customer chooses and pays: what is paid, and how. */
 export function chooseMain(shown: Shown): Html {
@@ -173,19 +173,11 @@ function sumsOf({ view: { offers, payment } }: Shown): readonly Pick<Offer, 'fee
 function totals(shown: Shown): Piece {
   const { offers, payment } = shown.view;
   if (!feesDiffer(shown)) {
-    return html`${amountLine(money(shown, sumsOf(shown)[0]?.totalMinor ?? payment.total_minor), '')}`;
+    return html`${amountLine(money(shown, sumsOf(shown)[0]?.totalMinor ?? payment.total_minor))}`;
   }
   return html`${amountLine(money(shown, payment.amount_minor), ' plain')}${offers.map(({ method, totalMinor }) =>
     amountLine(money(shown, totalMinor), ` of of-${method}`),
   )}`;
-}
-
-/** More signs than fit on a narrow screen in the large type. */
-const LONG_AMOUNT = 11;
-
-/** An amount as the largest thing on the page. */
-function amountLine(amount: string, look: string): Html {
-  return html`<p class="amount${look}${amount.length > LONG_AMOUNT ? ' long' : ''}">${amount}</p>`;
 }
 
 /** Amount, fee and total, where the customer pays a fee. */

@@ -15,6 +15,7 @@ import type { PageView } from '../usecases/checkout-read.ts';
 import { amountText, spanText } from './amounts.ts';
 import type { Assets } from './assets.ts';
 import { documentAnswer, type Frame } from './document.ts';
+import { amountLine } from './shown.ts';
 
 export type Closed = 'used' | 'unknown' | 'over' | 'foreign' | 'refused' | 'trouble' | 'busy';
 
@@ -104,7 +105,7 @@ export function unsurePage(assets: Assets, language: Language, view: PageView, t
   const title = checkoutText(language, 'closed_title', { merchant: merchant.name });
   const main = html`<section class="card calm"><h1>${title}</h1>
 <p class="soft reference">${checkoutText(language, 'order', { reference: payment.customer_reference })}</p>
-<p class="amount">${amountText(language, payment.total_minor, payment.currency)}</p>
+${amountLine(amountText(language, payment.total_minor, payment.currency))}
 <p>${checkoutText(language, 'open_text')}</p>
 <form method="get" action="${TICKET_PATH}"><input type="hidden" name="ticket" value="${ticket}"><input type="hidden" name="open" value="1">
 <button class="button">${checkoutText(language, 'open_button')}</button></form></section>`;

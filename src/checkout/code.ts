@@ -9,7 +9,7 @@ import { type Html, html } from '../messages/html.ts';
 import { spanText } from './amounts.ts';
 import { orderSection } from './choose.ts';
 import { maskedPhone } from './phone.ts';
-import { field, money, noticeOf, pathOf, type Shown, text } from './shown.ts';
+import { field, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
 
 export function codeMain(shown: Shown): Html {
   const { payment, code, now } = shown.view;
@@ -32,5 +32,5 @@ export function codeMain(shown: Shown): Html {
     resends > 0
       ? html`<button class="quiet">${text(shown, 'code_resend')}</button> <span class="soft">${text(shown, 'code_resends', { left: String(resends) })}</span>`
       : html`<p class="soft">${text(shown, 'resends_used')}</p>`
-  }</form></section>`;
+  }</form><p class="back">${returnLink(shown, 'quiet')}</p></section>`;
 }

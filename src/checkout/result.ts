@@ -8,11 +8,23 @@
 import type { PaymentMethod } from '../domain/records.ts';
 import { shopAddress } from '../domain/return-address.ts';
 import type { CheckoutWord } from '../messages/checkout/words.ts';
-import { type Html, html, type Piece } from '../messages/html.ts';
+import { type Html, html } from '../messages/html.ts';
 import { say } from '../messages/messages.ts';
 import type { MessageKey } from '../messages/sentences.ts';
-import { momentText, spanText } from './amounts.ts';
-import { money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
+import { spanText } from './amounts.ts';
+import {
+  about,
+  amountLine,
+  line,
+  moment,
+  money,
+  names,
+  noticeOf,
+  pathOf,
+  returnLink,
+  type Shown,
+  text,
+} from './shown.ts';
 
 /** How long a receipt is shown before the browser goes back to the shop. */
 export const RETURN_AFTER_S = 12;
@@ -21,7 +33,7 @@ export const RETURN_AFTER_S = 12;
 export function paidMain(shown: Shown, stays: boolean): Html {
   const { payment, merchant } = shown.view;
   return html`<section class="card receipt"><span class="seal" aria-hidden="true">✓</span>
-<h1>${text(shown, 'paid_title')}</h1><p class="amount">${money(shown, payment.total_minor)}</p>
+<h1>${text(shown, 'paid_title')}</h1>${amountLine(money(shown, payment.total_minor))}
 <p>${text(shown, 'paid_text', { merchant: merchant.name })}</p>${lines(shown)}${returnLink(shown, 'main')}${
     stays || shopAddress(payment) === undefined ? undefined : announceReturn(shown)
   }</section>`;
@@ -34,17 +46,14 @@ function announceReturn(shown: Shown): Html {
 
 /** What was sent back: not the fee that the customer paid on top. */
 export function refundedMain(shown: Shown): Html {
-  return html`<section class="card receipt"><span class="seal" aria-hidden="true">↩</span><h1>${text(shown, 'refunded_title')}</h1><p class="amount">${money(shown, shown.view.payment.refunded_minor)}</p><p>${text(shown, 'refunded_text')}</p>${lines(shown)}${returnLink(shown, 'main')}</section>`;
+  return html`<section class="card receipt"><span class="seal" aria-hidden="true">↩</span><h1>${text(shown, 'refunded_title')}</h1>${amountLine(money(shown, shown.view.payment.refunded_minor))}<p>${text(shown, 'refunded_text')}</p>${lines(shown)}${returnLink(shown, 'main')}</section>`;
 }
 
 function lines(shown: Shown): Html {
   const { payment, now } = shown.view;
-  const at = payment.completed_at ?? now;
-  const line = (name: string, value: Piece): Html => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
   return html`<dl class="sums">${payment.method === 'none' ? undefined : line(text(shown, 'method'), methodText(shown, payment.method))}
-${line(text(shown, 'date'), html`<time datetime="${new Date(at).toISOString()}" data-moment>${momentText(shown.language, at)}</time>`)}
-${line(text(shown, 'bank_reference'), payment.customer_reference)}
-${line(text(shown, 'transaction'), html`<code>${payment.id}</code>`)}</dl>`;
+${line(text(shown, 'date'), moment(shown, payment.completed_at ?? now))}
+${names(shown)}</dl>`;
 }
 
 function methodText(shown: Shown, method: PaymentMethod): string {
@@ -53,15 +62,17 @@ function methodText(shown: Shown, method: PaymentMethod): string {
   return method === 'mobile_money' && carrier !== null ? carrier : name;
 }
 
-const TITLES = { declined: 'declined_title', failed: 'failed_title', cancelled: 'cancelled_title' } as const;
+/** What is said of a payment that was declined, failed or cancelled. */
+export function endedTitle({ payment: { status } }: Shown['view']): CheckoutWord {
+  if (status === 'declined') return 'declined_title';
+  return status === 'cancelled' ? 'cancelled_title' : 'failed_title';
+}
 
 /** Declined, failed or cancelled. */
 export function endedMain(shown: Shown): Html {
   const { payment, isOpen } = shown.view;
-  const { status, reason } = payment;
-  const title = status === 'declined' || status === 'cancelled' ? TITLES[status] : TITLES.failed;
-  return html`<section class="card ended">${noticeOf(shown)}<span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, title)}</h1>
-${reason === 'sibling_paid' ? html`<p>${text(shown, 'other_paid_text')}</p>` : html`<p>${whyText(shown)}</p><p>${text(shown, isOpen ? 'again_text' : 'back_text')}</p>`}
+  return html`<section class="card ended">${noticeOf(shown)}<span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, endedTitle(shown.view))}</h1>
+${payment.reason === 'sibling_paid' ? html`<p>${text(shown, 'other_paid_text')}</p>` : html`<p>${whyText(shown)}</p><p>${text(shown, isOpen ? 'again_text' : 'back_text')}</p>`}${about(shown)}
 ${isOpen ? html`<form method="post" action="${pathOf(shown, 'again')}" data-once><button class="button">${text(shown, 'again_button')}</button></form>${returnLink(shown, 'quiet')}` : returnLink(shown, 'main')}</section>`;
 }
 
@@ -81,5 +92,5 @@ function whyText(shown: Shown): string {
 /** Whoever had an account to transfer to may have done so: nobody can say that nothing has been charged. */
 export function expiredMain(shown: Shown): Html {
   const word = shown.view.payment.bank_account_id === null ? 'expired_text' : 'overdue_text';
-  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'expired_title')}</h1><p>${text(shown, word)}</p>${returnLink(shown, 'main')}</section>`;
+  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'expired_title')}</h1><p>${text(shown, word)}</p>${about(shown)}${returnLink(shown, 'main')}</section>`;
 }

@@ -9,7 +9,7 @@ import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import type { Language } from '../messages/messages.ts';
 import type { PageView } from '../usecases/checkout-read.ts';
-import { amountText } from './amounts.ts';
+import { amountText, momentText } from './amounts.ts';
 import type { Faults } from './faults.ts';
 
 export interface Shown {
@@ -36,6 +36,39 @@ export function text({ language }: Shown, word: CheckoutWord, values?: Readonly<
 
 export function money({ language, view }: Shown, minor: bigint): string {
   return amountText(language, minor, view.payment.currency);
+}
+
+/** More signs than fit on a narrow screen in the large type, and in the one below it. */
+const LONG_AMOUNT = 11;
+const LONGER_AMOUNT = 15;
+
+/** An amount as the largest thing on the page. */
+export function amountLine(amount: string, look = ''): Html {
+  const size = amount.length > LONGER_AMOUNT ? ' longer' : amount.length > LONG_AMOUNT ? ' long' : '';
+  return html`<p class="amount${look}${size}">${amount}</p>`;
+}
+
+/** One line of a list of names and values. */
+export function line(name: string, value: Piece): Html {
+  return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
+}
+
+/** By what shop and customer can speak of a payment. */
+export function names(shown: Shown): Html {
+  const { payment } = shown.view;
+  return html`${line(text(shown, 'order_number'), payment.customer_reference)}
+${line(text(shown, 'transaction'), html`<code>${payment.id}</code>`)}`;
+}
+
+/** What a page is about that shows no receipt. */
+export function about(shown: Shown): Html {
+  return html`<dl class="sums">${line(text(shown, 'amount'), money(shown, shown.view.payment.total_minor))}
+${names(shown)}</dl>`;
+}
+
+/** An instant. A script writes it in the reader's own time zone, which the server does not know. */
+export function moment({ language }: Shown, at: number): Html {
+  return html`<time datetime="${new Date(at).toISOString()}" data-moment>${momentText(language, at)}</time>`;
 }
 
 interface Field {
@@ -89,9 +122,9 @@ export function noticeOf(shown: Shown): Piece {
   return notice === undefined ? undefined : html`<div class="notice" role="status"><p>${notice}</p></div>`;
 }
 
-/** A link back to the shop, where the shop gave an address. */
-export function returnLink(shown: Shown, look: 'main' | 'quiet'): Piece {
-  const address = shopAddress(shown.view.payment);
+/** A link back to the shop, where the shop gave an address for that. `mayBePaid`: as `shopAddress`. */
+export function returnLink(shown: Shown, look: 'main' | 'quiet', mayBePaid = false): Piece {
+  const address = shopAddress(shown.view.payment, mayBePaid);
   if (address === undefined) return undefined;
   return html`<a class="${look === 'main' ? 'button' : 'quiet-link'}" href="${address}" rel="noreferrer">${text(shown, 'return_button')}</a>`;
 }

@@ -17,7 +17,7 @@ import { cardMain } from './card.ts';
 import { chooseMain } from './choose.ts';
 import { codeMain } from './code.ts';
 import { documentAnswer, type Frame, type Headers } from './document.ts';
-import { endedMain, expiredMain, paidMain, RETURN_AFTER_S, refundedMain } from './result.ts';
+import { endedMain, endedTitle, expiredMain, paidMain, RETURN_AFTER_S, refundedMain } from './result.ts';
 import { pathOf, type Shown, text } from './shown.ts';
 import { type PageState, stateOf, versionOf } from './state.ts';
 import { askedMain, phoneMain, proofSentMain } from './wait.ts';
@@ -45,9 +45,8 @@ const TITLES = {
   proof_sent: 'proof_wait_title',
   paid: 'paid_title',
   refunded: 'refunded_title',
-  ended: 'failed_title',
   expired: 'expired_title',
-} as const satisfies { readonly [state in PageState]: CheckoutWord };
+} as const satisfies { readonly [state in Exclude<PageState, 'ended'>]: CheckoutWord };
 
 /** Pages on which something may happen by itself, or the time runs out. */
 const LIVE: readonly PageState[] = ['choose', 'phone', 'asked', 'challenge', 'code', 'proof', 'proof_sent'];
@@ -60,7 +59,7 @@ export function showPage(deps: Deps, assets: Assets, shown: Shown, wish: Wish): 
   if (state === 'choose' && card !== undefined && wantsCard(shown, wish)) return showCard(assets, shown, card);
   const frame: Frame = {
     language,
-    title: checkoutText(language, TITLES[state]),
+    title: checkoutText(language, state === 'ended' ? endedTitle(view) : TITLES[state]),
     merchant: view.merchant,
     path: pathOf(shown),
     // A receipt that is to stay stays in another language too.

@@ -4,13 +4,19 @@
  * Invariant: a page that waits says for what and how long still, and what to do meanwhile; it never invites to pay twice.
  */
 
-import { type Html, html } from '../messages/html.ts';
+import { type Html, html, type Piece } from '../messages/html.ts';
 import { clockText, momentText } from './amounts.ts';
 import { maskedPhone, menuCode } from './phone.ts';
-import { money, noticeOf, pathOf, type Shown, text } from './shown.ts';
+import { about, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
 
 /** A carrier that has not confirmed the request by then is late. */
 const LATE_AFTER_MS = 20_000;
+
+/**
+ * How long a carrier's request waits on the phone, as far as anybody may promise: no carrier says it, and the
+ * specification (rules for polling) gives up on them after five minutes. The payment may have longer.
+ */
+const PROMPT_MS = 5 * 60_000;
 
 /** The customer confirms on the phone. */
 export function phoneMain(shown: Shown): Html {
@@ -25,7 +31,8 @@ ${ring(shown, sentAt)}
 <p class="soft">${msisdn === undefined || msisdn === null ? carrier : `${maskedPhone(msisdn)} · ${carrier}`}</p>
 ${noticeOf(shown)}
 ${steps(shown, carrier, msisdn, sentAt)}
-<p class="soft center">${text(shown, 'wait_open')}</p>${refresh(shown)}</section>`;
+<p class="soft center">${text(shown, 'wait_open')}</p>${refresh(shown)}
+<p class="back">${returnLink(shown, 'quiet', true)}</p></section>`;
 }
 
 function steps(shown: Shown, carrier: string, msisdn: string | null | undefined, sentAt: number): Html {
@@ -40,11 +47,13 @@ function steps(shown: Shown, carrier: string, msisdn: string | null | undefined,
 /** The circle's circumference at a radius of 60. */
 const ROUND = 377;
 
-/** The time that is left, as a ring that empties. It counts on with a script; without, at every loading. */
-function ring(shown: Shown, since: number): Html {
+/** The time that is left to confirm, as a ring that empties. It counts on with a script; without, at every loading. */
+function ring(shown: Shown, since: number): Piece {
   const { payment, now } = shown.view;
-  const whole = Math.max(1, payment.expires_at - since);
-  const left = Math.max(0, payment.expires_at - now);
+  const end = Math.min(since + PROMPT_MS, payment.expires_at);
+  const whole = Math.max(1, end - since);
+  const left = end - now;
+  if (left <= 0) return undefined;
   const arc = Math.round((ROUND * left) / whole);
   const clock = clockText(left);
   return html`<div class="ring" data-ring="${left}" data-whole="${whole}" role="timer" aria-label="${text(shown, 'wait_left', { time: clock })}" data-label="${text(shown, 'wait_left', { time: '{time}' })}"><svg viewBox="0 0 132 132" width="132" height="132" aria-hidden="true"><circle class="track" cx="66" cy="66" r="60"/><circle class="arc" cx="66" cy="66" r="60" stroke-dasharray="${arc} ${ROUND}" transform="rotate(-90 66 66)"/></svg><span class="clock" aria-hidden="true">${clock}</span></div>`;
@@ -52,16 +61,16 @@ function ring(shown: Shown, since: number): Html {
 
 /** The carrier has not answered: it may have the request or not, and is asked again. */
 function lateMain(shown: Shown, carrier: string): Html {
-  return html`<section class="card calm">${spinner()}<h1>${text(shown, 'slow_title', { carrier })}</h1><p>${text(shown, 'slow_text')}</p>${refresh(shown)}</section>`;
+  return html`<section class="card calm">${spinner()}<h1>${text(shown, 'slow_title', { carrier })}</h1><p>${text(shown, 'slow_text')}</p>${about(shown)}${refresh(shown)}</section>`;
 }
 
 /** An upstream is asked, and the customer has nothing to do. */
 export function askedMain(shown: Shown): Html {
-  return html`<section class="card calm">${spinner()}<h1>${text(shown, 'bank_asked_title')}</h1><p>${text(shown, 'bank_asked_text')}</p>${refresh(shown)}</section>`;
+  return html`<section class="card calm">${spinner()}<h1>${text(shown, 'bank_asked_title')}</h1><p>${text(shown, 'bank_asked_text')}</p>${about(shown)}${refresh(shown)}</section>`;
 }
 
 export function proofSentMain(shown: Shown): Html {
-  return html`<section class="card calm"><span class="seal" aria-hidden="true">✓</span><h1>${text(shown, 'proof_wait_title')}</h1><p>${text(shown, 'proof_wait_text')}</p>${refresh(shown)}</section>`;
+  return html`<section class="card calm"><span class="seal" aria-hidden="true">✓</span><h1>${text(shown, 'proof_wait_title')}</h1><p>${text(shown, 'proof_wait_text')}</p>${about(shown)}${refresh(shown)}${returnLink(shown, 'main', true)}</section>`;
 }
 
 function spinner(): Html {

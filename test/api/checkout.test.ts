@@ -137,6 +137,8 @@ describe('mobile money', () => {
     expect(textOf(waits)).toContain(`+243 ${national.slice(0, 2)} ••• •• 42 · Vodacom M-Pesa`);
     expect(textOf(waits)).toContain('*1122#');
     expect(waits.html).not.toContain(national);
+    // A session of half an hour is no half an hour to confirm.
+    expect(waits.html).toContain('data-whole="300000"');
     expect(waits.html).toContain('<noscript><meta http-equiv="refresh" content="5"></noscript>');
     const before = (await me.open(`${waits.url}/state`)).html;
     expect((await me.open(`${waits.url}/state`)).html).toBe(before);
@@ -151,15 +153,22 @@ describe('mobile money', () => {
   test('that the customer rejects ends with what to do now', async () => {
     const phone = numberEnding('03');
     const shop = 'https://shop.example/basket';
-    const { url } = await host(world, merchant, { body: { fail_redirect_url: shop } });
+    const asked = 'https://shop.example/thanks';
+    const { url } = await host(world, merchant, { body: { fail_redirect_url: shop, success_redirect_url: asked } });
     const me = visitor(world);
     const page = await me.open(url);
     const waits = await me.send(stepOf(page, 'pay'), { method: 'mobile_money', phone, country: 'CD' });
+    // Whoever leaves may still pay: the shop has to ask, and is told so by the state.
+    expect(waits.html).toMatch(
+      /href="https:\/\/shop\.example\/thanks\?transaction_id=txn_\w+&amp;status=pending_mobile_money_verification"/,
+    );
     const ended = await untilLater(world, async () => {
       const now = await me.open(waits.url);
       return titleOf(now) === titleOf(waits) ? undefined : now;
     });
     expect(titleOf(ended)).toBe('The payment was cancelled');
+    expect(ended.html).toContain('<title>The payment was cancelled · ');
+    expect(textOf(ended)).toMatch(/ Amount \$12\.50 Order \S+ Transaction txn_/);
     expect(textOf(ended)).toContain('You rejected the request on your phone. Go back to the shop to start again.');
     expect(ended.html).toContain(`href="${shop}?transaction_id=`);
   });
@@ -202,6 +211,9 @@ test('a bank transfer: the account, the proof, and waiting for whoever checks it
   const account = /name="account" value="(bka_[0-9a-z]+)"/.exec(page.html)?.[1] ?? '';
   const promised = await me.send(stepOf(page, 'pay'), { method: 'bank_transfer', account });
   expect(titleOf(promised)).toBe('Transfer $12.50');
+  expect(promised.html, 'the deadline is shown in the reader’s own time').toMatch(
+    /until <time datetime="[^"]+" data-moment>/,
+  );
   const send = async (bytes: Uint8Array): Promise<Shown> => {
     const form = new FormData();
     form.set('file', new File([new Uint8Array(bytes)], 'receipt.pdf'));
@@ -222,6 +234,7 @@ test('a bank transfer: the account, the proof, and waiting for whoever checks it
   const picture = jpegFile();
   const taken = await send(Buffer.concat([picture, Buffer.from('<script>alert(1)</script>')]));
   expect(titleOf(taken)).toBe('We have your proof');
+  expect(textOf(taken)).toContain(transaction_id);
   const [proof] = await listProofs(world.gateway.deps, { merchantId: other.merchant.id, status: 'waiting', limit: 2 });
   expect(proof?.proof.size).toBe(picture.length);
   expect((await world.gateway.store.payment.get(other.merchant.shard, transaction_id))?.status).toBe('processing');

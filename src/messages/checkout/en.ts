@@ -9,6 +9,7 @@ export const en = {
   skip: 'Skip to the payment',
   footer: 'Secure payment by Mbongo',
   order: 'Order {reference}',
+  order_number: 'Order',
   left: '{time} left to pay',
   amount: 'Amount',
   fee: 'Fee',
@@ -130,6 +131,7 @@ export const en = {
   proof_file: 'Receipt: a photo or PDF, at most 5 MB',
   proof_send: 'Send the proof',
   proof_until: 'You have time until {date}.',
+  proof_later: 'You may leave this page: the same link shows it again in this browser.',
   proof_wait_title: 'We have your proof',
   proof_wait_text: 'A person is checking it now. The shop hears of the result by itself; you may close this page.',
 

@@ -11,6 +11,7 @@ export const es = {
   skip: 'Ir al pago',
   footer: 'Pago seguro con Mbongo',
   order: 'Pedido {reference}',
+  order_number: 'Pedido',
   left: 'Quedan {time} para pagar',
   amount: 'Importe',
   fee: 'Comisión',
@@ -134,6 +135,7 @@ export const es = {
   proof_file: 'Recibo: una foto o un PDF, 5 MB como máximo',
   proof_send: 'Enviar el comprobante',
   proof_until: 'Tiene tiempo hasta el {date}.',
+  proof_later: 'Puede salir de esta página: el mismo enlace la muestra de nuevo en este navegador.',
   proof_wait_title: 'Tenemos su comprobante',
   proof_wait_text:
     'Una persona lo está revisando. La tienda sabrá el resultado por sí misma; puede cerrar esta página.',

@@ -11,6 +11,7 @@ export const fr = {
   skip: 'Aller au paiement',
   footer: 'Paiement sécurisé par Mbongo',
   order: 'Commande {reference}',
+  order_number: 'Commande',
   left: 'Il reste {time} pour payer',
   amount: 'Montant',
   fee: 'Frais',
@@ -136,6 +137,7 @@ export const fr = {
   proof_file: 'Reçu : une photo ou un PDF, 5 Mo au plus',
   proof_send: 'Envoyer la preuve',
   proof_until: 'Vous avez jusqu’au {date}.',
+  proof_later: 'Vous pouvez quitter cette page : le même lien la montre à nouveau dans ce navigateur.',
   proof_wait_title: 'Nous avons votre preuve',
   proof_wait_text:
     'Une personne la vérifie. La boutique apprendra le résultat d’elle-même ; vous pouvez fermer cette page.',

@@ -11,6 +11,7 @@ export const zh = {
   skip: '跳到付款',
   footer: '由 Mbongo 提供安全支付',
   order: '订单 {reference}',
+  order_number: '订单',
   left: '付款时间还剩 {time}',
   amount: '金额',
   fee: '手续费',
@@ -131,6 +132,7 @@ export const zh = {
   proof_file: '收据：照片或 PDF，最多 5 MB',
   proof_send: '发送凭证',
   proof_until: '截止时间：{date}。',
+  proof_later: '您可以离开此页面：在同一浏览器中再次打开同一链接即可回到这里。',
   proof_wait_title: '我们已收到您的凭证',
   proof_wait_text: '正在人工核对。商店会自动得知结果；您可以关闭此页面。',
 
