@@ -44,6 +44,11 @@ function usageStatus(error: CommanderError, around: Surroundings, json: boolean)
 
 type Ended = (status: number) => void;
 
+/** Who reads the help learns there which options cannot be left out. */
+function describeOption({ description, mandatory }: Option): string {
+  return mandatory ? `${description} (required)` : description;
+}
+
 function buildProgram(around: Surroundings, version: string, ended: Ended): Command {
   const program = new Command('mbongo')
     .description('An open-source payment gateway.')
@@ -53,7 +58,8 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
       writeOut: around.write,
       // One line is printed for every error, by runCommandLine.
       writeErr: () => undefined,
-    });
+    })
+    .configureHelp({ optionDescription: describeOption });
   const addVerb: AddVerb = (parent, name, description, load) =>
     withJson(parent.command(name).description(description)).action(async (options) => {
       const { runWithTools } = await import('./tools.ts');
@@ -236,7 +242,7 @@ function addMoneyCommands(program: Command, addVerb: AddVerb): void {
     .requiredOption('--merchant <id>', 'whose')
     .option(
       '--method <method>',
-      'for which method, payout_mobile_money, payout_wallet (default: every payment without a fee of its own)',
+      'wallet, flash, mobile_money, card, bank_transfer, google_pay, apple_pay, payout_mobile_money or payout_wallet (default: every payment without a fee of its own)',
     )
     .requiredOption('--currency <code>', 'in which currency')
     .option('--rate <percent>', 'per cent of the amount: 2.5')

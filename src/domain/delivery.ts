@@ -35,7 +35,7 @@ export function releaseDelivery(
 ): { readonly change?: Change; readonly answer: Released } {
   const amountMinor = heldShare(payment, refunds);
   if (payment.released_at !== null) return { answer: { payment, amountMinor, releasedAt: payment.released_at } };
-  if (payment.status !== 'approved') throw refuseState(payment);
+  if (payment.status !== 'approved') throw refuseState(payment, 'transaction_id');
   if (payment.delivery_behaviour !== 'delayed_delivery') {
     const details = [{ field: 'transaction_id', code: 'NOT_DELAYED' }] as const;
     throw new Refusal(1205, { transactionId: payment.id, words: { state: payment.status }, details });

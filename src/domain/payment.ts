@@ -201,12 +201,12 @@ export class StateConflict extends Error {
   }
 }
 
-/** Refuses a step that the payment's state does not allow; the message names the state (1205). */
-export function refuseState(payment: Payment): Refusal {
+/** Refuses a step that the payment's state does not allow; the message names the state (1205). `field` names the payment. */
+export function refuseState(payment: Payment, field = 'payment_id'): Refusal {
   return new Refusal(1205, {
     transactionId: payment.id,
     words: { state: payment.status },
-    details: [{ field: 'payment_id', code: 'STATE', words: { state: payment.status } }],
+    details: [{ field, code: 'STATE', words: { state: payment.status } }],
   });
 }
 

@@ -208,11 +208,11 @@ describe('a device', () => {
     const other = { 'x-device-fingerprint': 'b'.repeat(64) };
     const reading = smallWorld();
     expect(await read(reading, { 'x-device-fingerprint': FINGERPRINT })).toBe('200');
-    expect(await pay(reading, other)).toBe('403 1305');
+    expect(await pay(reading, other)).toBe('403 1305 OTHER_DEVICE');
     const failing = smallWorld();
     failing.rows.trouble = new Refusal(1201);
     expect(await pay(failing, { 'x-device-fingerprint': FINGERPRINT })).toBe('402 1201');
-    expect(await read(failing, other)).toBe('403 1305');
+    expect(await read(failing, other)).toBe('403 1305 OTHER_DEVICE');
     const wrong = smallWorld();
     const token = `${wrong.sessionAuth.slice(0, -1)}u`;
     expect(await read(wrong, { authorization: token, 'x-device-fingerprint': FINGERPRINT })).toBe('401 1001');
@@ -224,9 +224,9 @@ describe('a device', () => {
     world.rows.session = { ...world.rows.session, device_fingerprint: FINGERPRINT };
     const other = { 'x-device-fingerprint': 'b'.repeat(64) };
     expect([await pay(world), await pay(world, other), await read(world, other)]).toEqual([
-      '403 1305',
-      '403 1305',
-      '403 1305',
+      '403 1305 REQUIRED',
+      '403 1305 OTHER_DEVICE',
+      '403 1305 OTHER_DEVICE',
     ]);
     expect([await pay(world, { 'x-device-fingerprint': FINGERPRINT.toUpperCase() }), await read(world)]).toEqual([
       '201',

@@ -148,7 +148,9 @@ function requireKind(kind: Circumstances['credential'], call: Circumstances): vo
 export function onDevice(caller: SessionCaller, fingerprint: string | undefined, method: string): SessionCaller {
   const bound = caller.session.device_fingerprint;
   const isRight = bound === null || fingerprint === bound || (fingerprint === undefined && method === 'GET');
-  if (!isRight) throw new Refusal(1305);
+  if (!isRight) {
+    throw refuseField(1305, 'X-Device-Fingerprint', fingerprint === undefined ? 'REQUIRED' : 'OTHER_DEVICE');
+  }
   return { ...caller, fingerprint };
 }
 

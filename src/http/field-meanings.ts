@@ -49,7 +49,7 @@ const MEANINGS: { readonly [field: string]: string } = {
   max_resends: 'How many may be.',
   status: 'Where it stands.',
   payment_method:
-    'The method that pays: `wallet`, `mobile_money`, `card`, `flash`, `bank_transfer`, `google_pay` or `apple_pay`.',
+    'The method that pays: `wallet`, `mobile_money`, `card`, `flash`, `bank_transfer`, `google_pay` or `apple_pay`; `none` while none has been chosen.',
   total_amount: 'The amount and the fee together, where the payer or you pay both.',
   refunded_amount: 'What has been given back so far.',
   payment_methods: 'What the customer may choose from.',
@@ -68,6 +68,14 @@ const MEANINGS: { readonly [field: string]: string } = {
   carrier: 'The mobile-money carrier, as its customers know it.',
   country: 'ISO 3166-1 alpha-2.',
   completed_at: 'When it became final.',
+  created_at: 'When it was made.',
+  issued_at: 'When it was issued.',
+  expires_at: 'Until when it is good.',
+  at: 'When that was.',
+  resent_at: 'When the code was sent again.',
+  verified_at: 'When the code was found right.',
+  uploaded_at: 'When the file was taken.',
+  estimated_completion: 'By when it will probably be done.',
   // Cards.
   order_id: 'The order: your customer_reference, the transaction_id, or the network’s own id.',
   nonce: 'Whatever the sender chose; a part of what is signed.',

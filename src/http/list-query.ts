@@ -32,8 +32,8 @@ interface SpanQuery {
 export function spanFaults({ from, to }: SpanQuery): RefusalDetail[] {
   const [begin, end] = [readInstant(from), readInstant(to)];
   const faults: RefusalDetail[] = [];
-  if (begin === null) faults.push({ field: 'from', code: 'INVALID_DATE' });
-  if (end === null) faults.push({ field: 'to', code: 'INVALID_DATE' });
+  if (begin === null) faults.push({ field: 'from', code: 'INVALID_INSTANT' });
+  if (end === null) faults.push({ field: 'to', code: 'INVALID_INSTANT' });
   if (begin && end && endOf(end) <= startOf(begin)) faults.push({ field: 'to', code: 'DATES_REVERSED' });
   return faults;
 }

@@ -85,8 +85,8 @@ const HEADERS = {
     required: false,
     description:
       'One name per logical operation, 1 to 255 visible ASCII characters. The same key and body within 24 hours get ' +
-      'the stored answer, byte for byte, with the header `Idempotent-Replayed: true`; another body, or the same one sent ' +
-      'to another path, gets 1203.',
+      'the stored answer, byte for byte, with the header `Idempotent-Replayed: true`; another body, or ' +
+      'the same one for another id in the path, gets 1203. Each call has keys of its own.',
     schema: { type: 'string', minLength: 1, maxLength: 257 },
   },
   AcceptLanguage: {

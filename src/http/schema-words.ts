@@ -8,7 +8,8 @@ import { type TSchema, Type } from 'typebox';
 
 export const Text = Type.String();
 
-export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds.' });
+/** ISO 8601, UTC, milliseconds. */
+export const Timestamp = Type.String({ format: 'date-time' });
 
 /** That, or null; `description` is of both. */
 export function nullable<T extends TSchema>(schema: T, description?: string) {
@@ -16,10 +17,7 @@ export function nullable<T extends TSchema>(schema: T, description?: string) {
 }
 
 /** As a caller writes it: its form is checked where it is used. */
-export const CurrencyCode = Type.String({
-  maxLength: 16,
-  description: 'A lower-case ISO 4217 code, for example `usd`.',
-});
+export const CurrencyCode = Type.String({ maxLength: 16 });
 
 export const BoundAmount = Type.String({ description: 'The bound amount, byte for byte.' });
 

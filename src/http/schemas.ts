@@ -19,7 +19,11 @@ import {
 } from './schema-words.ts';
 
 const Reference = Type.String({ minLength: 1, maxLength: 255, description: 'Your own name for the order.' });
-const Amount = Type.String({ maxLength: 64, description: 'A decimal string such as `12.50`; never a JSON number.' });
+const Amount = Type.String({
+  maxLength: 64,
+  description:
+    'A decimal string such as `12.50`, with at most 15 digits before the point and no more decimals than the currency has; never a JSON number.',
+});
 const Url = Type.String({ maxLength: 2048 });
 const Name = Type.String({ maxLength: 200 });
 const WalletNumber = Type.String({ minLength: 1, maxLength: 64 });
@@ -36,7 +40,11 @@ export const SessionBody = Type.Object({
   amount: Amount,
   currency: CurrencyCode,
   customer_reference: Reference,
-  ttl_seconds: Type.Optional(Type.Integer({ description: 'Life of the session in seconds; 1800 when absent.' })),
+  ttl_seconds: Type.Optional(
+    Type.Integer({
+      description: 'Life of the session in seconds, 1 to 86400, in production 60 at least; 1800 when absent.',
+    }),
+  ),
   scope: Type.Optional(
     Type.Union([Type.Literal('collect'), Type.Literal('payout')], { description: 'What it may do; absent: both.' }),
   ),
@@ -106,7 +114,7 @@ export const PaymentIdParams = Type.Object({ payment_id: PaymentIdIn });
 
 const Status = Type.String({
   description:
-    'pending, processing, pending_otp_verification, pending_mobile_money_verification, pendingBankProofUpload, approved, declined, failed, cancelled, expired or refunded.',
+    'pending, processing, pending_otp_verification, pending_mobile_money_verification, pendingBankProofUpload, approved, declined, failed, cancelled, expired or refunded. Of a payout’s line: pending, processing, completed or failed.',
 });
 
 export const SessionAnswer = Type.Object({

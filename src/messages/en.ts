@@ -39,7 +39,10 @@ export const en = {
       'This Idempotency-Key has already been used for another request.',
       'Repeat the first request unchanged, or use a new key.',
     ],
-    1204: ['No such transaction was found.', 'Check the identifier, and use a session of the merchant that made it.'],
+    1204: [
+      'Nothing was found by this identifier.',
+      'Check it, and use a credential or session of the merchant that made it.',
+    ],
     1205: ['The payment is in state {state}, which does not allow this step.', 'Read its status before going on.'],
     1207: ['A payout takes at most 100 beneficiaries.', 'Split it into several batches.'],
     1301: ['Too many requests.', 'Wait as long as the Retry-After header says, then try again.'],
@@ -107,16 +110,21 @@ export const en = {
       'This session has already collected a payment. Mint one with the scope payout, and pay out with that.',
     SESSION_ON_DEVICE:
       'This session is bound to a device, and payouts are made by your backend. Mint one with the scope payout there, and send no X-Device-Fingerprint with it.',
+    OTHER_DEVICE:
+      '{field} is another than the one this session was first used with. Go on with that device, or mint a new session.',
     DUPLICATE_BENEFICIARY:
       '{field} names somebody whom an earlier line of this call pays already. Name each beneficiary once.',
     PAYOUT_TOTAL: 'The amounts add up to more than {maximum} {currency}. Split the payout into several calls.',
     INVALID_DATE: '{field} is not a date that exists. Write year, month and day, such as 2027-01-31.',
+    INVALID_INSTANT:
+      '{field} is neither a day, such as 2026-11-30, nor an instant with its zone, such as 2026-11-30T12:00:00Z. In an address a + is written %2B.',
     DATE_PAST: '{field} has passed: it is {today} where your payouts run. Choose today or a later date.',
     DUPLICATE_DATE: '{field} repeats a date. Name each date once.',
     PAYOUT_FUNDS:
       'Your available balance is {available} {currency}, and this payout needs {needed} {currency} with its fees. Top up the balance, or pay out less.',
     NOT_RETRYABLE:
       '{field} is in state {state} and cannot be paid again. Only lines that failed on their way can, each of them once: read the batch before going on.',
+    UNKNOWN_LINE: '{field} names no line of this batch. Take the ids from the batch itself.',
     NO_TARGET:
       'This event was made without a notify_url: there is nowhere to send it. Read its body here, and send a notify_url with your next calls.',
     INVALID_PIN:
@@ -125,7 +133,6 @@ export const en = {
       'The code is not right. {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
     OTP_EXPIRED:
       'The code has expired. Ask for a new one. {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
-    UNKNOWN_WALLET: '{field} is not an account that we know. Check the number.',
     WALLET_CURRENCY: 'This account holds {currency}, not the currency of the payment. Pay with another account.',
     IDEMPOTENCY_BODY:
       'This Idempotency-Key was used with another request. Repeat the first one unchanged, or use a new key.',

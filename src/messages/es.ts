@@ -42,7 +42,10 @@ export const es = {
       'Esta Idempotency-Key ya se usó para otra solicitud.',
       'Repita la primera solicitud sin cambios o use una clave nueva.',
     ],
-    1204: ['No se encontró esa transacción.', 'Compruebe el identificador y use una sesión del comercio que la creó.'],
+    1204: [
+      'No se encontró nada con ese identificador.',
+      'Compruébelo y use una credencial o sesión del comercio que lo creó.',
+    ],
     1205: ['El pago está en el estado {state}, que no permite este paso.', 'Lea su estado antes de continuar.'],
     1207: ['Un envío admite como máximo 100 beneficiarios.', 'Divídalo en varios lotes.'],
     1301: ['Demasiadas solicitudes.', 'Espere el tiempo que indica Retry-After e inténtelo de nuevo.'],
@@ -118,10 +121,14 @@ export const es = {
       'Esta sesión ya ha cobrado un pago. Cree una con el scope payout y envíe el desembolso con ella.',
     SESSION_ON_DEVICE:
       'Esta sesión está vinculada a un dispositivo, y los desembolsos los hace su servidor. Cree allí una con el scope payout y no envíe X-Device-Fingerprint con ella.',
+    OTHER_DEVICE:
+      '{field} no es el mismo con el que empezó esta sesión. Continúe con ese dispositivo o cree una sesión nueva.',
     DUPLICATE_BENEFICIARY:
       '{field} nombra a alguien a quien ya paga una línea anterior de esta llamada. Nombre a cada beneficiario una sola vez.',
     PAYOUT_TOTAL: 'Los importes suman más de {maximum} {currency}. Reparta el desembolso en varias llamadas.',
     INVALID_DATE: '{field} no es una fecha que exista. Escriba año, mes y día, por ejemplo 2027-01-31.',
+    INVALID_INSTANT:
+      '{field} no es ni un día, como 2026-11-30, ni un instante con su zona, como 2026-11-30T12:00:00Z. En una dirección, + se escribe %2B.',
     DATE_PAST:
       '{field} ya ha pasado: hoy es {today} donde se ejecutan sus desembolsos. Elija hoy o una fecha posterior.',
     DUPLICATE_DATE: '{field} repite una fecha. Nombre cada fecha una sola vez.',
@@ -129,6 +136,7 @@ export const es = {
       'Su saldo disponible es de {available} {currency}, y este desembolso necesita {needed} {currency} con sus comisiones. Recargue el saldo o envíe menos.',
     NOT_RETRYABLE:
       '{field} está en el estado {state} y no puede pagarse de nuevo. Solo pueden las líneas que fallaron en el camino, cada una una vez: lea el lote antes de continuar.',
+    UNKNOWN_LINE: '{field} no es una línea de este lote. Tome los identificadores del propio lote.',
     NO_TARGET:
       'Este evento se creó sin notify_url: no hay adónde enviarlo. Lea su contenido aquí e indique un notify_url en sus próximas llamadas.',
     INVALID_PIN:
@@ -137,7 +145,6 @@ export const es = {
       'El código no es correcto. {left, plural, =0 {No quedan intentos por ahora.} one {Queda # intento.} other {Quedan # intentos.}}',
     OTP_EXPIRED:
       'El código ha caducado. Pida uno nuevo. {left, plural, =0 {No quedan intentos por ahora.} one {Queda # intento.} other {Quedan # intentos.}}',
-    UNKNOWN_WALLET: '{field} no es una cuenta que conozcamos. Compruebe el número.',
     WALLET_CURRENCY: 'Esta cuenta está en {currency}, no en la moneda del pago. Pague con otra cuenta.',
     IDEMPOTENCY_BODY:
       'Esta Idempotency-Key se usó con otra solicitud. Repita la primera sin cambios o use una clave nueva.',

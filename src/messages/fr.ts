@@ -52,8 +52,8 @@ export const fr = {
       'Répétez la première requête sans rien y changer, ou prenez une nouvelle clé.',
     ],
     1204: [
-      'Aucune transaction de ce nom n’a été trouvée.',
-      'Vérifiez l’identifiant, et utilisez une session du marchand qui l’a créée.',
+      'Rien n’a été trouvé sous cet identifiant.',
+      'Vérifiez-le, et utilisez une clé ou une session du marchand qui l’a créé.',
     ],
     1205: [
       'Le paiement est dans l’état {state}, qui ne permet pas cette étape.',
@@ -139,10 +139,14 @@ export const fr = {
       'Cette session a déjà servi à encaisser un paiement. Créez-en une avec le scope payout, et versez avec elle.',
     SESSION_ON_DEVICE:
       'Cette session est liée à un appareil, or les versements se font depuis votre serveur. Créez-y une session avec le scope payout, et n’envoyez pas X-Device-Fingerprint avec elle.',
+    OTHER_DEVICE:
+      '{field} n’est pas celui avec lequel cette session a commencé. Continuez avec cet appareil, ou créez une nouvelle session.',
     DUPLICATE_BENEFICIARY:
       '{field} désigne une personne qu’une ligne précédente de cet appel paie déjà. Nommez chaque bénéficiaire une seule fois.',
     PAYOUT_TOTAL: 'La somme des montants dépasse {maximum} {currency}. Répartissez le versement en plusieurs appels.',
     INVALID_DATE: '{field} n’est pas une date qui existe. Écrivez l’année, le mois et le jour, par exemple 2027-01-31.',
+    INVALID_INSTANT:
+      '{field} n’est ni un jour, comme 2026-11-30, ni un instant avec son fuseau, comme 2026-11-30T12:00:00Z. Dans une adresse, + s’écrit %2B.',
     DATE_PAST:
       '{field} est passée : nous sommes le {today} là où vos versements s’exécutent. Choisissez aujourd’hui ou une date ultérieure.',
     DUPLICATE_DATE: '{field} répète une date. Nommez chaque date une seule fois.',
@@ -150,6 +154,7 @@ export const fr = {
       'Votre solde disponible est de {available} {currency}, et ce versement demande {needed} {currency}, frais compris. Approvisionnez le solde, ou versez moins.',
     NOT_RETRYABLE:
       '{field} est dans l’état {state} et ne peut être payé à nouveau. Seules les lignes qui ont échoué en route le peuvent, une fois chacune : relisez le lot avant de continuer.',
+    UNKNOWN_LINE: '{field} ne désigne aucune ligne de ce lot. Prenez les identifiants dans le lot lui-même.',
     NO_TARGET:
       'Cet événement a été créé sans notify_url : il n’y a nulle part où l’envoyer. Lisez son contenu ici, et indiquez un notify_url dans vos prochains appels.',
     INVALID_PIN:
@@ -158,7 +163,6 @@ export const fr = {
       'Le code n’est pas le bon. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
     OTP_EXPIRED:
       'Le code a expiré. Demandez-en un nouveau. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
-    UNKNOWN_WALLET: '{field} n’est pas un compte que nous connaissons. Vérifiez le numéro.',
     WALLET_CURRENCY: 'Ce compte est en {currency}, et non dans la devise du paiement. Payez avec un autre compte.',
     IDEMPOTENCY_BODY:
       'Cette Idempotency-Key a servi à une autre requête. Répétez la première sans la changer, ou prenez une nouvelle clé.',

@@ -39,7 +39,10 @@ export const ln = {
       'Idempotency-Key oyo esi esalelami na bosenga mosusu.',
       'Tinda lisusu bosenga ya liboso kozanga kobongola, to salela fungola ya sika.',
     ],
-    1204: ['Transaction wana emonani te.', 'Tala nimero na yango, mpe salela session ya moteki oyo asalaki yango.'],
+    1204: [
+      'Eloko moko te emonani na nimero oyo.',
+      'Tala yango malamu, mpe salela fungola to session ya moteki oyo asalaki yango.',
+    ],
     1205: ['Lifuti ezali na état {state}, oyo epesi nzela na etambe oyo te.', 'Tanga état na yango liboso ya kokoba.'],
     1207: ['Botindi moko ekoki koleka bato 100 te.', 'Kabola yango na biteni ebele.'],
     1301: ['Basenga eleki mingi.', 'Zela ntango oyo Retry-After elobi, na nsima meka lisusu.'],
@@ -106,16 +109,21 @@ export const ln = {
     SESSION_COLLECTED: 'Session oyo esi ezwaki lifuti. Sala moko na scope payout, mpe futa bato na yango.',
     SESSION_ON_DEVICE:
       'Session oyo ekangami na appareil, kasi kofuta bato esalemaka na serveur na yo. Sala kuna session na scope payout, mpe kotinda X-Device-Fingerprint elongo na yango te.',
+    OTHER_DEVICE:
+      '{field} ekokani te na oyo session oyo ebandaki na yango. Kokoba na aparei wana, to sala session ya sika.',
     DUPLICATE_BENEFICIARY:
       '{field} etangi moto oyo molongo ya liboso ya appel oyo esi efuti. Tanga moto na moto mbala moko.',
     PAYOUT_TOTAL: 'Mbongo nyonso esangani koleka {maximum} {currency}. Kabola yango na baappel ebele.',
     INVALID_DATE: '{field} ezali mokolo oyo ezali te. Koma mbula, sanza na mokolo, neti 2027-01-31.',
+    INVALID_INSTANT:
+      '{field} ezali mokolo te, neti 2026-11-30, mpe ntango elongo na zone na yango te, neti 2026-11-30T12:00:00Z. Na adresse, + ekomamaka %2B.',
     DATE_PAST: '{field} esi eleki: lelo ezali {today} esika kofuta na yo esalemaka. Pona lelo to mokolo ya nsima.',
     DUPLICATE_DATE: '{field} ezongeli mokolo. Tanga mokolo na mokolo mbala moko.',
     PAYOUT_FUNDS:
       'Mbongo na yo oyo ezali ezali {available} {currency}, mpe kofuta oyo esengi {needed} {currency} elongo na frais. Bakisa mbongo, to futa moke.',
     NOT_RETRYABLE:
       '{field} ezali na état {state} mpe ekoki kofutama lisusu te. Kaka milongo oyo elongaki te na nzela ekoki, moko na moko mbala moko: tanga lot liboso ya kokoba.',
+    UNKNOWN_LINE: '{field} ezali molongo ya lot oyo te. Zwa banimero na lot yango moko.',
     NO_TARGET:
       'Likambo oyo esalemaki na notify_url te: esika ya kotinda yango ezali te. Tanga makambo na yango awa, mpe tya notify_url na masengi na yo oyo ekoya.',
     INVALID_PIN:
@@ -124,7 +132,6 @@ export const ln = {
       'Code ezali ya solo te. {left, plural, =0 {Okoki komeka lisusu na sikoyo te.} one {Okoki komeka lisusu mbala #.} other {Okoki komeka lisusu mbala #.}}',
     OTP_EXPIRED:
       'Ntango ya code esili. Senga ya sika. {left, plural, =0 {Okoki komeka lisusu na sikoyo te.} one {Okoki komeka lisusu mbala #.} other {Okoki komeka lisusu mbala #.}}',
-    UNKNOWN_WALLET: '{field} ezali compte oyo toyebi te. Tala nimero malamu.',
     WALLET_CURRENCY: 'Compte oyo ezali ya {currency}, ezali devise ya lifuti oyo te. Futa na compte mosusu.',
     IDEMPOTENCY_BODY:
       'Idempotency-Key oyo esalelamaki na bosenga mosusu. Tinda lisusu bosenga ya liboso ndenge ezalaki, to salela fungola ya sika.',

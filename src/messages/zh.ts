@@ -24,7 +24,7 @@ export const zh = {
     1201: ['余额不足以完成此次支付。', '请为账户充值，或改用其他支付方式。'],
     1202: ['金额超出此次支付的限额。', '请选择限额以内的金额。'],
     1203: ['此 Idempotency-Key 已用于其他请求。', '请原样重复第一次请求，或使用新的键。'],
-    1204: ['未找到该交易。', '请检查标识符，并使用创建该交易的商户的会话。'],
+    1204: ['找不到该标识符对应的内容。', '请检查标识符，并使用创建它的商户的凭证或会话。'],
     1205: ['支付处于 {state} 状态，不允许进行此步骤。', '请先读取其状态再继续。'],
     1207: ['一次付款最多包含 100 位收款人。', '请拆分为多个批次。'],
     1301: ['请求过多。', '请按 Retry-After 标头所示的时间等待，然后重试。'],
@@ -81,20 +81,23 @@ export const zh = {
     SESSION_COLLECTED: '此会话已用于收款。请创建 scope 为 payout 的会话，再用它付款。',
     SESSION_ON_DEVICE:
       '此会话已绑定设备，而付款应由您的后端发起。请在后端创建 scope 为 payout 的会话，并且不要随它发送 X-Device-Fingerprint。',
+    OTHER_DEVICE: '{field} 与此会话最初使用的不同。请使用原来的设备继续，或创建新的会话。',
     DUPLICATE_BENEFICIARY: '{field} 与本次调用中前面一行的收款人相同。每位收款人只能写一次。',
     PAYOUT_TOTAL: '金额合计超过 {maximum} {currency}。请分成多次调用。',
     INVALID_DATE: '{field} 不是真实存在的日期。请写年、月、日，例如 2027-01-31。',
+    INVALID_INSTANT:
+      '{field} 既不是日期（例如 2026-11-30），也不是带时区的时刻（例如 2026-11-30T12:00:00Z）。在地址中，+ 要写成 %2B。',
     DATE_PAST: '{field} 已经过去：您的付款执行地现在是 {today}。请选择今天或以后的日期。',
     DUPLICATE_DATE: '{field} 的日期重复。每个日期只能写一次。',
     PAYOUT_FUNDS:
       '您的可用余额为 {available} {currency}，此次付款连同手续费需要 {needed} {currency}。请充值余额，或减少付款。',
     NOT_RETRYABLE:
       '{field} 处于 {state} 状态，不能重新付款。只有途中失败的行可以重付，且每行一次：请先读取该批次再继续。',
+    UNKNOWN_LINE: '{field} 不是该批次中的行。请使用该批次自身给出的标识符。',
     NO_TARGET: '该事件创建时没有 notify_url：无处可发。请在此读取其内容，并在之后的调用中提供 notify_url。',
     INVALID_PIN: 'PIN 不正确。{left, plural, =0 {目前没有剩余次数。} other {还可尝试 # 次。}}',
     INVALID_OTP: '验证码不正确。{left, plural, =0 {目前没有剩余次数。} other {还可尝试 # 次。}}',
     OTP_EXPIRED: '验证码已过期。请重新获取。{left, plural, =0 {目前没有剩余次数。} other {还可尝试 # 次。}}',
-    UNKNOWN_WALLET: '{field} 不是我们已知的账户。请核对号码。',
     WALLET_CURRENCY: '该账户的货币是 {currency}，与支付货币不同。请使用其他账户支付。',
     IDEMPOTENCY_BODY: '此 Idempotency-Key 已用于另一个请求。请原样重复第一个请求，或使用新的键。',
     IN_DOUBT:

@@ -92,11 +92,20 @@ function namedLines(deps: Deps, shard: number, ids: readonly string[]): Promise<
 /** The field of the call that a line comes from, by its place. */
 type FieldOf = (at: number) => string;
 
-/** Lines that failed on their way, each beneficiary once. Who chose them hears which are wrong. */
+/**
+ * Lines that failed on their way, each beneficiary once. Who chose them hears which are wrong, and of another batch's line
+ * no more than that.
+ */
 function requireRetryable({ batch, lines, isArchived, status }: Rows, fieldOf: FieldOf): readonly PayoutLine[] {
   const faultOf = (field: string, line: PayoutLine | undefined): RefusalDetail =>
-    line === undefined && isArchived ? archived(field) : notRetryable(field, stateOf(batch, line));
-  const good = lines.filter((line): line is PayoutLine => line?.batch_id === batch.id && canRetry(line));
+    line === undefined ? archived(field) : notRetryable(field, stateOf(line));
+  const isUnknown = (line: PayoutLine | undefined): boolean =>
+    line === undefined ? !isArchived : line.batch_id !== batch.id;
+  const unknown = lines.flatMap((line, at) => (isUnknown(line) ? [fieldOf(at)] : []));
+  if (unknown.length > 0) {
+    throw new Refusal(1204, { details: unknown.map((field) => ({ field, code: 'UNKNOWN_LINE' })) });
+  }
+  const good = lines.filter((line): line is PayoutLine => line !== undefined && canRetry(line));
   if (good.length < lines.length || good.length === 0) {
     const wrong = lines.flatMap((line, at): RefusalDetail[] =>
       line !== undefined && good.includes(line) ? [] : [faultOf(fieldOf(at), line)],
@@ -126,9 +135,7 @@ function notRetryable(field: string, state: string): RefusalDetail {
   return { field, code: 'NOT_RETRYABLE', words: { state } };
 }
 
-/** Of another batch's line nothing is said. */
-function stateOf(batch: PayoutBatch, line: PayoutLine | undefined): string {
-  if (line?.batch_id !== batch.id) return 'unknown';
+function stateOf(line: PayoutLine): string {
   if (line.retried_by !== null) return 'retried';
   if (line.late_attempt_id !== null) return 'paid_late';
   return line.reason === 'called_off' ? line.reason : line.status;

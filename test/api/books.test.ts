@@ -180,7 +180,7 @@ describe('transactions', () => {
     ['currency', { currency: 'USD' }, '1102', 'INVALID_CURRENCY'],
     ['customer_reference', { customer_reference: 'a\0b' }, '1110', 'INVALID_TEXT'],
     ['customer_reference', { customer_reference: '' }, '1110', 'TOO_SHORT'],
-    ['from', { from: '2027-02-30' }, '1110', 'INVALID_DATE'],
+    ['from', { from: '2027-02-30' }, '1110', 'INVALID_INSTANT'],
     ['to', { from: '2026-11-02', to: '2026-11-01' }, '1110', 'DATES_REVERSED'],
     ['cursor', { cursor: 'txn_x' }, '1110', 'INVALID_CURSOR'],
     ['limit', { limit: '101' }, '1110', 'OUT_OF_RANGE'],

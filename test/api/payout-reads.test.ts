@@ -230,7 +230,7 @@ describe('the list of batches', () => {
   test('names every bad part of the question at once', async () => {
     const answer = await list('?from=soon&limit=0&cursor=x');
     expectRefusal(answer, 400, '1110');
-    expect(faultsOf(answer)).toEqual(['from INVALID_DATE', 'limit OUT_OF_RANGE', 'cursor INVALID_CURSOR']);
+    expect(faultsOf(answer)).toEqual(['from INVALID_INSTANT', 'limit OUT_OF_RANGE', 'cursor INVALID_CURSOR']);
   });
 
   test('shows nobody another merchant’s', async () => {

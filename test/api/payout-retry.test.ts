@@ -66,7 +66,7 @@ describe('failed lines', () => {
     const { id, two, three } = await failing();
     const other = await failing();
     const wrong = await retry(id, { transaction_ids: [two, other.two, 'txn_x', three] });
-    expectRefusal(wrong, 409, '1205', 'NOT_RETRYABLE');
+    expectRefusal(wrong, 404, '1204', 'UNKNOWN_LINE');
     expect(wrong.json.details.map(({ field }: { field: string }) => field)).toEqual([
       'transaction_ids[1]',
       'transaction_ids[2]',

@@ -230,15 +230,15 @@ describe('a statement', () => {
 
 describe('a question that cannot be answered', () => {
   test.each([
-    ['from', { from: '2027-02-30' }, 'INVALID_DATE'],
-    ['from', { from: 'yesterday' }, 'INVALID_DATE'],
-    ['from', { from: '' }, 'INVALID_DATE'],
-    ['from', { from: '2026-11-20T12:00:00' }, 'INVALID_DATE'],
-    ['from', { from: '2026-11-20T25:00:00Z' }, 'INVALID_DATE'],
-    ['from', { from: '0000-01-01' }, 'INVALID_DATE'],
-    ['to', { to: '2026-13-01' }, 'INVALID_DATE'],
-    ['to', { to: '9999-12-31' }, 'INVALID_DATE'],
-    ['to', { to: '2026-11-1' }, 'INVALID_DATE'],
+    ['from', { from: '2027-02-30' }, 'INVALID_INSTANT'],
+    ['from', { from: 'yesterday' }, 'INVALID_INSTANT'],
+    ['from', { from: '' }, 'INVALID_INSTANT'],
+    ['from', { from: '2026-11-20T12:00:00' }, 'INVALID_INSTANT'],
+    ['from', { from: '2026-11-20T25:00:00Z' }, 'INVALID_INSTANT'],
+    ['from', { from: '0000-01-01' }, 'INVALID_INSTANT'],
+    ['to', { to: '2026-13-01' }, 'INVALID_INSTANT'],
+    ['to', { to: '9999-12-31' }, 'INVALID_INSTANT'],
+    ['to', { to: '2026-11-1' }, 'INVALID_INSTANT'],
     ['to', { from: '2026-11-20', to: '2026-11-19' }, 'DATES_REVERSED'],
     ['limit', { limit: '0' }, 'OUT_OF_RANGE'],
     ['limit', { limit: '1001' }, 'OUT_OF_RANGE'],
@@ -365,7 +365,7 @@ describe('a statement as a table', () => {
 
   test('is refused like the pages are, and has a head', async () => {
     const merchant = await world.merchant();
-    expectRefusal(await read(merchant, { format: 'csv', from: '2027-02-30' }), 400, '1110', 'INVALID_DATE');
+    expectRefusal(await read(merchant, { format: 'csv', from: '2027-02-30' }), 400, '1110', 'INVALID_INSTANT');
     const head = await world.call('HEAD', '/internal/statement?currency=usd&format=csv', {
       bearer: bearerOf(merchant),
     });

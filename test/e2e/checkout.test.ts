@@ -128,10 +128,12 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     const wallet = await world.wallet();
     const { url } = await host(world, merchant);
     const page = await open('wide', url);
-    await tabTo(page, '#m-wallet');
+    // The first way is chosen, and the arrows lead on.
+    await tabTo(page, '#m-mobile_money');
     await page.keyboard.press('ArrowDown');
-    expect(await page.locator('#m-mobile_money').isChecked()).toBe(true);
-    await page.keyboard.press('ArrowUp');
+    expect(await page.locator('#m-card').isChecked()).toBe(true);
+    await page.keyboard.press('ArrowDown');
+    expect(await page.locator('#m-wallet').isChecked()).toBe(true);
     await tabTo(page, '#wallet-number');
     await page.keyboard.type(wallet.number);
     await tabTo(page, '#wallet-pin');
@@ -285,9 +287,9 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await setSettings(world, dear, { fees, brand: { colour: '#7a1fa2' } });
     const page = await open('wide', (await host(world, dear)).url);
     const amount = page.locator('.amount:visible');
-    expect(await amount.allTextContents()).toEqual(['$12.75']);
-    await page.locator('label[for=m-flash]').click();
     expect(await amount.allTextContents()).toEqual(['$13.00']);
+    await page.locator('label[for=m-wallet]').click();
+    expect(await amount.allTextContents()).toEqual(['$12.75']);
     await expectUsable(page);
   });
 

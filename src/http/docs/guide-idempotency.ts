@@ -54,7 +54,8 @@ ${table(
     ['402, 404, 409', 'yes: refused for how things stand', 'a new key, once that has changed'],
     ['400, 401, 403, 413, 415', 'no', 'the same key, corrected'],
     ['429, 503', 'no', 'the same key, after `Retry-After`'],
-    ['500, 502, or none at all', 'not as an answer', 'the same key: the first run is completed'],
+    ['502', 'no: nothing was begun', 'the same key, also with another body'],
+    ['500, or none at all', 'not as an answer', 'the same key: the first run is completed'],
   ],
 )}
 <p>Without a key a second POST is a second wish: another session, another payout, another refund as long as anything is left. A session all the same pays at most once, however many submits race on it.</p>`;

@@ -71,7 +71,7 @@ ${heading('receive', 'Receive')}
 <li>Take the body as it came, and verify the signature before you parse it.</li>
 <li>Answer any 2xx within ${seconds} seconds, and work afterwards. Redirects are not followed.</li>
 <li>Drop a <code>webhook-id</code> that you have seen. Delivery is at least once, in no certain order: a smaller <code>webhook-sequence</code> of the same transaction tells of an older status, which does not take the place of a newer one. Count each <code>payment.refunded</code> all the same: it is a refund of its own.</li>
-<li>Compare <code>amount</code>, <code>currency</code> and <code>customer_reference</code> with your order, then act on <code>status</code>.</li>
+<li>Compare <code>amount</code>, <code>currency</code> and <code>customer_reference</code> with your order, then act on <code>status</code>. A <code>payment.refunded</code> carries the amount of that one refund: add it to those before.</li>
 </ol>
 ${heading('verify', 'Verify')}
 <p>Signatures are those of <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a>: HMAC-SHA256 over <code>id.timestamp.body</code>, with the bytes that stand in base64 behind <code>whsec_</code>. Its libraries verify them, and so does this, with nothing installed. The secret was shown when the merchant was made${isSandbox ? html`; the demo merchant’s is <code>webhook_secret</code> in <code>.data/demo.json</code>` : undefined}.</p>
