@@ -50,11 +50,12 @@ export const steps: { readonly [name: string]: (deps: Deps, step: Step) => Promi
   proof,
 };
 
-async function pay(deps: Deps, { request, view }: Step): Promise<Done> {
+async function pay(deps: Deps, { request, view, language }: Step): Promise<Done> {
   requireNoCard(request);
   const method = chosenMethod(request);
   requireShownTotal(view, method, request.form.total);
-  const { redirectUrl } = await payOnPage(deps, view, method, fieldsFor(method, request, view), browserOf(request));
+  const fields = { ...fieldsFor(method, request, view), language };
+  const { redirectUrl } = await payOnPage(deps, view, method, fields, browserOf(request));
   return redirectUrl === undefined ? PAGE : { kind: 'elsewhere', url: redirectUrl };
 }
 
@@ -134,8 +135,8 @@ async function verify(deps: Deps, { request, view }: Step): Promise<Done> {
   return PAGE;
 }
 
-async function resend(deps: Deps, { view }: Step): Promise<Done> {
-  await resendOnPage(deps, view);
+async function resend(deps: Deps, { view, language }: Step): Promise<Done> {
+  await resendOnPage(deps, view, language);
   return { kind: 'page', path: '?sent=1' };
 }
 

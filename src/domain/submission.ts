@@ -35,6 +35,8 @@ export interface PaymentSubmitCommand {
   readonly bank_account_id: string | undefined;
   /** What the issuer wants to know of the customer's browser, for cards. */
   readonly browser: BrowserFacts | undefined;
+  /** The language that the customer reads; absent: the payment's. */
+  readonly language?: string | undefined;
 }
 
 /** The customer's browser as 3-D Secure asks for it (EMV 3DS 2, browser data elements). Absent ones have defaults. */

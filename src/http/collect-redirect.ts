@@ -10,7 +10,7 @@ import type { Deps } from '../usecases/deps.ts';
 import { type Collected, collectPayment } from '../usecases/payment-collect.ts';
 import type { Reply } from '../usecases/perform.ts';
 import { presentTransfer } from './bank-present.ts';
-import { COLLECT_CODES, collectCommand, collectFaults } from './payment-commands.ts';
+import { COLLECT_CODES, collectCommand, collectFaults, NEEDED_FOR_PAGE } from './payment-commands.ts';
 import { presentCollected } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
 import { CollectRedirectAnswer, CollectRedirectBody } from './schemas.ts';
@@ -23,8 +23,8 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
       operationId: 'collectRedirect',
       summary: 'Start a payment on the hosted page',
       description:
-        'Takes a collect’s body; `payment_method` may be absent, and then the customer chooses on the page. Send the ' +
-        'customer’s browser to `redirect_url`: it opens once. A caller whose Accept header prefers HTML to JSON is answered ' +
+        'Takes a collect’s body; `payment_method` may be absent, and then the customer chooses on the page. What the page ' +
+        'asks for itself (account, PIN, card form) need not be sent. Send the customer’s browser to `redirect_url`: it opens once. A caller whose Accept header prefers HTML to JSON is answered ' +
         '303 to it, with the same body; the status follows that header on replays too. A session has fifty ' +
         'payments at most, as for `POST /payments/collect`.',
       credential: 'session',
@@ -35,7 +35,7 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
       answers: { 200: CollectRedirectAnswer, 303: CollectRedirectAnswer },
       refusals: [1003, 1101, 1102, 1103, 1105, 1109, 1110, 1202, 1203, 1305, 1404],
       codes: COLLECT_CODES,
-      check: (body, caller) => collectFaults(deps, caller, body),
+      check: (body, caller) => collectFaults(deps, caller, body, NEEDED_FOR_PAGE),
       sendTo: (accept, reply) => (prefersHtml(accept) ? sentOn(reply) : reply),
       run: (call) => {
         const body = { ...call.body, payment_method: call.body.payment_method ?? ('none' as const) };

@@ -19,18 +19,25 @@ import { parsePhone } from './phone.ts';
 import type { Call } from './route.ts';
 import type { CollectBody, SubmitBody } from './schemas.ts';
 
-const NEEDED_AT_COLLECT: { readonly [method: string]: readonly (keyof CollectBody)[] } = {
-  wallet: ['wallet_number', 'wallet_pin'],
-  card: ['cardnet_payment_method'],
+type Needed = { readonly [method: string]: readonly (keyof CollectBody)[] };
+
+/** Of a payment on the hosted page, which asks its customer for the rest: no shop has to ask for a PIN. */
+export const NEEDED_FOR_PAGE: Needed = {
   google_pay: ['native_pay_token', 'native_pay_token_type'],
   apple_pay: ['native_pay_token', 'native_pay_token_type'],
+};
+
+const NEEDED_AT_COLLECT: Needed = {
+  ...NEEDED_FOR_PAGE,
+  wallet: ['wallet_number', 'wallet_pin'],
+  card: ['cardnet_payment_method'],
 };
 
 /** A reference that differs from the binding by its type or length differs from it (specification, Endpoints, rule 1). */
 export const COLLECT_CODES = { customer_reference: 1103 } as const;
 
 /**
- * What is wrong with a collect's fields, in any order. Who may not collect is told so, and nothing of the body.
+ * What is wrong with a collect's fields, in any order; `needed` says which of them its method cannot do without. Who may not collect is told so, and nothing of the body.
  *
  * @throws Refusal 1003 to a session minted for payouts.
  */
@@ -38,10 +45,11 @@ export function collectFaults(
   deps: Pick<Deps, 'outbound'> & Reaching,
   { merchant, session }: SessionCaller,
   body: Partial<CollectBody>,
+  needed = NEEDED_AT_COLLECT,
 ): RefusalDetail[] {
   requireCollector(session);
   const offered = offeredMethods(merchant, reachOf(deps, session.currency));
-  const found: RefusalDetail[] = [...methodFaults(offered, body)];
+  const found: RefusalDetail[] = [...methodFaults(offered, body, needed)];
   const urls = urlFaults(deps, merchant, {
     notify_url: body.notify_url ?? undefined,
     success_redirect_url: body.success_redirect_url ?? undefined,
@@ -60,7 +68,11 @@ export function collectFaults(
 }
 
 /** A method that is not carried out, or else what it needs and is not there. */
-function methodFaults(offered: readonly PaymentMethod[], body: Partial<CollectBody>): readonly RefusalDetail[] {
+function methodFaults(
+  offered: readonly PaymentMethod[],
+  body: Partial<CollectBody>,
+  needed: Needed,
+): readonly RefusalDetail[] {
   const { payment_method: method } = body;
   if (method === undefined || method === 'none') return [];
   try {
@@ -72,7 +84,7 @@ function methodFaults(offered: readonly PaymentMethod[], body: Partial<CollectBo
     throw error;
   }
   const older = (field: string) => (field === 'cardnet_payment_method' ? body.mastercard_payment_method : undefined);
-  const missing = (NEEDED_AT_COLLECT[method] ?? []).filter((field) => absent(body[field] ?? older(field)));
+  const missing = (needed[method] ?? []).filter((field) => absent(body[field] ?? older(field)));
   return missing.map((field) => ({ field, code: 'REQUIRED' }));
 }
 

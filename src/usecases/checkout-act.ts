@@ -22,7 +22,7 @@ import { type ProofUploaded, uploadProof } from './proof-upload.ts';
 /** What the customer fills in, by method. */
 export type PageFields = Pick<
   PaymentSubmitCommand,
-  'wallet_number' | 'wallet_pin' | 'msisdn' | 'session_id' | 'bank_account_id'
+  'wallet_number' | 'wallet_pin' | 'msisdn' | 'session_id' | 'bank_account_id' | 'language'
 >;
 
 /**
@@ -71,9 +71,9 @@ export function verifyOnPage(deps: Deps, { caller, payment }: PageView, code: st
 }
 
 /** @throws Refusal as the API's resend-otp does. */
-export function resendOnPage(deps: Deps, { caller, payment }: PageView): Promise<CodeResent> {
-  const paymentId = deps.secrets.sealPaymentId(payment.id);
-  return captured((answering) => resendCode(deps, caller, paymentId, answering, UNCOUNTED));
+export function resendOnPage(deps: Deps, { caller, payment }: PageView, language: string): Promise<CodeResent> {
+  const command = { payment_id: deps.secrets.sealPaymentId(payment.id), language };
+  return captured((answering) => resendCode(deps, caller, command, answering, UNCOUNTED));
 }
 
 /** The proof of a transfer, already judged by its content. @throws Refusal as the API's upload does. */

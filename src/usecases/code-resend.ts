@@ -10,6 +10,7 @@ import { CODE_LIFE_MS, CODE_RESENDS, expiryWithCode, resendsLeft, writeCode } fr
 import { refuseState } from '../domain/payment.ts';
 import type { OneTimeCode, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { PaymentSubmitCommand } from '../domain/submission.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCalls, countedOnce } from './code-calls.ts';
 import { sendCode } from './code-send.ts';
@@ -25,11 +26,16 @@ export interface CodeResent {
   readonly expiresAt: number;
 }
 
+export interface CodeResendCommand extends Pick<PaymentSubmitCommand, 'language'> {
+  /** Sealed, as the customer's side knows it. */
+  readonly payment_id: string;
+}
+
 /** @throws Refusal 1204, 1205 or 1301. */
 export async function resendCode(
   deps: Deps,
   caller: SessionCaller,
-  paymentId: string,
+  { payment_id: paymentId, language }: CodeResendCommand,
   answering: Answering<CodeResent>,
   calls: CodeCalls,
 ): Promise<Reply> {
@@ -62,7 +68,8 @@ export async function resendCode(
     },
   );
   if (resent !== undefined && reply.replayed !== true) {
-    deps.background(sendCode(deps, resent.payment, caller.merchant, resent.sentTo, text));
+    const { payment, sentTo } = resent;
+    deps.background(sendCode(deps, payment, caller.merchant, { phone: sentTo, code: text, language }));
   }
   return reply;
 }

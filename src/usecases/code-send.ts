@@ -7,25 +7,30 @@
 import { formatMinor } from '../domain/money.ts';
 import { CODE_LIFE_MS } from '../domain/one-time-code.ts';
 import type { Merchant, Payment } from '../domain/records.ts';
+import type { PaymentSubmitCommand } from '../domain/submission.ts';
 import type { Deps } from './deps.ts';
 
+interface CodeText extends Pick<PaymentSubmitCommand, 'language'> {
+  readonly phone: string;
+  readonly code: string;
+}
+
 /**
- * Sends the code to `phone`, in the payment's language. What fails is logged and not thrown: the customer asks for another
+ * Sends the code to `phone`, in the language that its customer reads. What fails is logged and not thrown: the customer asks for another
  * one (resend-otp, contract §4).
  */
 export async function sendCode(
   deps: Deps,
   payment: Payment,
   merchant: Merchant,
-  phone: string,
-  code: string,
+  { phone, code, language = payment.language }: CodeText,
 ): Promise<void> {
   const sender = deps.connectors.texts;
   if (sender === undefined) {
     deps.log.error('code_not_sent', { transaction_id: payment.id, reason: 'no text sender is configured' });
     return;
   }
-  const text = deps.codeText(payment.language, {
+  const text = deps.codeText(language, {
     code,
     // What the customer agrees to is what is taken, not the amount before the fee.
     amount: formatMinor(payment.total_minor, payment.currency),

@@ -89,7 +89,8 @@ export async function submitFromWallet(
     },
   );
   if (first.wallet !== undefined && reply.replayed !== true) {
-    if (asked !== undefined) deps.background(sendCode(deps, asked, caller.merchant, first.wallet.phone, code));
+    const text = { phone: first.wallet.phone, code, language: command.language };
+    if (asked !== undefined) deps.background(sendCode(deps, asked, caller.merchant, text));
     deps.background(renewPinHash(deps, first.wallet, typed.pin));
   }
   return reply;

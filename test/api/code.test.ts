@@ -3,6 +3,7 @@ import { shardOf } from '../../src/domain/ids.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
+import { host, stepOf, visitor } from './checkout-flows.ts';
 import { codeOn, phoneState } from './flows.ts';
 
 let world: World;
@@ -297,4 +298,18 @@ test('a payment that is overdue is told as expired, also before the round has en
     expect(late.json, late.text).toMatchObject({ error_code: '1205' });
     expect(late.json.message).toMatch(/\bexpired\b/);
   }
+});
+
+test('a code comes in the language that its page is read in, whatever the shop spoke', async () => {
+  const phone = '+243810000978';
+  const wallet = await world.wallet({ balance: 500_00n, phone });
+  const { url } = await host(world, merchant, { minted: { amount: '150.00' } });
+  const me = visitor(world, 'es');
+  const page = await me.open(url);
+  const asked = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
+  await codeOn(world, phone);
+  await me.send(stepOf(asked, 'resend'), {});
+  await codeOn(world, phone, 2);
+  const texts = (await phoneState(world, phone)).messages.map(({ text }) => text);
+  expect(texts).toEqual([expect.stringContaining('es su código'), expect.stringContaining('es su código')]);
 });

@@ -2,6 +2,7 @@
 
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { collectBody, mint, openWorld } from '../support/world.ts';
+import { visitor } from './checkout-flows.ts';
 import { expectRefusal, freshKey, payFromWallet } from './flows.ts';
 import { addAccount } from './transfer-flows.ts';
 
@@ -31,6 +32,18 @@ describe('the answer', () => {
       expect(await fieldsOf('/payments/collect-redirect')).toEqual([...fields].sort());
     },
   );
+
+  test.each([
+    ['wallet', 'name="pin"'],
+    ['card', 'data-card'],
+  ])('by %s needs nothing that the page asks for', async (method, asked) => {
+    const { token } = await mint(world, merchant);
+    const body = collectBody(world, method);
+    expectRefusal(await world.call('POST', '/payments/collect', { bearer: token, body }), 400, '1109', 'REQUIRED');
+    const made = await world.call('POST', '/payments/collect-redirect', { bearer: token, body });
+    expect(made.status, made.text).toBe(200);
+    expect((await visitor(world).open(made.json.redirect_url)).html).toContain(asked);
+  });
 
   test('is documented with all of it: 200 and 303, session_id, the transfer’s fields, 1404', async () => {
     const document = JSON.parse(await (await fetch(`${world.url}/openapi.json`)).text());
