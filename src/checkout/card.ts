@@ -34,7 +34,7 @@ export function cardMain(shown: Shown, network: string): Html {
 <input type="hidden" name="method" value="card">${totalField(cardTotal(shown))}
 <div class="card-fields">${FIELDS.map(
     ([name, word, autocomplete]) =>
-      html`<div class="field ${name}"><label class="label" for="card-${name}">${text(shown, word)}</label><div class="box"><input id="card-${name}" type="text" readonly autocomplete="${autocomplete}" aria-describedby="card-fault"></div></div>`,
+      html`<div class="field ${name}"><label class="label" for="card-${name}">${text(shown, word)}</label><div class="box"><input id="card-${name}" type="text" readonly autocomplete="${autocomplete}" aria-describedby="card-${name}-fault"></div><p class="fault" id="card-${name}-fault" role="alert" hidden></p></div>`,
   )}</div>
 <p class="fault" id="card-fault" role="alert" hidden></p>
 <p class="help">${text(shown, 'card_note', { network })}</p>

@@ -302,8 +302,10 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await expectUsable(page);
     await typeCard(page, '1234');
     await page.getByText('Check the card number.').waitFor();
-    // While the card was checked the button was off, and what is off keeps no focus.
-    expect(await page.evaluate('document.activeElement?.matches("form[data-card] button")')).toBe(true);
+    // What is wrong stands beside its field, and the first wrong one is gone to.
+    const faults = await page.locator('.card-fields .fault:visible').evaluateAll((all) => all.map(({ id }) => id));
+    expect(faults).toEqual(['card-number-fault']);
+    await page.waitForFunction('document.activeElement?.closest(".field.number") !== null');
     await typeCard(page, '4508750015741019');
     await page.waitForURL(/\/cardnet\/acs\//);
     await page.locator('button').first().click();

@@ -12,6 +12,7 @@ interface FormUpdate {
 interface PaymentSession {
   configure(settings: object): void;
   updateSessionFromForm(kind: 'card'): void;
+  setFocus(field: string): void;
 }
 
 /** The network's script, once it has been loaded. */
@@ -24,6 +25,14 @@ interface Words {
   readonly expiry: string;
   readonly securityCode: string;
 }
+
+/** The fields, in their order: the network's name for a fault and for the field, our element's, and what is said. */
+const FIELDS = [
+  { error: 'cardNumber', field: 'card.number', id: 'number', word: 'cardNumber' },
+  { error: 'expiryMonth', field: 'card.expiryMonth', id: 'expiry-month', word: 'expiry' },
+  { error: 'expiryYear', field: 'card.expiryYear', id: 'expiry-year', word: 'expiry' },
+  { error: 'securityCode', field: 'card.securityCode', id: 'security-code', word: 'securityCode' },
+] as const satisfies readonly { readonly [fact: string]: string }[];
 
 function start(form: HTMLFormElement): void {
   const words = JSON.parse(form.dataset.words ?? '{}') as Words;
@@ -46,15 +55,31 @@ function start(form: HTMLFormElement): void {
     button.disabled = !isReady;
     button.toggleAttribute('aria-busy', !isReady);
   };
-  const complain = (text: string): void => {
-    fault.textContent = text;
-    fault.hidden = text === '';
-    say('');
-    ready(true);
+  const complain = (place: Element, text: string): void => {
+    place.textContent = text;
+    place.toggleAttribute('hidden', text === '');
   };
   const fail = (): void => {
-    complain(words.failed);
+    complain(fault, words.failed);
+    say('');
+    ready(true);
     offerAnother();
+  };
+  /** Beside each field that is wrong, the first of which is gone to. Returns false where none of them is ours. */
+  const complainOf = (errors: FormUpdate['errors'] = {}): boolean => {
+    const wrong = FIELDS.filter(({ error }) => error in errors);
+    // Month and year are one date: what is said of both is said once.
+    const said = wrong.filter(({ word }, at) => wrong.findIndex((one) => one.word === word) === at);
+    for (const { id, word } of said) {
+      const place = form.querySelector(`#card-${id}-fault`);
+      if (place !== null) complain(place, words[word]);
+    }
+    const [first] = wrong;
+    if (first === undefined) return false;
+    say('');
+    ready(true);
+    network.setFocus(first.field);
+    return true;
   };
   network.configure({
     session: form.dataset.card,
@@ -76,8 +101,8 @@ function start(form: HTMLFormElement): void {
       formSessionUpdate: (update: FormUpdate) => {
         // Our own form has no card in it: it only says that the network has one.
         if (update.status === 'ok') return form.submit();
-        if (update.status === 'fields_in_error') complain(faultIn(update, words));
-        else fail();
+        if (update.status === 'fields_in_error' && complainOf(update.errors)) return;
+        fail();
         // The button was off meanwhile, and whoever had pressed it by keyboard would begin again at the top.
         if (document.activeElement === document.body) button.focus();
       },
@@ -86,19 +111,10 @@ function start(form: HTMLFormElement): void {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     ready(false);
-    fault.hidden = true;
+    for (const place of form.querySelectorAll('.fault')) complain(place, '');
     say(words.checking);
     network.updateSessionFromForm('card');
   });
-}
-
-function faultIn({ errors = {} }: FormUpdate, words: Words): string {
-  const found = [
-    'cardNumber' in errors ? words.cardNumber : '',
-    'expiryMonth' in errors || 'expiryYear' in errors ? words.expiry : '',
-    'securityCode' in errors ? words.securityCode : '',
-  ];
-  return found.filter((text) => text !== '').join(' ') || words.failed;
 }
 
 const form = document.querySelector<HTMLFormElement>('form[data-card]');
