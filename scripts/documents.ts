@@ -9,6 +9,7 @@ import { gridOf, type Machine, statesOf, step } from '../src/domain/machine.ts';
 import { PAYMENT } from '../src/domain/payment.ts';
 import { PAYOUT } from '../src/domain/payout.ts';
 import { PROOF } from '../src/domain/proof.ts';
+import { REASONS } from '../src/domain/reason.ts';
 import { REFUND } from '../src/domain/refund.ts';
 import { REFUSALS, type RefusalCode } from '../src/domain/refusal.ts';
 import { SESSION } from '../src/domain/session.ts';
@@ -38,6 +39,7 @@ function errorsDocument(): string {
   const details = Object.entries(WORDS).map(
     ([code, names]) => `| ${code} | ${withPlaceholders(`detail.${code}` as MessageKey, names)} |`,
   );
+  const reasons = REASONS.map((reason) => `| ${reason} | ${say('en', `reason.${reason}`)} |`);
   return `${NOTICE}# Errors
 
 Every answer of the API of 400 and above is one flat JSON object with the same twelve fields; payment pages answer people
@@ -67,6 +69,15 @@ Where single fields are at fault, \`details\` lists them all at once as \`{field
 | code | sentence |
 | --- | --- |
 ${details.join('\n')}
+
+## Reasons
+
+Why something ended as it did stands in \`reason\` of a payment's \`payment_info\` and \`timeline\`, of a payout's line and of webhooks, and in
+\`failure.code\` of a refund. There may be more one day: treat one that you do not know as "it did not succeed".
+
+| reason | sentence |
+| --- | --- |
+${reasons.join('\n')}
 `;
 }
 

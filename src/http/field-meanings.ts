@@ -4,6 +4,8 @@
  * Invariant: one name means one thing. A schema that has more to say says it itself, and is never overruled.
  */
 
+import { REASONS } from '../domain/reason.ts';
+
 /** Meanings by field name, for requests and answers alike. */
 const MEANINGS: { readonly [field: string]: string } = {
   // Payments.
@@ -60,7 +62,7 @@ const MEANINGS: { readonly [field: string]: string } = {
   is_selected: 'Whether it has been chosen.',
   configuration: 'What a page needs to know to offer the method.',
   timeline: 'Every status the payment has had, oldest first.',
-  reason: 'Why; null where there is nothing to say.',
+  reason: `Why, in one word: ${REASONS.map((reason) => `\`${reason}\``).join(', ')}; there may be more one day. Null where there is nothing to say.`,
   status_code: '200.',
   data: 'Where the payment stands.',
   payment_info: 'Of a payment that has ended; null before.',

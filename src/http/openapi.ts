@@ -9,6 +9,7 @@ import { REFUSALS, type RefusalCode } from '../domain/refusal.ts';
 import { LANGUAGES } from '../messages/messages.ts';
 import { exampleOf } from './examples.ts';
 import { parameterMeaning, withMeanings } from './field-meanings.ts';
+import { webhookDescriptions } from './openapi-webhooks.ts';
 import type { Route } from './route.ts';
 
 type Json = { readonly [name: string]: unknown };
@@ -49,6 +50,7 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string): Js
       { name: 'availability', description: 'For your backend: which carriers answer just now.' },
     ],
     paths,
+    webhooks: webhookDescriptions(),
     components: {
       securitySchemes: SECURITY,
       schemas: { Error: withMeanings(ERROR_SCHEMA) },

@@ -29,7 +29,7 @@ export const RefundAnswer = Type.Object({
   currency: Text,
   method: Type.String({ description: 'The method that paid, by which the money goes back.' }),
   by_hand: Type.Boolean({ description: 'Whether a person carries it out, because nothing that is connected can.' }),
-  reason: nullable(Text),
+  reason: nullable(Text, 'Your own words; null where you gave none.'),
   failure: nullable(
     Type.Object({ code: Text, message: Text }, { description: 'Why it failed. Its money is back in your balance.' }),
   ),

@@ -4,8 +4,10 @@ import { Check } from 'typebox/value';
 import { afterAll, describe, expect, test } from 'vitest';
 import { REFUSALS } from '../../src/domain/refusal.ts';
 import type { Route } from '../../src/http/route.ts';
+import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { type Answer, openWorld } from '../support/world.ts';
 import { collect, expectEnvelope, numberEnding, payByPhone, untilStatus } from './flows.ts';
+import { createPayout, hookOf } from './payout-flows.ts';
 import { named, requireWorks, routesOf, sampleOf, send } from './route-samples.ts';
 
 // The table is walked at collection, so that each route has tests of its own name.
@@ -19,6 +21,7 @@ type Schema = { readonly properties?: Readonly<Record<string, Schema>>; readonly
 
 interface Operation {
   readonly security: readonly Readonly<Record<string, unknown>>[];
+  readonly parameters?: readonly { readonly name: string }[];
   readonly requestBody?: { readonly content: { readonly [type: string]: { readonly schema: Schema } } };
   readonly responses: {
     readonly [status: string]: {
@@ -30,6 +33,7 @@ interface Operation {
 }
 
 interface Document {
+  readonly webhooks: { readonly [name: string]: { readonly post: Operation } };
   readonly paths: { readonly [path: string]: { readonly [method: string]: Operation } };
   readonly components: { readonly schemas: { readonly Error: Schema } };
 }
@@ -224,4 +228,31 @@ test.each([
   await readAll();
   await untilStatus(world, paying, status);
   await readAll();
+});
+
+test('describes every webhook that was posted: its body, no field besides, and its headers', async () => {
+  const other = await world.merchant('Librairie Goma');
+  await creditBalance(world.gateway.deps, other.merchant.id, 'usd', 100_00n);
+  const wallet = await world.wallet();
+  const beneficiaries = [{ wallet_number: wallet.number, amount: '2.00' }];
+  for (const more of [{}, { receipt_mode: 'wallet', beneficiaries }]) {
+    const { json } = await createPayout(world, other, more);
+    await hookOf(world, json.beneficiaries[0].transaction_id, 'completed');
+  }
+  const seen = new Set<string>();
+  for (const { headers, body } of world.receiver.hooks) {
+    const type = String(headers['webhook-event']);
+    const [name = ''] = type.split('.');
+    seen.add(type);
+    const described = document.webhooks[name]?.post;
+    const schema = described?.requestBody?.content['application/json']?.schema;
+    if (schema === undefined) throw new Error(`${type} is not in the document`);
+    expect([...Compile(schema).Errors(body)], type).toEqual([]);
+    expectNamed(schema, body);
+    const sent = Object.keys(headers).filter((header) => header.startsWith('webhook-'));
+    expect(described?.parameters?.map((parameter) => parameter.name).sort()).toEqual(sent.sort());
+  }
+  for (const type of ['payment.approved', 'payment.refunded', 'payout.pending', 'payout.completed']) {
+    expect([...seen]).toContain(type);
+  }
 });
