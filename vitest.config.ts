@@ -58,8 +58,6 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          // A browser takes both cores by itself.
-          fileParallelism: false,
           sequence: { groupOrder: 3 },
           ...limitOf(300_000),
         },

@@ -59,7 +59,7 @@ function badges(shown: Shown, method: SubmittedMethod): Piece {
 
 function panel(shown: Shown, offer: Offer): Html {
   const step = offer.method === 'card' ? 'card' : 'pay';
-  return html`<form method="post" action="${pathOf(shown, step)}" data-once>
+  return html`<form method="post" action="${pathOf(shown, step)}" data-once novalidate>
 <input type="hidden" name="method" value="${offer.method}">${totalField(offer.totalMinor)}${fieldsOf(shown, offer)}
 <button class="button">${buttonText(shown, offer)}</button></form>`;
 }

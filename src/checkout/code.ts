@@ -17,7 +17,7 @@ export function codeMain(shown: Shown): Html {
   const time = spanText(shown.language, Math.min(code?.expires_at ?? now, payment.expires_at) - now);
   return html`${orderSection(shown)}<section class="card">${noticeOf(shown)}<h1>${text(shown, 'code_title')}</h1>
 <p>${text(shown, 'code_sent', { phone: code === undefined ? '' : maskedPhone(code.sent_to) })}</p>
-<form method="post" action="${pathOf(shown, 'code')}" data-once>${field({
+<form method="post" action="${pathOf(shown, 'code')}" data-once novalidate>${field({
     name: 'code',
     scope: 'otp',
     label: text(shown, 'code_label'),

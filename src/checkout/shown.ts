@@ -88,6 +88,7 @@ interface Field {
   readonly wide?: boolean;
 }
 
+/** A field that has to be filled. Its form is not checked by the browser, whose words are its own language's, not the page's. */
 export function field(given: Field): Html {
   const { name, scope, label, help, fault, value = '', type = 'text', inputmode, autocomplete, maxlength } = given;
   const id = `${scope}-${name}`;

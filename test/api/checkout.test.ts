@@ -72,6 +72,9 @@ describe('a wallet', () => {
     const { url } = await host(world, merchant);
     const me = visitor(world);
     const page = await me.open(url);
+    // A browser that checks forms itself would speak first, in its own language.
+    const forms = elementsOf(page).filter(({ name }) => name === 'form');
+    expect(forms.map(({ attributes }) => attributes.has('novalidate'))).toEqual(forms.map(() => true));
     const empty = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: ' ', pin: '' });
     expect(textOf(empty)).toContain('Enter the number.');
     expect(textOf(empty)).toContain('Enter the PIN.');
