@@ -72,7 +72,7 @@ ${details.join('\n')}
 
 ## Reasons
 
-Why something ended as it did stands in \`reason\` of a payment's \`payment_info\` and \`timeline\`, of a payout's line and of webhooks, and in
+Why something ended as it did stands in \`reason\` of a payment's \`payment_info\` and \`timeline\`, of a payout's line, and in
 \`failure.code\` of a refund. There may be more one day: treat one that you do not know as "it did not succeed".
 
 | reason | sentence |

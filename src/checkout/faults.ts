@@ -79,7 +79,6 @@ const DETAILS: { readonly [code: string]: CheckoutWord } = {
   CARD_DATA: 'card_data',
   METHOD_NOT_AVAILABLE: 'method_gone',
   METHOD_MISMATCH: 'method_gone',
-  TRIES_USED: 'method_gone',
   UNKNOWN_PAYMENT_METHOD: 'method_gone',
   CARD_NOT_ENTERED: 'card_first',
   FORM_CHANGED: 'card_changed',

@@ -190,7 +190,6 @@ const SPENT: readonly string[] = [
   'FORM_EXPIRED',
   'NO_CARD_FORM',
   'OTHER_CARD_FORM',
-  'TRIES_USED',
   'TOTAL_CHANGED',
 ];
 

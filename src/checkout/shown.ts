@@ -62,7 +62,7 @@ ${line(text(shown, 'transaction'), html`<code>${payment.id}</code>`)}`;
 
 /** What a page is about that shows no receipt. */
 export function about(shown: Shown): Html {
-  return html`<dl class="sums">${line(text(shown, 'amount'), money(shown, shown.view.payment.total_minor))}
+  return html`<dl class="sums">${line(text(shown, 'total'), money(shown, shown.view.payment.total_minor))}
 ${names(shown)}</dl>`;
 }
 

@@ -32,7 +32,7 @@ ${ring(shown, sentAt)}
 ${noticeOf(shown)}
 ${steps(shown, carrier, msisdn, sentAt)}
 <p class="soft center">${text(shown, 'wait_open')}</p>${refresh(shown)}
-<p class="back">${returnLink(shown, 'quiet', true)}</p></section>`;
+${leave(shown)}</section>`;
 }
 
 function steps(shown: Shown, carrier: string, msisdn: string | null | undefined, sentAt: number): Html {
@@ -61,12 +61,12 @@ function ring(shown: Shown, since: number): Piece {
 
 /** The carrier has not answered: it may have the request or not, and is asked again. */
 function lateMain(shown: Shown, carrier: string): Html {
-  return html`<section class="card calm">${spinner()}<h1>${text(shown, 'slow_title', { carrier })}</h1><p>${text(shown, 'slow_text')}</p>${about(shown)}${refresh(shown)}</section>`;
+  return html`<section class="card calm">${spinner()}<h1>${text(shown, 'slow_title', { carrier })}</h1><p>${text(shown, 'slow_text')}</p>${about(shown)}${refresh(shown)}${leave(shown)}</section>`;
 }
 
 /** An upstream is asked, and the customer has nothing to do. */
 export function askedMain(shown: Shown): Html {
-  return html`<section class="card calm">${spinner()}<h1>${text(shown, 'bank_asked_title')}</h1><p>${text(shown, 'bank_asked_text')}</p>${about(shown)}${refresh(shown)}</section>`;
+  return html`<section class="card calm">${spinner()}<h1>${text(shown, 'bank_asked_title')}</h1><p>${text(shown, 'bank_asked_text')}</p>${about(shown)}${refresh(shown)}${leave(shown)}</section>`;
 }
 
 export function proofSentMain(shown: Shown): Html {
@@ -75,6 +75,11 @@ export function proofSentMain(shown: Shown): Html {
 
 function spinner(): Html {
   return html`<span class="spinner" aria-hidden="true"></span>`;
+}
+
+/** Whoever does not want to wait may go: the shop has to ask what becomes of it. */
+function leave(shown: Shown): Html {
+  return html`<p class="back">${returnLink(shown, 'quiet', true)}</p>`;
 }
 
 /** Where there is no script the page is loaded anew, at once by this link and by itself after a while. */

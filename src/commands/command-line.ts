@@ -5,7 +5,7 @@
  * Exit status: 0 done, 1 not carried out, 2 wrongly asked.
  */
 
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, Help, Option } from 'commander';
 import { TRAFFIC_LIMITS } from '../domain/traffic-limit.ts';
 import { addArchiveCommands } from './archive-verbs.ts';
 import { printError, type Surroundings, WRONGLY_ASKED } from './output.ts';
@@ -45,9 +45,12 @@ function usageStatus(error: CommanderError, around: Surroundings, json: boolean)
 type Ended = (status: number) => void;
 
 /** Who reads the help learns there which options cannot be left out. */
-function describeOption({ description, mandatory }: Option): string {
-  return mandatory ? `${description} (required)` : description;
+function describeOption(option: Option): string {
+  return `${HELP.optionDescription(option)}${option.mandatory ? ' (required)' : ''}`;
 }
+
+/** Commander's own words: defaults and choices. */
+const HELP = new Help();
 
 function buildProgram(around: Surroundings, version: string, ended: Ended): Command {
   const program = new Command('mbongo')

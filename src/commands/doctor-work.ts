@@ -77,7 +77,10 @@ export function lateCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): C
   return warn(name, `${what}: see mbongo attempt list --late, and say whose it is by mbongo attempt book`);
 }
 
-const WAITS: { readonly [kind in Waiting['kind']]?: readonly [string, string] } = {
+/** Late webhooks and late money have checks of their own. */
+type Elsewhere = 'webhook_new' | 'webhook_late' | 'late_money';
+
+const WAITS: { readonly [kind in Exclude<Waiting['kind'], Elsewhere>]: readonly [string, string] } = {
   webhook_tried: ['webhooks that receivers do not take', 'see mbongo webhook list --status waiting'],
   payout: [
     'payout lines',
@@ -88,9 +91,8 @@ const WAITS: { readonly [kind in Waiting['kind']]?: readonly [string, string] } 
 
 export function waitingCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): Check {
   const found = waiting.flatMap(({ kind, count, oldest }) => {
-    const waits = WAITS[kind];
-    if (waits === undefined || now - oldest <= HOUR) return [];
-    const [what, wayOut] = waits;
+    if (kind === 'webhook_new' || kind === 'webhook_late' || kind === 'late_money' || now - oldest <= HOUR) return [];
+    const [what, wayOut] = WAITS[kind];
     return [`${what}: ${count}, the oldest for ${spanOf(now - oldest)}; ${wayOut}`];
   });
   if (found.length > 0) return warn('waiting', found.join('. '));

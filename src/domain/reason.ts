@@ -31,6 +31,8 @@ export type DeclineReason = keyof typeof DECLINE_STATUS;
 /** Reasons that are no upstream's decline. */
 const OTHER_REASONS = [
   'not_sent',
+  // A card's form was none that could pay: no money was asked for.
+  'form_unusable',
   'session_expired',
   'sibling_paid',
   'carrier_timeout',

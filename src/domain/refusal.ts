@@ -122,7 +122,6 @@ export type DetailCode =
   | 'CARRIER_DOWN'
   | 'RESENDS_USED'
   | 'PAYMENTS_USED'
-  | 'TRIES_USED'
   | 'NO_CARD_FORM'
   | 'OTHER_CARD_FORM'
   | 'CARD_NOT_ENTERED'

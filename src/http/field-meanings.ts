@@ -26,7 +26,8 @@ const MEANINGS: { readonly [field: string]: string } = {
   notify_url:
     'Where the webhook of the final state is posted. https only in production; ports 80, 443, 8443 and from 1024 on, but for those of databases; no fragment.',
   transactional_currency: 'The currency to charge, where a client sends it: the session’s. Any other is 1102.',
-  success_redirect_url: 'Where the customer’s browser goes after paying. `transaction_id` and `status` are added.',
+  success_redirect_url:
+    'Where the customer’s browser goes after paying, and where it goes while the money may have moved: `status` says which. `transaction_id` and `status` are added. Believe the webhook, not the visit.',
   fail_redirect_url: 'Where it goes when the payment has ended otherwise.',
   first_name: 'The customer’s first name.',
   last_name: 'The customer’s last name.',

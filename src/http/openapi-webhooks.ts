@@ -70,7 +70,12 @@ function posted(operationId: string, summary: string, schema: object, example: J
         schema: { type: 'string' },
       })),
       requestBody: { required: true, content: { 'application/json': { schema: withMeanings(schema), example } } },
-      responses: { '2XX': { description: 'Taken. Anything else, or nothing, and it is posted again.' } },
+      responses: {
+        '2XX': {
+          description: 'Taken. Anything that is not named here, or nothing, and it is posted again, for three days.',
+        },
+        '410': { description: 'Nobody wants it: it is never posted again.' },
+      },
     },
   };
 }

@@ -187,7 +187,7 @@ function codeRoutes(deps: Deps): Route[] {
         resendCode(
           deps,
           call.caller,
-          call.body,
+          { payment_id: call.body.payment_id },
           call.answering((resent: CodeResent) => ({
             status: 200,
             value: presentResent(resent, seal, call.language),

@@ -150,7 +150,6 @@ export const en = {
     CARRIER_DOWN: '{carrier} cannot be reached just now; no money moved. Try again a little later.',
     RESENDS_USED: 'The code has been sent as often as is allowed. Enter the last one, or start a new payment.',
     PAYMENTS_USED: 'This session has begun as many payments as it may. Mint a new session.',
-    TRIES_USED: 'This payment has been tried as often as it may. Collect again.',
     NO_CARD_FORM:
       'No card form has been opened for this payment. Open its payment_url, or collect again with payment_method card.',
     OTHER_CARD_FORM: '{field} is not the card form of this payment. Send the session_id from the collect answer.',
@@ -182,7 +181,8 @@ export const en = {
       'The payment is in state {state}: only an approved payment can be refunded. Read its status before going on.',
     ABOVE_REFUNDABLE:
       'Of this payment {left} {currency} can still be refunded. Ask for at most that, or leave the amount out.',
-    REFUNDS_USED: 'This payment has been refunded in {maximum} parts, and takes no more. Send the rest by a payout.',
+    REFUNDS_USED:
+      '{maximum} refunds of this payment have been asked for, failed ones too, and it takes no more. Send the rest by a payout.',
     BALANCE_SHORT:
       'This takes {needed} {currency}, and the available balance is {available} {currency}. Credit the balance, or ask for less.',
     ARCHIVED:
@@ -216,6 +216,7 @@ export const en = {
     not_allowed: 'The carrier does not allow this payment from this account.',
     carrier_failed: 'The carrier could not carry out the payment.',
     not_sent: 'The request never reached the carrier; no money moved.',
+    form_unusable: 'The card form could not be used; no money was asked for.',
     session_expired: 'The session ended before the payment was confirmed.',
     sibling_paid: 'Another payment of the same session was paid.',
     settled_by_operator: 'The payment was closed by hand, after its outcome had been checked.',

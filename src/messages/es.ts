@@ -164,7 +164,6 @@ export const es = {
     RESENDS_USED:
       'El código ya se envió tantas veces como se permite. Introduzca el último recibido o inicie un pago nuevo.',
     PAYMENTS_USED: 'Esta sesión ya inició tantos pagos como se permite. Cree una sesión nueva.',
-    TRIES_USED: 'Este pago ya se intentó tantas veces como se permite. Inicie otro cobro.',
     NO_CARD_FORM:
       'No se ha abierto ningún formulario de tarjeta para este pago. Abra su payment_url o inicie otro cobro con payment_method card.',
     OTHER_CARD_FORM:
@@ -198,7 +197,8 @@ export const es = {
       'El pago está en el estado {state}: solo se reembolsa un pago aprobado. Lea su estado antes de continuar.',
     ABOVE_REFUNDABLE:
       'De este pago aún se pueden reembolsar {left} {currency}. Pida como mucho esa cantidad, u omita el importe.',
-    REFUNDS_USED: 'Este pago se ha reembolsado en {maximum} partes y no admite más. Envíe el resto con un desembolso.',
+    REFUNDS_USED:
+      'Ya se pidieron {maximum} reembolsos de este pago, también los fallidos, y no admite más. Envíe el resto con un desembolso.',
     BALANCE_SHORT:
       'Se necesitan {needed} {currency} y el saldo disponible es de {available} {currency}. Recargue el saldo o pida menos.',
     ARCHIVED:
@@ -233,6 +233,7 @@ export const es = {
     not_allowed: 'El operador no permite este pago desde esta cuenta.',
     carrier_failed: 'El operador no pudo realizar el pago.',
     not_sent: 'La solicitud nunca llegó al operador; no se movió dinero.',
+    form_unusable: 'El formulario de tarjeta no se pudo usar; no se pidió dinero.',
     session_expired: 'La sesión terminó antes de que se confirmara el pago.',
     sibling_paid: 'Se pagó otro pago de la misma sesión.',
     settled_by_operator: 'El pago se cerró a mano, tras comprobar su resultado.',

@@ -140,7 +140,7 @@ export const fr = {
     SESSION_ON_DEVICE:
       'Cette session est liée à un appareil, or les versements se font depuis votre serveur. Créez-y une session avec le scope payout, et n’envoyez pas X-Device-Fingerprint avec elle.',
     OTHER_DEVICE:
-      '{field} n’est pas celui avec lequel cette session a commencé. Continuez avec cet appareil, ou créez une nouvelle session.',
+      '{field} n’est pas celui avec lequel cette session a commencé. Continuez avec l’appareil du début, ou créez une nouvelle session.',
     DUPLICATE_BENEFICIARY:
       '{field} désigne une personne qu’une ligne précédente de cet appel paie déjà. Nommez chaque bénéficiaire une seule fois.',
     PAYOUT_TOTAL: 'La somme des montants dépasse {maximum} {currency}. Répartissez le versement en plusieurs appels.',
@@ -182,7 +182,6 @@ export const fr = {
     RESENDS_USED:
       'Le code a été envoyé autant de fois que permis. Saisissez le dernier reçu, ou commencez un nouveau paiement.',
     PAYMENTS_USED: 'Cette session a commencé autant de paiements que permis. Créez une nouvelle session.',
-    TRIES_USED: 'Ce paiement a été tenté autant de fois que permis. Recommencez par collect.',
     NO_CARD_FORM:
       'Aucun formulaire de carte n’a été ouvert pour ce paiement. Ouvrez son payment_url, ou recommencez la collecte avec payment_method card.',
     OTHER_CARD_FORM:
@@ -220,7 +219,7 @@ export const fr = {
     ABOVE_REFUNDABLE:
       'De ce paiement, {left} {currency} peuvent encore être remboursés. Demandez au plus cette somme, ou omettez le montant.',
     REFUNDS_USED:
-      'Ce paiement a été remboursé en {maximum} parties et n’en accepte plus. Envoyez le reste par un versement.',
+      '{maximum} remboursements de ce paiement ont été demandés, échecs compris, et il n’en accepte plus. Envoyez le reste par un versement.',
     BALANCE_SHORT:
       'Il faut {needed} {currency}, et le solde disponible est de {available} {currency}. Créditez le solde, ou demandez moins.',
     ARCHIVED:
@@ -255,6 +254,7 @@ export const fr = {
     not_allowed: 'L’opérateur ne permet pas ce paiement depuis ce compte.',
     carrier_failed: 'L’opérateur n’a pas pu exécuter le paiement.',
     not_sent: 'La demande n’est jamais parvenue à l’opérateur ; aucun argent n’a bougé.',
+    form_unusable: 'Le formulaire de carte n’était pas utilisable ; aucun argent n’a été demandé.',
     session_expired: 'La session a pris fin avant que le paiement ne soit confirmé.',
     sibling_paid: 'Un autre paiement de la même session a été payé.',
     settled_by_operator: 'Le paiement a été clos à la main, après vérification de son issue.',

@@ -110,7 +110,7 @@ export const ln = {
     SESSION_ON_DEVICE:
       'Session oyo ekangami na appareil, kasi kofuta bato esalemaka na serveur na yo. Sala kuna session na scope payout, mpe kotinda X-Device-Fingerprint elongo na yango te.',
     OTHER_DEVICE:
-      '{field} ekokani te na oyo session oyo ebandaki na yango. Kokoba na aparei wana, to sala session ya sika.',
+      '{field} ekokani te na oyo session oyo ebandaki na yango. Koba na appareil wana, to sala session ya sika.',
     DUPLICATE_BENEFICIARY:
       '{field} etangi moto oyo molongo ya liboso ya appel oyo esi efuti. Tanga moto na moto mbala moko.',
     PAYOUT_TOTAL: 'Mbongo nyonso esangani koleka {maximum} {currency}. Kabola yango na baappel ebele.',
@@ -150,7 +150,6 @@ export const ln = {
     CARRIER_DOWN: '{carrier} ezali kozwama sikoyo te; mbongo eningani te. Meka lisusu mwa moke na nsima.',
     RESENDS_USED: 'Code esi etindami mbala nyonso oyo endimami. Koma oyo ya nsuka, to banda lifuti ya sika.',
     PAYMENTS_USED: 'Session oyo ebandi mafuti nyonso oyo endimami. Sala session ya sika.',
-    TRIES_USED: 'Lifuti oyo emekami mbala nyonso oyo endimami. Banda collect lisusu.',
     NO_CARD_FORM:
       'Formulaire ya carte efungwami naino te mpo na lifuti oyo. Fungola payment_url na yango, to banda collect lisusu na payment_method card.',
     OTHER_CARD_FORM:
@@ -185,7 +184,8 @@ export const ln = {
       'Lifuti ezali na état {state}: kaka lifuti oyo endimami nde ekoki kozongisama. Tanga état na yango liboso ya kokoba.',
     ABOVE_REFUNDABLE:
       'Na lifuti oyo, {left} {currency} ekoki naino kozongisama. Senga oyo eleki yango te, to tika motango.',
-    REFUNDS_USED: 'Lifuti oyo ezongisamaki na biteni {maximum}, ekoki lisusu te. Tinda oyo etikali na lifuti ya sika.',
+    REFUNDS_USED:
+      'Basengi kozongisa {maximum} mpo na lifuti oyo, ata oyo elongaki te, mpe ekoki lisusu te. Tinda oyo etikali na lifuti ya sika.',
     BALANCE_SHORT:
       'Esengeli na {needed} {currency}, kasi mbongo oyo ezali ezali {available} {currency}. Tya mbongo mosusu, to senga moke.',
     ARCHIVED:
@@ -220,6 +220,7 @@ export const ln = {
     not_allowed: 'Opérateur apesi nzela na lifuti oyo na compte oyo te.',
     carrier_failed: 'Opérateur akokaki kosala lifuti te.',
     not_sent: 'Bosenga ekomaki epai ya opérateur te; mbongo eningani te.',
+    form_unusable: 'Formulaire ya carte ekokaki kosalelama te; mbongo esengamaki te.',
     session_expired: 'Session esilaki liboso lifuti endimama.',
     sibling_paid: 'Lifuti mosusu ya session wana moko efutamaki.',
     settled_by_operator: 'Lifuti esukisami na maboko, nsima ya kotala mbano na yango.',

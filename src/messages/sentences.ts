@@ -173,7 +173,6 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   CARRIER_DOWN: ['carrier'],
   RESENDS_USED: [],
   PAYMENTS_USED: [],
-  TRIES_USED: [],
   NO_CARD_FORM: [],
   OTHER_CARD_FORM: ['field'],
   CARD_NOT_ENTERED: [],

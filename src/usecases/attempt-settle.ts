@@ -39,7 +39,7 @@ export async function readSettlement(
 export function settlementContext(
   deps: Deps,
   connector: { readonly settleDelayMs: number },
-  asked: Pick<SettlementContext, 'inquiry' | 'authentication'> & { readonly at: number },
+  asked: Pick<SettlementContext, 'inquiry' | 'authentication' | 'reason'> & { readonly at: number },
 ): SettlementContext {
   return {
     now: deps.clock.now(),
@@ -48,6 +48,7 @@ export function settlementContext(
     newId: idsOf(deps),
     inquiry: asked.inquiry,
     ...(asked.authentication === undefined ? {} : { authentication: asked.authentication }),
+    ...(asked.reason === undefined ? {} : { reason: asked.reason }),
   };
 }
 

@@ -34,9 +34,11 @@ export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attem
   if (others.length === 0) return { kind: 'none' };
   if (others.some(({ status }) => status === 'approved')) return { kind: 'taken' };
   const askedAt = deps.clock.now();
+  // However often a form was sent that could not pay: of those nobody has to be asked.
+  const asking = others.filter(({ reason }) => reason !== 'form_unusable');
   const [order, ...said] = await Promise.all([
     card.orderStatus(attempt.payment_id),
-    ...others.map(async (other) => ({ other, word: await card.inquire(inquiryOf(other)) })),
+    ...asking.map(async (other) => ({ other, word: await card.inquire(inquiryOf(other)) })),
   ]);
   for (const { other, word } of said) {
     if (word.kind !== 'approved') continue;

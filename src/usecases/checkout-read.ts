@@ -10,7 +10,7 @@ import { feeColumns } from '../domain/fee.ts';
 import type { Checkout } from '../domain/page-records.ts';
 import type { Attempt, Merchant, OneTimeCode, Payment, PaymentMethod, Session } from '../domain/records.ts';
 import { isSessionOpen } from '../domain/session.ts';
-import { isChoosable, type SubmittedMethod } from '../domain/submission.ts';
+import { isChoosable, isSubmitted, type SubmittedMethod } from '../domain/submission.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
@@ -69,8 +69,14 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
   return { checkout, caller, merchant, session, payment, offers, code, attempt, accounts, carriers, now, isOpen };
 }
 
-/** What is offered, in this order: first what most people of these markets pay by. */
-const OFFERED = ['mobile_money', 'card', 'wallet', 'flash', 'bank_transfer'] as const satisfies SubmittedMethod[];
+/** In which place each is offered: first what most people of these markets pay by. */
+const PLACES: { readonly [method in SubmittedMethod]: number } = {
+  mobile_money: 1,
+  card: 2,
+  wallet: 3,
+  flash: 4,
+  bank_transfer: 5,
+};
 
 /**
  * Google Pay and Apple Pay need buttons of third parties, which no page of ours loads. What a method costs that was chosen
@@ -78,7 +84,9 @@ const OFFERED = ['mobile_money', 'card', 'wallet', 'flash', 'bank_transfer'] as 
  */
 async function offersOf(deps: Deps, merchant: Merchant, payment: Payment, now: number): Promise<readonly Offer[]> {
   const offered: readonly PaymentMethod[] = await offeredTo(deps, merchant, payment.currency);
-  return OFFERED.filter((method) => offered.includes(method))
+  return offered
+    .filter(isSubmitted)
+    .sort((a, b) => PLACES[a] - PLACES[b])
     .filter((method) => isChoosable(payment, merchant, method, now))
     .map((method) => {
       const isChosen = payment.method === method;

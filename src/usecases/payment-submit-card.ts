@@ -36,7 +36,7 @@ const AUTHENTICATION_LIMIT_MS = 22_000;
  * `redirectUrl` where the issuer wants to ask its customer first (specification, States, Transaction; contract §4).
  *
  * @throws Refusal 1109 without `session_id`; 1110 for a form that is not this payment's or cannot be used; 1202 when the
- * amount is out of limits; 1301 once it has been tried too often; 1404 when the network certainly took nothing, and the customer may try again; 1502 when the card
+ * amount is out of limits; 1404 when the network certainly took nothing, and the customer may try again; 1502 when the card
  * was refused; and as `requireSubmittable`, for the session and the payment.
  */
 export async function submitByCard(
@@ -60,8 +60,6 @@ export async function submitByCard(
   };
   const check = (found: Payment): void => requireForm(found, formId);
   check(payment);
-  const worn = await triesUsed(deps, payment);
-  if (worn !== undefined) return refuse(deps.store, answering, worn);
   const intended = await intendAttempt(deps, caller, payment, intention, answering.receipt, check).catch(
     (error: unknown) => {
       if (error instanceof Refusal) return error;
@@ -76,21 +74,6 @@ export async function submitByCard(
   } finally {
     deps.underWay.delete(payment.session_id);
   }
-}
-
-/** As many as a person may need. Before each that leads on, the network is asked about all of those before. */
-const TRIES = 20;
-
-/** Refusal 1301 where the payment has been tried so often that another payment has to be begun. */
-async function triesUsed({ store, clock }: Deps, payment: Payment): Promise<Refusal | undefined> {
-  const { length } = await store.attempt.ofCardPayment(payment.shard, payment.id);
-  if (length < TRIES) return undefined;
-  return new Refusal(1301, {
-    transactionId: payment.id,
-    retryAfter: Math.max(1, Math.ceil((payment.expires_at - clock.now()) / 1000)),
-    retryable: false,
-    details: [{ field: 'payment_id', code: 'TRIES_USED' }],
-  });
 }
 
 /** Only the form that was opened for this payment pays it. */
@@ -199,6 +182,7 @@ function decideWord(
     at: rows.attempt.created_at,
     inquiry: false,
     ...(heard === undefined ? {} : { authentication: heard }),
+    ...(unusable === undefined ? {} : { reason: 'form_unusable' as const }),
   } as const;
   const settled = settling(settleAttempt(rows, word, settlementContext(deps, card, asked)));
   const change = settled.change === undefined ? {} : { change: settled.change };

@@ -98,21 +98,21 @@ type FieldOf = (at: number) => string;
  */
 function requireRetryable({ batch, lines, isArchived, status }: Rows, fieldOf: FieldOf): readonly PayoutLine[] {
   const faultOf = (field: string, line: PayoutLine | undefined): RefusalDetail =>
-    line === undefined ? archived(field) : notRetryable(field, stateOf(line));
+    isUnknown(line)
+      ? { field, code: 'UNKNOWN_LINE' }
+      : line === undefined
+        ? archived(field)
+        : notRetryable(field, stateOf(line));
   const isUnknown = (line: PayoutLine | undefined): boolean =>
     line === undefined ? !isArchived : line.batch_id !== batch.id;
-  const unknown = lines.flatMap((line, at) => (isUnknown(line) ? [fieldOf(at)] : []));
-  if (unknown.length > 0) {
-    throw new Refusal(1204, { details: unknown.map((field) => ({ field, code: 'UNKNOWN_LINE' })) });
-  }
-  const good = lines.filter((line): line is PayoutLine => line !== undefined && canRetry(line));
+  const good = lines.filter((line): line is PayoutLine => line?.batch_id === batch.id && canRetry(line));
   if (good.length < lines.length || good.length === 0) {
     const wrong = lines.flatMap((line, at): RefusalDetail[] =>
       line !== undefined && good.includes(line) ? [] : [faultOf(fieldOf(at), line)],
     );
     const none = isArchived ? archived('batch_id') : notRetryable('batch_id', status);
     const details = wrong.length > 0 ? wrong : [none];
-    throw new Refusal(1205, { words: { state: status }, details });
+    throw new Refusal(lines.some(isUnknown) ? 1204 : 1205, { words: { state: status }, details });
   }
   const repeated = good.flatMap(({ position }, at): RefusalDetail[] => {
     const first = good.findIndex((line) => line.position === position);

@@ -223,6 +223,9 @@ describe('mbongo', () => {
 
   it('asks for a verb where only a noun is given', async () => {
     expect(await run('merchant')).toEqual({ status: 2, out: '', err: 'mbongo: say what to do: see `mbongo --help`\n' });
+    const help = (await run('wallet open --help')).out.replaceAll(/\s+/g, ' ');
+    expect(help).toContain('(choices: "wallet", "flash", default: "wallet")');
+    expect(help).toMatch(/--phone <number> [^(]*\(required\)/);
   });
 
   it('says in one line what is wrong with the configuration, or that the database is away', async () => {

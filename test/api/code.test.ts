@@ -300,6 +300,14 @@ test('a payment that is overdue is told as expired, also before the round has en
   }
 });
 
+test('a field of the call that no document names does not choose the code’s language', async () => {
+  const { token, payment_id, phone } = await askCode();
+  const body = { payment_id, language: 'ru' };
+  expect((await world.call('POST', '/payments/resend-otp', { bearer: token, body })).status).toBe(200);
+  await codeOn(world, phone, 2);
+  for (const { text } of (await phoneState(world, phone)).messages) expect(text).not.toMatch(/\p{Script=Cyrillic}/u);
+});
+
 test('a code comes in the language that its page is read in, whatever the shop spoke', async () => {
   const phone = '+243810000978';
   const wallet = await world.wallet({ balance: 500_00n, phone });

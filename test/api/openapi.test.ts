@@ -6,7 +6,7 @@ import { REFUSALS } from '../../src/domain/refusal.ts';
 import type { Route } from '../../src/http/route.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { type Answer, openWorld } from '../support/world.ts';
-import { collect, expectEnvelope, numberEnding, payByPhone, untilStatus } from './flows.ts';
+import { bearerOf, collect, expectEnvelope, numberEnding, payByPhone, payFromWallet, untilStatus } from './flows.ts';
 import { createPayout, hookOf } from './payout-flows.ts';
 import { named, requireWorks, routesOf, sampleOf, send } from './route-samples.ts';
 
@@ -239,6 +239,12 @@ test('describes every webhook that was posted: its body, no field besides, and i
     const { json } = await createPayout(world, other, more);
     await hookOf(world, json.beneficiaries[0].transaction_id, 'completed');
   }
+  const paying = await collect(world, other);
+  await payFromWallet(world, paying, await world.wallet());
+  await world.receiver.about(paying.transaction_id);
+  const refund = { transaction_id: paying.transaction_id, amount: '1.00' };
+  await world.call('POST', '/internal/refunds', { bearer: bearerOf(other), body: refund });
+  await hookOf(world, paying.transaction_id, 'refunded');
   const seen = new Set<string>();
   for (const { headers, body } of world.receiver.hooks) {
     const type = String(headers['webhook-event']);

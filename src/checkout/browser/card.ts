@@ -78,6 +78,8 @@ function start(form: HTMLFormElement): void {
     if (first === undefined) return false;
     say('');
     ready(true);
+    // Where the network's frame takes no focus, whoever uses a keyboard does not begin again at the top.
+    button.focus();
     network.setFocus(first.field);
     return true;
   };

@@ -64,6 +64,11 @@ function countDown(): void {
 }
 
 function drawRing(ring: HTMLElement, left: number): void {
+  // Nobody knows what the carrier does then: the page waits on, without a promise.
+  if (left <= 0) {
+    ring.remove();
+    return;
+  }
   const part = Math.max(0, left) / Number(ring.dataset.whole);
   ring.querySelector('.arc')?.setAttribute('stroke-dasharray', `${Math.round(ROUND * part)} ${ROUND}`);
   const time = clockText(left);
