@@ -3,19 +3,20 @@
  */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { builtProgram } from '../support/built.ts';
 
-const BENCH = fileURLToPath(new URL('../../bench/main.ts', import.meta.url));
 /** It measures for most of a minute. */
 const LONG = { timeout: 900_000 };
 const SHORTEST = ['--quick', '--only', 'page', '--merchants', '1', '--warmup-seconds', '1', '--pages', '2'];
 
 test('with --json it prints one JSON document, and tells people how it goes on standard error', LONG, async () => {
   const { PATH, TMPDIR } = process.env;
-  // The sources as they are: so are the processes that the bench starts.
-  const env = { PATH, NODE_OPTIONS: '--import tsx', ...(TMPDIR === undefined ? {} : { TMPDIR }) };
-  const child = spawn(process.execPath, [BENCH, ...SHORTEST, '--json'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const env = { PATH, ...(TMPDIR === undefined ? {} : { TMPDIR }) };
+  const child = spawn(process.execPath, [builtProgram('bench/main.js'), ...SHORTEST, '--json'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   // It puts away what it has started.
   onTestFinished(() => void child.kill('SIGTERM'));
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);

@@ -3,14 +3,13 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { builtProgram } from '../support/built.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { TEST_MASTER_KEY } from '../support/operator-world.ts';
 import { freePort } from '../support/ports.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const DAY = 24 * 60 * 60_000;
 
 let database: TestDatabase;
@@ -128,7 +127,7 @@ describe('mbongo clock', () => {
 /** A gateway as a process; its address once it answers. */
 async function serve(role: 'all' | 'api'): Promise<string> {
   const port = String(await freePort());
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'serve', '--role', role], {
+  const child = spawn(process.execPath, [builtProgram('src/main.js'), 'serve', '--role', role], {
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: database.url,

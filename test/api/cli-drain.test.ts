@@ -3,12 +3,11 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { builtProgram } from '../support/built.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/ports.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const MASTER_KEY = Buffer.alloc(32, 3).toString('base64');
 let database: TestDatabase;
 let children: ChildProcess[];
@@ -29,7 +28,7 @@ afterEach(async () => {
 
 /** A gateway in production: it needs no folder to write to. */
 async function start(role: 'api' | 'worker', env: Readonly<Record<string, string>>): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'serve', '--role', role], {
+  const child = spawn(process.execPath, [builtProgram('src/main.js'), 'serve', '--role', role], {
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: database.url,

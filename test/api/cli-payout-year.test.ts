@@ -4,15 +4,14 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { builtProgram } from '../support/built.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { TEST_MASTER_KEY } from '../support/operator-world.ts';
 import { freePort } from '../support/ports.ts';
 import { openReceiver, type Receiver } from '../support/world.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const HOUR = 60 * 60_000;
 
 let database: TestDatabase;
@@ -138,7 +137,7 @@ test('twelve months, each paid on its last day, once, with an approval before an
 /** A gateway as a process; its address once it answers. */
 async function serve(): Promise<string> {
   const port = String(await freePort());
-  gateway = spawn(process.execPath, ['--import', 'tsx', MAIN, 'serve', '--role', 'all'], {
+  gateway = spawn(process.execPath, [builtProgram('src/main.js'), 'serve', '--role', 'all'], {
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: database.url,

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { builtProgram } from '../support/built.ts';
 import { type CommandLine, type Document, openCommandLine } from '../support/command-line.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { TEST_MASTER_KEY } from '../support/operator-world.ts';
@@ -284,9 +285,8 @@ describe('mbongo', () => {
 
 describe('mbongo, as a program', () => {
   it.runIf(existsSync('/dev/full'))('says in one line that its result could not be written', async () => {
-    const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
     const full = openSync('/dev/full', 'w');
-    const child = spawn(process.execPath, ['--import', 'tsx', main, '--version'], {
+    const child = spawn(process.execPath, [builtProgram('src/main.js'), '--version'], {
       stdio: ['ignore', full, 'pipe'],
     });
     const err: Buffer[] = [];
@@ -303,9 +303,8 @@ describe('mbongo, as a program', () => {
 
 describe('mbongo, as a program on an embedded database of its own', () => {
   it('starts the database, does its work and leaves nothing running', async () => {
-    const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
     const words = ['merchant', 'create', '--name', 'Chez Amani', '--json'];
-    const child = spawn(process.execPath, ['--import', 'tsx', main, ...words], {
+    const child = spawn(process.execPath, [builtProgram('src/main.js'), ...words], {
       env: { PATH: process.env.PATH, DATA_DIR: cli.dataDir },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -3,14 +3,12 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { builtProgram } from '../support/built.ts';
 import { type Collector, openCollector } from '../support/collector.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { TEST_MASTER_KEY } from '../support/operator-world.ts';
 import { readSources } from '../support/sources.ts';
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 let database: TestDatabase;
 let collector: Collector;
@@ -32,7 +30,7 @@ afterEach(async () => {
 });
 
 test('a process that is told to stop hands over what it has recorded', async () => {
-  child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'serve', '--role', 'api'], {
+  child = spawn(process.execPath, [builtProgram('src/main.js'), 'serve', '--role', 'api'], {
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: database.url,

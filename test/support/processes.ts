@@ -5,15 +5,12 @@
  * `endAll` kills what a failed test has left running.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { builtProgram } from './built.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const GATEWAY = join(ROOT, 'dist/src/main.js');
-const SANDBOX = join(ROOT, 'dist/sandbox/main.js');
-const FAST_CLOCK = join(ROOT, 'dist/sandbox/testing/fast-clock.js');
+const GATEWAY = 'src/main.js';
 const READY_LIMIT_MS = 180_000;
 
 export type Environment = Readonly<Record<string, string>>;
@@ -85,27 +82,23 @@ export function startGateway(
   { build, role = 'all', processes = 1, early, speed }: GatewayOptions = {},
 ): Promise<Running> {
   const clock = speed && { FAST_CLOCK: String(speed.factor), FAST_CLOCK_FROM: String(speed.since) };
-  const ahead = speed === undefined ? [] : ['--import', FAST_CLOCK];
+  const ahead = speed === undefined ? [] : ['--import', builtProgram('sandbox/testing/fast-clock.js')];
   const several = processes === 1 ? [] : ['--processes', String(processes)];
-  const main = build === undefined ? GATEWAY : join(build, 'src/main.js');
+  const main = build === undefined ? builtProgram(GATEWAY) : join(build, GATEWAY);
   return start([...ahead, main, 'serve', '--role', role, ...several], { ...env, ...clock }, early);
 }
 
 /** The sandbox networks, once they answer. */
 export function startSandbox(env: Environment): Promise<Running> {
-  return start([SANDBOX], env);
+  return start([builtProgram('sandbox/main.js')], env);
 }
 
 /** Runs `mbongo … --json` and returns the document that it prints. */
 export async function command<D>(env: Environment, ...args: string[]): Promise<D> {
-  demandBuild();
+  const main = builtProgram(GATEWAY);
   const printed = await new Promise<string>((done, fail) => {
-    const child = execFile(
-      process.execPath,
-      [GATEWAY, ...args, '--json'],
-      { env: inherited(env) },
-      (error, out, said) =>
-        error === null ? done(out) : fail(new Error(`mbongo ${args.slice(0, 2).join(' ')}: ${said || error.message}`)),
+    const child = execFile(process.execPath, [main, ...args, '--json'], { env: inherited(env) }, (error, out, said) =>
+      error === null ? done(out) : fail(new Error(`mbongo ${args.slice(0, 2).join(' ')}: ${said || error.message}`)),
     );
     running.add(child);
     child.once('exit', () => running.delete(child));
@@ -114,7 +107,6 @@ export async function command<D>(env: Environment, ...args: string[]): Promise<D
 }
 
 async function start(args: string[], env: Environment, early?: NodeJS.Signals): Promise<Running> {
-  demandBuild();
   const child = spawn(process.execPath, args, { env: inherited(env), stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   running.add(child);
   let printed = '';
@@ -167,10 +159,6 @@ function whenReady(child: ChildProcess): Promise<string | undefined> {
       done(message.url);
     });
   });
-}
-
-function demandBuild(): void {
-  if (!existsSync(GATEWAY) || !existsSync(SANDBOX)) throw new Error('these tests run what is built: npm run build');
 }
 
 /** The test runner's own settings are not the program's. */
