@@ -12,9 +12,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Hook, openWorld, type World } from '../support/world.ts';
-import { collect, payFromWallet } from './flows.ts';
+import { collect, payFromWallet, untilLater } from './flows.ts';
+import { settled } from './payout-flows.ts';
 
 const run = promisify(execFile);
 
@@ -52,16 +53,20 @@ function textOf(node: Node | undefined): string {
   return 'childNodes' in node ? node.childNodes.map(textOf).join('') : '';
 }
 
+/** Runs lines in a shell, in a project’s folder in which that merchant is the demo’s; the lines that they print. */
+async function shell(lines: readonly string[], { key_id, secret }: MerchantCreated = merchant): Promise<string[]> {
+  await mkdir(join(folder, '.data'), { recursive: true });
+  await writeFile(join(folder, '.data/demo.json'), JSON.stringify({ key_id, secret }));
+  const { stdout } = await run('bash', ['-c', lines.join('\n')], { cwd: folder });
+  return stdout.split('\n');
+}
+
 test('the first page’s commands, pasted one after the other, make a payment and show its webhook', async () => {
   const { key_id, secret } = merchant;
-  await mkdir(join(folder, '.data'));
-  await writeFile(join(folder, '.data/demo.json'), JSON.stringify({ key_id, secret }));
   const [start, ...steps] = await blocks('/docs', 'Shell');
   expect([start, steps.length]).toEqual(['npm start', 6]);
-  const shell = (lines: readonly string[]) => run('bash', ['-c', lines.join('\n')], { cwd: folder });
 
-  const paid = await shell(steps.slice(0, 4));
-  const [credential, token, payment, submitted = ''] = paid.stdout.split('\n');
+  const [credential, token, payment, submitted = ''] = await shell(steps.slice(0, 4));
   expect(credential).toBe(`${key_id}:${secret}`);
   expect(token).toMatch(/^sess_/);
   expect(payment).toMatch(/^pay_/);
@@ -71,11 +76,45 @@ test('the first page’s commands, pasted one after the other, make a payment an
   await world.pass(1_500);
   await world.pass(5_000);
   const known = [`TOKEN=${token}`, `PAYMENT=${payment}`, steps[0] ?? ''];
-  const { stdout } = await shell([...known, steps[4] ?? '', 'echo', steps[5] ?? '']);
-  const [, status = '', inbox = ''] = stdout.split('\n');
+  const [, status = '', inbox = ''] = await shell([...known, steps[4] ?? '', 'echo', steps[5] ?? '']);
   expect(JSON.parse(status)).toMatchObject({ data: { status: 'completed' } });
   const [caught] = JSON.parse(inbox).messages;
   expect(JSON.parse(caught.body)).toMatchObject({ status: 'approved', amount: '45.90', customer_reference: 'order-1' });
+});
+
+test('the commands about refunds, pasted behind those of the first page, give a part of its payment back', async () => {
+  const other = await world.merchant();
+  const [, credential = '', ...steps] = await blocks('/docs', 'Shell');
+  const [find = '', refund = '', read = '', ...more] = await blocks('/docs/refunds', 'Shell');
+  expect(more).toEqual([]);
+  await shell([credential, ...steps.slice(0, 3)], other);
+  await world.pass(1_500);
+  await world.pass(5_000);
+
+  const [, transaction, refundId] = await shell([credential, find, refund], other);
+  expect(transaction).toMatch(/^txn_/);
+  const [, answer = ''] = await untilLater(world, async () => {
+    const lines = await shell([credential, `REFUND=${refundId}`, read], other);
+    return lines[1]?.includes('"status":"completed"') ? lines : undefined;
+  });
+  expect(JSON.parse(answer)).toMatchObject({ transaction_id: transaction, amount: '5.00', refunded_amount: '5.00' });
+});
+
+test('the commands about payouts pay one of two people, and what failed is paid again', async () => {
+  const other = await createMerchant(world.gateway.deps, { name: 'Salaries', noFloat: false });
+  const [, credential = ''] = await blocks('/docs', 'Shell');
+  const [send = '', read = '', retry = '', ...more] = await blocks('/docs/payouts', 'Shell');
+  expect(more).toEqual([]);
+  const [, batch, again] = await shell([credential, send, send], other);
+  expect([batch, again]).toEqual([expect.stringMatching(/^batch_/), batch]);
+
+  await settled(world, other, batch ?? '');
+  const [, shown = '', repaid = ''] = await shell([credential, `BATCH=${batch}`, read, 'echo', retry], other);
+  expect(JSON.parse(shown)).toMatchObject({
+    status: 'partial_success',
+    beneficiaries: [{ status: 'completed' }, { status: 'failed' }],
+  });
+  expect(JSON.parse(repaid)).toMatchObject({ retry_of: batch, total_amount: '35.50' });
 });
 
 describe('a webhook sample', () => {

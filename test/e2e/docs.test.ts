@@ -43,6 +43,8 @@ async function open(window: keyof typeof WINDOWS, path: string, options: WindowO
 const PAGES = [
   '/docs',
   '/docs/payments',
+  '/docs/refunds',
+  '/docs/payouts',
   '/docs/webhooks',
   '/docs/idempotency',
   '/docs/test-numbers',

@@ -43,6 +43,8 @@ export const DOCS_HEADERS = {
 const PAGES = [
   { path: '/docs', title: 'Start' },
   { path: '/docs/payments', title: 'Ways to pay' },
+  { path: '/docs/refunds', title: 'Give money back' },
+  { path: '/docs/payouts', title: 'Pay people' },
   { path: '/docs/webhooks', title: 'Webhooks' },
   { path: '/docs/idempotency', title: 'Idempotency' },
   { path: '/docs/test-numbers', title: 'Test numbers' },

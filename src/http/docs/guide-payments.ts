@@ -91,7 +91,7 @@ ${heading('fees', 'Fees and delivery')}
 <ul>
 <li><code>fee_covered_by</code>: <code>buyer</code> adds the fee to what the customer pays (<code>total_amount</code>); <code>merchant</code> takes it out of what you receive.</li>
 <li><code>delivery_behaviour</code>: <code>direct_delivery</code> makes the money available at once; <code>delayed_delivery</code> holds it until you <a href="/docs/reference#releaseDelivery">release it</a>.</li>
-<li>Money goes back by <a href="/docs/reference#createRefund"><code>POST /internal/refunds</code></a>, whole or in part, by the method that paid, and out to people by <a href="/docs/reference#createPayout"><code>POST /internal/payouts</code></a>.</li>
+<li>Money <a href="/docs/refunds">goes back</a> whole or in part, by the method that paid, and <a href="/docs/payouts">out to people</a>, up to a hundred in one call.</li>
 </ul>`;
   const sections = [
     { id: 'methods', title: 'Methods' },

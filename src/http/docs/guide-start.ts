@@ -93,6 +93,8 @@ ${heading('rules', 'Rules that always hold')}
 ${heading('next', 'Next')}
 <ul class="tiles">
 <li><a href="/docs/payments"><strong>Ways to pay</strong><span>What each method needs, and the page that we host.</span></a></li>
+<li><a href="/docs/payouts"><strong>Pay people</strong><span>Up to a hundred in one call: now, on dates, each month.</span></a></li>
+<li><a href="/docs/refunds"><strong>Give money back</strong><span>Whole or in part, by the way it came.</span></a></li>
 <li><a href="/docs/webhooks"><strong>Webhooks</strong><span>Verify them in TypeScript, Python, PHP or Go.</span></a></li>
 <li><a href="/docs/test-numbers"><strong>Test numbers</strong><span>Phones and cards that fail on request.</span></a></li>
 <li><a href="/docs/reference"><strong>Reference</strong><span>Every call, with an example.</span></a></li>

@@ -18,6 +18,8 @@ import type { Guide, Places } from './guide.ts';
 import { goingLiveGuide } from './guide-going-live.ts';
 import { idempotencyGuide } from './guide-idempotency.ts';
 import { paymentsGuide } from './guide-payments.ts';
+import { payoutsGuide } from './guide-payouts.ts';
+import { refundsGuide } from './guide-refunds.ts';
 import { startGuide } from './guide-start.ts';
 import { testNumbersGuide } from './guide-test-numbers.ts';
 import { webhooksGuide } from './guide-webhooks.ts';
@@ -67,6 +69,8 @@ export function docsPages(parts: DocsParts): ServicePage[] {
   return [
     guide('/docs', () => startGuide(places)),
     guide('/docs/payments', paymentsGuide),
+    guide('/docs/refunds', refundsGuide),
+    guide('/docs/payouts', () => payoutsGuide(places)),
     guide('/docs/webhooks', () => webhooksGuide(places)),
     guide('/docs/idempotency', idempotencyGuide),
     guide('/docs/test-numbers', () => testNumbersGuide(places)),
