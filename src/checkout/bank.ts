@@ -7,7 +7,7 @@
 import { formatMinor } from '../domain/money.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
-import { faultLine, moment, money, noticeOf, pathOf, type Shown, text } from './shown.ts';
+import { faultLine, moment, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
 
 /** Radio buttons, one an account; the only one is chosen already. */
 export function accountChoice(shown: Shown): Html {
@@ -34,7 +34,7 @@ export function proofMain(shown: Shown): Html {
 <form method="post" action="${pathOf(shown, 'proof')}" enctype="multipart/form-data" data-once novalidate>
 <div class="field"><label class="label" for="file">${text(shown, 'proof_file')}</label><input id="file" name="file" type="file" accept="image/jpeg,image/png,application/pdf" required${fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="file-fault" autofocus`}>${
     fault === undefined ? undefined : faultLine('file-fault', fault)
-  }</div><button class="button">${text(shown, 'proof_send')}</button></form></section>`;
+  }</div><button class="button">${text(shown, 'proof_send')}</button></form><p class="back">${returnLink(shown, 'quiet', true)}</p></section>`;
 }
 
 function facts(shown: Shown, account: BankAccount): Html {

@@ -85,7 +85,7 @@ function fieldsOf(shown: Shown, offer: Offer): Piece {
 }
 
 function phoneFields(shown: Shown, { method, totalMinor }: Offer): Html {
-  const { language, kept, view } = shown;
+  const { kept, view } = shown;
   const isMine = kept.method === method;
   const countries = [...new Set(view.carriers.map(({ country }) => country))];
   const country = chosenCountry(shown);
@@ -105,7 +105,7 @@ ${field({
   autocomplete: 'tel-national',
   maxlength: 40,
   before: many ? undefined : dialCode(country),
-})}${countries.length === 0 ? html`<p class="help">${countryText(language, country)}</p>` : undefined}`;
+})}`;
 }
 
 /** The reader's country where a carrier serves it, else the first that one serves. */

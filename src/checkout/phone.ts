@@ -2,7 +2,7 @@
  * Phone numbers on the page: read as people of a country write them, shown masked, with what to dial when no request
  * shows up.
  *
- * Invariant: a full number is never shown again, not even to whoever typed it.
+ * Invariant: once it has been taken, a full number is never shown again, not even to whoever typed it.
  */
 
 import {

@@ -18,7 +18,7 @@ import { chooseMain } from './choose.ts';
 import { codeMain } from './code.ts';
 import { documentAnswer, type Frame, type Headers } from './document.ts';
 import { endedMain, endedTitle, expiredMain, paidMain, RETURN_AFTER_S, refundedMain } from './result.ts';
-import { pathOf, type Shown, text } from './shown.ts';
+import { about, pathOf, returnLink, type Shown, text } from './shown.ts';
 import { type PageState, stateOf, versionOf } from './state.ts';
 import { askedMain, phoneMain, proofSentMain } from './wait.ts';
 
@@ -135,5 +135,5 @@ function mainOf(deps: Deps, shown: Shown, state: PageState, wish: Wish): Html {
 function challengeLink(deps: Deps, shown: Shown): Html {
   const { attempt } = shown.view;
   const address = attempt === undefined ? pathOf(shown) : challengeUrl(deps, attempt);
-  return html`<section class="card calm"><h1>${text(shown, 'challenge_title')}</h1><p>${text(shown, 'challenge_text')}</p><a class="button" href="${address}">${text(shown, 'challenge_go')}</a></section>`;
+  return html`<section class="card calm"><h1>${text(shown, 'challenge_title')}</h1><p>${text(shown, 'challenge_text')}</p>${about(shown)}<a class="button" href="${address}">${text(shown, 'challenge_go')}</a><p class="back">${returnLink(shown, 'quiet')}</p></section>`;
 }

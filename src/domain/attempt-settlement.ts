@@ -99,7 +99,9 @@ export function attemptColumns(
     settled_at: isOpen(status) ? null : now,
     not_found_at: null,
     inquiries,
-    next_inquiry_at: isOpen(status) ? nextLook(attempt, inquiries, context) : nextAfterthoughtAt(status, now, now),
+    next_inquiry_at: isOpen(status)
+      ? nextLook(attempt, inquiries, context)
+      : nextAfterthoughtAt({ status, reason }, now, now),
     ...(attempt.challenge === null ? {} : { challenge: null }),
     ...context.authentication,
   };
@@ -178,6 +180,6 @@ function afterword(attempt: Attempt, word: Word, context: SettlementContext): We
     const contradicts = word.kind === 'declined' && attempt.status === 'approved';
     return contradicts ? { kind: 'nothing', alarm: 'contradiction' } : { kind: 'nothing' };
   }
-  const next_inquiry_at = nextAfterthoughtAt(attempt.status, attempt.settled_at ?? context.now, context.now);
+  const next_inquiry_at = nextAfterthoughtAt(attempt, attempt.settled_at ?? context.now, context.now);
   return { kind: 'noted', row: { inquiries: attempt.inquiries + 1, next_inquiry_at } };
 }

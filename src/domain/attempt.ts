@@ -97,6 +97,14 @@ export function isOpen(status: AttemptStatus): boolean {
   return !ATTEMPT.final.includes(status);
 }
 
+/** Why a card attempt was closed before anybody was asked for its money. */
+const NEVER_ASKED: ReadonlySet<Attempt['reason']> = new Set(['form_unusable', 'not_asked']);
+
+/** Whether the upstream may have been asked for the attempt's money: only then can it ever have paid. */
+export function hasAskedForMoney({ reason }: Pick<Attempt, 'reason'>): boolean {
+  return !NEVER_ASKED.has(reason);
+}
+
 /**
  * Whether its own call may still be under way, so that nobody else can know how that ends. Until then the inquiry round
  * leaves it alone; once the round has taken it, the round's own lease stands in `next_inquiry_at` for a while.
@@ -118,9 +126,13 @@ const INQUIRY_DELAYS_MS = [5_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000
  */
 const AFTERTHOUGHTS_MS = [15 * 60_000, 24 * 60 * 60_000] as const;
 
-/** The next time a closed attempt is asked about; null: it has been asked often enough, or has paid. */
-export function nextAfterthoughtAt(status: AttemptStatus, settledAt: number, now: number): number | null {
-  if (status === 'approved') return null;
+/** The next time a closed attempt is asked about; null: it has been asked often enough, has paid, or never can. */
+export function nextAfterthoughtAt(
+  attempt: Pick<Attempt, 'status' | 'reason'>,
+  settledAt: number,
+  now: number,
+): number | null {
+  if (attempt.status === 'approved' || !hasAskedForMoney(attempt)) return null;
   const next = AFTERTHOUGHTS_MS.find((delay) => settledAt + delay > now);
   return next === undefined ? null : settledAt + next;
 }

@@ -33,6 +33,8 @@ const OTHER_REASONS = [
   'not_sent',
   // A card's form was none that could pay: no money was asked for.
   'form_unusable',
+  // The card network was not asked for the money: it was away, or an earlier attempt may have paid.
+  'not_asked',
   'session_expired',
   'sibling_paid',
   'carrier_timeout',

@@ -76,9 +76,9 @@ export function makeRefund(
   context: RefundContext,
 ): RefundMade {
   requireRefundable(payment);
-  requireFew(payment, earlier);
   const way = wayBack();
   const asked = requireRest(payment, earlier, command.amount);
+  requireFew(payment, earlier);
   const heldMinor = mayBeHeld(payment) ? heldShare(payment, earlier) : 0n;
   const from_held_minor = heldMinor < asked.minor ? heldMinor : asked.minor;
   requireFunds(payment, asked.minor - from_held_minor, availableMinor);

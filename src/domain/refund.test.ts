@@ -402,7 +402,21 @@ test('a payment is given back in so many parts and no more, and is told so befor
   const after = (parts: number) => () =>
     makeRefund({ ...nothing, earlier: Array<Refund>(parts).fill(refund) }, part, () => UPSTREAM, context);
   expect(after(REFUNDS_OF_A_PAYMENT - 1)).not.toThrow();
+  // Where nothing is left, that is what is said: nobody should give the rest back another way.
+  const spent = { ...paid, refunding_minor: paid.amount_minor };
+  const all = { ...nothing, payment: spent, earlier: Array<Refund>(REFUNDS_OF_A_PAYMENT).fill(refund) };
+  expect(() => makeRefund(all, part, () => UPSTREAM, context)).toThrow(
+    expect.objectContaining({
+      more: expect.objectContaining({ details: [expect.objectContaining({ code: 'ABOVE_REFUNDABLE' })] }),
+    }),
+  );
   expect(after(REFUNDS_OF_A_PAYMENT)).toThrow(
-    expect.objectContaining({ code: 1202, more: expect.objectContaining({ transactionId: txn }) }),
+    expect.objectContaining({
+      code: 1202,
+      more: expect.objectContaining({
+        transactionId: txn,
+        details: [expect.objectContaining({ code: 'REFUNDS_USED' })],
+      }),
+    }),
   );
 });

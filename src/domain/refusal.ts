@@ -120,6 +120,7 @@ export type DetailCode =
   | 'BODY_TOO_LARGE'
   | 'NOT_JSON'
   | 'CARRIER_DOWN'
+  | 'EARLIER_TRY_OPEN'
   | 'RESENDS_USED'
   | 'PAYMENTS_USED'
   | 'NO_CARD_FORM'

@@ -30,9 +30,9 @@ const PayoutEvent = Type.Object({
   fee_amount: Text,
   currency: Text,
   receipt_mode: Text,
-  phone_number: Type.Optional(Type.String({ description: 'Of mobile money: who receives it, as the payout said.' })),
+  phone_number: Type.Optional(Type.String({ description: 'Of mobile money: who receives it, in E.164.' })),
   wallet_number: Type.Optional(nullable(Text, 'Of a wallet: which one receives it.')),
-  occurrence: Type.Integer({ description: '1, 2, … of a recurring payout; 1 of others.' }),
+  occurrence: Type.Integer({ description: 'Which of the payout’s dates: 1, 2, …; 1 of an immediate one.' }),
   scheduled_date: nullable(Text, 'The date that it was due on; null for an immediate one.'),
   created_at: Timestamp,
   completed_at: nullable(Timestamp, 'Null while it is pending.'),
@@ -44,7 +44,10 @@ const HEADERS: readonly (readonly [name: string, description: string])[] = [
   ['webhook-timestamp', 'When this try was signed, in Unix seconds.'],
   ['webhook-signature', 'Standard Webhooks: `v1,` and the signature; two of them while a secret is being changed.'],
   ['webhook-event', 'For example `payment.approved` or `payout.completed`.'],
-  ['webhook-sequence', '1, 2, … per transaction: a smaller one than you have seen tells of an older status.'],
+  [
+    'webhook-sequence',
+    '1, 2, … per transaction: a smaller one than you have seen tells of an older status. Count every `payment.refunded` all the same.',
+  ],
 ];
 
 /** By the first word of the event's name. */

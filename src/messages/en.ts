@@ -148,6 +148,8 @@ export const en = {
     BODY_TOO_LARGE: 'The body is too large. Send at most 256 KiB.',
     NOT_JSON: 'The body is not JSON. Send it with Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} cannot be reached just now; no money moved. Try again a little later.',
+    EARLIER_TRY_OPEN:
+      'An earlier try may have paid, and the card network has not said so yet. Try again a little later; do not collect again before.',
     RESENDS_USED: 'The code has been sent as often as is allowed. Enter the last one, or start a new payment.',
     PAYMENTS_USED: 'This session has begun as many payments as it may. Mint a new session.',
     NO_CARD_FORM:
@@ -182,7 +184,7 @@ export const en = {
     ABOVE_REFUNDABLE:
       'Of this payment {left} {currency} can still be refunded. Ask for at most that, or leave the amount out.',
     REFUNDS_USED:
-      '{maximum} refunds of this payment have been asked for, failed ones too, and it takes no more. Send the rest by a payout.',
+      '{maximum} refunds of this payment have been asked for, failed ones too, and it takes no more. Give the rest back another way, for example by a bank transfer of your own.',
     BALANCE_SHORT:
       'This takes {needed} {currency}, and the available balance is {available} {currency}. Credit the balance, or ask for less.',
     ARCHIVED:
@@ -217,6 +219,7 @@ export const en = {
     carrier_failed: 'The carrier could not carry out the payment.',
     not_sent: 'The request never reached the carrier; no money moved.',
     form_unusable: 'The card form could not be used; no money was asked for.',
+    not_asked: 'No money was asked for: the card network was away, or an earlier try may have paid.',
     session_expired: 'The session ended before the payment was confirmed.',
     sibling_paid: 'Another payment of the same session was paid.',
     settled_by_operator: 'The payment was closed by hand, after its outcome had been checked.',

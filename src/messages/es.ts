@@ -161,6 +161,8 @@ export const es = {
     NOT_JSON: 'El cuerpo no es JSON. Envíelo con Content-Type: application/json.',
     CARRIER_DOWN:
       'No se puede contactar con {carrier} en este momento; no se movió dinero. Inténtelo de nuevo un poco más tarde.',
+    EARLIER_TRY_OPEN:
+      'Un intento anterior puede haber pagado; la red de tarjetas aún no lo ha dicho. Inténtelo de nuevo un poco más tarde y no repita el cobro antes.',
     RESENDS_USED:
       'El código ya se envió tantas veces como se permite. Introduzca el último recibido o inicie un pago nuevo.',
     PAYMENTS_USED: 'Esta sesión ya inició tantos pagos como se permite. Cree una sesión nueva.',
@@ -198,7 +200,7 @@ export const es = {
     ABOVE_REFUNDABLE:
       'De este pago aún se pueden reembolsar {left} {currency}. Pida como mucho esa cantidad, u omita el importe.',
     REFUNDS_USED:
-      'Ya se pidieron {maximum} reembolsos de este pago, también los fallidos, y no admite más. Envíe el resto con un desembolso.',
+      'Ya se pidieron {maximum} reembolsos de este pago, también los fallidos, y no admite más. Devuelva el resto de otra forma, por ejemplo con una transferencia suya.',
     BALANCE_SHORT:
       'Se necesitan {needed} {currency} y el saldo disponible es de {available} {currency}. Recargue el saldo o pida menos.',
     ARCHIVED:
@@ -234,6 +236,7 @@ export const es = {
     carrier_failed: 'El operador no pudo realizar el pago.',
     not_sent: 'La solicitud nunca llegó al operador; no se movió dinero.',
     form_unusable: 'El formulario de tarjeta no se pudo usar; no se pidió dinero.',
+    not_asked: 'No se pidió dinero: la red de tarjetas no respondía, o un intento anterior puede haber pagado.',
     session_expired: 'La sesión terminó antes de que se confirmara el pago.',
     sibling_paid: 'Se pagó otro pago de la misma sesión.',
     settled_by_operator: 'El pago se cerró a mano, tras comprobar su resultado.',

@@ -179,6 +179,8 @@ export const fr = {
     BODY_TOO_LARGE: 'Le corps est trop grand. Envoyez au plus 256 Kio.',
     NOT_JSON: 'Le corps n’est pas du JSON. Envoyez-le avec Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} n’est pas joignable en ce moment ; aucun argent n’a bougé. Réessayez un peu plus tard.',
+    EARLIER_TRY_OPEN:
+      'Un essai précédent a peut-être payé ; le réseau de cartes ne l’a pas encore dit. Réessayez un peu plus tard, et ne recommencez pas la collecte avant.',
     RESENDS_USED:
       'Le code a été envoyé autant de fois que permis. Saisissez le dernier reçu, ou commencez un nouveau paiement.',
     PAYMENTS_USED: 'Cette session a commencé autant de paiements que permis. Créez une nouvelle session.',
@@ -219,7 +221,7 @@ export const fr = {
     ABOVE_REFUNDABLE:
       'De ce paiement, {left} {currency} peuvent encore être remboursés. Demandez au plus cette somme, ou omettez le montant.',
     REFUNDS_USED:
-      '{maximum} remboursements de ce paiement ont été demandés, échecs compris, et il n’en accepte plus. Envoyez le reste par un versement.',
+      '{maximum} remboursements de ce paiement ont été demandés, échecs compris, et il n’en accepte plus. Rendez le reste autrement, par exemple par un virement de votre part.',
     BALANCE_SHORT:
       'Il faut {needed} {currency}, et le solde disponible est de {available} {currency}. Créditez le solde, ou demandez moins.',
     ARCHIVED:
@@ -255,6 +257,8 @@ export const fr = {
     carrier_failed: 'L’opérateur n’a pas pu exécuter le paiement.',
     not_sent: 'La demande n’est jamais parvenue à l’opérateur ; aucun argent n’a bougé.',
     form_unusable: 'Le formulaire de carte n’était pas utilisable ; aucun argent n’a été demandé.',
+    not_asked:
+      'Aucun argent n’a été demandé : le réseau de cartes ne répondait pas, ou un essai précédent a peut-être payé.',
     session_expired: 'La session a pris fin avant que le paiement ne soit confirmé.',
     sibling_paid: 'Un autre paiement de la même session a été payé.',
     settled_by_operator: 'Le paiement a été clos à la main, après vérification de son issue.',

@@ -148,6 +148,8 @@ export const ln = {
     BODY_TOO_LARGE: 'Body eleki monene. Ekoki koleka 256 KiB te.',
     NOT_JSON: 'Body ezali JSON te. Tinda yango na Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} ezali kozwama sikoyo te; mbongo eningani te. Meka lisusu mwa moke na nsima.',
+    EARLIER_TRY_OPEN:
+      'Lifuti oyo emekamaki liboso ekoki kozala elongaki; réseau ya ba cartes eyebisi naino te. Meka lisusu mwa moke na nsima; kobanda collect lisusu te liboso ya wana.',
     RESENDS_USED: 'Code esi etindami mbala nyonso oyo endimami. Koma oyo ya nsuka, to banda lifuti ya sika.',
     PAYMENTS_USED: 'Session oyo ebandi mafuti nyonso oyo endimami. Sala session ya sika.',
     NO_CARD_FORM:
@@ -185,7 +187,7 @@ export const ln = {
     ABOVE_REFUNDABLE:
       'Na lifuti oyo, {left} {currency} ekoki naino kozongisama. Senga oyo eleki yango te, to tika motango.',
     REFUNDS_USED:
-      'Basengi kozongisa {maximum} mpo na lifuti oyo, ata oyo elongaki te, mpe ekoki lisusu te. Tinda oyo etikali na lifuti ya sika.',
+      'Basengi kozongisa {maximum} mpo na lifuti oyo, ata oyo elongaki te, mpe ekoki lisusu te. Zongisa oyo etikali na lolenge mosusu, neti na virement na yo moko.',
     BALANCE_SHORT:
       'Esengeli na {needed} {currency}, kasi mbongo oyo ezali ezali {available} {currency}. Tya mbongo mosusu, to senga moke.',
     ARCHIVED:
@@ -221,6 +223,8 @@ export const ln = {
     carrier_failed: 'Opérateur akokaki kosala lifuti te.',
     not_sent: 'Bosenga ekomaki epai ya opérateur te; mbongo eningani te.',
     form_unusable: 'Formulaire ya carte ekokaki kosalelama te; mbongo esengamaki te.',
+    not_asked:
+      'Mbongo esengamaki te: réseau ya ba cartes ezalaki koyanola te, to lifuti oyo emekamaki liboso ekoki kozala elongaki.',
     session_expired: 'Session esilaki liboso lifuti endimama.',
     sibling_paid: 'Lifuti mosusu ya session wana moko efutamaki.',
     settled_by_operator: 'Lifuti esukisami na maboko, nsima ya kotala mbano na yango.',

@@ -171,6 +171,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   BODY_TOO_LARGE: [],
   NOT_JSON: [],
   CARRIER_DOWN: ['carrier'],
+  EARLIER_TRY_OPEN: [],
   RESENDS_USED: [],
   PAYMENTS_USED: [],
   NO_CARD_FORM: [],

@@ -5,11 +5,12 @@
  */
 
 import type { CardConnector } from '../connectors/connector.ts';
+import { hasAskedForMoney } from '../domain/attempt.ts';
 import type { Word } from '../domain/attempt-settlement.ts';
 import { settleByEarlier } from '../domain/earlier-attempt.ts';
 import type { Attempt } from '../domain/records.ts';
 import type { Settlement, SettlementRows } from '../domain/settlement.ts';
-import { readSettlement, settlementContext, upstreamOf } from './attempt-settle.ts';
+import { readSettlement, settlementContext, soundAlarm, upstreamOf } from './attempt-settle.ts';
 import type { Deps } from './deps.ts';
 
 /** An earlier attempt that has paid, in the network's word. */
@@ -23,22 +24,23 @@ export type Earlier =
   /** There is none, or none of them has taken anything. */
   | { readonly kind: 'none' }
   | ({ readonly kind: 'paid' } & PaidEarlier)
-  /** The order's money was taken, and is accounted for already. */
-  | { readonly kind: 'taken' }
+  /** One of them has paid, and its money was booked aside as late. */
+  | { readonly kind: 'booked_aside' }
   | { readonly kind: 'unclear'; readonly reason: string };
 
-/** What became of the payment's attempts before this one. Nobody is asked about a first attempt. */
+/**
+ * What became of the payment's attempts before this one. The network is asked about those alone that may have paid: however
+ * often a form is sent that cannot pay, or while the network is away, the next try asks nothing more for it.
+ */
 export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attempt): Promise<Earlier> {
   const all = await deps.store.attempt.ofCardPayment(attempt.shard, attempt.payment_id);
-  const others = all.filter(({ id }) => id !== attempt.id);
+  const others = all.filter((other) => other.id !== attempt.id && hasAskedForMoney(other));
   if (others.length === 0) return { kind: 'none' };
-  if (others.some(({ status }) => status === 'approved')) return { kind: 'taken' };
+  if (others.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
   const askedAt = deps.clock.now();
-  // However often a form was sent that could not pay: of those nobody has to be asked.
-  const asking = others.filter(({ reason }) => reason !== 'form_unusable');
   const [order, ...said] = await Promise.all([
     card.orderStatus(attempt.payment_id),
-    ...asking.map(async (other) => ({ other, word: await card.inquire(inquiryOf(other)) })),
+    ...others.map(async (other) => ({ other, word: await card.inquire(inquiryOf(other)) })),
   ]);
   for (const { other, word } of said) {
     if (word.kind !== 'approved') continue;
@@ -46,9 +48,11 @@ export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attem
     deps.log.warn('earlier_attempt_paid', { attempt_id: other.id, transaction_id: attempt.payment_id });
     return { kind: 'paid', attempt: other, word: { kind, providerReference }, askedAt };
   }
-  if (order?.isTaken === true) return { kind: 'taken' };
   const isOpen = said.some(({ word }) => word.kind === 'unknown' || word.kind === 'waiting');
-  if (order === undefined || isOpen) return { kind: 'unclear', reason: 'an earlier attempt may have paid' };
+  const isTaken = order?.isTaken === true;
+  // Paid, they say, and by none of our attempts: whoever collected anew now might pay twice.
+  if (isTaken && !isOpen) soundAlarm(deps, { alarm: 'contradiction', attempt });
+  if (order === undefined || isOpen || isTaken) return { kind: 'unclear', reason: 'an earlier attempt may have paid' };
   return { kind: 'none' };
 }
 

@@ -121,7 +121,7 @@ async function payUnlessPaid(
       return payOnce(deps, card, known, heard, receipt);
     case 'paid':
       return { kind: 'paid_before', paid: earlier };
-    case 'taken':
+    case 'booked_aside':
     case 'unclear':
       return stillOpen(deps, known, { kind: 'unknown', reason: earlier.kind });
   }

@@ -20,7 +20,7 @@ import { readByTransactionId } from './payment-read.ts';
 
 export interface UpstreamChecked {
   readonly payment: Payment;
-  /** The order's state in the network's own words; null when it has none, or cannot be asked now. */
+  /** The order's state in the network's own words; null when it knows none, or cannot be asked now. */
   readonly upstreamStatus: string | null;
 }
 
@@ -33,15 +33,19 @@ export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: st
     const end = endOf(known, attempt);
     return { payment: known, upstreamStatus: end === undefined ? null : (card?.wordForEnd(end) ?? null) };
   }
-  if (attempt === undefined) return { payment: known, upstreamStatus: null };
-  // An attempt whose own call may still be under way is that call's; one that is intended may have a session to give back.
-  const isTheirs = attempt.status === 'intended' || isBeingAsked(attempt, deps.clock.now());
-  if (!isTheirs) await inquireAttempt(deps, attempt);
+  // Nothing was ever sent to the network. Between two tries no attempt is the payment's own, and its order stands all the same.
+  if (attempt === undefined && known.hosted_session_id === null) return { payment: known, upstreamStatus: null };
+  if (attempt !== undefined && !isUnderWay(deps, attempt)) await inquireAttempt(deps, attempt);
   const [payment, order] = await Promise.all([
     deps.store.payment.get(known.shard, known.id),
     card?.orderStatus(known.id),
   ]);
   return { payment: payment ?? known, upstreamStatus: order?.word ?? null };
+}
+
+/** An attempt whose own call may still be under way is that call's; one that is intended may have a session to give back. */
+function isUnderWay(deps: Deps, attempt: Attempt): boolean {
+  return attempt.status === 'intended' || isBeingAsked(attempt, deps.clock.now());
 }
 
 async function cardPaymentOf(deps: Deps, { merchant }: SessionCaller, orderId: string): Promise<Payment> {

@@ -2,7 +2,7 @@
  * Ends payments that nobody finished in time, and tells the merchant.
  *
  * Invariant: only payments in which we move no money expire: `pending`, those whose code has run out, and transfers
- * without a proof. A payment with an attempt ends by what its upstream says, never by time.
+ * without a proof. A payment with an attempt ends by what its upstream says, and never here.
  */
 
 import { movePayment } from '../domain/payment.ts';

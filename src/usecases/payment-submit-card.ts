@@ -93,16 +93,18 @@ async function authenticateAndPay(
   const order = cardOrderOf(attempt, payment);
   const browser = browserFor(deps, attempt.id, command.browser);
   const said = await card.authenticate(order, browser);
-  const write = (word: Word, heard?: Heard, unusable?: Refusal): Promise<Reply> =>
-    record(deps, intended, card, answering, { word, heard, unusable });
+  const write = (word: Word, heard?: Heard): Promise<Reply> =>
+    record(deps, intended, card, answering, { word, heard, unasked: undefined });
+  const giveBack = (reason: string, unasked: Unasked = NOT_ASKED): Promise<Reply> =>
+    record(deps, intended, card, answering, { word: { kind: 'not_sent', reason }, heard: undefined, unasked });
   const leadsOn = said.kind === 'authenticated' || said.kind === 'challenge';
-  // A form that is spent or has ended may have paid before: nobody is told to collect anew before that is known.
-  const isGone = said.kind === 'unusable' && (said.fault === 'used' || said.fault === 'ended');
-  if (leadsOn || isGone) {
+  // Such a form may have paid under an earlier attempt: nobody is told to collect anew before that is known.
+  const mayHavePaid = said.kind === 'unusable' && (said.fault === 'used' || said.fault === 'ended');
+  if (leadsOn || mayHavePaid) {
     const earlier = await askEarlier(deps, card, attempt);
     if (earlier.kind === 'paid') return recordEarlier(deps, intended, card, answering, earlier);
-    if (earlier.kind === 'taken') return write(NOTHING_SENT, undefined, unusableForm('used', payment));
-    if (earlier.kind === 'unclear') return write({ kind: 'not_sent', reason: earlier.reason });
+    if (earlier.kind === 'booked_aside') return giveBack('the order was paid before', paidBefore(payment));
+    if (earlier.kind === 'unclear') return giveBack(earlier.reason, unclearBefore(payment));
   }
   switch (said.kind) {
     case 'authenticated': {
@@ -111,21 +113,37 @@ async function authenticateAndPay(
     }
     case 'challenge':
       // What nobody can be sent to is no challenge; and no money has been asked for.
-      if (said.challenge === undefined) return write({ kind: 'not_sent', reason: 'a challenge without its form' });
+      if (said.challenge === undefined) return giveBack('a challenge without its form');
       return recordChallenge(deps, intended, card, answering, said.status, said.challenge);
     case 'rejected': {
       const word = { kind: 'declined', reason: said.reason, providerReference: null } as const;
       return write(word, { three_ds_status: said.status, eci: null });
     }
     case 'unusable':
-      return write({ kind: 'not_sent', reason: said.fault }, undefined, unusableForm(said.fault, payment));
+      return giveBack(said.fault, { reason: 'form_unusable', refusal: unusableForm(said.fault, payment) });
     case 'not_sent':
     case 'unknown':
-      return write({ kind: 'not_sent', reason: said.reason });
+      return giveBack(said.reason);
   }
 }
 
-const NOTHING_SENT: Word = { kind: 'not_sent', reason: 'the order was paid before' };
+/** Why the money was not asked for. `refusal`: what to answer, where that is not that the network is down. */
+interface Unasked {
+  readonly reason: 'form_unusable' | 'not_asked';
+  readonly refusal?: Refusal;
+}
+
+const NOT_ASKED: Unasked = { reason: 'not_asked' };
+
+/** Nobody may be told that no money moved: under an earlier attempt it may have. */
+function unclearBefore({ id }: Payment): Unasked {
+  const details = [{ field: 'session_id', code: 'EARLIER_TRY_OPEN' }] as const;
+  return { ...NOT_ASKED, refusal: new Refusal(1404, { transactionId: id, retryAfter: 10, details }) };
+}
+
+function paidBefore(payment: Payment): Unasked {
+  return { ...NOT_ASKED, refusal: unusableForm('used', payment) };
+}
 
 /** An earlier attempt has paid, though it was taken for not sent: the submit answers for that one. */
 function recordEarlier(
@@ -140,8 +158,8 @@ function recordEarlier(
     const { change, payment } = settling(settleEarlier(deps, rows, paid));
     if (change === undefined && rows.attempt.status === 'intended') {
       // Its money has been booked as late meanwhile: this one ends as it does where that was known before.
-      const told = { word: NOTHING_SENT, heard: undefined, unusable: unusableForm('used', payment) };
-      return decideWord(deps, card, rows, settling, told);
+      const word = { kind: 'not_sent', reason: 'the order was paid before' } as const;
+      return decideWord(deps, card, rows, settling, { word, heard: undefined, unasked: paidBefore(payment) });
     }
     // Settled otherwise meanwhile, by the round.
     if (payment.status === 'pending') return { refusal: networkDown(card, 'session_id', attempt.payment_id) };
@@ -155,8 +173,8 @@ function recordEarlier(
 interface Told {
   readonly word: Word;
   readonly heard: Heard | undefined;
-  /** Why the form cannot be used, in place of "the network is down". */
-  readonly unusable: Refusal | undefined;
+  /** Where nobody was asked for the money, and never will be under this attempt. */
+  readonly unasked: Unasked | undefined;
 }
 
 /** Writes what came of it, with the session's end or return and the remembered answer. */
@@ -176,19 +194,19 @@ function decideWord(
   card: CardConnector,
   rows: SettlementRows,
   settling: Settling,
-  { word, heard, unusable }: Told,
+  { word, heard, unasked }: Told,
 ): Decision<Submitted> {
   const asked = {
     at: rows.attempt.created_at,
     inquiry: false,
     ...(heard === undefined ? {} : { authentication: heard }),
-    ...(unusable === undefined ? {} : { reason: 'form_unusable' as const }),
+    ...(unasked === undefined ? {} : { reason: unasked.reason }),
   } as const;
   const settled = settling(settleAttempt(rows, word, settlementContext(deps, card, asked)));
   const change = settled.change === undefined ? {} : { change: settled.change };
   // Whatever we were told, the network may have said otherwise since: what is settled is answered.
   if (settled.attempt.status === 'not_sent') {
-    return { ...change, refusal: unusable ?? networkDown(card, 'session_id', rows.payment.id) };
+    return { ...change, refusal: unasked?.refusal ?? networkDown(card, 'session_id', rows.payment.id) };
   }
   return { ...change, ...outcomeOf(settled.payment) };
 }

@@ -59,6 +59,11 @@ afterAll(async () => {
 
 const collected = (): Promise<CardPaying> => collectByCard(world, merchant, { minted: { ttl_seconds: 7_200 } });
 
+/** What the order is called at the network. */
+async function upstreamStatusOf({ token, transaction_id }: CardPaying): Promise<string | null> {
+  return (await world.call('GET', `/payments/check-status/${transaction_id}`, { bearer: token })).json.upstream_status;
+}
+
 describe('a payment whose method was open takes over method and fee with a submit in doubt', () => {
   test('by card', async () => {
     const { deps } = world.gateway;
@@ -173,19 +178,63 @@ describe('an earlier attempt that was taken for not sent', () => {
   test('nobody can say whether it has paid: 1404, and nothing is asked for', async () => {
     const { paying, pays } = await turnedAway();
     network.instead('inquire', 'cuts');
-    expectRefusal(await submitCard(world, paying), 502, '1404');
+    expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
     network.instead('inquire', undefined);
     network.instead('order', 'cuts');
-    expectRefusal(await submitCard(world, paying), 502, '1404');
+    expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
     expect(network.count('pay')).toBe(pays);
     expect(await statusOf(world, paying)).toBe('pending');
   });
 
-  test('the order was captured, by whatever: the form is used up', async () => {
+  test('the order was captured, and nobody can say yet for which try: nobody is told to collect again', async () => {
+    const { paying, first, pays } = await turnedAway();
+    network.took(first);
+    network.status = 'CAPTURED';
+    network.instead('inquire', 'cuts');
+    expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
+    network.instead('inquire', undefined);
+    expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
+    expect(network.count('pay')).toBe(pays);
+    expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
+  });
+
+  test('the order was captured for none of our tries: 1404, and a person hears of it', async () => {
     const { paying, pays } = await turnedAway();
     network.status = 'CAPTURED';
-    expectRefusal(await submitCard(world, paying), 400, '1110', 'FORM_USED');
+    expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
     expect(network.count('pay')).toBe(pays);
+    const alarms = world.log.lines.filter(
+      (line) => line.includes('attempt_alarm') && line.includes(paying.transaction_id),
+    );
+    expect(alarms.map((line) => JSON.parse(line).alarm)).toEqual(['contradiction']);
+    expect(await upstreamStatusOf(paying)).toBe('CAPTURED');
+  });
+
+  test('the network does not know its order: it has taken nothing, and the next one pays', async () => {
+    const { paying, pays } = await turnedAway();
+    network.instead('order', refusal('INVALID_REQUEST', 'Unable to find order.'));
+    expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
+    expect(network.count('pay')).toBe(pays + 1);
+  });
+});
+
+describe('tries that have asked for no money, because the network was away', () => {
+  test('are asked about by nobody, now or later', async () => {
+    const paying = await collected();
+    network.issuer = 'SUCCESSFUL';
+    network.instead('initiate', refusal('SERVER_BUSY'));
+    for (let tries = 0; tries < 5; tries += 1) expectRefusal(await submitCard(world, paying), 502, '1404');
+    network.instead('initiate', undefined);
+    const before = [network.count('inquire'), network.count('order')];
+    expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
+    expect([network.count('inquire'), network.count('order')]).toEqual(before);
+    const tries = await rowsOf<{ status: string; reason: string | null; next_inquiry_at: string | null }>(
+      world,
+      'select status, reason, next_inquiry_at from attempt where payment_id = $1 order by id',
+      [paying.transaction_id],
+    );
+    const unasked = { status: 'not_sent', reason: 'not_asked', next_inquiry_at: null };
+    expect(tries.slice(0, 5)).toEqual([unasked, unasked, unasked, unasked, unasked]);
   });
 });
 

@@ -117,6 +117,8 @@ describe('a form that has ended at the network', () => {
     const refused = await submitCard(world, paying);
     expectRefusal(refused, 400, '1110', 'FORM_EXPIRED');
     expect(refused.json).toMatchObject({ retryable: false, retry_after: null });
+    // However often it is sent: no try before has asked for money, and an order that was never begun is no doubt.
+    expectRefusal(await submitCard(world, paying), 400, '1110', 'FORM_EXPIRED');
     expect(await statusOf(world, paying)).toBe('pending');
     const other = { ...(await collectCardWith(world, paying.token)), token: paying.token };
     await fillForm(world, other.form, 'frictionless');

@@ -275,10 +275,11 @@ async function everything(url: string): Promise<{ rows: readonly unknown[] }> {
     const tables = await client.query<{ name: string }>(
       `select table_name as name from information_schema.tables where table_schema = 'public'`,
     );
-    const found = await Promise.all(
-      tables.rows.map(({ name }) => client.query(`select t::text as row from ${name} t`)),
-    );
-    return { rows: found.flatMap(({ rows }) => rows) };
+    const found: unknown[] = [];
+    for (const { name } of tables.rows) {
+      found.push(...(await client.query(`select t::text as row from ${name} t`)).rows);
+    }
+    return { rows: found };
   } finally {
     await client.end();
   }

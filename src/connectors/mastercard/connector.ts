@@ -33,7 +33,7 @@ import {
 } from './statuses.ts';
 
 /**
- * PAY leaves at most 20 s after its attempt was written and is given up after as long again; their reads know a
+ * PAY leaves at most 22 s after its attempt was written (`payment-submit-card.ts`) and is given up 20 s later; their reads know a
  * transaction as soon as it has arrived. A minute between two looks leaves room for what is still on its way.
  */
 const SETTLE_DELAY_MS = 60_000;

@@ -6,10 +6,11 @@
  * it. What is unfamiliar, unreadable, or about something else than what was ordered is `unknown`.
  */
 
+import { keptReference } from '../../domain/provider-reference.ts';
 import type { DeclineReason } from '../../domain/reason.ts';
 import type { Answer, CardEnd, CardOrderStatus, InquiryAnswer } from '../connector.ts';
 import type { Said } from './client.ts';
-import { differenceFrom, type Ordered, textAt, wordAt } from './fields.ts';
+import { differenceFrom, type Ordered, textAt, valueAt, wordAt } from './fields.ts';
 
 /** Every gateway code that is documented: a reason is a final no. */
 export const GATEWAY_CODES = {
@@ -112,8 +113,9 @@ export function readRefund(said: Said, ordered: Ordered): Reading<Answer> {
   return { ...reading, answer: { kind: 'declined', reason: 'carrier_failed', providerReference: null } };
 }
 
-/** How an order stands; undefined where no word of theirs says so. */
+/** How an order stands; undefined where no word of theirs says so. An order that they do not know was never begun. */
 export function readOrderStatus(said: Said): CardOrderStatus | undefined {
+  if (said.kind === 'said' && isNotFound(said, 'order')) return { word: null, isTaken: false };
   const word = said.kind === 'said' && said.status === 200 ? wordAt(said.body, 'status') : undefined;
   return word === undefined ? undefined : { word, isTaken: TAKEN.has(word) };
 }
@@ -192,7 +194,7 @@ function readMeaning(
   body: unknown,
 ): Reading<Exclude<Answer, { kind: 'not_sent' | 'waiting' }>> {
   const result = wordAt(body, 'result');
-  const providerReference = textAt(body, 'transaction.receipt', 64) ?? null;
+  const providerReference = keptReference(valueAt(body, 'transaction.receipt'));
   if (meaning === 'approved' && result === 'SUCCESS') return { answer: { kind: 'approved', providerReference } };
   if (meaning === 'unknown') return { answer: { kind: 'unknown', reason: `gateway code ${code}` } };
   if (meaning !== 'approved' && result === 'FAILURE') {

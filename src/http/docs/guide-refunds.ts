@@ -58,7 +58,7 @@ ${code('Shell', READ)}
 <p>Send an <a href="/docs/idempotency"><code>Idempotency-Key</code></a>: without one a second call is a second refund, as long as anything is left.</p>
 ${heading('ways', 'By which way')}
 ${WAYS}
-<p>While a carrier is down the refund waits, its money put aside, and goes out when it is back. One without an answer is never sent again on a guess.</p>
+<p>What no upstream that is connected can send goes back by hand too, as <code>by_hand</code> says. While a carrier is down the refund waits, its money put aside, and goes out when it is back. One without an answer is never sent again on a guess.</p>
 ${heading('statuses', 'Statuses')}
 ${STATUSES}
 ${heading('bounds', 'What may be given back')}
@@ -66,7 +66,7 @@ ${heading('bounds', 'What may be given back')}
 <li>All refunds of a payment together never exceed its <code>amount</code>; more than is left is <a href="/docs/errors/1202">1202</a> and says how much that is. What is on its way counts until it fails.</li>
 <li>A fee that the buyer paid on top is not given back, and a fee that you paid does not return.</li>
 <li>Money that is still held for delivery goes back first; the rest comes from your available balance. Too little is <a href="/docs/errors/1201">1201</a>.</li>
-<li>One payment goes back in ${REFUNDS_OF_A_PAYMENT} parts at most, failed ones too. A payment that is not approved, or is <code>refunded</code> already, is <a href="/docs/errors/1205">1205</a>.</li>
+<li>One payment goes back in ${REFUNDS_OF_A_PAYMENT} parts at most, failed ones too, then it is <a href="/docs/errors/1202">1202</a>. A payment that is not approved, or is <code>refunded</code> already, is <a href="/docs/errors/1205">1205</a>.</li>
 </ul>
 ${heading('told', 'What you are told')}
 <p>Every refund that is completed, a partial one too, is a <a href="/docs/webhooks#events">webhook</a> <code>payment.refunded</code>; its <code>amount</code> is what this one gave back. When everything is back the payment itself is <code>refunded</code>; until then it stays <code>approved</code>, and <a href="/docs/reference#readTransaction"><code>refunded_amount</code></a> says how much is back. A refund that fails is not told by webhook: read it at <a href="/docs/reference#readRefund"><code>GET /internal/refunds/{id}</code></a>.</p>`;

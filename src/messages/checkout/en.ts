@@ -52,6 +52,8 @@ export const en = {
   no_carrier: 'Mobile money is not available for this number. It works with: {countries}.',
   carrier_currency: '{carrier} does not take this currency. It takes: {currencies}.',
   carrier_down: '{carrier} cannot be reached now. Nothing has been charged. Try again shortly, or pay another way.',
+  earlier_open:
+    'An earlier try may have paid. We are finding out: wait a moment, then try again. Do not pay another way meanwhile.',
   wallet_currency: 'This account is kept in {currency}. Use one in the currency of the payment.',
   below: 'This way of paying takes no less than {amount}. Choose another.',
   above: 'This way of paying takes no more than {amount}. Choose another.',
@@ -105,7 +107,6 @@ export const en = {
   card_month: 'Expiry month',
   card_year: 'Expiry year',
   card_code: 'Security code',
-  card_name: 'Name on the card',
   card_note: 'What you type goes straight to {network}. Neither the shop nor Mbongo sees it.',
   card_noscript: 'The card form needs JavaScript. Switch it on, or pay another way.',
   card_loading: 'The card form is being loaded.',

@@ -55,6 +55,8 @@ export const es = {
   carrier_currency: '{carrier} no acepta esta moneda. Acepta: {currencies}.',
   carrier_down:
     'No se puede contactar con {carrier}. No se ha cobrado nada. Inténtelo más tarde o pague de otra forma.',
+  earlier_open:
+    'Puede que un intento anterior haya pagado. Lo estamos comprobando: espere un momento e inténtelo de nuevo. No pague de otra forma mientras tanto.',
   wallet_currency: 'Esta cuenta está en {currency}. Use una en la moneda del pago.',
   below: 'Esta forma de pago no acepta menos de {amount}. Elija otra.',
   above: 'Esta forma de pago no acepta más de {amount}. Elija otra.',
@@ -108,7 +110,6 @@ export const es = {
   card_month: 'Mes de caducidad',
   card_year: 'Año de caducidad',
   card_code: 'Código de seguridad',
-  card_name: 'Nombre en la tarjeta',
   card_note: 'Lo que escribe va directamente a {network}. Ni la tienda ni Mbongo lo ven.',
   card_noscript: 'El formulario de tarjeta necesita JavaScript. Actívelo o pague de otra forma.',
   card_loading: 'El formulario de tarjeta se está cargando.',

@@ -54,6 +54,8 @@ export const fr = {
   no_carrier: 'Le mobile money n’est pas disponible pour ce numéro. Il fonctionne avec : {countries}.',
   carrier_currency: '{carrier} n’accepte pas cette devise. Il accepte : {currencies}.',
   carrier_down: '{carrier} n’est pas joignable. Rien n’a été débité. Réessayez un peu plus tard, ou payez autrement.',
+  earlier_open:
+    'Un essai précédent a peut-être abouti. Nous vérifions : patientez un instant, puis réessayez. Ne payez pas autrement entre-temps.',
   wallet_currency: 'Ce compte est tenu en {currency}. Utilisez-en un dans la devise du paiement.',
   below: 'Ce moyen de paiement n’accepte pas moins de {amount}. Choisissez-en un autre.',
   above: 'Ce moyen de paiement n’accepte pas plus de {amount}. Choisissez-en un autre.',
@@ -110,7 +112,6 @@ export const fr = {
   card_month: 'Mois d’expiration',
   card_year: 'Année d’expiration',
   card_code: 'Code de sécurité',
-  card_name: 'Nom sur la carte',
   card_note: 'Ce que vous saisissez va directement à {network}. Ni la boutique ni Mbongo ne le voient.',
   card_noscript: 'Le formulaire de carte a besoin de JavaScript. Activez-le, ou payez autrement.',
   card_loading: 'Le formulaire de carte se charge.',

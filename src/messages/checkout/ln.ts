@@ -54,6 +54,8 @@ export const ln = {
   no_carrier: 'Mobile money ezali te mpo na nimero oyo. Esalaka na: {countries}.',
   carrier_currency: '{carrier} endimaka mbongo ya lolenge oyo te. Endimaka: {currencies}.',
   carrier_down: '{carrier} ezwami te sikoyo. Mbongo elongwe te. Meka lisusu mwa nsima, to futa na lolenge mosusu.',
+  earlier_open:
+    'Lifuti oyo emekamaki liboso ekoki kozala elongaki. Tozali koluka koyeba: zela mwa moke, na nsima meka lisusu. Kofuta na lolenge mosusu te liboso ya wana.',
   wallet_currency: 'Konti oyo ezali na {currency}. Salela oyo ya mbongo ya kofuta.',
   below: 'Lolenge oyo endimaka na nse ya {amount} te. Pona mosusu.',
   above: 'Lolenge oyo endimaka koleka {amount} te. Pona mosusu.',
@@ -106,7 +108,6 @@ export const ln = {
   card_month: 'Sanza ya nsuka',
   card_year: 'Mobu ya nsuka',
   card_code: 'Code ya libateli',
-  card_name: 'Nkombo na karte',
   card_note: 'Oyo okokoma ekokende mbala moko epai ya {network}. Butiki to Mbongo bakomona yango te.',
   card_noscript: 'Formulaire ya karte esengeli na JavaScript. Pelisa yango, to futa na lolenge mosusu.',
   card_loading: 'Formulaire ya karte ezali koya.',
