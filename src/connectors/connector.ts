@@ -180,8 +180,8 @@ export interface CardReversal {
 
 /** How an order stands at the network. */
 export interface CardOrderStatus {
-  /** In the network's own words; null: it knows no such order. */
-  readonly word: string | null;
+  /** In the network's own words. */
+  readonly word: string;
   /** Whether money was taken from it, or will be. */
   readonly isTaken: boolean;
 }

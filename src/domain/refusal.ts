@@ -121,6 +121,7 @@ export type DetailCode =
   | 'NOT_JSON'
   | 'CARRIER_DOWN'
   | 'EARLIER_TRY_OPEN'
+  | 'PAID_BEFORE'
   | 'RESENDS_USED'
   | 'PAYMENTS_USED'
   | 'NO_CARD_FORM'

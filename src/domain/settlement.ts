@@ -87,13 +87,15 @@ export function settleAttempt(rows: SettlementRows, word: Word, context: Settlem
 }
 
 /**
- * A carrier that was believed not to have the order has taken it, or the money, and nothing else is under way: the payment
- * goes on with that, instead of letting its customer be asked a second time. Its session is held for it, as by a submit.
+ * An upstream that was believed not to have the order has taken it, or the money, and nothing else is under way: the payment
+ * goes on with that, instead of letting its customer be asked a second time. Its session is held for it, as by a submit. Of a
+ * card only the money counts: an order stands at the network from its first try on.
  */
 function takenLate(rows: SettlementRows, word: Word): SettlementRows | undefined {
   const { attempt, payment, session } = rows;
   if (word.kind !== 'approved' && word.kind !== 'waiting') return undefined;
-  if (attempt.method !== 'mobile_money' || attempt.status === 'approved' || !isFree(payment)) return undefined;
+  if (attempt.method !== 'mobile_money' && (attempt.method !== 'card' || word.kind !== 'approved')) return undefined;
+  if (attempt.status === 'approved' || !isFree(payment)) return undefined;
   // Refused, and then accepted: an attempt that is closed for good can carry no payment.
   if (word.kind === 'waiting' && attempt.status !== 'not_sent' && attempt.status !== 'waiting') return undefined;
   if (session?.status !== 'ACTIVE' || session.submitting_payment_id !== null) return undefined;

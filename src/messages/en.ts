@@ -150,6 +150,8 @@ export const en = {
     CARRIER_DOWN: '{carrier} cannot be reached just now; no money moved. Try again a little later.',
     EARLIER_TRY_OPEN:
       'An earlier try may have paid, and the card network has not said so yet. Try again a little later; do not collect again before.',
+    PAID_BEFORE:
+      'An earlier try of this payment has paid, too late to count by itself. Do not collect again: let the operator book the money.',
     RESENDS_USED: 'The code has been sent as often as is allowed. Enter the last one, or start a new payment.',
     PAYMENTS_USED: 'This session has begun as many payments as it may. Mint a new session.',
     NO_CARD_FORM:

@@ -163,6 +163,8 @@ export const es = {
       'No se puede contactar con {carrier} en este momento; no se movió dinero. Inténtelo de nuevo un poco más tarde.',
     EARLIER_TRY_OPEN:
       'Un intento anterior puede haber pagado; la red de tarjetas aún no lo ha dicho. Inténtelo de nuevo un poco más tarde y no repita el cobro antes.',
+    PAID_BEFORE:
+      'Un intento anterior de este pago ha pagado, demasiado tarde para contar por sí solo. No repita el cobro: pida al operador que contabilice el dinero.',
     RESENDS_USED:
       'El código ya se envió tantas veces como se permite. Introduzca el último recibido o inicie un pago nuevo.',
     PAYMENTS_USED: 'Esta sesión ya inició tantos pagos como se permite. Cree una sesión nueva.',

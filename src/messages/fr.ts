@@ -181,6 +181,8 @@ export const fr = {
     CARRIER_DOWN: '{carrier} n’est pas joignable en ce moment ; aucun argent n’a bougé. Réessayez un peu plus tard.',
     EARLIER_TRY_OPEN:
       'Un essai précédent a peut-être payé ; le réseau de cartes ne l’a pas encore dit. Réessayez un peu plus tard, et ne recommencez pas la collecte avant.',
+    PAID_BEFORE:
+      'Un essai précédent de ce paiement a payé, trop tard pour compter de lui-même. Ne recommencez pas la collecte : faites comptabiliser l’argent par l’opérateur.',
     RESENDS_USED:
       'Le code a été envoyé autant de fois que permis. Saisissez le dernier reçu, ou commencez un nouveau paiement.',
     PAYMENTS_USED: 'Cette session a commencé autant de paiements que permis. Créez une nouvelle session.',

@@ -150,6 +150,8 @@ export const ln = {
     CARRIER_DOWN: '{carrier} ezali kozwama sikoyo te; mbongo eningani te. Meka lisusu mwa moke na nsima.',
     EARLIER_TRY_OPEN:
       'Lifuti oyo emekamaki liboso ekoki kozala elongaki; réseau ya ba cartes eyebisi naino te. Meka lisusu mwa moke na nsima; kobanda collect lisusu te liboso ya wana.',
+    PAID_BEFORE:
+      'Lifuti oyo emekamaki liboso elongaki, kasi na nsima ya ntango. Kobanda collect lisusu te: senga opérateur akoma mbongo yango.',
     RESENDS_USED: 'Code esi etindami mbala nyonso oyo endimami. Koma oyo ya nsuka, to banda lifuti ya sika.',
     PAYMENTS_USED: 'Session oyo ebandi mafuti nyonso oyo endimami. Sala session ya sika.',
     NO_CARD_FORM:

@@ -172,6 +172,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   NOT_JSON: [],
   CARRIER_DOWN: ['carrier'],
   EARLIER_TRY_OPEN: [],
+  PAID_BEFORE: [],
   RESENDS_USED: [],
   PAYMENTS_USED: [],
   NO_CARD_FORM: [],

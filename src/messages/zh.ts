@@ -113,6 +113,7 @@ export const zh = {
     NOT_JSON: '请求体不是 JSON。请以 Content-Type: application/json 发送。',
     CARRIER_DOWN: '目前无法连接 {carrier}；资金没有变动。请稍后重试。',
     EARLIER_TRY_OPEN: '之前的尝试可能已经付款，卡组织尚未确认。请稍后重试，在此之前不要重新发起收款。',
+    PAID_BEFORE: '此付款之前的一次尝试已经付款，但时间太晚，未能自动计入。请不要重新发起收款：请让运营方入账。',
     RESENDS_USED: '验证码已达到允许的发送次数。请输入最后一次收到的验证码，或开始新的支付。',
     PAYMENTS_USED: '此会话已发起允许的最多次数的支付。请创建新的会话。',
     NO_CARD_FORM: '尚未为此支付打开银行卡表单。请打开其 payment_url，或以 payment_method card 重新发起收款。',

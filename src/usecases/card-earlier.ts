@@ -33,8 +33,7 @@ export type Earlier =
  * often a form is sent that cannot pay, or while the network is away, the next try asks nothing more for it.
  */
 export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attempt): Promise<Earlier> {
-  const all = await deps.store.attempt.ofCardPayment(attempt.shard, attempt.payment_id);
-  const others = all.filter((other) => other.id !== attempt.id && hasAskedForMoney(other));
+  const others = await triesThatAsked(deps, attempt);
   if (others.length === 0) return { kind: 'none' };
   if (others.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
   const askedAt = deps.clock.now();
@@ -52,8 +51,21 @@ export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attem
   const isTaken = order?.isTaken === true;
   // Paid, they say, and by none of our attempts: whoever collected anew now might pay twice.
   if (isTaken && !isOpen) soundAlarm(deps, { alarm: 'contradiction', attempt });
-  if (order === undefined || isOpen || isTaken) return { kind: 'unclear', reason: 'an earlier attempt may have paid' };
+  if (order === undefined || isOpen || isTaken) return UNCLEAR;
   return { kind: 'none' };
+}
+
+/** The same while the network is away, so that nobody can be asked. */
+export async function guessEarlier(deps: Deps, attempt: Attempt): Promise<Earlier> {
+  const others = await triesThatAsked(deps, attempt);
+  return others.length === 0 ? { kind: 'none' } : UNCLEAR;
+}
+
+const UNCLEAR: Earlier = { kind: 'unclear', reason: 'an earlier attempt may have paid' };
+
+async function triesThatAsked(deps: Deps, { shard, id, payment_id }: Attempt): Promise<Attempt[]> {
+  const all = await deps.store.attempt.ofCardPayment(shard, payment_id);
+  return all.filter((other) => other.id !== id && hasAskedForMoney(other));
 }
 
 function inquiryOf(attempt: Attempt) {

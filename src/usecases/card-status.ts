@@ -6,7 +6,7 @@
  */
 
 import type { CardEnd } from '../connectors/connector.ts';
-import { isBeingAsked } from '../domain/attempt.ts';
+import { hasAskedForMoney, isBeingAsked } from '../domain/attempt.ts';
 import { isId } from '../domain/ids.ts';
 import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
@@ -33,14 +33,22 @@ export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: st
     const end = endOf(known, attempt);
     return { payment: known, upstreamStatus: end === undefined ? null : (card?.wordForEnd(end) ?? null) };
   }
-  // Nothing was ever sent to the network. Between two tries no attempt is the payment's own, and its order stands all the same.
-  if (attempt === undefined && known.hosted_session_id === null) return { payment: known, upstreamStatus: null };
-  if (attempt !== undefined && !isUnderWay(deps, attempt)) await inquireAttempt(deps, attempt);
+  // Between two tries no attempt is the payment's own, and the last that asked for its money may have it all the same.
+  const tried = attempt ?? (await lastTryOf(deps, known));
+  if (tried === undefined) return { payment: known, upstreamStatus: null };
+  if (!isUnderWay(deps, tried)) await inquireAttempt(deps, tried);
   const [payment, order] = await Promise.all([
     deps.store.payment.get(known.shard, known.id),
     card?.orderStatus(known.id),
   ]);
   return { payment: payment ?? known, upstreamStatus: order?.word ?? null };
+}
+
+/** The newest attempt at a payment by card that has asked for its money, whatever came of it. */
+async function lastTryOf(deps: Deps, { shard, id, hosted_session_id: form }: Payment): Promise<Attempt | undefined> {
+  if (form === null) return undefined;
+  const tries = await deps.store.attempt.ofCardPayment(shard, id);
+  return tries.filter(hasAskedForMoney).sort((a, b) => b.created_at - a.created_at)[0];
 }
 
 /** An attempt whose own call may still be under way is that call's; one that is intended may have a session to give back. */

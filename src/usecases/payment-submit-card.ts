@@ -18,7 +18,14 @@ import { type Intended, type Intention, intendAttempt } from './attempt-intend.t
 import { readSettlement, type Settling, settlementContext, soundingLast } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
 import { browserFor, challengeUrl, sealChallenge } from './card-challenge.ts';
-import { askEarlier, type EarlierRows, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
+import {
+  askEarlier,
+  type EarlierRows,
+  guessEarlier,
+  type PaidEarlier,
+  readWithEarlier,
+  settleEarlier,
+} from './card-earlier.ts';
 import { cardOf, networkDown } from './card-form.ts';
 import { cardOrderOf, PAY_LIFE_MS } from './card-pay.ts';
 import { atHandFirst, type Deps } from './deps.ts';
@@ -97,11 +104,10 @@ async function authenticateAndPay(
     record(deps, intended, card, answering, { word, heard, unasked: undefined });
   const giveBack = (reason: string, unasked: Unasked = NOT_ASKED): Promise<Reply> =>
     record(deps, intended, card, answering, { word: { kind: 'not_sent', reason }, heard: undefined, unasked });
-  const leadsOn = said.kind === 'authenticated' || said.kind === 'challenge';
-  // Such a form may have paid under an earlier attempt: nobody is told to collect anew before that is known.
-  const mayHavePaid = said.kind === 'unusable' && (said.fault === 'used' || said.fault === 'ended');
-  if (leadsOn || mayHavePaid) {
-    const earlier = await askEarlier(deps, card, attempt);
+  // Whatever is said now leads to PAY, or to a customer who pays anew or another way; but an empty form is only filled.
+  if (said.kind !== 'unusable' || said.fault !== 'no_card') {
+    const isAway = said.kind === 'not_sent' || said.kind === 'unknown';
+    const earlier = isAway ? await guessEarlier(deps, attempt) : await askEarlier(deps, card, attempt);
     if (earlier.kind === 'paid') return recordEarlier(deps, intended, card, answering, earlier);
     if (earlier.kind === 'booked_aside') return giveBack('the order was paid before', paidBefore(payment));
     if (earlier.kind === 'unclear') return giveBack(earlier.reason, unclearBefore(payment));
@@ -136,13 +142,15 @@ interface Unasked {
 const NOT_ASKED: Unasked = { reason: 'not_asked' };
 
 /** Nobody may be told that no money moved: under an earlier attempt it may have. */
-function unclearBefore({ id }: Payment): Unasked {
+function unclearBefore({ id }: Payment): Unasked & { readonly refusal: Refusal } {
   const details = [{ field: 'session_id', code: 'EARLIER_TRY_OPEN' }] as const;
   return { ...NOT_ASKED, refusal: new Refusal(1404, { transactionId: id, retryAfter: 10, details }) };
 }
 
-function paidBefore(payment: Payment): Unasked {
-  return { ...NOT_ASKED, refusal: unusableForm('used', payment) };
+/** Its money lies aside: whoever collected anew would take it a second time. */
+function paidBefore({ id }: Payment): Unasked {
+  const details = [{ field: 'session_id', code: 'PAID_BEFORE' }] as const;
+  return { ...NOT_ASKED, refusal: new Refusal(1110, { transactionId: id, details }) };
 }
 
 /** An earlier attempt has paid, though it was taken for not sent: the submit answers for that one. */
@@ -162,7 +170,7 @@ function recordEarlier(
       return decideWord(deps, card, rows, settling, { word, heard: undefined, unasked: paidBefore(payment) });
     }
     // Settled otherwise meanwhile, by the round.
-    if (payment.status === 'pending') return { refusal: networkDown(card, 'session_id', attempt.payment_id) };
+    if (payment.status === 'pending') return { refusal: unclearBefore(payment).refusal };
     return { ...(change === undefined ? {} : { change }), ...outcomeOf(payment) };
   };
   const record = (settling: Settling): Promise<Reply> =>

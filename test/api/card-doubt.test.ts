@@ -156,7 +156,7 @@ describe('an earlier attempt that was taken for not sent', () => {
     },
   );
 
-  test('has paid, and is booked as late money while the next one asks about it: the form is used up', async () => {
+  test('has paid, and is booked as late money while the next one asks about it: nobody is told to collect again', async () => {
     const { paying, first, pays } = await turnedAway();
     network.took(first);
     const held = network.hold('order');
@@ -167,10 +167,10 @@ describe('an earlier attempt that was taken for not sent', () => {
     if (earlier === undefined) throw new Error('the row is there');
     await inquireAttempt(world.gateway.deps, earlier, 'due');
     held.answer();
-    expectRefusal(await next, 400, '1110', 'FORM_USED');
+    expectRefusal(await next, 400, '1110', 'PAID_BEFORE');
     expect(await statusOf(world, paying)).toBe('pending');
     // The session is free, and so is the key.
-    expectRefusal(await submitCard(world, paying, { headers }), 400, '1110', 'FORM_USED');
+    expectRefusal(await submitCard(world, paying, { headers }), 400, '1110', 'PAID_BEFORE');
     expect(network.count('pay')).toBe(pays);
     expect(await world.gateway.store.attempt.get(shardOf(first), first)).toMatchObject({ reason: 'late_success' });
   });
@@ -210,11 +210,53 @@ describe('an earlier attempt that was taken for not sent', () => {
     expect(await upstreamStatusOf(paying)).toBe('CAPTURED');
   });
 
-  test('the network does not know its order: it has taken nothing, and the next one pays', async () => {
+  test('the network does not know its order, which it has just taken a try for: 1404', async () => {
     const { paying, pays } = await turnedAway();
     network.instead('order', refusal('INVALID_REQUEST', 'Unable to find order.'));
-    expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
-    expect(network.count('pay')).toBe(pays + 1);
+    expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
+    expect(network.count('pay')).toBe(pays);
+  });
+
+  test.each([
+    ['the issuer says no', 'initiate', undefined, 'FAILED'],
+    [
+      'the form was changed',
+      'form',
+      { status: 200, body: '{"session":{"id":"SESSION1"},"order":{"id":"x"}}' },
+      'SUCCESSFUL',
+    ],
+    ['the network is away', 'initiate', refusal('SERVER_BUSY'), 'SUCCESSFUL'],
+    ['the form cannot be read', 'form', 'cuts', 'SUCCESSFUL'],
+  ] as const)(
+    'while nobody can say, and %s: nobody is told to pay another way',
+    async (_name, asked, reply, issuer) => {
+      const { paying, first, pays } = await turnedAway();
+      network.took(first);
+      network.instead('inquire', 'cuts');
+      network.instead(asked, reply);
+      network.issuer = issuer;
+      expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
+      expect(await statusOf(world, paying)).toBe('pending');
+      network.instead('inquire', undefined);
+      network.instead(asked, undefined);
+      network.issuer = 'SUCCESSFUL';
+      expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
+      expect(network.count('pay')).toBe(pays);
+    },
+  );
+
+  test.each(['check-status', 'the round'] as const)('has paid, and %s finds it: it pays the payment', async (by) => {
+    const { paying, first, pays } = await turnedAway();
+    network.took(first);
+    network.status = 'CAPTURED';
+    if (by === 'check-status') expect(await upstreamStatusOf(paying)).toBe('CAPTURED');
+    else await untilStatus(world, paying, 'approved', 60_000);
+    expect(await statusOf(world, paying)).toBe('approved');
+    expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
+    expect((await onlyHook(world, paying)).body.status).toBe('approved');
+    expectRefusal(await submitCard(world, paying), 401, '1001', 'SESSION_CONSUMED');
+    expect(network.count('pay')).toBe(pays);
+    expect(await world.gateway.store.audit()).toEqual([]);
   });
 });
 

@@ -113,9 +113,8 @@ export function readRefund(said: Said, ordered: Ordered): Reading<Answer> {
   return { ...reading, answer: { kind: 'declined', reason: 'carrier_failed', providerReference: null } };
 }
 
-/** How an order stands; undefined where no word of theirs says so. An order that they do not know was never begun. */
+/** How an order stands; undefined where no word of theirs says so. */
 export function readOrderStatus(said: Said): CardOrderStatus | undefined {
-  if (said.kind === 'said' && isNotFound(said, 'order')) return { word: null, isTaken: false };
   const word = said.kind === 'said' && said.status === 200 ? wordAt(said.body, 'status') : undefined;
   return word === undefined ? undefined : { word, isTaken: TAKEN.has(word) };
 }

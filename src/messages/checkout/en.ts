@@ -54,6 +54,7 @@ export const en = {
   carrier_down: '{carrier} cannot be reached now. Nothing has been charged. Try again shortly, or pay another way.',
   earlier_open:
     'An earlier try may have paid. We are finding out: wait a moment, then try again. Do not pay another way meanwhile.',
+  paid_before: 'An earlier try has paid. Do not pay again: ask the shop.',
   wallet_currency: 'This account is kept in {currency}. Use one in the currency of the payment.',
   below: 'This way of paying takes no less than {amount}. Choose another.',
   above: 'This way of paying takes no more than {amount}. Choose another.',

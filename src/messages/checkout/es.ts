@@ -57,6 +57,7 @@ export const es = {
     'No se puede contactar con {carrier}. No se ha cobrado nada. Inténtelo más tarde o pague de otra forma.',
   earlier_open:
     'Puede que un intento anterior haya pagado. Lo estamos comprobando: espere un momento e inténtelo de nuevo. No pague de otra forma mientras tanto.',
+  paid_before: 'Un intento anterior ya pagó. No pague de nuevo: pregunte a la tienda.',
   wallet_currency: 'Esta cuenta está en {currency}. Use una en la moneda del pago.',
   below: 'Esta forma de pago no acepta menos de {amount}. Elija otra.',
   above: 'Esta forma de pago no acepta más de {amount}. Elija otra.',

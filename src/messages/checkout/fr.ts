@@ -47,7 +47,7 @@ export const fr = {
   need_account: 'Choisissez un compte.',
   need_file: 'Choisissez un fichier.',
   bad_pin: 'Un code PIN a quatre à huit chiffres.',
-  wrong_pin: 'Le numéro ou le code PIN n’est pas juste. Essais restants : {left}.',
+  wrong_pin: 'Le numéro ou le code PIN n’est pas correct. Essais restants : {left}.',
   locked: 'Trop de codes PIN erronés. Réessayez dans {time}, ou payez autrement.',
   funds: 'Le solde de ce compte ne suffit pas. Rechargez-le d’abord, ou payez autrement.',
   bad_phone: 'Ce n’est pas un numéro de téléphone de ce pays. Vérifiez les chiffres.',
@@ -56,12 +56,13 @@ export const fr = {
   carrier_down: '{carrier} n’est pas joignable. Rien n’a été débité. Réessayez un peu plus tard, ou payez autrement.',
   earlier_open:
     'Un essai précédent a peut-être abouti. Nous vérifions : patientez un instant, puis réessayez. Ne payez pas autrement entre-temps.',
+  paid_before: 'Un essai précédent a payé. Ne payez pas une seconde fois : demandez à la boutique.',
   wallet_currency: 'Ce compte est tenu en {currency}. Utilisez-en un dans la devise du paiement.',
   below: 'Ce moyen de paiement n’accepte pas moins de {amount}. Choisissez-en un autre.',
   above: 'Ce moyen de paiement n’accepte pas plus de {amount}. Choisissez-en un autre.',
   total_changed:
     'Les frais ont changé et rien n’a été débité : vérifiez le nouveau total de {amount}, puis payez de nouveau.',
-  wrong_code: 'Ce code n’est pas juste. Essais restants : {left}.',
+  wrong_code: 'Ce code n’est pas correct. Essais restants : {left}.',
   code_old: 'Ce code a expiré. Demandez-en un nouveau. Essais restants : {left}.',
   tries_used: 'Trop d’essais. Attendez {time}, puis réessayez.',
   resends_used: 'Aucun autre code ne peut être envoyé. Saisissez le dernier reçu.',
@@ -173,7 +174,7 @@ export const fr = {
     'Pour votre sécurité, un lien de paiement s’ouvre une fois, dans un navigateur. Retournez à la boutique. Elle sait si vous avez déjà payé ; sinon, elle vous donne un nouveau lien.',
   unknown_title: 'Cette page de paiement n’existe pas',
   unknown_text:
-    'Le lien n’est pas complet ou pas juste. Si vous avez déjà confirmé un paiement, ne payez pas une seconde fois : demandez à la boutique ce qu’il est devenu. Sinon, recommencez depuis la boutique.',
+    'Le lien est incomplet ou incorrect. Si vous avez déjà confirmé un paiement, ne payez pas une seconde fois : demandez à la boutique ce qu’il est devenu. Sinon, recommencez depuis la boutique.',
   over_title: 'Ce lien de paiement a expiré',
   over_text: 'Retournez à la boutique. Elle sait si vous avez déjà payé ; sinon, elle vous donne un nouveau lien.',
   closed_title: 'Paiement à {merchant}',

@@ -56,6 +56,7 @@ export const ln = {
   carrier_down: '{carrier} ezwami te sikoyo. Mbongo elongwe te. Meka lisusu mwa nsima, to futa na lolenge mosusu.',
   earlier_open:
     'Lifuti oyo emekamaki liboso ekoki kozala elongaki. Tozali koluka koyeba: zela mwa moke, na nsima meka lisusu. Kofuta na lolenge mosusu te liboso ya wana.',
+  paid_before: 'Lifuti oyo emekamaki liboso elongaki. Kofuta lisusu te: tuna butiki.',
   wallet_currency: 'Konti oyo ezali na {currency}. Salela oyo ya mbongo ya kofuta.',
   below: 'Lolenge oyo endimaka na nse ya {amount} te. Pona mosusu.',
   above: 'Lolenge oyo endimaka koleka {amount} te. Pona mosusu.',
@@ -67,7 +68,7 @@ export const ln = {
   busy: 'Bosengi ebele na mbala moko. Zela {time}, na nsima meka lisusu.',
   away: 'Likoki ezali te sikoyo. Mbongo elongwe te. Meka lisusu mwa nsima, to futa na lolenge mosusu.',
   under_way: 'Kofuta mosusu ya komande oyo ezali kosalema; awa mbongo elongwe te. Zela mwa moke, na nsima meka lisusu.',
-  card_data: 'Kokoma nimero ya karte awa te. Pona “Karte” mpo na kofuta na karte.',
+  card_data: 'Kokoma nimero ya karte awa te. Pona “Carte ya banki” mpo na kofuta na yango.',
   method_gone: 'Lolenge oyo ezali te mpo na kofuta oyo. Pona mosusu.',
   card_first: 'Tondisa liboso formulaire ya karte.',
   card_changed: 'Formulaire ya karte ezali lisusu na ntina te mpo na kofuta oyo. Fungola yango lisusu.',

@@ -55,6 +55,7 @@ export const zh = {
   carrier_currency: '{carrier} 不支持该货币。支持：{currencies}。',
   carrier_down: '现在无法连接 {carrier}。没有扣款。请稍后重试，或用其他方式付款。',
   earlier_open: '之前的尝试可能已经付款。我们正在确认：请稍等片刻再试。在此期间请不要用其他方式付款。',
+  paid_before: '之前的尝试已经付款。请不要再次付款：请询问商家。',
   wallet_currency: '该账户的货币是 {currency}。请使用付款货币的账户。',
   below: '该付款方式不接受低于 {amount} 的金额。请选择其他方式。',
   above: '该付款方式不接受高于 {amount} 的金额。请选择其他方式。',
@@ -137,7 +138,7 @@ export const zh = {
   proof_wait_text: '正在人工核对。商店会自动得知结果；您可以关闭此页面。',
 
   paid_title: '已付款',
-  paid_text: '谢谢。{merchant} 已知道您付款。',
+  paid_text: '谢谢。{merchant} 已获知您完成付款。',
   refunded_title: '已退款',
   refunded_text: '款项已退还给您。',
   method: '付款方式',
