@@ -138,5 +138,5 @@ function wordsPage(
 ): PageAnswer {
   const main = html`<section class="card ended"><h1>${title}</h1><p>${text}</p></section>`;
   const { merchant, status, ...address } = more;
-  return documentAnswer(assets, { language, title, merchant, main, ...address }, { status });
+  return documentAnswer(assets, { language, title, merchant, main, scripts: ['page.js'], ...address }, { status });
 }

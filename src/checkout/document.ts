@@ -101,7 +101,7 @@ ${frame.reloads === undefined ? undefined : html`<noscript><meta http-equiv="ref
 </head>
 <body data-page="${addressOf(path, query)}"${attributes}>
 <a class="skip" href="#main">${checkoutText(language, 'skip')}</a>
-<header class="top"><div class="shop">${badge(merchant)}<span class="name">${name}</span></div>
+<header class="top"><div class="shop">${badge(merchant)}<span class="name" title="${name}">${name}</span></div>
 ${languageMenu(language, frame)}</header>
 <main id="main" tabindex="-1" class="${frame.wide === true ? 'wide' : 'narrow'}">
 ${main}

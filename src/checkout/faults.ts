@@ -7,7 +7,9 @@
 import type { Currency } from '../domain/currency.ts';
 import { isCurrency } from '../domain/currency.ts';
 import { parseAmount } from '../domain/money.ts';
+import { CODE_WINDOW_MS } from '../domain/one-time-code.ts';
 import type { Refusal, RefusalDetail, Words } from '../domain/refusal.ts';
+import { PIN_LOCK_MS } from '../domain/wallet.ts';
 import { type CheckoutWord, checkoutText } from '../messages/checkout/words.ts';
 import type { Language } from '../messages/messages.ts';
 import { amountText, spanText } from './amounts.ts';
@@ -71,6 +73,7 @@ const DETAILS: { readonly [code: string]: CheckoutWord } = {
   CARRIER_CURRENCY: 'carrier_currency',
   CARRIER_DOWN: 'carrier_down',
   EARLIER_TRY_OPEN: 'earlier_open',
+  PAID_BEFORE: 'paid_before',
   IN_PROGRESS: 'under_way',
   WALLET_CURRENCY: 'wallet_currency',
   AMOUNT_BELOW_MINIMUM: 'below',
@@ -96,12 +99,21 @@ const DETAILS: { readonly [code: string]: CheckoutWord } = {
   FILE_EMPTY: 'need_file',
 };
 
+/** What the last try has closed, and for how long at most: that helps more than that none is left. */
+const LAST_TRIES: { readonly [code: string]: { readonly word: CheckoutWord; readonly forMs: number } } = {
+  INVALID_PIN: { word: 'locked', forMs: PIN_LOCK_MS },
+  INVALID_OTP: { word: 'tries_used', forMs: CODE_WINDOW_MS },
+  OTP_EXPIRED: { word: 'tries_used', forMs: CODE_WINDOW_MS },
+};
+
 function detailText(language: Language, detail: RefusalDetail, field: FieldName | undefined): string | undefined {
   if (detail.code === 'REQUIRED' && field !== undefined) return neededFault(language, field);
   // The network's form, which has not been opened.
   if (detail.code === 'REQUIRED' && detail.field === 'session_id') return checkoutText(language, 'card_first');
   if (detail.code === 'INVALID_FORMAT' && field === 'pin') return checkoutText(language, 'bad_pin');
   if (detail.code === 'INVALID_FORMAT' && field === 'code') return checkoutText(language, 'need_code');
+  const closed = detail.words?.left === 0 ? LAST_TRIES[detail.code] : undefined;
+  if (closed !== undefined) return checkoutText(language, closed.word, { time: spanText(language, closed.forMs) });
   const word = DETAILS[detail.code];
   return word === undefined ? undefined : checkoutText(language, word, valuesOf(language, detail.words ?? {}));
 }

@@ -45,6 +45,9 @@ export function checkoutPages(deps: Deps): Pages {
       { method: 'GET', path: '/checkout/:id/state', isPoll: true, show: (request) => stateOfPage(parts, request) },
       { method: 'GET', path: '/checkout/challenge/:segment', show: (request) => challengePage(parts, request) },
       ...stepPages(parts),
+      ...Object.keys(steps)
+        .filter((name) => name !== 'card')
+        .map(backPage),
       ...filePages(parts),
     ],
     failed: (refusal, request) => failedPage(assets, readerLanguage(request), refusal),
@@ -139,6 +142,15 @@ function stepPages(parts: Parts): Page[] {
     };
     return { method: 'POST', path: `/checkout/:id/${name}`, show, ...(name === 'proof' ? { file: PROOF_FILE } : {}) };
   });
+}
+
+/** A step's address, opened as a page: by Enter in the address bar, or from a browser's memory. Nothing is done. */
+function backPage(name: string): Page {
+  const show = ({ params }: PageRequest): Promise<PageAnswer> => {
+    const headers = { Location: `/checkout/${encodeURIComponent(params.id ?? '')}` };
+    return Promise.resolve({ status: 303, type: 'text/plain; charset=utf-8', body: '', headers });
+  };
+  return { method: 'GET', path: `/checkout/:id/${name}`, show };
 }
 
 function doneAnswer(done: Done, { id }: Checkout): PageAnswer {

@@ -116,7 +116,7 @@ function sign(): Html {
 export function noticeOf(shown: Shown): Piece {
   const { faults, notice } = shown;
   if (faults.general !== undefined)
-    return html`<div class="notice bad" role="alert">${sign()}<p>${faults.general}</p></div>`;
+    return html`<div class="notice bad" role="alert" tabindex="-1" autofocus>${sign()}<p>${faults.general}</p></div>`;
   if (Object.keys(faults.fields).length > 0) {
     return html`<p class="hush" role="alert">${text(shown, 'fault_title')}</p>`;
   }

@@ -83,10 +83,24 @@ describe('a browser is answered in words', () => {
   });
 
   test('when what it wants is done by a form only', async () => {
-    const shown = await visitor(world).open('/checkout/chk_x/pay');
+    const shown = await visitor(world).send('/checkout/chk_x', {});
     expect(shown.status).toBe(405);
     expect(titleOf(shown)).toBe('This step came from another page');
   });
+
+  test.each(['pay', 'code', 'resend', 'proof', 'again', 'carrier'])(
+    'by Enter at the address of the step %s',
+    async (step) => {
+      const { url } = await host(world, merchant);
+      const me = visitor(world);
+      const opened = await me.open(url);
+      expect(titleOf(opened)).toBe('How would you like to pay?');
+      const { pathname } = new URL(stepOf(opened, 'pay'), world.url);
+      const back = await me.open(pathname.replace(/pay$/, step));
+      expect([back.status, titleOf(back)]).toEqual([200, 'How would you like to pay?']);
+      expect(titleOf(await visitor(world).open(pathname))).toBe('This payment page does not exist');
+    },
+  );
 
   test('at the address of its ticket, when the request is refused before it comes so far', async () => {
     const { url } = await host(world, merchant);

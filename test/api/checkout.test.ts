@@ -68,6 +68,18 @@ describe('a wallet', () => {
     expect(titleOf(paid)).toBe('Paid');
   });
 
+  test('is told for how long the account is locked by whoever has tried too often', async () => {
+    const wallet = await world.wallet();
+    const { url } = await host(world, merchant);
+    const me = visitor(world);
+    let page = await me.open(url);
+    for (let tries = 0; tries < 5; tries += 1) {
+      page = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: '7391' });
+    }
+    expect(page.status).toBe(400);
+    expect(textOf(page)).toContain('Too many wrong PINs. Try again in 15 min, or pay another way.');
+  });
+
   test('is told of every field that is missing or malformed, each beside the field', async () => {
     const { url } = await host(world, merchant);
     const me = visitor(world);
@@ -104,6 +116,18 @@ describe('a wallet', () => {
     const account = await world.gateway.store.account.get(Number(wallet.number.slice(4, 6)), wallet.number);
     expect(account?.balance).toBe(50_00n - 12_50n);
   });
+});
+
+test('whoever has tried too many codes is told how long to wait', async () => {
+  const phone = numberEnding('78');
+  const wallet = await world.wallet({ balance: 500_00n, phone });
+  const { url } = await host(world, merchant, { minted: { amount: '150.00' } });
+  const me = visitor(world);
+  let page = await me.open(url);
+  page = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
+  const wrong = (await codeOn(world, phone)) === '000000' ? '111111' : '000000';
+  for (let tries = 0; tries < 5; tries += 1) page = await me.send(stepOf(page, 'code'), { code: wrong });
+  expect(textOf(page)).toContain('Too many tries. Wait 5 min, then try again.');
 });
 
 test('flash pays with a code: a wrong one is counted, another one can be sent, the right one pays', async () => {

@@ -164,12 +164,41 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(await beyond(), 'receipt').toBe(0);
   });
 
+  test('what was wrong is gone to, and forgotten once it is changed', async () => {
+    const wallet = await world.wallet({ balance: 1_00n });
+    const page = await open('small', (await host(world, merchant)).url);
+    excused = /^40[02] for .*\/pay$|status of 40[02]/;
+    const focused = () => page.evaluate('document.activeElement.id || document.activeElement.className');
+    await page.locator('label[for=m-mobile_money]').click();
+    await page.fill('#mobile_money-phone', '12');
+    await page.keyboard.press('Enter');
+    await page.locator('#mobile_money-phone-fault').waitFor();
+    expect(await focused()).toBe('mobile_money-phone');
+    await page.keyboard.type('3');
+    expect(await page.locator('#mobile_money-phone-fault').count()).toBe(0);
+    const phone = page.locator('#mobile_money-phone');
+    expect(await phone.getAttribute('aria-invalid')).toBeNull();
+    expect(await phone.getAttribute('aria-describedby')).toBe('mobile_money-phone-help');
+    await page.locator('label[for=m-wallet]').click();
+    await page.fill('#wallet-number', wallet.number);
+    await page.fill('#wallet-pin', wallet.pin);
+    await page.keyboard.press('Enter');
+    await page.locator('.notice.bad').waitFor();
+    expect(await focused()).toBe('notice bad');
+    await expectUsable(page);
+  });
+
   test('the language menu opens, closes and chooses by keyboard', async () => {
     const page = await open('small', (await host(world, merchant)).url);
     await tabTo(page, '.languages summary');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Escape');
     expect(await page.locator('.languages details').getAttribute('open')).toBeNull();
+    await page.keyboard.press('Enter');
+    // Whoever walks on sees what lies behind it.
+    await tabTo(page, '#main *');
+    expect(await page.locator('.languages details').getAttribute('open')).toBeNull();
+    await tabTo(page, '.languages summary');
     await page.keyboard.press('Enter');
     await tabTo(page, '.languages a[lang=es]');
     await page.keyboard.press('Enter');

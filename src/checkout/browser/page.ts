@@ -200,8 +200,25 @@ function closeMenu(): void {
     menu.open = false;
     menu.querySelector('summary')?.focus();
   });
-  document.addEventListener('click', ({ target }) => {
+  const leave = (target: EventTarget | null): void => {
     if (target instanceof Node && !menu.contains(target)) menu.open = false;
+  };
+  document.addEventListener('click', ({ target }) => leave(target));
+  menu.addEventListener('focusout', ({ relatedTarget }) => leave(relatedTarget));
+}
+
+/** What was wrong with a field is over once it is being changed: what is typed now has not been looked at. */
+function forgetFaults(): void {
+  document.addEventListener('input', ({ target }) => {
+    if (!(target instanceof HTMLInputElement) || target.ariaInvalid !== 'true') return;
+    target.removeAttribute('aria-invalid');
+    const described = (target.getAttribute('aria-describedby') ?? '').split(' ').filter((id) => {
+      const fault = document.querySelector(`.fault[id="${id}"]`);
+      fault?.remove();
+      return fault === null;
+    });
+    if (described.join('') === '') target.removeAttribute('aria-describedby');
+    else target.setAttribute('aria-describedby', described.join(' '));
   });
 }
 
@@ -229,4 +246,5 @@ sendOnce();
 copyOnPress();
 nameCarrier();
 closeMenu();
+forgetFaults();
 goOn();

@@ -52,7 +52,7 @@ export function docsPages(parts: DocsParts): ServicePage[] {
     path,
     async show({ headers }) {
       const content = await once(path, () =>
-        renderDocument(assets, { ...write(), path, language: 'en', skip: 'To the text' }),
+        renderDocument(assets, { ...write(), path, language: 'en', skip: 'Skip to the text' }),
       );
       return answerWith(content, headers, DOCS_HEADERS);
     },

@@ -1,5 +1,5 @@
 /**
- * Gives every block of code a button that copies it.
+ * Gives every block of code a button that copies it, and closes the menu behind who has chosen from it.
  *
  * Invariant: without it nothing is missing: the text can be selected. A browser that lets no page copy gets no button.
  */
@@ -29,3 +29,9 @@ for (const block of navigator.clipboard === undefined ? [] : document.querySelec
   block.querySelector('figcaption').append(button);
 }
 document.body.append(said);
+
+// Whoever has chosen from the menu of a narrow window reads on below it.
+const menu = document.querySelector('.menu');
+menu?.addEventListener('click', ({ target }) => {
+  if (target instanceof Element && target.closest('a') !== null) menu.open = false;
+});
