@@ -8,7 +8,7 @@
 import type { PaymentMethod } from '../domain/records.ts';
 import { shopAddress } from '../domain/return-address.ts';
 import type { CheckoutWord } from '../messages/checkout/words.ts';
-import { type Html, html } from '../messages/html.ts';
+import { type Html, html, type Piece } from '../messages/html.ts';
 import { say } from '../messages/messages.ts';
 import type { MessageKey } from '../messages/sentences.ts';
 import { spanText } from './amounts.ts';
@@ -34,7 +34,7 @@ export function paidMain(shown: Shown, stays: boolean): Html {
   const { payment, merchant } = shown.view;
   return html`<section class="card receipt"><span class="seal" aria-hidden="true">✓</span>
 <h1>${text(shown, 'paid_title')}</h1>${amountLine(money(shown, payment.total_minor))}
-<p>${text(shown, 'paid_text', { merchant: merchant.name })}</p>${lines(shown)}${returnLink(shown, 'main')}${
+<p>${text(shown, 'paid_text', { merchant: merchant.name })}</p>${lines(shown, feeLines(shown))}${returnLink(shown, 'main')}${
     stays || shopAddress(payment) === undefined ? undefined : announceReturn(shown)
   }</section>`;
 }
@@ -49,9 +49,18 @@ export function refundedMain(shown: Shown): Html {
   return html`<section class="card receipt"><span class="seal" aria-hidden="true">↩</span><h1>${text(shown, 'refunded_title')}</h1>${amountLine(money(shown, shown.view.payment.refunded_minor))}<p>${text(shown, 'refunded_text')}</p>${lines(shown)}${returnLink(shown, 'main')}</section>`;
 }
 
-function lines(shown: Shown): Html {
+/** What the total is made of, where the customer has paid a fee on top. */
+function feeLines(shown: Shown): Piece {
+  const { fee_covered_by, fee_minor, amount_minor } = shown.view.payment;
+  if (fee_covered_by !== 'buyer' || fee_minor === 0n) return undefined;
+  return html`${line(text(shown, 'amount'), money(shown, amount_minor))}
+${line(text(shown, 'fee'), money(shown, fee_minor))}
+`;
+}
+
+function lines(shown: Shown, sums?: Piece): Html {
   const { payment, now } = shown.view;
-  return html`<dl class="sums">${payment.method === 'none' ? undefined : line(text(shown, 'method'), methodText(shown, payment.method))}
+  return html`<dl class="sums">${sums}${payment.method === 'none' ? undefined : line(text(shown, 'method'), methodText(shown, payment.method))}
 ${line(text(shown, 'date'), moment(shown, payment.completed_at ?? now))}
 ${names(shown)}</dl>`;
 }

@@ -284,7 +284,7 @@ test('a fee that the customer pays is shown by method, and paid', async () => {
   expect(textOf(page)).toContain('Pay $12.75');
   expect(textOf(page)).toContain('Pay $13.00');
   const paid = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
-  expect(textOf(paid)).toContain('$12.75');
+  expect(textOf(paid)).toMatch(/\$12\.75.*Amount\s+\$12\.50\s+Fee\s+\$0\.25/s);
 });
 
 test('a way of paying whose limits the amount exceeds is not shown', async () => {
