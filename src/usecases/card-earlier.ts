@@ -4,7 +4,7 @@
  * Invariant: where any of them has paid, or nobody can say, the money is not asked for a second time.
  */
 
-import type { CardConnector } from '../connectors/connector.ts';
+import type { CardConnector, InquiryAnswer } from '../connectors/connector.ts';
 import { hasAskedForMoney } from '../domain/attempt.ts';
 import type { Word } from '../domain/attempt-settlement.ts';
 import { settleByEarlier } from '../domain/earlier-attempt.ts';
@@ -37,10 +37,7 @@ export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attem
   if (others.length === 0) return { kind: 'none' };
   if (others.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
   const askedAt = deps.clock.now();
-  const [order, ...said] = await Promise.all([
-    card.orderStatus(attempt.payment_id),
-    ...others.map(async (other) => ({ other, word: await card.inquire(inquiryOf(other)) })),
-  ]);
+  const [order, said] = await Promise.all([card.orderStatus(attempt.payment_id), inquireAll(card, others)]);
   for (const { other, word } of said) {
     if (word.kind !== 'approved') continue;
     const { kind, providerReference } = word;
@@ -53,6 +50,20 @@ export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attem
   if (isTaken && !isOpen) soundAlarm(deps, { alarm: 'contradiction', attempt });
   if (order === undefined || isOpen || isTaken) return UNCLEAR;
   return { kind: 'none' };
+}
+
+/** So many are asked about at once: the ways to the network are everybody's. */
+const AT_ONCE = 4;
+
+async function inquireAll(card: CardConnector, tries: readonly Attempt[]) {
+  const said: { readonly other: Attempt; readonly word: InquiryAnswer }[] = [];
+  for (let from = 0; from < tries.length; from += AT_ONCE) {
+    const some = tries.slice(from, from + AT_ONCE);
+    said.push(
+      ...(await Promise.all(some.map(async (other) => ({ other, word: await card.inquire(inquiryOf(other)) })))),
+    );
+  }
+  return said;
 }
 
 /** The same while the network is away, so that nobody can be asked. */
