@@ -35,14 +35,12 @@ const payouts: Readonly<Record<(typeof endings)[number] | 'other', string>> = {
 
 function numbers(): SafeHtml {
   const words = phoneWords.en;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Numbers"><table class="numbers wide"><thead><tr><th scope="col">Ending</th><th scope="col">The carrier</th><th scope="col">A payment from it ends</th><th scope="col">A payout to it ends</th><th scope="col">Phone</th></tr></thead><tbody>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Numbers"><table class="numbers wide"><thead><tr><th scope="col">Number</th><th scope="col">The carrier</th><th scope="col">A payment from it ends</th><th scope="col">A payout to it ends</th></tr></thead><tbody>
     ${endings.map(
-      (
-        ending,
-      ) => html`<tr><th scope="row">… ${ending}</th><td>${words.endings[ending]}</td><td>${statuses[ending]}</td><td>${payouts[ending]}</td>
-        <td class="figure"><a href="/phone/2438100001${ending}">+243 810 000 1${ending}</a></td></tr>`,
+      (ending) =>
+        html`<tr><th scope="row"><a class="figure" href="/phone/2438100001${ending}">+243 810 000 1${ending}</a></th><td>${words.endings[ending]}</td><td>${statuses[ending]}</td><td>${payouts[ending]}</td></tr>`,
     )}
-    <tr><th scope="row">any other</th><td>waits for the virtual phone</td><td>as you decide there</td><td>${payouts.other}</td><td class="figure"><a href="/phone/243810000042">+243 810 000 042</a></td></tr></tbody></table></div>`;
+    <tr><th scope="row"><a class="figure" href="/phone/243810000042">+243 810 000 042</a></th><td>and any other ending: waits for the virtual phone</td><td>as you decide there</td><td>${payouts.other}</td></tr></tbody></table></div>`;
 }
 
 /** "5123 4500 0000 0008". */
