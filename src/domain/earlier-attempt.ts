@@ -25,7 +25,7 @@ export function settleByEarlier(
   const confirmed = { attempt: 'confirmed', payment: 'carrier_confirmed', reason: null } as const;
   const settled = move({ ...rows, attempt: earlier }, confirmed, word, context);
   const closed = attempt.status === 'intended' ? 'not_sent' : 'declined';
-  const row = attemptColumns(attempt, closed, 'not_sent', null, context);
+  const row = attemptColumns(attempt, closed, 'not_asked', null, context);
   const { shard, id, version } = attempt;
   const updates = [...(settled.change?.updates ?? []), { table: 'attempt' as const, shard, id, version, row }];
   return { ...settled, change: { ...settled.change, updates } };

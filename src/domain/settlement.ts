@@ -6,7 +6,7 @@
  * An approved payment's money, fee and event commit with its status.
  */
 
-import { ATTEMPT, type AttemptFact } from './attempt.ts';
+import { ATTEMPT, type AttemptFact, nextAfterHint, nextInquiryAt } from './attempt.ts';
 import {
   type Alarm,
   attemptColumns,
@@ -76,6 +76,7 @@ export function settleAttempt(rows: SettlementRows, word: Word, context: Settlem
   const meaning = { ...meaningOf(word, rows), ...(context.reason === undefined ? {} : { reason: context.reason }) };
   const taken = takenLate(rows, word);
   if (taken !== undefined) return { ...move(taken, meaning, word, context), alarm: 'late_acceptance' };
+  if (!isItsOwn && findsItsPayment(rows, word)) return lookAgain(rows, context);
   const weighed = weighWord(attempt, isItsOwn, word, meaning.attempt, context);
   if (weighed.kind !== 'moves') return attemptOnly(rows, weighed, context);
   try {
@@ -100,6 +101,27 @@ function takenLate(rows: SettlementRows, word: Word): SettlementRows | undefined
   if (word.kind === 'waiting' && attempt.status !== 'not_sent' && attempt.status !== 'waiting') return undefined;
   if (session?.status !== 'ACTIVE' || session.submitting_payment_id !== null) return undefined;
   return { ...rows, session: { ...session, submitting_payment_id: payment.id } };
+}
+
+/**
+ * Another try of the payment, or of its session, is under way: before that asks for money it asks about the earlier ones,
+ * and takes what they have brought. Booked aside now, that money would be lost for the payment.
+ */
+function findsItsPayment({ attempt, payment, session }: SettlementRows, word: Word): boolean {
+  if (word.kind !== 'approved' || attempt.method !== 'card' || attempt.status === 'approved') return false;
+  if (isFree(payment)) return session?.status === 'ACTIVE' && session.submitting_payment_id !== null;
+  return payment.status === 'processing';
+}
+
+/** Nothing is booked yet: the next look is soon, and less often the longer that takes. */
+function lookAgain({ attempt, payment }: SettlementRows, { inquiry, now }: SettlementContext): Settlement {
+  const inquiries = attempt.inquiries + 1;
+  const row =
+    inquiry === 'due'
+      ? { inquiries, next_inquiry_at: nextInquiryAt(inquiries, now) }
+      : { next_inquiry_at: nextAfterHint(attempt, now) };
+  if (row.next_inquiry_at === attempt.next_inquiry_at) return { payment, attempt };
+  return { change: { updates: [updateAttempt(attempt, row)] }, payment, attempt: { ...attempt, ...row } };
 }
 
 function meaningOf(word: Word, rows: SettlementRows): Meaning {

@@ -15,7 +15,11 @@ export const CALL_LIFE_MS = 20_000;
 /** After this long nobody may ask for the money any more. */
 const START_LIMIT_MS = 5_000;
 
-const TOO_LATE: Answer = { kind: 'not_sent', reason: 'the attempt was written too long ago' };
+/** The answer where nobody was asked: such an attempt can never have paid. */
+export const TOO_LATE: Extract<Answer, { kind: 'not_sent' }> = {
+  kind: 'not_sent',
+  reason: 'the attempt was written too long ago',
+};
 
 /** Whether a call has come to nothing yet: the upstream certainly has not taken the order, or nobody can tell. */
 export function isUnsure(word: Answer): word is Extract<Answer, { kind: 'not_sent' | 'unknown' }> {

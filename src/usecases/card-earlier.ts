@@ -5,13 +5,14 @@
  */
 
 import type { CardConnector, InquiryAnswer } from '../connectors/connector.ts';
-import { hasAskedForMoney } from '../domain/attempt.ts';
-import type { Word } from '../domain/attempt-settlement.ts';
+import { hasAskedForMoney, nextAfterHint } from '../domain/attempt.ts';
+import { updateAttempt, type Word } from '../domain/attempt-settlement.ts';
 import { settleByEarlier } from '../domain/earlier-attempt.ts';
 import type { Attempt } from '../domain/records.ts';
 import type { Settlement, SettlementRows } from '../domain/settlement.ts';
 import { readSettlement, settlementContext, soundAlarm, upstreamOf } from './attempt-settle.ts';
 import type { Deps } from './deps.ts';
+import { isPassing } from './perform.ts';
 
 /** An earlier attempt that has paid, in the network's word. */
 export interface PaidEarlier {
@@ -48,7 +49,7 @@ export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attem
   const isTaken = order?.isTaken === true;
   // Paid, they say, and by none of our attempts: whoever collected anew now might pay twice.
   if (isTaken && !isOpen) soundAlarm(deps, { alarm: 'contradiction', attempt });
-  if (order === undefined || isOpen || isTaken) return UNCLEAR;
+  if (order === undefined || isOpen || isTaken) return unclear(deps, others);
   return { kind: 'none' };
 }
 
@@ -69,10 +70,22 @@ async function inquireAll(card: CardConnector, tries: readonly Attempt[]) {
 /** The same while the network is away, so that nobody can be asked. */
 export async function guessEarlier(deps: Deps, attempt: Attempt): Promise<Earlier> {
   const others = await triesThatAsked(deps, attempt);
-  return others.length === 0 ? { kind: 'none' } : UNCLEAR;
+  if (others.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
+  return others.length === 0 ? { kind: 'none' } : unclear(deps, others);
 }
 
-const UNCLEAR: Earlier = { kind: 'unclear', reason: 'an earlier attempt may have paid' };
+/** What may have paid is asked about soon, also where the customer does not come back. */
+async function unclear(deps: Deps, tries: readonly Attempt[]): Promise<Earlier> {
+  for (const one of tries) {
+    const next_inquiry_at = nextAfterHint(one, deps.clock.now());
+    if (next_inquiry_at === one.next_inquiry_at) continue;
+    // Whoever has moved it meanwhile has asked; and what cannot be written now is looked at later, as it would have been.
+    await deps.store.commit({ updates: [updateAttempt(one, { next_inquiry_at })] }).catch((error: unknown) => {
+      if (!isPassing(error)) throw error;
+    });
+  }
+  return { kind: 'unclear', reason: 'an earlier attempt may have paid' };
+}
 
 async function triesThatAsked(deps: Deps, { shard, id, payment_id }: Attempt): Promise<Attempt[]> {
   const all = await deps.store.attempt.ofCardPayment(shard, payment_id);

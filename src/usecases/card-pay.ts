@@ -69,6 +69,15 @@ export async function lookAtChallenge(
   payment: Payment,
   receipt?: Receipt,
 ): Promise<Look> {
+  const look = await lookOnly(deps, attempt, payment, receipt);
+  const { card } = deps.connectors;
+  if (look.kind !== 'ended' || card === undefined) return look;
+  // That this challenge is over is not the payment's end where an earlier try has paid it.
+  const earlier = await askEarlier(deps, card, attempt);
+  return earlier.kind === 'paid' ? { kind: 'paid_before', paid: earlier } : look;
+}
+
+async function lookOnly(deps: Deps, attempt: Attempt, payment: Payment, receipt: Receipt | undefined): Promise<Look> {
   const { card } = deps.connectors;
   const askedAt = deps.clock.now();
   // Without a network nobody is asked; time goes on all the same.

@@ -33,10 +33,11 @@ export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: st
     const end = endOf(known, attempt);
     return { payment: known, upstreamStatus: end === undefined ? null : (card?.wordForEnd(end) ?? null) };
   }
-  // Between two tries no attempt is the payment's own, and the last that asked for its money may have it all the same.
-  const tried = attempt ?? (await lastTryOf(deps, known));
-  if (tried === undefined) return { payment: known, upstreamStatus: null };
-  if (!isUnderWay(deps, tried)) await inquireAttempt(deps, tried);
+  if (attempt !== undefined) {
+    if (!isUnderWay(deps, attempt)) await inquireAttempt(deps, attempt);
+  } else if (known.hosted_session_id === null || !(await inquireTries(deps, known))) {
+    return { payment: known, upstreamStatus: null };
+  }
   const [payment, order] = await Promise.all([
     deps.store.payment.get(known.shard, known.id),
     card?.orderStatus(known.id),
@@ -44,11 +45,17 @@ export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: st
   return { payment: payment ?? known, upstreamStatus: order?.word ?? null };
 }
 
-/** The newest attempt at a payment by card that has asked for its money, whatever came of it. */
-async function lastTryOf(deps: Deps, { shard, id, hosted_session_id: form }: Payment): Promise<Attempt | undefined> {
-  if (form === null) return undefined;
-  const tries = await deps.store.attempt.ofCardPayment(shard, id);
-  return tries.filter(hasAskedForMoney).sort((a, b) => b.created_at - a.created_at)[0];
+/** So many of a payment's tries are asked about, the newest of them. */
+const TRIES_MOST = 4;
+
+/** Between two tries no attempt is the payment's own. Those that may have paid are asked about; false where none may. */
+async function inquireTries(deps: Deps, { shard, id }: Payment): Promise<boolean> {
+  const all = await deps.store.attempt.ofCardPayment(shard, id);
+  const asked = all.filter(hasAskedForMoney).sort((a, b) => (a.id < b.id ? 1 : -1));
+  for (const one of asked.slice(0, TRIES_MOST)) {
+    if (deps.connectors.upstream(one.connector) !== undefined) await inquireAttempt(deps, one);
+  }
+  return asked.length > 0;
 }
 
 /** An attempt whose own call may still be under way is that call's; one that is intended may have a session to give back. */

@@ -13,7 +13,7 @@ import type { Payment } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '../domain/submission.ts';
-import { askInTime } from './attempt-ask.ts';
+import { askInTime, TOO_LATE } from './attempt-ask.ts';
 import { type Intended, type Intention, intendAttempt } from './attempt-intend.ts';
 import { readSettlement, type Settling, settlementContext, soundingLast } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
@@ -115,7 +115,7 @@ async function authenticateAndPay(
   switch (said.kind) {
     case 'authenticated': {
       const word = await askInTime(deps, attempt, () => card.pay(order), { limitMs: AUTHENTICATION_LIMIT_MS });
-      return write(word, { three_ds_status: said.status, eci: said.eci });
+      return word === TOO_LATE ? giveBack(word.reason) : write(word, { three_ds_status: said.status, eci: said.eci });
     }
     case 'challenge':
       // What nobody can be sent to is no challenge; and no money has been asked for.

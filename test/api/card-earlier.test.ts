@@ -1,0 +1,309 @@
+/**
+ * A card payment's earlier tries, whose PAY the network has turned away and perhaps carried out all the same: what they have
+ * taken pays the payment, and while nobody can say, nobody is told to pay anew.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { shardOf } from '../../src/domain/ids.ts';
+import type { Attempt, Session } from '../../src/domain/records.ts';
+import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { type CardPaying, callbackFor, collectByCard, postCallback, submitCard } from './card-payments.ts';
+import { type FickleNetwork, openFickleNetwork, refusal } from './fickle-network.ts';
+import { expectRefusal, freshKey, rowsOf, statusOf, untilStatus } from './flows.ts';
+import { attemptOf, onlyHook } from './phone-payments.ts';
+
+let network: FickleNetwork;
+let world: World;
+let merchant: MerchantCreated;
+
+beforeAll(async () => {
+  network = await openFickleNetwork();
+  world = await openWorld({ env: { CARDNET_BASE_URL: network.url, RATE_LIMIT_SCALE: '0' } });
+  merchant = await world.merchant();
+});
+afterEach(() => {
+  world.sandbox.faults.clear();
+  Object.assign(network, { issuer: 'PENDING', status: 'AUTHENTICATED', pays: 'APPROVED' });
+  for (const asked of ['form', 'initiate', 'look', 'pay', 'inquire', 'order'] as const)
+    network.instead(asked, undefined);
+});
+afterAll(async () => {
+  expect(await world.gateway.store.audit()).toEqual([]);
+  await world.close();
+  await network.close();
+});
+
+const collected = (): Promise<CardPaying> => collectByCard(world, merchant, { minted: { ttl_seconds: 7_200 } });
+
+/** What the order is called at the network. */
+async function upstreamStatusOf({ token, transaction_id }: CardPaying): Promise<string | null> {
+  return (await world.call('GET', `/payments/check-status/${transaction_id}`, { bearer: token })).json.upstream_status;
+}
+
+describe('an earlier attempt that was taken for not sent', () => {
+  /** A payment whose first PAY was turned away. */
+  async function turnedAway(): Promise<{ paying: CardPaying; first: string; pays: number }> {
+    const paying = await collected();
+    network.issuer = 'SUCCESSFUL';
+    network.instead('pay', refusal('SERVER_BUSY'));
+    expectRefusal(await submitCard(world, paying), 502, '1404');
+    expect(await statusOf(world, paying)).toBe('pending');
+    network.instead('pay', undefined);
+    const [attempt] = await rowsOf<{ id: string }>(world, 'select id from attempt where payment_id = $1', [
+      paying.transaction_id,
+    ]);
+    return { paying, first: attempt?.id ?? '', pays: network.count('pay') };
+  }
+
+  async function triedFirst(id: string): Promise<Attempt> {
+    const attempt = await world.gateway.store.attempt.get(shardOf(id), id);
+    if (attempt === undefined) throw new Error('the row is there');
+    return attempt;
+  }
+
+  async function setSession({ transaction_id }: CardPaying, status: Session['status']): Promise<void> {
+    const { store } = world.gateway;
+    const payment = await store.payment.get(shardOf(transaction_id), transaction_id);
+    const session = await store.session.caller(shardOf(transaction_id), payment?.session_id ?? '');
+    if (session === undefined) throw new Error('the row is there');
+    const { shard, id, version } = session;
+    const row = { status, submitting_payment_id: status === 'ACTIVE' ? null : transaction_id };
+    expect(await store.commit({ updates: [{ table: 'session', shard, id, version, row }] })).toBe('won');
+  }
+
+  test('has taken nothing: the next one pays', async () => {
+    const { paying, pays } = await turnedAway();
+    expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
+    expect(network.count('pay')).toBe(pays + 1);
+  });
+
+  test.each([
+    ['the issuer knows its customer', 'initiate', undefined],
+    ['the form has paid', 'initiate', refusal('INVALID_REQUEST', 'The session was used', 'session.id')],
+    ['the form has ended', 'form', refusal('INVALID_REQUEST', 'Unable to find session.')],
+  ] as const)('has paid, and %s: it pays the payment, and nothing is asked for again', async (_name, asked, reply) => {
+    const { paying, first, pays } = await turnedAway();
+    network.took(first);
+    network.instead(asked, reply);
+    const paid = await submitCard(world, paying);
+    expect(paid.json, paid.text).toMatchObject({ success: true, status: 'approved' });
+    expect(network.count('pay')).toBe(pays);
+    expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
+    expect((await onlyHook(world, paying)).body.status).toBe('approved');
+    expectRefusal(await submitCard(world, paying), 401, '1001', 'SESSION_CONSUMED');
+    expect(await world.gateway.store.audit()).toEqual([]);
+  });
+
+  test.each(['callback', 'round'] as const)(
+    'has paid while the customer was at the issuer: found by the %s',
+    async (by) => {
+      const { paying, first, pays } = await turnedAway();
+      network.issuer = 'PENDING';
+      expect((await submitCard(world, paying)).status).toBe(202);
+      network.took(first);
+      network.issuer = 'SUCCESSFUL';
+      if (by === 'round') await untilStatus(world, paying, 'approved', 5_000);
+      else expect((await postCallback(world, callbackFor(world, paying))).json).toMatchObject({ status: 'approved' });
+      expect(network.count('pay')).toBe(pays);
+      expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
+      await onlyHook(world, paying);
+    },
+  );
+
+  test('has paid, and the round hears of it while the next one asks: nothing is put aside', async () => {
+    const { paying, first, pays } = await turnedAway();
+    network.took(first);
+    const held = network.hold('order');
+    const next = submitCard(world, paying);
+    await held.asked;
+    await inquireAttempt(world.gateway.deps, await triedFirst(first), 'due');
+    held.answer();
+    expect((await next).json).toMatchObject({ status: 'approved' });
+    expect(network.count('pay')).toBe(pays);
+    expect(await triedFirst(first)).toMatchObject({ status: 'approved', reason: null });
+    await onlyHook(world, paying);
+  });
+
+  test('has paid, and check-status hears of it while the next one begins: nothing is put aside', async () => {
+    const { paying, first, pays } = await turnedAway();
+    network.took(first);
+    const heard = network.hold('inquire');
+    const reading = upstreamStatusOf(paying);
+    await heard.asked;
+    const begun = network.hold('form');
+    const next = submitCard(world, paying);
+    await begun.asked;
+    heard.answer();
+    await reading;
+    begun.answer();
+    expect((await next).json).toMatchObject({ status: 'approved' });
+    expect(network.count('pay')).toBe(pays);
+    await onlyHook(world, paying);
+  });
+
+  test('has paid, and its money was put aside: nobody is told to collect again', async () => {
+    const { paying, first, pays } = await turnedAway();
+    network.took(first);
+    // As if the session had been over when that was heard.
+    await setSession(paying, 'CONSUMED');
+    await inquireAttempt(world.gateway.deps, await triedFirst(first), 'due');
+    await setSession(paying, 'ACTIVE');
+    const headers = freshKey();
+    expectRefusal(await submitCard(world, paying, { headers }), 400, '1110', 'PAID_BEFORE');
+    expect(await statusOf(world, paying)).toBe('pending');
+    // The session is free, and so is the key; and that the network is away now changes nothing.
+    network.instead('initiate', refusal('SERVER_BUSY'));
+    expectRefusal(await submitCard(world, paying, { headers }), 400, '1110', 'PAID_BEFORE');
+    expect(network.count('pay')).toBe(pays);
+    expect(await triedFirst(first)).toMatchObject({ reason: 'late_success' });
+  });
+
+  test('has paid, and nobody comes back: it is asked about soon, and pays the payment', async () => {
+    const { paying, first } = await turnedAway();
+    network.instead('inquire', 'cuts');
+    expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
+    network.instead('inquire', undefined);
+    network.took(first);
+    await world.pass(5_000);
+    expect(await statusOf(world, paying)).toBe('approved');
+  });
+
+  test.each(['FAILED', 'PENDING'] as const)(
+    'has paid, and the challenge of the next one ends as %s',
+    async (issuer) => {
+      const { paying, first, pays } = await turnedAway();
+      network.issuer = 'PENDING';
+      expect((await submitCard(world, paying)).status).toBe(202);
+      network.took(first);
+      network.issuer = issuer;
+      if (issuer === 'FAILED') await postCallback(world, callbackFor(world, paying));
+      else await untilStatus(world, paying, 'approved', 60_000);
+      expect(await statusOf(world, paying)).toBe('approved');
+      expect(network.count('pay')).toBe(pays);
+      expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
+      expect((await onlyHook(world, paying)).body.status).toBe('approved');
+    },
+  );
+
+  test('nobody can say whether it has paid: 1404, and nothing is asked for', async () => {
+    const { paying, pays } = await turnedAway();
+    network.instead('inquire', 'cuts');
+    expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
+    network.instead('inquire', undefined);
+    network.instead('order', 'cuts');
+    expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
+    expect(network.count('pay')).toBe(pays);
+    expect(await statusOf(world, paying)).toBe('pending');
+  });
+
+  test('the order was captured, and nobody can say yet for which try: nobody is told to collect again', async () => {
+    const { paying, first, pays } = await turnedAway();
+    network.took(first);
+    network.status = 'CAPTURED';
+    network.instead('inquire', 'cuts');
+    expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
+    network.instead('inquire', undefined);
+    expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
+    expect(network.count('pay')).toBe(pays);
+    expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
+  });
+
+  test('the order was captured for none of our tries: 1404, and a person hears of it', async () => {
+    const { paying, pays } = await turnedAway();
+    network.status = 'CAPTURED';
+    expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
+    expect(network.count('pay')).toBe(pays);
+    const alarms = world.log.lines.filter(
+      (line) => line.includes('attempt_alarm') && line.includes(paying.transaction_id),
+    );
+    expect(alarms.map((line) => JSON.parse(line).alarm)).toEqual(['contradiction']);
+    expect(await upstreamStatusOf(paying)).toBe('CAPTURED');
+  });
+
+  test('the network does not know its order, which it has just taken a try for: 1404', async () => {
+    const { paying, pays } = await turnedAway();
+    network.instead('order', refusal('INVALID_REQUEST', 'Unable to find order.'));
+    expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
+    expect(network.count('pay')).toBe(pays);
+  });
+
+  test.each([
+    ['the issuer says no', 'initiate', undefined, 'FAILED'],
+    [
+      'the form was changed',
+      'form',
+      { status: 200, body: '{"session":{"id":"SESSION1"},"order":{"id":"x"}}' },
+      'SUCCESSFUL',
+    ],
+    ['the network is away', 'initiate', refusal('SERVER_BUSY'), 'SUCCESSFUL'],
+    ['the form cannot be read', 'form', 'cuts', 'SUCCESSFUL'],
+  ] as const)(
+    'while nobody can say, and %s: nobody is told to pay another way',
+    async (_name, asked, reply, issuer) => {
+      const { paying, first, pays } = await turnedAway();
+      network.took(first);
+      network.instead('inquire', 'cuts');
+      network.instead(asked, reply);
+      network.issuer = issuer;
+      expectRefusal(await submitCard(world, paying), 502, '1404', 'EARLIER_TRY_OPEN');
+      expect(await statusOf(world, paying)).toBe('pending');
+      network.instead('inquire', undefined);
+      network.instead(asked, undefined);
+      network.issuer = 'SUCCESSFUL';
+      expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
+      expect(network.count('pay')).toBe(pays);
+    },
+  );
+
+  test.each(['check-status', 'the round'] as const)('has paid, and %s finds it: it pays the payment', async (by) => {
+    const { paying, first, pays } = await turnedAway();
+    network.took(first);
+    network.status = 'CAPTURED';
+    if (by === 'check-status') expect(await upstreamStatusOf(paying)).toBe('CAPTURED');
+    else await untilStatus(world, paying, 'approved', 60_000);
+    expect(await statusOf(world, paying)).toBe('approved');
+    expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
+    expect((await onlyHook(world, paying)).body.status).toBe('approved');
+    expectRefusal(await submitCard(world, paying), 401, '1001', 'SESSION_CONSUMED');
+    expect(network.count('pay')).toBe(pays);
+    expect(await world.gateway.store.audit()).toEqual([]);
+  });
+});
+
+describe('tries that have asked for no money', () => {
+  test('because too much time had passed, are marked', async () => {
+    const paying = await collected();
+    network.issuer = 'SUCCESSFUL';
+    const slow = network.hold('authenticate');
+    const submitted = submitCard(world, paying);
+    await slow.asked;
+    const pays = network.count('pay');
+    await world.clock.advance(23_000);
+    slow.answer();
+    expectRefusal(await submitted, 502, '1404', 'CARRIER_DOWN');
+    expect(network.count('pay')).toBe(pays);
+    const [attempt] = await rowsOf(world, 'select reason, next_inquiry_at from attempt where payment_id = $1', [
+      paying.transaction_id,
+    ]);
+    expect(attempt).toEqual({ reason: 'not_asked', next_inquiry_at: null });
+  });
+
+  test('because the network was away, are asked about by nobody, now or later', async () => {
+    const paying = await collected();
+    network.issuer = 'SUCCESSFUL';
+    network.instead('initiate', refusal('SERVER_BUSY'));
+    for (let tries = 0; tries < 5; tries += 1) expectRefusal(await submitCard(world, paying), 502, '1404');
+    network.instead('initiate', undefined);
+    const before = [network.count('inquire'), network.count('order')];
+    expect((await submitCard(world, paying)).json).toMatchObject({ status: 'approved' });
+    expect([network.count('inquire'), network.count('order')]).toEqual(before);
+    const tries = await rowsOf<{ status: string; reason: string | null; next_inquiry_at: string | null }>(
+      world,
+      'select status, reason, next_inquiry_at from attempt where payment_id = $1 order by id',
+      [paying.transaction_id],
+    );
+    const unasked = { status: 'not_sent', reason: 'not_asked', next_inquiry_at: null };
+    expect(tries.slice(0, 5)).toEqual([unasked, unasked, unasked, unasked, unasked]);
+  });
+});
