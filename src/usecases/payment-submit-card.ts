@@ -213,7 +213,7 @@ function decideWord(
   const settled = settling(settleAttempt(rows, word, settlementContext(deps, card, asked)));
   const change = settled.change === undefined ? {} : { change: settled.change };
   // Whatever we were told, the network may have said otherwise since: what is settled is answered.
-  if (settled.attempt.status === 'not_sent') {
+  if (settled.attempt.status === 'not_sent' && word.kind !== 'approved') {
     return { ...change, refusal: unasked?.refusal ?? networkDown(card, 'session_id', rows.payment.id) };
   }
   return { ...change, ...outcomeOf(settled.payment) };

@@ -159,6 +159,27 @@ describe('an earlier attempt that was taken for not sent', () => {
     expect(await triedFirst(first)).toMatchObject({ reason: 'late_success' });
   });
 
+  test('answers that it has paid when another try is under way: its own customer is not told that no money moved', async () => {
+    const paying = await collected();
+    network.issuer = 'SUCCESSFUL';
+    const slow = network.hold('pay');
+    const first = submitCard(world, paying);
+    await slow.asked;
+    const [attempt] = await rowsOf<{ id: string }>(world, 'select id from attempt where payment_id = $1', [
+      paying.transaction_id,
+    ]);
+    // The process stood still: the round has heard twice that there is no such payment, and has given the session back.
+    await untilStatus(world, paying, 'pending', 30_000);
+    network.issuer = 'PENDING';
+    expect((await submitCard(world, paying)).status).toBe(202);
+    slow.answer();
+    expect((await first).json).toMatchObject({ success: true, status: 'processing' });
+    network.issuer = 'SUCCESSFUL';
+    await untilStatus(world, paying, 'approved', 5_000);
+    expect(await attemptOf(world, paying)).toMatchObject({ id: attempt?.id, status: 'approved' });
+    await onlyHook(world, paying);
+  });
+
   test('has paid, and nobody comes back: it is asked about soon, and pays the payment', async () => {
     const { paying, first } = await turnedAway();
     network.instead('inquire', 'cuts');
