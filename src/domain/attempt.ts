@@ -117,6 +117,12 @@ export function isBeingAsked(attempt: Pick<Attempt, 'status' | 'inquiries' | 'ne
 /** How long a customer has for the issuer's challenge; after that nothing can be taken any more, and the payment expires. */
 export const CHALLENGE_LIFE_MS = 10 * 60_000;
 
+/**
+ * A try by card asks about those before it when it begins, and again when its challenge is over: within this time of its
+ * submit, or not at all.
+ */
+export const EARLIER_ASKED_MS = 20 * 60_000;
+
 /** Milliseconds to the next inquiries; the last one repeats (upstreams §12.2). */
 const INQUIRY_DELAYS_MS = [5_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 900_000] as const;
 

@@ -6,7 +6,7 @@
  * An approved payment's money, fee and event commit with its status.
  */
 
-import { ATTEMPT, type AttemptFact, nextAfterHint, nextInquiryAt } from './attempt.ts';
+import { ATTEMPT, type AttemptFact, EARLIER_ASKED_MS, nextAfterHint, nextInquiryAt } from './attempt.ts';
 import {
   type Alarm,
   attemptColumns,
@@ -76,7 +76,7 @@ export function settleAttempt(rows: SettlementRows, word: Word, context: Settlem
   const meaning = { ...meaningOf(word, rows), ...(context.reason === undefined ? {} : { reason: context.reason }) };
   const taken = takenLate(rows, word);
   if (taken !== undefined) return { ...move(taken, meaning, word, context), alarm: 'late_acceptance' };
-  if (!isItsOwn && findsItsPayment(rows, word)) return lookAgain(rows, context);
+  if (!isItsOwn && mayFindItsPayment(rows, word, context)) return lookAgain(rows, context);
   const weighed = weighWord(attempt, isItsOwn, word, meaning.attempt, context);
   if (weighed.kind !== 'moves') return attemptOnly(rows, weighed, context);
   try {
@@ -104,23 +104,32 @@ function takenLate(rows: SettlementRows, word: Word): SettlementRows | undefined
 }
 
 /**
- * Another try of the payment, or of its session, is under way: before that asks for money it asks about the earlier ones,
- * and takes what they have brought. Booked aside now, that money would be lost for the payment.
+ * Another try by card is under way, which asks about the earlier ones and takes what they have brought; or a submit holds the
+ * session, and may give it back. Booked aside now, that money would be lost for the payment. An operator's word stands.
  */
-function findsItsPayment({ attempt, payment, session }: SettlementRows, word: Word): boolean {
+function mayFindItsPayment(
+  { attempt, payment, session }: SettlementRows,
+  word: Word,
+  { now, reason }: SettlementContext,
+): boolean {
   if (word.kind !== 'approved' || attempt.method !== 'card' || attempt.status === 'approved') return false;
+  if (reason === 'settled_by_operator') return false;
   if (isFree(payment)) return session?.status === 'ACTIVE' && session.submitting_payment_id !== null;
-  return payment.status === 'processing';
+  const { status, method, submitted_at } = payment;
+  if (status !== 'processing' || (method !== 'card' && method !== 'none')) return false;
+  return submitted_at !== null && now < submitted_at + EARLIER_ASKED_MS;
 }
 
 /** Nothing is booked yet: the next look is soon, and less often the longer that takes. */
-function lookAgain({ attempt, payment }: SettlementRows, { inquiry, now }: SettlementContext): Settlement {
+function lookAgain({ attempt, payment }: SettlementRows, context: SettlementContext): Settlement {
+  const { inquiry, now, authentication } = context;
   const inquiries = attempt.inquiries + 1;
-  const row =
+  const next =
     inquiry === 'due'
       ? { inquiries, next_inquiry_at: nextInquiryAt(inquiries, now) }
       : { next_inquiry_at: nextAfterHint(attempt, now) };
-  if (row.next_inquiry_at === attempt.next_inquiry_at) return { payment, attempt };
+  if (next.next_inquiry_at === attempt.next_inquiry_at && authentication === undefined) return { payment, attempt };
+  const row = { ...next, ...authentication };
   return { change: { updates: [updateAttempt(attempt, row)] }, payment, attempt: { ...attempt, ...row } };
 }
 

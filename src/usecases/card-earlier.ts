@@ -76,14 +76,15 @@ export async function guessEarlier(deps: Deps, attempt: Attempt): Promise<Earlie
 
 /** What may have paid is asked about soon, also where the customer does not come back. */
 async function unclear(deps: Deps, tries: readonly Attempt[]): Promise<Earlier> {
-  for (const one of tries) {
+  const askSoon = async (one: Attempt): Promise<void> => {
     const next_inquiry_at = nextAfterHint(one, deps.clock.now());
-    if (next_inquiry_at === one.next_inquiry_at) continue;
+    if (next_inquiry_at === one.next_inquiry_at) return;
     // Whoever has moved it meanwhile has asked; and what cannot be written now is looked at later, as it would have been.
     await deps.store.commit({ updates: [updateAttempt(one, { next_inquiry_at })] }).catch((error: unknown) => {
       if (!isPassing(error)) throw error;
     });
-  }
+  };
+  await Promise.all(tries.map(askSoon));
   return { kind: 'unclear', reason: 'an earlier attempt may have paid' };
 }
 

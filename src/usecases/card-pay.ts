@@ -19,7 +19,7 @@ import type { SettlementRows } from '../domain/settlement.ts';
 import { askInTime } from './attempt-ask.ts';
 import { readSettlement, settleByWord } from './attempt-settle.ts';
 import { RETURN_LIFE_MS } from './card-challenge.ts';
-import { askEarlier, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
+import { askEarlier, type Earlier, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
 import type { Deps } from './deps.ts';
 import { commitDecision, commitOrFind, joined, persist, type Receipt, type Reply } from './perform.ts';
 
@@ -69,15 +69,6 @@ export async function lookAtChallenge(
   payment: Payment,
   receipt?: Receipt,
 ): Promise<Look> {
-  const look = await lookOnly(deps, attempt, payment, receipt);
-  const { card } = deps.connectors;
-  if (look.kind !== 'ended' || card === undefined) return look;
-  // That this challenge is over is not the payment's end where an earlier try has paid it.
-  const earlier = await askEarlier(deps, card, attempt);
-  return earlier.kind === 'paid' ? { kind: 'paid_before', paid: earlier } : look;
-}
-
-async function lookOnly(deps: Deps, attempt: Attempt, payment: Payment, receipt: Receipt | undefined): Promise<Look> {
   const { card } = deps.connectors;
   const askedAt = deps.clock.now();
   // Without a network nobody is asked; time goes on all the same.
@@ -87,22 +78,36 @@ async function lookOnly(deps: Deps, attempt: Attempt, payment: Payment, receipt:
     case 'authenticated': {
       const heard = { three_ds_status: said.status, eci: said.eci };
       // Nobody could look for so long that the customer, who was sent away without an answer, has gone elsewhere.
-      if (askedAt >= attempt.created_at + RETURN_LIFE_MS) return overdue(askedAt, heard);
+      if (askedAt >= attempt.created_at + RETURN_LIFE_MS) {
+        return endUnlessPaid(deps, card, attempt, overdue(askedAt, heard));
+      }
       return payUnlessPaid(deps, card, attempt, heard, receipt);
     }
     case 'rejected':
-      return {
+      return endUnlessPaid(deps, card, attempt, {
         kind: 'ended',
         word: { kind: 'challenge_failed', reason: said.reason },
         askedAt,
         heard: { three_ds_status: said.status, eci: null },
-      };
+      });
     case 'challenge':
     case 'unusable':
     case 'not_sent':
     case 'unknown':
-      return stillOpen(deps, attempt, said);
+      return endUnlessPaid(deps, card, attempt, stillOpen(deps, attempt, said));
   }
+}
+
+/** That a challenge is over is not its payment's end where an earlier try has paid it. */
+async function endUnlessPaid(deps: Deps, card: CardConnector, attempt: Attempt, look: Look): Promise<Look> {
+  return look.kind === 'ended' ? unlessPaid(deps, attempt, await askEarlier(deps, card, attempt), look) : look;
+}
+
+/** Where nobody can say, it is waited for as long as for a customer on the way back. */
+function unlessPaid(deps: Deps, attempt: Attempt, earlier: Earlier, look: Look): Look {
+  if (earlier.kind === 'paid') return { kind: 'paid_before', paid: earlier };
+  const mayWait = deps.clock.now() < attempt.created_at + RETURN_LIFE_MS;
+  return earlier.kind === 'unclear' && mayWait ? { kind: 'unheard' } : look;
 }
 
 /** Nothing has been asked for, so that time alone may end it, whatever the network would say. */
@@ -129,10 +134,9 @@ async function payUnlessPaid(
     case 'none':
       return payOnce(deps, card, known, heard, receipt);
     case 'paid':
-      return { kind: 'paid_before', paid: earlier };
     case 'booked_aside':
     case 'unclear':
-      return stillOpen(deps, known, { kind: 'unknown', reason: earlier.kind });
+      return unlessPaid(deps, known, earlier, stillOpen(deps, known, { kind: 'unknown', reason: earlier.kind }));
   }
 }
 

@@ -52,9 +52,8 @@ const TRIES_MOST = 4;
 async function inquireTries(deps: Deps, { shard, id }: Payment): Promise<boolean> {
   const all = await deps.store.attempt.ofCardPayment(shard, id);
   const asked = all.filter(hasAskedForMoney).sort((a, b) => (a.id < b.id ? 1 : -1));
-  for (const one of asked.slice(0, TRIES_MOST)) {
-    if (deps.connectors.upstream(one.connector) !== undefined) await inquireAttempt(deps, one);
-  }
+  const known = asked.slice(0, TRIES_MOST).filter(({ connector }) => deps.connectors.upstream(connector) !== undefined);
+  await Promise.all(known.map((one) => inquireAttempt(deps, one)));
   return asked.length > 0;
 }
 

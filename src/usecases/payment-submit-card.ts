@@ -216,6 +216,8 @@ function decideWord(
   if (settled.attempt.status === 'not_sent' && word.kind !== 'approved') {
     return { ...change, refusal: unasked?.refusal ?? networkDown(card, 'session_id', rows.payment.id) };
   }
+  // It has paid, while another payment's submit holds the session: this one is not there to be paid again.
+  if (settled.payment.status === 'pending') return { ...change, refusal: unclearBefore(settled.payment).refusal };
   return { ...change, ...outcomeOf(settled.payment) };
 }
 

@@ -6,12 +6,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/clock.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
-import { openCardForm } from '../../src/usecases/card-form.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { collectBody, mint, openWorld, type World } from '../support/world.ts';
 import { archive, growOld } from './archive-scenes.ts';
-import { type CardPaying, collectByCard, collectCardWith, submitCard } from './card-payments.ts';
+import { type CardPaying, collectByCard, collectCardWith, openFormOf, submitCard } from './card-payments.ts';
 import { type FickleNetwork, openFickleNetwork } from './fickle-network.ts';
 import {
   answerPrompt,
@@ -57,13 +56,7 @@ describe('a payment whose method was open takes over method and fee with a submi
     const fee = { rate: '2', fixed: 0n, min: undefined, max: undefined, currency: 'usd', method: 'card' } as const;
     await setFee(deps, { merchantId: shop.merchant.id, ...fee });
     const paying = await collect(world, shop);
-    const { shard } = shop.merchant;
-    const payment = await deps.store.payment.get(shard, paying.transaction_id);
-    const session = await deps.store.session.caller(shard, payment?.session_id ?? '');
-    const owner = await deps.store.merchant.get(shard, shop.merchant.id);
-    if (session === undefined || owner === undefined) throw new Error('the rows are there');
-    const caller = { kind: 'session', session, merchant: owner, fingerprint: undefined } as const;
-    const form = (await openCardForm(deps, caller, paying.transaction_id)).hosted_session_id ?? '';
+    const form = await openFormOf(world, paying);
     network.issuer = 'SUCCESSFUL';
     network.instead('pay', 'cuts');
     const unsure = await submitCard(world, { ...paying, form });

@@ -8,9 +8,9 @@ import type { Attempt, Session } from '../../src/domain/records.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { type CardPaying, callbackFor, collectByCard, postCallback, submitCard } from './card-payments.ts';
+import { type CardPaying, callbackFor, collectByCard, openFormOf, postCallback, submitCard } from './card-payments.ts';
 import { type FickleNetwork, openFickleNetwork, refusal } from './fickle-network.ts';
-import { expectRefusal, freshKey, rowsOf, statusOf, untilStatus } from './flows.ts';
+import { collect, expectRefusal, freshKey, numberEnding, payByPhone, rowsOf, statusOf, untilStatus } from './flows.ts';
 import { attemptOf, onlyHook } from './phone-payments.ts';
 
 let network: FickleNetwork;
@@ -45,6 +45,12 @@ describe('an earlier attempt that was taken for not sent', () => {
   /** A payment whose first PAY was turned away. */
   async function turnedAway(): Promise<{ paying: CardPaying; first: string; pays: number }> {
     const paying = await collected();
+    const first = await turnAway(paying);
+    return { paying, first, pays: network.count('pay') };
+  }
+
+  /** Its PAY is turned away; the attempt. */
+  async function turnAway(paying: CardPaying): Promise<string> {
     network.issuer = 'SUCCESSFUL';
     network.instead('pay', refusal('SERVER_BUSY'));
     expectRefusal(await submitCard(world, paying), 502, '1404');
@@ -53,7 +59,7 @@ describe('an earlier attempt that was taken for not sent', () => {
     const [attempt] = await rowsOf<{ id: string }>(world, 'select id from attempt where payment_id = $1', [
       paying.transaction_id,
     ]);
-    return { paying, first: attempt?.id ?? '', pays: network.count('pay') };
+    return attempt?.id ?? '';
   }
 
   async function triedFirst(id: string): Promise<Attempt> {
@@ -178,6 +184,36 @@ describe('an earlier attempt that was taken for not sent', () => {
     await untilStatus(world, paying, 'approved', 5_000);
     expect(await attemptOf(world, paying)).toMatchObject({ id: attempt?.id, status: 'approved' });
     await onlyHook(world, paying);
+  });
+
+  test('has paid, while the payment is paid by phone, which asks about no card: it is put aside at once', async () => {
+    // The carrier's token is there from now on.
+    expect((await payByPhone(world, await collect(world, merchant), numberEnding('42'))).status).toBe(200);
+    const paying = await collect(world, merchant);
+    const form = await openFormOf(world, paying);
+    const first = await turnAway({ ...paying, form });
+    network.took(first);
+    world.sandbox.faults.set('mtn', { answer_lost_rate: 1 });
+    expect((await payByPhone(world, paying, numberEnding('42'))).json).toMatchObject({ status: 'processing' });
+    await inquireAttempt(world.gateway.deps, await triedFirst(first), 'due');
+    expect(await triedFirst(first)).toMatchObject({ status: 'approved', reason: 'late_success' });
+    expect(await statusOf(world, paying)).toBe('processing');
+  });
+
+  test('may have paid when the challenge of the next one has failed: that is waited for', async () => {
+    const { paying, first, pays } = await turnedAway();
+    network.issuer = 'PENDING';
+    expect((await submitCard(world, paying)).status).toBe(202);
+    network.took(first);
+    network.issuer = 'FAILED';
+    network.instead('inquire', 'cuts');
+    await postCallback(world, callbackFor(world, paying));
+    expect(await statusOf(world, paying)).toBe('processing');
+    network.instead('inquire', undefined);
+    await untilStatus(world, paying, 'approved', 5_000);
+    expect(network.count('pay')).toBe(pays);
+    expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
+    expect((await onlyHook(world, paying)).body.status).toBe('approved');
   });
 
   test('has paid, and nobody comes back: it is asked about soon, and pays the payment', async () => {

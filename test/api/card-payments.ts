@@ -7,6 +7,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { BookLine } from '../../sandbox/carriers/book.ts';
+import { shardOf } from '../../src/domain/ids.ts';
+import { openCardForm } from '../../src/usecases/card-form.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, collectBody, mint, type World } from '../support/world.ts';
 import { type Fields, type Paying, until } from './flows.ts';
@@ -222,4 +224,16 @@ export async function whileTimePasses<T>(world: World, work: Promise<T>, stepMs 
     return Promise.race([done, Promise.resolve(undefined)]);
   }, 10_000);
   return work;
+}
+
+/** Opens a form for a payment whose customer has only now chosen to pay by card, as the hosted page does; its name. */
+export async function openFormOf(world: World, { transaction_id: id }: Paying): Promise<string> {
+  const { deps } = world.gateway;
+  const shard = shardOf(id);
+  const payment = await deps.store.payment.get(shard, id);
+  const session = await deps.store.session.caller(shard, payment?.session_id ?? '');
+  const owner = await deps.store.merchant.get(shard, payment?.merchant_id ?? '');
+  if (session === undefined || owner === undefined) throw new Error('the rows are there');
+  const caller = { kind: 'session', session, merchant: owner, fingerprint: undefined } as const;
+  return (await openCardForm(deps, caller, id)).hosted_session_id ?? '';
 }
