@@ -9,7 +9,7 @@
 import pg from 'pg';
 import { firstIdAt } from '../domain/ids.ts';
 import type { Group } from './archive-groups.ts';
-import { type ArchivedTable, makeMonth, monthIn, monthSource } from './archive-tables.ts';
+import { type ArchivedTable, hasMonth, makeMonth, monthIn, monthSource } from './archive-tables.ts';
 import { codeOf, HELD } from './errors.ts';
 import { columnsOf, listOf } from './tables.ts';
 import { inTransaction } from './transaction.ts';
@@ -67,6 +67,7 @@ export async function openArchiver(url: string): Promise<Archiver> {
       if (roots.length === 0) return { moved: new Map(), reached, busy: false };
       if (dry) return { moved: await count(client, group, slice, roots), reached, busy: false };
       try {
+        await makeMonths(client, group, slice, roots);
         const moved = await inTransaction(client, 'archive', () => move(client, group, slice, roots));
         return { moved, reached, busy: false };
       } catch (error) {
@@ -127,9 +128,45 @@ async function count(client: pg.ClientBase, group: Group, { shard }: Slice, root
   return counts;
 }
 
+/**
+ * Makes the tables of the months that the roots and what belongs to them lie in, before anything moves: each in a transaction of
+ * its own, so that readers wait for one table at a time, and for none while rows are moved.
+ */
+async function makeMonths(
+  client: pg.ClientBase,
+  group: Group,
+  { shard }: Slice,
+  roots: readonly string[],
+): Promise<void> {
+  await demandKnownColumns(client, group);
+  for (const member of group.members) {
+    for (const month of await monthsOf(client, member, shard, roots)) {
+      if (await hasMonth(client, member.table, month)) continue;
+      await inTransaction(client, 'archive', () => makeMonth(client, member.table, month));
+    }
+  }
+}
+
+/** The months that a group's rows of one table lie in. `locked`: holds the rows, or fails at once. */
+async function monthsOf(
+  client: pg.ClientBase,
+  { table, key, keys }: Group['members'][number],
+  shard: number,
+  roots: readonly string[],
+  locked = '',
+): Promise<ReadonlySet<string>> {
+  const found = await client.query<{ source: string }>(
+    `select ${monthSource(table, 't')} as source from ${table} t
+     where t.shard = $1 and t.${key} = any(${keys}) ${locked}`,
+    [shard, roots],
+  );
+  return new Set(found.rows.map(({ source }) => monthIn(table, source)));
+}
+
 async function move(client: pg.ClientBase, group: Group, slice: Slice, found: readonly string[]): Promise<Moved> {
   const locked = await lock(client, group, slice, found);
   await demandKnownColumns(client, group);
+  // One that came meanwhile may lie in another month, and a month may have been dropped.
   for (const [table, months] of locked) {
     for (const month of months) await makeMonth(client, table, month);
   }
@@ -154,13 +191,8 @@ async function move(client: pg.ClientBase, group: Group, slice: Slice, found: re
 async function lock(client: pg.ClientBase, group: Group, { shard }: Slice, roots: readonly string[]) {
   const months = new Map<ArchivedTable, ReadonlySet<string>>();
   // The roots first: whoever changes what belongs to one changes it too, or holds what is asked for next.
-  for (const { table, key, keys } of group.members.toReversed()) {
-    const found = await client.query<{ source: string }>(
-      `select ${monthSource(table, 't')} as source from ${table} t
-       where t.shard = $1 and t.${key} = any(${keys}) for update nowait`,
-      [shard, roots],
-    );
-    months.set(table, new Set(found.rows.map(({ source }) => monthIn(table, source))));
+  for (const member of group.members.toReversed()) {
+    months.set(member.table, await monthsOf(client, member, shard, roots, 'for update nowait'));
   }
   return months;
 }

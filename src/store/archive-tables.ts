@@ -1,8 +1,8 @@
 /**
  * The archive's tables: one of each name for all months, and one a month below it.
  *
- * Invariant: a month's table is made whole and attached in the transaction that first moves a row into it, so that there is
- * never one that holds other rows than its name says.
+ * Invariant: a month's table is made whole and attached in one transaction, before the first row is moved into it, so that
+ * there is never one that holds other rows than its name says, and every reader knows of it in time.
  */
 
 import type pg from 'pg';
@@ -59,19 +59,27 @@ export function monthTableIn(name: string): { readonly table: ArchivedTable; rea
 }
 
 /**
- * Makes a month's table if there is none. It is attached, and not made as a part: that would wait for every reader of the
- * archive, and every reader for it.
+ * Makes a month's table if there is none, in the caller's transaction. Readers of the archive's table are waited for, and wait,
+ * as far as `lock_timeout`: PostgreSQL lets whoever is just looking up of what parts a table consists miss one that is attached
+ * at that moment, and keep that until the next change; what lies in the month would be in neither place for that connection.
  */
 export async function makeMonth(client: pg.ClientBase, table: ArchivedTable, month: string): Promise<void> {
+  if (await hasMonth(client, table, month)) return;
   const name = monthTable(table, month);
-  const known = await client.query('select from pg_class where oid = to_regclass($1)', [`archive.${name}`]);
-  if (known.rowCount !== 0) return;
+  await client.query(`lock table only archive.${table} in access exclusive mode`);
   const [from, to] = [month, monthsLater(month, 1)].map((bound) => client.escapeLiteral(boundOf(table, bound)));
   await client.query(`create table archive.${name}
     (like archive.${table} including defaults including constraints including indexes including storage)`);
   await client.query(
     `alter table archive.${table} attach partition archive.${name} for values from (${from}) to (${to})`,
   );
+}
+
+/** Whether there is a table of that month. */
+export async function hasMonth(client: pg.ClientBase, table: ArchivedTable, month: string): Promise<boolean> {
+  const name = `archive.${monthTable(table, month)}`;
+  const known = await client.query('select from pg_class where oid = to_regclass($1)', [name]);
+  return known.rowCount !== 0;
 }
 
 function boundOf(table: ArchivedTable, month: string): string {

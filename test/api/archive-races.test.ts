@@ -87,6 +87,23 @@ test('a row that somebody holds is not waited for, and leaves the next time', as
   expect(await archive()).toMatchObject({ busy: 0, rows: { payment: 1 } });
 });
 
+test('a month’s tables are known to everybody before anything is moved into them', async () => {
+  await writePast(world.store, world.clock.now(), 1);
+  const months = async (): Promise<number> => {
+    const known = await client.query<{ name: string }>(
+      `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+       where i.inhparent = 'archive.payment'::regclass`,
+    );
+    return known.rows.length;
+  };
+  expect(await months()).toBe(0);
+  await client.query('begin');
+  await client.query('select from payment for update');
+  expect(await archive()).toMatchObject({ busy: SHARDS_USED, rows: { payment: 0 } });
+  await client.query('rollback');
+  expect(await months()).toBe(1);
+});
+
 test('a database that is newer than the program is left alone', async () => {
   await writePast(world.store, world.clock.now(), 1);
   await client.query('alter table payment add column of_tomorrow text');

@@ -20,6 +20,7 @@ import { PLAN_SETTINGS } from '../../src/store/line.ts';
 import type { Statement } from '../../src/store/pipeline.ts';
 import type { Readers } from '../../src/store/read.ts';
 import { columnsOf } from '../../src/store/tables.ts';
+import { inTransaction } from '../../src/store/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const MONTHS = ['2024-11', '2024-12', '2025-01'];
@@ -32,7 +33,9 @@ beforeAll(async () => {
   const options = PLAN_SETTINGS.map((setting) => `-c ${setting}`).join(' ');
   client = new pg.Client({ connectionString: database.url, options: `${options} -c TimeZone=UTC` });
   await client.connect();
-  for (const table of ARCHIVED_TABLES) for (const month of MONTHS) await makeMonth(client, table, month);
+  await inTransaction(client, 'archive', async () => {
+    for (const table of ARCHIVED_TABLES) for (const month of MONTHS) await makeMonth(client, table, month);
+  });
 });
 afterAll(async () => {
   await client.end();
@@ -60,7 +63,7 @@ test.each(ARCHIVED_TABLES)('%s has the same rules, live and archived', async (ta
 });
 
 test('a month is made once, and its name says what it is', async () => {
-  await makeMonth(client, 'payment', '2024-12');
+  await inTransaction(client, 'archive', () => makeMonth(client, 'payment', '2024-12'));
   expect(monthTable('payment_history', '2024-12')).toBe('payment_history_2024_12');
   expect(monthTableIn('payment_history_2024_12')).toEqual({ table: 'payment_history', month: '2024-12' });
   expect(monthTableIn('payment_2024')).toBeUndefined();
