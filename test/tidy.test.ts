@@ -178,6 +178,15 @@ test('every relative link in the documents leads somewhere', () => {
   expect(dead).toEqual([]);
 });
 
+test('every snapshot holds something: what has found nothing to keep would never fail again', () => {
+  const empty = listFiles('.snap').flatMap((path) =>
+    [...readText(path).matchAll(/^exports\[`(.*)`\] = `(?:undefined|null|"")?`;$/gm)].map(
+      ([, name]) => `${path}: ${name}`,
+    ),
+  );
+  expect(empty).toEqual([]);
+});
+
 test('large files are listed, for a person to judge', ({ annotate }) => {
   const large = sources
     .map(({ path, text }) => ({ path, lines: text.split('\n').length }))
