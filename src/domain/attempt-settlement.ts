@@ -61,6 +61,9 @@ export type Weighed =
   | { readonly kind: 'late_money'; readonly row: Partial<Attempt> }
   | { readonly kind: 'nothing'; readonly alarm?: Alarm };
 
+/** A word that moves nothing. */
+type Heard = Extract<Weighed, { kind: 'noted' | 'nothing' }>;
+
 /**
  * Weighs a word. `isItsOwn`: what the attempt pays for is open, and waits for this attempt. `fact` is what the word means
  * for an attempt that is open.
@@ -76,7 +79,7 @@ export function weighWord(
   if (!isOpen(attempt.status) || !isItsOwn) return afterword(attempt, word, context);
   if (word.kind === 'not_found') return notFound(attempt, context);
   // That an inquiry stays unanswered says nothing about a call that may not even have been made.
-  if (context.inquiry !== false && word.kind === 'unknown') return unanswered(attempt, context);
+  if (context.inquiry !== false && word.kind === 'unknown') return lookAgain(attempt, context);
   const next = step(ATTEMPT, attempt.status, fact);
   if (next.kind === 'conflict') return { kind: 'nothing', alarm: 'contradiction' };
   return next.kind === 'repeated' ? stillOpen(attempt, context) : { kind: 'moves' };
@@ -135,22 +138,20 @@ function notFound(attempt: Attempt, context: SettlementContext): Weighed {
 }
 
 /**
- * The upstream could not be asked. An inquiry that was due is followed by the next one as ever. After a hint that one is
- * brought forward, unless our own call may still be under way.
+ * The upstream could not be asked, or what it said is for another try of the payment to find. An inquiry that was due is
+ * followed by the next one as ever. After a hint that one is brought forward, unless our own call may still be under way.
  */
-function unanswered(attempt: Attempt, context: SettlementContext): Weighed {
-  if (context.inquiry === 'due') return stillOpen(attempt, context);
-  const next_inquiry_at = nextAfterHint(attempt, context.now);
-  const keeps = isBeingAsked(attempt, context.now) || next_inquiry_at === attempt.next_inquiry_at;
-  return keeps ? { kind: 'nothing' } : { kind: 'noted', row: { next_inquiry_at } };
+export function lookAgain(attempt: Attempt, context: SettlementContext): Heard {
+  const { inquiry, now, authentication: told } = context;
+  if (inquiry === 'due') return stillOpen(attempt, context, told);
+  const next_inquiry_at = nextAfterHint(attempt, now);
+  const keeps = isBeingAsked(attempt, now) || next_inquiry_at === attempt.next_inquiry_at;
+  if (keeps) return told === undefined ? { kind: 'nothing' } : { kind: 'noted', row: told };
+  return { kind: 'noted', row: { next_inquiry_at, ...told } };
 }
 
 /** Nothing is new. Only an inquiry that was due is counted, and puts off the next one. */
-function stillOpen(
-  attempt: Attempt,
-  context: SettlementContext,
-  row?: Partial<Attempt>,
-): Exclude<Weighed, { kind: 'moves' | 'late_money' }> {
+function stillOpen(attempt: Attempt, context: SettlementContext, row?: Partial<Attempt>): Heard {
   if (context.inquiry !== 'due') return row === undefined ? { kind: 'nothing' } : { kind: 'noted', row };
   const inquiries = attempt.inquiries + 1;
   const columns = { ...row, inquiries, next_inquiry_at: nextInquiryAt(inquiries, context.now) };

@@ -6,10 +6,11 @@
  * An approved payment's money, fee and event commit with its status.
  */
 
-import { ATTEMPT, type AttemptFact, EARLIER_ASKED_MS, nextAfterHint, nextInquiryAt } from './attempt.ts';
+import { ATTEMPT, type AttemptFact, EARLIER_ASKED_MS } from './attempt.ts';
 import {
   type Alarm,
   attemptColumns,
+  lookAgain,
   referenceIn,
   type SettlementContext,
   updateAttempt,
@@ -76,7 +77,8 @@ export function settleAttempt(rows: SettlementRows, word: Word, context: Settlem
   const meaning = { ...meaningOf(word, rows), ...(context.reason === undefined ? {} : { reason: context.reason }) };
   const taken = takenLate(rows, word);
   if (taken !== undefined) return { ...move(taken, meaning, word, context), alarm: 'late_acceptance' };
-  if (!isItsOwn && mayFindItsPayment(rows, word, context)) return lookAgain(rows, context);
+  if (!isItsOwn && mayFindItsPayment(rows, word, context))
+    return attemptOnly(rows, lookAgain(attempt, context), context);
   const weighed = weighWord(attempt, isItsOwn, word, meaning.attempt, context);
   if (weighed.kind !== 'moves') return attemptOnly(rows, weighed, context);
   try {
@@ -118,19 +120,6 @@ function mayFindItsPayment(
   const { status, method, submitted_at } = payment;
   if (status !== 'processing' || (method !== 'card' && method !== 'none')) return false;
   return submitted_at !== null && now < submitted_at + EARLIER_ASKED_MS;
-}
-
-/** Nothing is booked yet: the next look is soon, and less often the longer that takes. */
-function lookAgain({ attempt, payment }: SettlementRows, context: SettlementContext): Settlement {
-  const { inquiry, now, authentication } = context;
-  const inquiries = attempt.inquiries + 1;
-  const next =
-    inquiry === 'due'
-      ? { inquiries, next_inquiry_at: nextInquiryAt(inquiries, now) }
-      : { next_inquiry_at: nextAfterHint(attempt, now) };
-  if (next.next_inquiry_at === attempt.next_inquiry_at && authentication === undefined) return { payment, attempt };
-  const row = { ...next, ...authentication };
-  return { change: { updates: [updateAttempt(attempt, row)] }, payment, attempt: { ...attempt, ...row } };
 }
 
 function meaningOf(word: Word, rows: SettlementRows): Meaning {

@@ -34,7 +34,7 @@ export type Earlier =
  * often a form is sent that cannot pay, or while the network is away, the next try asks nothing more for it.
  */
 export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attempt): Promise<Earlier> {
-  const others = await triesThatAsked(deps, attempt);
+  const others = await earlierTries(deps, attempt);
   if (others.length === 0) return { kind: 'none' };
   if (others.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
   const askedAt = deps.clock.now();
@@ -69,7 +69,7 @@ async function inquireAll(card: CardConnector, tries: readonly Attempt[]) {
 
 /** The same while the network is away, so that nobody can be asked. */
 export async function guessEarlier(deps: Deps, attempt: Attempt): Promise<Earlier> {
-  const others = await triesThatAsked(deps, attempt);
+  const others = await earlierTries(deps, attempt);
   if (others.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
   return others.length === 0 ? { kind: 'none' } : unclear(deps, others);
 }
@@ -88,9 +88,13 @@ async function unclear(deps: Deps, tries: readonly Attempt[]): Promise<Earlier> 
   return { kind: 'unclear', reason: 'an earlier attempt may have paid' };
 }
 
-async function triesThatAsked(deps: Deps, { shard, id, payment_id }: Attempt): Promise<Attempt[]> {
-  const all = await deps.store.attempt.ofCardPayment(shard, payment_id);
-  return all.filter((other) => other.id !== id && hasAskedForMoney(other));
+/** A payment's attempts by card that may have paid. */
+export async function triesThatAsked(deps: Deps, shard: number, paymentId: string): Promise<Attempt[]> {
+  return (await deps.store.attempt.ofCardPayment(shard, paymentId)).filter(hasAskedForMoney);
+}
+
+async function earlierTries(deps: Deps, { shard, id, payment_id }: Attempt): Promise<Attempt[]> {
+  return (await triesThatAsked(deps, shard, payment_id)).filter((other) => other.id !== id);
 }
 
 function inquiryOf(attempt: Attempt) {

@@ -6,7 +6,7 @@
  */
 
 import type { CardEnd } from '../connectors/connector.ts';
-import { hasAskedForMoney, isBeingAsked } from '../domain/attempt.ts';
+import { isBeingAsked } from '../domain/attempt.ts';
 import { isId } from '../domain/ids.ts';
 import { isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
@@ -15,6 +15,7 @@ import { findAttempt, findNewestPayment, findPayment } from './archive-find.ts';
 import { inquireAttempt } from './attempt-inquire.ts';
 import type { SessionCaller } from './callers.ts';
 import { challengeUrl } from './card-challenge.ts';
+import { triesThatAsked } from './card-earlier.ts';
 import type { Deps } from './deps.ts';
 import { readByTransactionId } from './payment-read.ts';
 
@@ -50,8 +51,7 @@ const TRIES_MOST = 4;
 
 /** Between two tries no attempt is the payment's own. Those that may have paid are asked about; false where none may. */
 async function inquireTries(deps: Deps, { shard, id }: Payment): Promise<boolean> {
-  const all = await deps.store.attempt.ofCardPayment(shard, id);
-  const asked = all.filter(hasAskedForMoney).sort((a, b) => (a.id < b.id ? 1 : -1));
+  const asked = (await triesThatAsked(deps, shard, id)).sort((a, b) => (a.id < b.id ? 1 : -1));
   const known = asked.slice(0, TRIES_MOST).filter(({ connector }) => deps.connectors.upstream(connector) !== undefined);
   await Promise.all(known.map((one) => inquireAttempt(deps, one)));
   return asked.length > 0;

@@ -42,9 +42,9 @@ const AUTHENTICATION_LIMIT_MS = 22_000;
  * Pays by the card that was entered into the hosted form `session_id`. Answers the payment as it is then, or with
  * `redirectUrl` where the issuer wants to ask its customer first (specification, States, Transaction; contract §4).
  *
- * @throws Refusal 1109 without `session_id`; 1110 for a form that is not this payment's or cannot be used; 1202 when the
- * amount is out of limits; 1404 when the network certainly took nothing, and the customer may try again; 1502 when the card
- * was refused; and as `requireSubmittable`, for the session and the payment.
+ * @throws Refusal 1109 without `session_id`; 1110 for a form that is not this payment's or cannot be used, and where an
+ * earlier try has paid whose money was put aside; 1202 when the amount is out of limits; 1404 when this try certainly took
+ * nothing, and the customer may try again: the network is away, or an earlier try may have paid; 1502 when the card was refused; and as `requireSubmittable`, for the session and the payment.
  */
 export async function submitByCard(
   deps: Deps,

@@ -8,10 +8,11 @@ import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { collectBody, mint, openWorld, type World } from '../support/world.ts';
+import { collectBody, mint, type World } from '../support/world.ts';
 import { archive, growOld } from './archive-scenes.ts';
-import { type CardPaying, collectByCard, collectCardWith, openFormOf, submitCard } from './card-payments.ts';
-import { type FickleNetwork, openFickleNetwork } from './fickle-network.ts';
+import { type CardPaying, collectCardWith, openFormOf, submitCard } from './card-payments.ts';
+import { type FickleDesk, openFickleDesk } from './fickle-desk.ts';
+import type { FickleNetwork } from './fickle-network.ts';
 import {
   answerPrompt,
   collect,
@@ -26,28 +27,17 @@ import {
 } from './flows.ts';
 import { attemptOf, onlyHook, unsureOf } from './phone-payments.ts';
 
+let desk: FickleDesk;
 let network: FickleNetwork;
 let world: World;
 let merchant: MerchantCreated;
 
 beforeAll(async () => {
-  network = await openFickleNetwork();
-  world = await openWorld({ env: { CARDNET_BASE_URL: network.url, RATE_LIMIT_SCALE: '0' } });
-  merchant = await world.merchant();
+  desk = await openFickleDesk();
+  ({ network, world, merchant } = desk);
 });
-afterEach(() => {
-  world.sandbox.faults.clear();
-  Object.assign(network, { issuer: 'PENDING', status: 'AUTHENTICATED', pays: 'APPROVED' });
-  for (const asked of ['form', 'initiate', 'look', 'pay', 'inquire', 'order'] as const)
-    network.instead(asked, undefined);
-});
-afterAll(async () => {
-  expect(await world.gateway.store.audit()).toEqual([]);
-  await world.close();
-  await network.close();
-});
-
-const collected = (): Promise<CardPaying> => collectByCard(world, merchant, { minted: { ttl_seconds: 7_200 } });
+afterEach(() => desk.reset());
+afterAll(() => desk.close());
 
 describe('a payment whose method was open takes over method and fee with a submit in doubt', () => {
   test('by card', async () => {
@@ -86,7 +76,7 @@ describe('a submit that ends at once without paying', () => {
     ['cancelled at the network', 'cancelled', { issuer: 'SUCCESSFUL', pays: 'CANCELLED' }],
     ['given up by the issuer', 'expired', { issuer: 'TIMED_OUT' }],
   ] as const)('%s: 1502, final, told, and the session pays another payment', async (_name, status, says) => {
-    const paying = await collected();
+    const paying = await desk.collected();
     Object.assign(network, says);
     const headers = { 'idempotency-key': `ended-${paying.transaction_id}` };
     const refused = await submitCard(world, paying, { headers });
@@ -103,7 +93,7 @@ describe('a submit that ends at once without paying', () => {
 });
 
 test('a challenge without a form, be it the first answer already: 1404, and the payment is pending again', async () => {
-  const paying = await collected();
+  const paying = await desk.collected();
   network.instead('initiate', {
     status: 200,
     body: JSON.stringify({ transaction: { authenticationStatus: 'AUTHENTICATION_PENDING' } }),
@@ -125,7 +115,7 @@ test('an amount of more digits than the network takes: 1202 at collect; another 
 });
 describe('late money of a card, while its session is open', () => {
   /** A payment that its issuer declined, and that the network says was paid after all. */
-  async function paidLate(of = collected()): Promise<{ readonly paying: CardPaying; readonly attemptId: string }> {
+  async function paidLate(of = desk.collected()): Promise<{ readonly paying: CardPaying; readonly attemptId: string }> {
     const paying = await of;
     Object.assign(network, { issuer: 'SUCCESSFUL', pays: 'DECLINED' });
     expectRefusal(await submitCard(world, paying), 402, '1502');
@@ -184,7 +174,7 @@ describe('late money of a card, while its session is open', () => {
 });
 
 test('with the card network gone from the configuration, an open challenge ends by time', async () => {
-  const paying = await collected();
+  const paying = await desk.collected();
   expect((await submitCard(world, paying)).status).toBe(202);
   const { deps } = world.gateway;
   const attempt = await attemptOf(world, paying);

@@ -7,34 +7,24 @@ import { shardOf } from '../../src/domain/ids.ts';
 import type { Attempt, Session } from '../../src/domain/records.ts';
 import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import { openWorld, type World } from '../support/world.ts';
-import { type CardPaying, callbackFor, collectByCard, openFormOf, postCallback, submitCard } from './card-payments.ts';
-import { type FickleNetwork, openFickleNetwork, refusal } from './fickle-network.ts';
+import type { World } from '../support/world.ts';
+import { type CardPaying, callbackFor, openFormOf, postCallback, submitCard } from './card-payments.ts';
+import { type FickleDesk, openFickleDesk } from './fickle-desk.ts';
+import { type FickleNetwork, refusal } from './fickle-network.ts';
 import { collect, expectRefusal, freshKey, numberEnding, payByPhone, rowsOf, statusOf, untilStatus } from './flows.ts';
 import { attemptOf, onlyHook } from './phone-payments.ts';
 
+let desk: FickleDesk;
 let network: FickleNetwork;
 let world: World;
 let merchant: MerchantCreated;
 
 beforeAll(async () => {
-  network = await openFickleNetwork();
-  world = await openWorld({ env: { CARDNET_BASE_URL: network.url, RATE_LIMIT_SCALE: '0' } });
-  merchant = await world.merchant();
+  desk = await openFickleDesk();
+  ({ network, world, merchant } = desk);
 });
-afterEach(() => {
-  world.sandbox.faults.clear();
-  Object.assign(network, { issuer: 'PENDING', status: 'AUTHENTICATED', pays: 'APPROVED' });
-  for (const asked of ['form', 'initiate', 'look', 'pay', 'inquire', 'order'] as const)
-    network.instead(asked, undefined);
-});
-afterAll(async () => {
-  expect(await world.gateway.store.audit()).toEqual([]);
-  await world.close();
-  await network.close();
-});
-
-const collected = (): Promise<CardPaying> => collectByCard(world, merchant, { minted: { ttl_seconds: 7_200 } });
+afterEach(() => desk.reset());
+afterAll(() => desk.close());
 
 /** What the order is called at the network. */
 async function upstreamStatusOf({ token, transaction_id }: CardPaying): Promise<string | null> {
@@ -42,9 +32,24 @@ async function upstreamStatusOf({ token, transaction_id }: CardPaying): Promise<
 }
 
 describe('an earlier attempt that was taken for not sent', () => {
+  interface Tried {
+    readonly paying: CardPaying;
+    /** Its first attempt. */
+    readonly first: string;
+    /** How often money had been asked for by then. */
+    readonly pays: number;
+  }
+
+  /** It is paid by its first attempt, told once, and the money was not asked for again. */
+  async function expectPaidBy({ paying, first, pays }: Tried): Promise<void> {
+    expect(network.count('pay')).toBe(pays);
+    expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
+    expect((await onlyHook(world, paying)).body.status).toBe('approved');
+  }
+
   /** A payment whose first PAY was turned away. */
-  async function turnedAway(): Promise<{ paying: CardPaying; first: string; pays: number }> {
-    const paying = await collected();
+  async function turnedAway(): Promise<Tried> {
+    const paying = await desk.collected();
     const first = await turnAway(paying);
     return { paying, first, pays: network.count('pay') };
   }
@@ -89,14 +94,13 @@ describe('an earlier attempt that was taken for not sent', () => {
     ['the form has paid', 'initiate', refusal('INVALID_REQUEST', 'The session was used', 'session.id')],
     ['the form has ended', 'form', refusal('INVALID_REQUEST', 'Unable to find session.')],
   ] as const)('has paid, and %s: it pays the payment, and nothing is asked for again', async (_name, asked, reply) => {
-    const { paying, first, pays } = await turnedAway();
+    const tried = await turnedAway();
+    const { paying, first } = tried;
     network.took(first);
     network.instead(asked, reply);
     const paid = await submitCard(world, paying);
     expect(paid.json, paid.text).toMatchObject({ success: true, status: 'approved' });
-    expect(network.count('pay')).toBe(pays);
-    expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
-    expect((await onlyHook(world, paying)).body.status).toBe('approved');
+    await expectPaidBy(tried);
     expectRefusal(await submitCard(world, paying), 401, '1001', 'SESSION_CONSUMED');
     expect(await world.gateway.store.audit()).toEqual([]);
   });
@@ -104,16 +108,15 @@ describe('an earlier attempt that was taken for not sent', () => {
   test.each(['callback', 'round'] as const)(
     'has paid while the customer was at the issuer: found by the %s',
     async (by) => {
-      const { paying, first, pays } = await turnedAway();
+      const tried = await turnedAway();
+      const { paying, first } = tried;
       network.issuer = 'PENDING';
       expect((await submitCard(world, paying)).status).toBe(202);
       network.took(first);
       network.issuer = 'SUCCESSFUL';
       if (by === 'round') await untilStatus(world, paying, 'approved', 5_000);
       else expect((await postCallback(world, callbackFor(world, paying))).json).toMatchObject({ status: 'approved' });
-      expect(network.count('pay')).toBe(pays);
-      expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
-      await onlyHook(world, paying);
+      await expectPaidBy(tried);
     },
   );
 
@@ -166,7 +169,7 @@ describe('an earlier attempt that was taken for not sent', () => {
   });
 
   test('answers that it has paid when another try is under way: its own customer is not told that no money moved', async () => {
-    const paying = await collected();
+    const paying = await desk.collected();
     network.issuer = 'SUCCESSFUL';
     const slow = network.hold('pay');
     const first = submitCard(world, paying);
@@ -201,7 +204,8 @@ describe('an earlier attempt that was taken for not sent', () => {
   });
 
   test('may have paid when the challenge of the next one has failed: that is waited for', async () => {
-    const { paying, first, pays } = await turnedAway();
+    const tried = await turnedAway();
+    const { paying, first } = tried;
     network.issuer = 'PENDING';
     expect((await submitCard(world, paying)).status).toBe(202);
     network.took(first);
@@ -211,9 +215,7 @@ describe('an earlier attempt that was taken for not sent', () => {
     expect(await statusOf(world, paying)).toBe('processing');
     network.instead('inquire', undefined);
     await untilStatus(world, paying, 'approved', 5_000);
-    expect(network.count('pay')).toBe(pays);
-    expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
-    expect((await onlyHook(world, paying)).body.status).toBe('approved');
+    await expectPaidBy(tried);
   });
 
   test('has paid, and nobody comes back: it is asked about soon, and pays the payment', async () => {
@@ -229,7 +231,8 @@ describe('an earlier attempt that was taken for not sent', () => {
   test.each(['FAILED', 'PENDING'] as const)(
     'has paid, and the challenge of the next one ends as %s',
     async (issuer) => {
-      const { paying, first, pays } = await turnedAway();
+      const tried = await turnedAway();
+      const { paying, first } = tried;
       network.issuer = 'PENDING';
       expect((await submitCard(world, paying)).status).toBe(202);
       network.took(first);
@@ -237,9 +240,7 @@ describe('an earlier attempt that was taken for not sent', () => {
       if (issuer === 'FAILED') await postCallback(world, callbackFor(world, paying));
       else await untilStatus(world, paying, 'approved', 60_000);
       expect(await statusOf(world, paying)).toBe('approved');
-      expect(network.count('pay')).toBe(pays);
-      expect(await attemptOf(world, paying)).toMatchObject({ id: first, status: 'approved' });
-      expect((await onlyHook(world, paying)).body.status).toBe('approved');
+      await expectPaidBy(tried);
     },
   );
 
@@ -330,7 +331,7 @@ describe('an earlier attempt that was taken for not sent', () => {
 
 describe('tries that have asked for no money', () => {
   test('because too much time had passed, are marked', async () => {
-    const paying = await collected();
+    const paying = await desk.collected();
     network.issuer = 'SUCCESSFUL';
     const slow = network.hold('authenticate');
     const submitted = submitCard(world, paying);
@@ -347,7 +348,7 @@ describe('tries that have asked for no money', () => {
   });
 
   test('because the network was away, are asked about by nobody, now or later', async () => {
-    const paying = await collected();
+    const paying = await desk.collected();
     network.issuer = 'SUCCESSFUL';
     network.instead('initiate', refusal('SERVER_BUSY'));
     for (let tries = 0; tries < 5; tries += 1) expectRefusal(await submitCard(world, paying), 502, '1404');

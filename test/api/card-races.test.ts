@@ -8,7 +8,7 @@ import { manualClock } from '../../src/platform/clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openWire, type Wire } from '../support/wire.ts';
-import { openWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 import {
   type CardPaying,
   callbackFor,
@@ -18,11 +18,13 @@ import {
   submitCard,
   whileTimePasses,
 } from './card-payments.ts';
-import { type FickleNetwork, openFickleNetwork } from './fickle-network.ts';
+import { type FickleDesk, openFickleDesk } from './fickle-desk.ts';
+import type { FickleNetwork } from './fickle-network.ts';
 import { type Fields, statusOf } from './flows.ts';
 import { attemptOf, onlyHook } from './phone-payments.ts';
 import { openSecond, type Second } from './second-gateway.ts';
 
+let desk: FickleDesk;
 let network: FickleNetwork;
 let world: World;
 let merchant: MerchantCreated;
@@ -31,24 +33,19 @@ let wire: Wire;
 let second: Second;
 
 beforeAll(async () => {
-  network = await openFickleNetwork();
-  const env = { CARDNET_BASE_URL: network.url, RATE_LIMIT_SCALE: '0' };
-  world = await openWorld({ env });
-  merchant = await world.merchant();
+  desk = await openFickleDesk();
+  ({ network, world, merchant } = desk);
   wire = await openWire(world.databaseUrl);
-  second = await openSecond(world, manualClock(0), wire.url, env);
+  second = await openSecond(world, manualClock(0), wire.url, desk.env);
 });
 afterEach(() => {
-  network.issuer = 'PENDING';
-  for (const asked of ['look', 'pay', 'inquire'] as const) network.instead(asked, undefined);
+  desk.reset();
   wire.release();
 });
 afterAll(async () => {
-  expect(await world.gateway.store.audit()).toEqual([]);
   await second.close();
   await wire.close();
-  await world.close();
-  await network.close();
+  await desk.close();
 });
 
 /** A payment whose customer is at the issuer. */

@@ -69,7 +69,7 @@ function drawRing(ring: HTMLElement, left: number): void {
     ring.remove();
     return;
   }
-  const part = Math.max(0, left) / Number(ring.dataset.whole);
+  const part = left / Number(ring.dataset.whole);
   ring.querySelector('.arc')?.setAttribute('stroke-dasharray', `${Math.round(ROUND * part)} ${ROUND}`);
   const time = clockText(left);
   const clock = ring.querySelector('.clock');
@@ -79,7 +79,7 @@ function drawRing(ring: HTMLElement, left: number): void {
 }
 
 function clockText(milliseconds: number): string {
-  const seconds = Math.max(0, Math.ceil(milliseconds / 1_000));
+  const seconds = Math.ceil(milliseconds / 1_000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
