@@ -7,7 +7,7 @@ import { LANGUAGES } from '../../src/messages/messages.ts';
 import { listProofs } from '../../src/usecases/proof-read.ts';
 import { openWorld } from '../support/world.ts';
 import { elementsOf, host, type Shown, setSettings, stepOf, textOf, titleOf, visitor } from './checkout-flows.ts';
-import { answerPrompt, bearerOf, codeOn, debitsOf, numberEnding, untilLater } from './flows.ts';
+import { answerPrompt, codeOn, debitsOf, numberEnding, untilLater } from './flows.ts';
 import { addAccount, jpegFile } from './transfer-flows.ts';
 
 const world = await openWorld();
@@ -267,26 +267,6 @@ test('a bank transfer: the account, the proof, and waiting for whoever checks it
   expect((await world.gateway.store.payment.get(other.merchant.shard, transaction_id))?.status).toBe('processing');
 });
 
-test('a fee that the customer pays is shown by method, and paid', async () => {
-  const dear = await world.merchant('Marché Virunga');
-  await setSettings(world, dear, {
-    fees: [
-      { currency: 'usd', rate_ppm: 20_000, method: 'wallet' },
-      { currency: 'usd', rate_ppm: 40_000 },
-    ],
-  });
-  const wallet = await world.wallet();
-  const { url } = await host(world, dear);
-  const me = visitor(world);
-  const page = await me.open(url);
-  expect(textOf(page)).toContain('Fee $0.25');
-  expect(textOf(page)).toContain('Fee $0.50');
-  expect(textOf(page)).toContain('Pay $12.75');
-  expect(textOf(page)).toContain('Pay $13.00');
-  const paid = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
-  expect(textOf(paid)).toMatch(/\$12\.75.*Amount\s+\$12\.50\s+Fee\s+\$0\.25/s);
-});
-
 test('a way of paying whose limits the amount exceeds is not shown', async () => {
   const careful = await world.merchant('Marché Virunga');
   await setSettings(world, careful, { method_limits: { wallet: { usd: { max: '500' } } } });
@@ -295,84 +275,6 @@ test('a way of paying whose limits the amount exceeds is not shown', async () =>
   expect(textOf(page)).toContain('Mobile money');
   expect(textOf(page)).toContain('Flash');
   expect(textOf(page)).not.toContain('Wallet');
-});
-
-test('what a chosen method costs stays as it was collected, though the merchant’s fee has changed since', async () => {
-  const dear = await world.merchant('Marché Virunga');
-  await setSettings(world, dear, { fees: [{ currency: 'usd', rate_ppm: 20_000 }] });
-  const wallet = await world.wallet();
-  const body = { payment_method: 'wallet', wallet_number: wallet.number, wallet_pin: wallet.pin };
-  const { url } = await host(world, dear, { body });
-  await setSettings(world, dear, { fees: [{ currency: 'usd', rate_ppm: 40_000 }] });
-  const me = visitor(world);
-  const page = await me.open(url);
-  expect(textOf(page)).toContain('Pay $12.75');
-  const paid = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
-  expect(textOf(paid)).toContain('$12.75');
-});
-
-describe('a fee that was changed while the page was open', () => {
-  const fee = (rate_ppm: number) => ({ fees: [{ currency: 'usd', rate_ppm }] as const });
-  /** The total that the form of that method carries. */
-  const totalIn = (page: Shown, method: string): string => {
-    const fields = elementsOf(page).filter(({ name }) => name === 'input');
-    const at = fields.findIndex(({ attributes: a }) => a.get('type') === 'hidden' && a.get('value') === method);
-    expect(fields[at + 1]?.attributes.get('name')).toBe('total');
-    return fields[at + 1]?.attributes.get('value') ?? '';
-  };
-
-  test.each(LANGUAGES)('%s: nothing is paid, the new total is shown and said, and is paid next', async (language) => {
-    const dear = await world.merchant('Marché Virunga');
-    await setSettings(world, dear, fee(20_000));
-    const wallet = await world.wallet();
-    const { url, transaction_id } = await host(world, dear);
-    const me = visitor(world, language);
-    const page = await me.open(url);
-    await setSettings(world, dear, fee(40_000));
-    const fields = { method: 'wallet', number: wallet.number, pin: wallet.pin };
-    const refused = await me.send(stepOf(page, 'pay'), { ...fields, total: totalIn(page, 'wallet') });
-    expect(refused.status).toBe(400);
-    const said = /role="alert"[^>]*>.*?<p>(.*?)<\/p>/s.exec(refused.html)?.[1]?.replaceAll(/[\u00a0\u202f]/g, ' ');
-    expect(said).toMatchSnapshot();
-    expect(textOf(refused)).not.toContain('12.75');
-    const { shard } = dear.merchant;
-    expect((await world.gateway.store.payment.get(shard, transaction_id))?.status).toBe('pending');
-    await me.send(stepOf(refused, 'pay'), { ...fields, total: totalIn(refused, 'wallet') });
-    const paid = await world.gateway.store.payment.get(shard, transaction_id);
-    expect(paid).toMatchObject({ status: 'approved', total_minor: 13_00n });
-  });
-
-  test('a card form that was opened for the older total is not paid, and another one can be opened', async () => {
-    const dear = await world.merchant('Marché Virunga');
-    await setSettings(world, dear, fee(20_000));
-    const { url, transaction_id } = await host(world, dear);
-    const me = visitor(world);
-    const form = await me.send(stepOf(await me.open(url), 'card'), { method: 'card' });
-    expect(textOf(form)).toContain('Pay $12.75');
-    await setSettings(world, dear, fee(40_000));
-    const refused = await me.send(stepOf(form, 'pay'), { method: 'card', total: totalIn(form, 'card') });
-    expect(textOf(refused)).toContain('new total of $13.00');
-    const found = await world.gateway.store.payment.get(dear.merchant.shard, transaction_id);
-    expect(found).toMatchObject({ status: 'pending', attempt_id: null });
-    expect(textOf(await me.send(stepOf(refused, 'card'), { method: 'card' }))).toContain('Pay $13.00');
-  });
-});
-
-test('a refunded payment’s page shows what was sent back, which a fee on top of it was not', async () => {
-  const dear = await world.merchant('Marché Virunga');
-  await setSettings(world, dear, { fees: [{ currency: 'usd', rate_ppm: 20_000 }] });
-  const wallet = await world.wallet();
-  const { url, transaction_id } = await host(world, dear);
-  const me = visitor(world);
-  const page = await me.open(url);
-  const paid = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
-  expect(textOf(paid)).toContain('$12.75');
-  const refund = await world.call('POST', '/internal/refunds', { bearer: bearerOf(dear), body: { transaction_id } });
-  expect(refund.json, refund.text).toMatchObject({ amount: '12.50', status: 'completed' });
-  const refunded = await me.open(paid.url);
-  expect(titleOf(refunded)).toBe('Refunded');
-  expect(textOf(refunded)).toContain('$12.50');
-  expect(textOf(refunded)).not.toContain('$12.75');
 });
 
 describe('languages', () => {

@@ -4,24 +4,15 @@
  *
  * Where no browser is found the run says loudly what it left out; on a build server (CI=true) that is a failure.
  */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Hosted, host, setSettings } from '../api/checkout-flows.ts';
 import { answerPrompt, codeOn, numberEnding } from '../api/flows.ts';
-import { addAccount, pdfFile } from '../api/transfer-flows.ts';
-import {
-  findBarriers,
-  findBrowser,
-  mayLeaveOut,
-  openBrowser,
-  openWindow,
-  type Watched,
-  type WINDOWS,
-  type WindowOptions,
-} from '../support/browser.ts';
-import { networkOrigin, typeCard } from '../support/card-form.ts';
-import { collectBody, mint, openWorld, type World } from '../support/world.ts';
+import { pdfFile } from '../api/transfer-flows.ts';
+import { findBrowser, mayLeaveOut } from '../support/browser.ts';
+import type { World } from '../support/world.ts';
+import { expectUsable, holdBack, openPageDesk, type PageDesk } from './page-desk.ts';
 
 const browserPath = findBrowser();
 
@@ -29,27 +20,10 @@ test.runIf(browserPath === undefined)('a browser to test the hosted page with', 
   expect(mayLeaveOut('every test of the hosted page in a browser'), 'a build server needs a browser').toBe(true);
 });
 
+let desk: PageDesk;
 let world: World;
 let merchant: MerchantCreated;
-let browser: Browser;
-let windows: Watched[] = [];
-/** What the test under way provokes. */
-let excused: RegExp | undefined;
-
-async function open(window: keyof typeof WINDOWS, url: string, options: WindowOptions = {}): Promise<Page> {
-  const watched = await openWindow(browser, window, world.url, options);
-  windows.push(watched);
-  await watched.page.goto(url);
-  return watched.page;
-}
-
-/** Everyone can use the page, and nothing of it has to be scrolled sideways. */
-async function expectUsable(page: Page): Promise<void> {
-  expect(await page.locator('h1').count()).toBe(1);
-  expect(await findBarriers(page)).toEqual([]);
-  const wide = await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
-  expect(wide, 'nothing has to be scrolled sideways').toBe(false);
-}
+let open: PageDesk['open'];
 
 /** Presses Tab until that element has the focus. */
 async function tabTo(page: Page, selector: string): Promise<void> {
@@ -61,38 +35,17 @@ async function tabTo(page: Page, selector: string): Promise<void> {
   throw new Error(`the keyboard does not lead to ${selector}`);
 }
 
-/** Something that is held back until it is let go. */
-function holdBack(): { readonly over: Promise<void>; end(): void } {
-  let end = (): void => undefined;
-  const over = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  return { over, end: () => end() };
-}
-
 function largePayment(more: object = {}): Promise<Hosted> {
   return host(world, merchant, { minted: { amount: '150.00', ...more } });
 }
 
 describe.runIf(browserPath !== undefined)('in a browser', () => {
   beforeAll(async () => {
-    world = await openWorld();
-    merchant = await world.merchant();
-    await addAccount(world, merchant);
-    await setSettings(world, merchant, { fees: [{ currency: 'usd', rate_ppm: 20_000 }] });
-    browser = await openBrowser(browserPath ?? '');
+    desk = await openPageDesk(browserPath ?? '');
+    ({ world, merchant, open } = desk);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await world?.close();
-  });
-  afterEach(async () => {
-    const complaints = windows.flatMap((watched) => watched.complaints).filter((text) => excused?.test(text) !== true);
-    excused = undefined;
-    await Promise.all(windows.map((watched) => watched.close()));
-    windows = [];
-    expect(complaints).toEqual([]);
-  });
+  afterAll(() => desk?.close());
+  afterEach(() => desk.endTest());
 
   test.each([
     ['small', 'fr-CD'],
@@ -108,7 +61,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
       await page.locator(`label[for=m-${method}]`).click();
       await expectUsable(page);
     }
-    excused = /^400 for .*\/pay$|status of 400/;
+    desk.excuse(/^400 for .*\/pay$|status of 400/);
     await page.fill('#wallet-number', wallet.number);
     await page.fill('#wallet-pin', '9876');
     await page.locator('form:has(#wallet-pin) button').click();
@@ -167,7 +120,7 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
   test('what was wrong is gone to, and forgotten once it is changed', async () => {
     const wallet = await world.wallet({ balance: 1_00n });
     const page = await open('small', (await host(world, merchant)).url);
-    excused = /^40[02] for .*\/pay$|status of 40[02]/;
+    desk.excuse(/^40[02] for .*\/pay$|status of 40[02]/);
     const focused = () => page.evaluate('document.activeElement.id || document.activeElement.className');
     await page.locator('label[for=m-mobile_money]').click();
     await page.fill('#mobile_money-phone', '12');
@@ -320,103 +273,5 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('label[for=m-wallet]').click();
     expect(await amount.allTextContents()).toEqual(['$12.75']);
     await expectUsable(page);
-  });
-
-  test('a card that was collected is paid with at once, in the network’s own frames, after the bank has asked', async () => {
-    const { token } = await mint(world, merchant);
-    const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });
-    const made = await world.call('POST', '/payments/collect', { bearer: token, body });
-    const page = await open('small', made.json.payment_url, { also: [networkOrigin(world)] });
-    await page.locator('form[data-card] button:enabled').waitFor();
-    await expectUsable(page);
-    await typeCard(page, '1234');
-    await page.getByText('Check the card number.').waitFor();
-    // What is wrong stands beside its field, and the first wrong one is gone to.
-    const faults = await page.locator('.card-fields .fault:visible').evaluateAll((all) => all.map(({ id }) => id));
-    expect(faults).toEqual(['card-number-fault']);
-    await page.waitForFunction('document.activeElement?.closest(".field.number") !== null');
-    await typeCard(page, '4508750015741019');
-    await page.waitForURL(/\/cardnet\/acs\//);
-    await page.locator('button').first().click();
-    await page.locator('.receipt').waitFor();
-    const payment = await world.call('GET', `/payments/status/${made.json.transaction_id}`, { bearer: token });
-    expect(payment.json.status).toBe('approved');
-  });
-
-  test('a card form that has ended while it was filled is opened anew, and paid with', async () => {
-    const page = await open('small', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
-    await page.locator('label[for=m-card]').click();
-    await page.locator('form[action$="/card"] button').click();
-    await page.locator('form[data-card] button:enabled').waitFor();
-    const another = page.getByRole('button', { name: 'Open a new card form' });
-    expect(await another.isVisible()).toBe(false);
-    await world.clock.advance(15 * 60_000);
-    await typeCard(page, '5123450000000008');
-    await another.waitFor();
-    await expectUsable(page);
-    await another.click();
-    await another.waitFor({ state: 'hidden' });
-    await typeCard(page, '5123450000000008');
-    await page.locator('.receipt').waitFor();
-  });
-
-  test('while the network’s script is slow to come, the card page says what it waits for and is alive', async () => {
-    const page = await open('small', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
-    const held = holdBack();
-    await page.route(`${networkOrigin(world)}/**/session.js`, async (route) => {
-      await held.over;
-      await route.continue();
-    });
-    await page.locator('label[for=m-card]').click();
-    await page.locator('form[action$="/card"] button').click({ noWaitAfter: true });
-    await page.getByText('The card form is being loaded.').waitFor();
-    await page.locator('.languages summary').click();
-    await page.keyboard.press('Escape');
-    expect(await page.locator('.languages details').getAttribute('open')).toBeNull();
-    held.end();
-    await page.locator('form[data-card] button:enabled').waitFor();
-    expect(await page.locator('[data-card-status]').textContent()).toBe('');
-  });
-
-  test('a declined card says so, and another one pays the same order', async () => {
-    const page = await open('wide', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
-    await page.locator('label[for=m-card]').click();
-    await page.locator('form[action$="/card"] button').click();
-    await typeCard(page, '5111111111111118');
-    await page.locator('.ended').waitFor();
-    await expectUsable(page);
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await page.locator('label[for=m-card]').click();
-    await page.locator('form[action$="/card"] button').click();
-    await typeCard(page, '5123450000000008');
-    await page.locator('.receipt').waitFor();
-  });
-
-  test('a card page that answered a form and comes back from the browser’s memory sends nothing again', async () => {
-    const page = await open('small', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
-    await page.locator('label[for=m-card]').click();
-    await page.locator('form[action$="/card"] button').click();
-    await page.locator('form[data-card] button:enabled').waitFor();
-    excused = /^4\d\d for .*\/pay$|status of 4\d\d/;
-    await page.evaluate('document.querySelector("form[data-card]").submit()');
-    await page.waitForURL(/\/pay$/);
-    await page.locator('form[data-card] button:enabled').waitFor();
-    const asked: string[] = [];
-    page.on('request', (request) => {
-      if (request.isNavigationRequest() && request.frame() === page.mainFrame()) asked.push(request.method());
-    });
-    await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))');
-    await page.waitForURL(/\/card$/);
-    expect(asked).toEqual(['GET']);
-  });
-
-  test('without scripts the card page says what is needed', async () => {
-    const { token } = await mint(world, merchant);
-    const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });
-    const made = await world.call('POST', '/payments/collect', { bearer: token, body });
-    const options = { also: [networkOrigin(world)], javaScriptEnabled: false };
-    const page = await open('small', made.json.payment_url, options);
-    await page.locator('noscript .notice', { hasText: 'The card form needs JavaScript.' }).waitFor();
-    expect(await page.locator('form[data-card]').isVisible()).toBe(false);
   });
 });

@@ -1,0 +1,243 @@
+/**
+ * A payment that is given back, its refunds and their attempts, as a store would keep them, for tests of their laws.
+ *
+ * Invariant: a change is written as the store writes it: by versions, and above floors.
+ */
+import { expect } from 'vitest';
+import type { SettlementContext, Word } from '../attempt-settlement.ts';
+import type { Change } from '../change.ts';
+import { releaseDelivery } from '../delivery.ts';
+import { makeId, type Prefix } from '../ids.ts';
+import { merchantShare, transitAccount } from '../ledger.ts';
+import { settleOutgoing } from '../outgoing.ts';
+import type { Refund } from '../outgoing-records.ts';
+import type { Attempt, Payment, WebhookEvent } from '../records.ts';
+import { isRefundOver, moveRefund, type RefundContext, type RefundFact } from '../refund.ts';
+import { makeRefund, type RefundWay } from '../refund-order.ts';
+import { intendRefund, refundOrder } from '../refund-outgoing.ts';
+import { Refusal } from '../refusal.ts';
+
+export const SHARD = 5;
+export const SETTLE_DELAY_MS = 60_000;
+export const txn = makeId('txn', 1, new Uint8Array(16), SHARD);
+const mch = makeId('mch', 1, new Uint8Array(16), SHARD);
+
+export const paid: Payment = {
+  shard: SHARD,
+  id: txn,
+  version: 2,
+  merchant_id: mch,
+  session_id: makeId('ses', 1, new Uint8Array(16), SHARD),
+  status: 'approved',
+  method: 'mobile_money',
+  amount: '10.00',
+  amount_minor: 1000n,
+  currency: 'usd',
+  customer_reference: 'order-1',
+  fee_minor: 30n,
+  total_minor: 1000n,
+  fee_covered_by: 'merchant',
+  delivery_behaviour: 'direct_delivery',
+  notify_url: 'http://127.0.0.1:9/hook',
+  success_redirect_url: null,
+  fail_redirect_url: null,
+  wallet_number: '990500000001',
+  msisdn: '+243810000042',
+  carrier: 'Vodacom M-Pesa',
+  hosted_session_id: null,
+  bank_account_id: null,
+  checkout_id: null,
+  attempt_id: 'att_0',
+  provider_reference: null,
+  reason: null,
+  events: 1,
+  language: 'fr',
+  created_at: 1,
+  submitted_at: 2,
+  completed_at: 3,
+  released_at: null,
+  refunded_minor: 0n,
+  refunding_minor: 0n,
+  expires_at: 1_000_000,
+};
+
+export const UPSTREAM: RefundWay = {
+  kind: 'upstream',
+  connector: 'mtn-momo',
+  carrier: 'M-Pesa',
+  msisdn: '+243810000042',
+};
+export const WALLET: RefundWay = { kind: 'wallet', number: '990500000001' };
+
+function newAttempt(id: string, refund: Refund, now: number): Attempt {
+  return {
+    shard: SHARD,
+    id,
+    version: 1,
+    merchant_id: mch,
+    purpose: 'refund',
+    payment_id: refund.id,
+    connector: 'mtn-momo-disbursement',
+    method: 'mobile_money',
+    status: 'intended',
+    reference: id,
+    msisdn: refund.msisdn,
+    carrier: 'M-Pesa',
+    amount_minor: refund.amount_minor,
+    fee_minor: 0n,
+    currency: 'usd',
+    provider_reference: null,
+    reason: null,
+    challenge: null,
+    three_ds_status: null,
+    eci: null,
+    inquiries: 0,
+    not_found_at: null,
+    next_inquiry_at: now + 20_000,
+    created_at: now,
+    settled_at: null,
+  };
+}
+
+/** The rows as a store would keep them, with balances and everything that was told. */
+export class RefundWorld {
+  payment: Payment;
+  readonly refunds = new Map<string, Refund>();
+  readonly attempts: Attempt[] = [];
+  readonly events: WebhookEvent[] = [];
+  readonly balances = new Map<string, bigint>();
+  now = 10;
+  made = 0;
+
+  constructor(payment: Payment, available: bigint) {
+    this.payment = payment;
+    const share = merchantShare(payment);
+    const isHeld = payment.delivery_behaviour === 'delayed_delivery';
+    this.balances.set(`${mch}:available:usd`, available + (isHeld ? 0n : share));
+    this.balances.set(`${mch}:held:usd`, isHeld ? share : 0n);
+    this.balances.set('others', -available - share);
+  }
+
+  readonly newId = (prefix: Prefix, shard: number): string => {
+    this.made += 1;
+    const random = new Uint8Array(16);
+    new DataView(random.buffer).setUint32(9, this.made);
+    return makeId(prefix, this.now, random, shard);
+  };
+
+  context(): RefundContext {
+    return { now: this.now, newId: this.newId };
+  }
+
+  balance(what: string): bigint {
+    return this.balances.get(`${mch}:${what}:usd`) ?? 0n;
+  }
+
+  /** Writes a change as the store does: what has moved since, or a floor, would make it lose. */
+  apply(change: Change | undefined): void {
+    for (const update of change?.updates ?? []) {
+      const raise = <R extends { readonly version: number }>(row: R): R => {
+        expect(update.version).toBe(row.version);
+        return { ...row, ...update.row, version: row.version + 1 };
+      };
+      if (update.table === 'payment') this.payment = raise(this.payment);
+      else if (update.table === 'refund') this.refunds.set(update.id, raise(this.refund(update.id)));
+      else {
+        const at = this.attempts.findIndex(({ id }) => id === update.id);
+        const attempt = this.attempts[at];
+        if (attempt !== undefined) this.attempts[at] = raise(attempt);
+      }
+    }
+    for (const insert of change?.inserts ?? []) {
+      if (insert.table === 'refund') this.refunds.set(insert.row.id, insert.row);
+      else if (insert.table === 'attempt') this.attempts.push(insert.row);
+      else if (insert.table === 'webhook_event') this.events.push(insert.row);
+    }
+    for (const { debit, credit, amount_minor } of change?.transfers ?? []) {
+      this.balances.set(debit.id, (this.balances.get(debit.id) ?? 0n) - amount_minor);
+      this.balances.set(credit.id, (this.balances.get(credit.id) ?? 0n) + amount_minor);
+      if (debit.floored) expect(this.balances.get(debit.id)).toBeGreaterThanOrEqual(0n);
+    }
+  }
+
+  refund(id: string): Refund {
+    const refund = this.refunds.get(id);
+    if (refund === undefined) throw new Error(`no refund ${id}`);
+    return refund;
+  }
+
+  all(): Refund[] {
+    return [...this.refunds.values()];
+  }
+
+  make(amount: string | undefined, way: RefundWay): void {
+    const sources = { payment: this.payment, earlier: this.all(), availableMinor: this.balance('available') };
+    try {
+      this.apply(makeRefund(sources, { amount, note: null }, () => way, this.context()).change);
+    } catch (error) {
+      expect(error).toBeInstanceOf(Refusal);
+    }
+  }
+
+  start(at: number): void {
+    const refund = this.all()[at];
+    if (refund?.status !== 'pending' || refund.next_start_at === null) return;
+    const attempt = newAttempt(`att_${this.attempts.length + 1}`, refund, this.now);
+    this.apply(intendRefund({ refund, payment: this.payment }, attempt, this.context()).change);
+  }
+
+  say(at: number, word: Word, inquiry: SettlementContext['inquiry']): void {
+    const attempt = this.attempts[at];
+    if (attempt === undefined) return;
+    const rows = { refund: this.refund(attempt.payment_id), payment: this.payment };
+    const late = this.attempts.find(({ id }) => id === rows.refund.late_attempt_id);
+    const context = { ...this.context(), askedAt: this.now, settleDelayMs: SETTLE_DELAY_MS, inquiry };
+    this.apply(settleOutgoing(attempt, refundOrder(rows, late), word, context).change);
+  }
+
+  decide(at: number, fact: Extract<RefundFact, 'executed_by_hand' | 'called_off'>): void {
+    const refund = this.all()[at];
+    if (refund?.status !== 'pending') return;
+    const target = transitAccount(SHARD, 'mtn-momo', 'usd');
+    const reason = fact === 'called_off' ? 'refund_called_off' : null;
+    this.apply(moveRefund({ refund, payment: this.payment }, { fact, reason, target }, this.context())?.change);
+  }
+
+  release(): void {
+    try {
+      this.apply(releaseDelivery(this.payment, this.all(), this.newId('trf', SHARD), this.now).change);
+    } catch (error) {
+      expect(error).toBeInstanceOf(Refusal);
+    }
+  }
+}
+
+const sum = (refunds: readonly Refund[]): bigint =>
+  refunds.reduce((total, { amount_minor }) => total + amount_minor, 0n);
+
+/** The sums, the events and the balances are what the refunds' states say. */
+export function expectSound(world: RefundWorld): void {
+  const { payment } = world;
+  for (const { purpose, status, payment_id } of world.attempts) {
+    // Nothing is sent that is known to have been paid.
+    if (purpose === 'refund' && status === 'approved') expect(world.refund(payment_id).status).not.toBe('pending');
+  }
+  const refunds = world.all();
+  const open = refunds.filter(({ status }) => !isRefundOver(status));
+  const completed = refunds.filter(({ status }) => status === 'completed');
+  expect(payment.refunding_minor).toBe(sum(open));
+  expect(payment.refunded_minor).toBe(sum(completed));
+  expect(payment.refunded_minor + payment.refunding_minor).toBeLessThanOrEqual(payment.amount_minor);
+  expect(world.balance('reserved')).toBe(sum(open));
+  expect(payment.status).toBe(sum(completed) === payment.amount_minor ? 'refunded' : 'approved');
+  // One event a completed refund, numbered on.
+  expect(world.events.map(({ sequence }) => sequence)).toEqual(completed.map((_, index) => index + 2));
+  expect(world.events.map(({ type }) => type)).toEqual(completed.map(() => 'payment.refunded'));
+  for (const account of ['available', 'held', 'reserved']) {
+    expect(world.balance(account)).toBeGreaterThanOrEqual(0n);
+  }
+  const isHeld = payment.delivery_behaviour === 'delayed_delivery' && payment.released_at === null;
+  const fromHeld = refunds.reduce((total, { from_held_minor }) => total + from_held_minor, 0n);
+  expect(world.balance('held')).toBe(isHeld ? merchantShare(payment) - fromHeld : 0n);
+  expect([...world.balances.values()].reduce((total, balance) => total + balance, 0n)).toBe(0n);
+}

@@ -1,0 +1,132 @@
+/**
+ * Cards on the hosted page in a real browser: the network's own frames, its form that ends, its script that is slow.
+ *
+ * Where no browser is found the run says loudly what it left out; on a build server (CI=true) that is a failure.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { host } from '../api/checkout-flows.ts';
+import { findBrowser, mayLeaveOut } from '../support/browser.ts';
+import { networkOrigin, typeCard } from '../support/card-form.ts';
+import { collectBody, mint, type World } from '../support/world.ts';
+import { expectUsable, holdBack, openPageDesk, type PageDesk } from './page-desk.ts';
+
+const browserPath = findBrowser();
+
+test.runIf(browserPath === undefined)('a browser to test cards on the hosted page with', () => {
+  expect(mayLeaveOut('every test of cards on the hosted page in a browser'), 'a build server needs a browser').toBe(
+    true,
+  );
+});
+
+let desk: PageDesk;
+let world: World;
+let merchant: MerchantCreated;
+let open: PageDesk['open'];
+
+describe.runIf(browserPath !== undefined)('in a browser', () => {
+  beforeAll(async () => {
+    desk = await openPageDesk(browserPath ?? '');
+    ({ world, merchant, open } = desk);
+  });
+  afterAll(() => desk?.close());
+  afterEach(() => desk.endTest());
+
+  test('a card that was collected is paid with at once, in the network’s own frames, after the bank has asked', async () => {
+    const { token } = await mint(world, merchant);
+    const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });
+    const made = await world.call('POST', '/payments/collect', { bearer: token, body });
+    const page = await open('small', made.json.payment_url, { also: [networkOrigin(world)] });
+    await page.locator('form[data-card] button:enabled').waitFor();
+    await expectUsable(page);
+    await typeCard(page, '1234');
+    await page.getByText('Check the card number.').waitFor();
+    // What is wrong stands beside its field, and the first wrong one is gone to.
+    const faults = await page.locator('.card-fields .fault:visible').evaluateAll((all) => all.map(({ id }) => id));
+    expect(faults).toEqual(['card-number-fault']);
+    await page.waitForFunction('document.activeElement?.closest(".field.number") !== null');
+    await typeCard(page, '4508750015741019');
+    await page.waitForURL(/\/cardnet\/acs\//);
+    await page.locator('button').first().click();
+    await page.locator('.receipt').waitFor();
+    const payment = await world.call('GET', `/payments/status/${made.json.transaction_id}`, { bearer: token });
+    expect(payment.json.status).toBe('approved');
+  });
+
+  test('a card form that has ended while it was filled is opened anew, and paid with', async () => {
+    const page = await open('small', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
+    await page.locator('label[for=m-card]').click();
+    await page.locator('form[action$="/card"] button').click();
+    await page.locator('form[data-card] button:enabled').waitFor();
+    const another = page.getByRole('button', { name: 'Open a new card form' });
+    expect(await another.isVisible()).toBe(false);
+    await world.clock.advance(15 * 60_000);
+    await typeCard(page, '5123450000000008');
+    await another.waitFor();
+    await expectUsable(page);
+    await another.click();
+    await another.waitFor({ state: 'hidden' });
+    await typeCard(page, '5123450000000008');
+    await page.locator('.receipt').waitFor();
+  });
+
+  test('while the network’s script is slow to come, the card page says what it waits for and is alive', async () => {
+    const page = await open('small', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
+    const held = holdBack();
+    await page.route(`${networkOrigin(world)}/**/session.js`, async (route) => {
+      await held.over;
+      await route.continue();
+    });
+    await page.locator('label[for=m-card]').click();
+    await page.locator('form[action$="/card"] button').click({ noWaitAfter: true });
+    await page.getByText('The card form is being loaded.').waitFor();
+    await page.locator('.languages summary').click();
+    await page.keyboard.press('Escape');
+    expect(await page.locator('.languages details').getAttribute('open')).toBeNull();
+    held.end();
+    await page.locator('form[data-card] button:enabled').waitFor();
+    expect(await page.locator('[data-card-status]').textContent()).toBe('');
+  });
+
+  test('a declined card says so, and another one pays the same order', async () => {
+    const page = await open('wide', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
+    await page.locator('label[for=m-card]').click();
+    await page.locator('form[action$="/card"] button').click();
+    await typeCard(page, '5111111111111118');
+    await page.locator('.ended').waitFor();
+    await expectUsable(page);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('label[for=m-card]').click();
+    await page.locator('form[action$="/card"] button').click();
+    await typeCard(page, '5123450000000008');
+    await page.locator('.receipt').waitFor();
+  });
+
+  test('a card page that answered a form and comes back from the browser’s memory sends nothing again', async () => {
+    const page = await open('small', (await host(world, merchant)).url, { also: [networkOrigin(world)] });
+    await page.locator('label[for=m-card]').click();
+    await page.locator('form[action$="/card"] button').click();
+    await page.locator('form[data-card] button:enabled').waitFor();
+    desk.excuse(/^4\d\d for .*\/pay$|status of 4\d\d/);
+    await page.evaluate('document.querySelector("form[data-card]").submit()');
+    await page.waitForURL(/\/pay$/);
+    await page.locator('form[data-card] button:enabled').waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.isNavigationRequest() && request.frame() === page.mainFrame()) asked.push(request.method());
+    });
+    await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))');
+    await page.waitForURL(/\/card$/);
+    expect(asked).toEqual(['GET']);
+  });
+
+  test('without scripts the card page says what is needed', async () => {
+    const { token } = await mint(world, merchant);
+    const body = collectBody(world, 'card', { cardnet_payment_method: 'HOSTED_SESSION' });
+    const made = await world.call('POST', '/payments/collect', { bearer: token, body });
+    const options = { also: [networkOrigin(world)], javaScriptEnabled: false };
+    const page = await open('small', made.json.payment_url, options);
+    await page.locator('noscript .notice', { hasText: 'The card form needs JavaScript.' }).waitFor();
+    expect(await page.locator('form[data-card]').isVisible()).toBe(false);
+  });
+});
