@@ -104,6 +104,19 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     expect(await page.locator('#submitPayment h3').isVisible()).toBe(true);
   });
 
+  test('the menu of a narrow window opens where the reader is, and gives way to what was chosen', async () => {
+    const page = await open('small', '/docs/payouts');
+    await page.evaluate('scrollTo(0, 1500)');
+    await page.getByText('Contents', { exact: true }).click();
+    const link = page.locator('.menu').getByRole('link', { name: 'Idempotency', exact: true });
+    const { y = -1 } = (await link.boundingBox()) ?? {};
+    expect(y).toBeGreaterThan(0);
+    expect(y).toBeLessThan(page.viewportSize()?.height ?? 0);
+    await page.locator('.menu').getByRole('link', { name: 'On dates', exact: true }).click();
+    expect(await page.locator('.menu').getAttribute('open')).toBeNull();
+    expect(new URL(page.url()).hash).toBe('#dates');
+  });
+
   test('a block of code is copied by keyboard', async () => {
     const page = await open('wide', '/docs');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
