@@ -11,8 +11,10 @@ import {
   isBeingAsked,
   isOpen,
   isOverdue,
+  mayStillPay,
   nextAfterHint,
   nextAfterthoughtAt,
+  nextAfterthoughtInVain,
   nextInquiryAt,
 } from './attempt.ts';
 import type { Update } from './change.ts';
@@ -177,10 +179,13 @@ function afterword(attempt: Attempt, word: Word, context: SettlementContext): We
     if (word.kind !== 'declined') return stillOpen(attempt, context);
     return { kind: 'noted', row: attemptColumns(attempt, 'declined', word.reason, word.providerReference, context) };
   }
+  if (context.inquiry === 'hint' && word.kind === 'unknown' && mayStillPay(attempt)) return lookAgain(attempt, context);
   if (context.inquiry !== 'due' || attempt.next_inquiry_at === null) {
     const contradicts = word.kind === 'declined' && attempt.status === 'approved';
     return contradicts ? { kind: 'nothing', alarm: 'contradiction' } : { kind: 'nothing' };
   }
-  const next_inquiry_at = nextAfterthoughtAt(attempt, attempt.settled_at ?? context.now, context.now);
+  const isInVain = word.kind === 'unknown' || word.kind === 'waiting';
+  const next = isInVain ? nextAfterthoughtInVain : nextAfterthoughtAt;
+  const next_inquiry_at = next(attempt, attempt.settled_at ?? context.now, context.now);
   return { kind: 'noted', row: { inquiries: attempt.inquiries + 1, next_inquiry_at } };
 }

@@ -132,15 +132,39 @@ const INQUIRY_DELAYS_MS = [5_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000
  */
 const AFTERTHOUGHTS_MS = [15 * 60_000, 24 * 60 * 60_000] as const;
 
+/** Whether a closed attempt can still turn out to have paid. */
+export function mayStillPay(attempt: Pick<Attempt, 'status' | 'reason'>): boolean {
+  return attempt.status !== 'approved' && hasAskedForMoney(attempt);
+}
+
 /** The next time a closed attempt is asked about; null: it has been asked often enough, has paid, or never can. */
 export function nextAfterthoughtAt(
   attempt: Pick<Attempt, 'status' | 'reason'>,
   settledAt: number,
   now: number,
 ): number | null {
-  if (attempt.status === 'approved' || !hasAskedForMoney(attempt)) return null;
+  if (!mayStillPay(attempt)) return null;
   const next = AFTERTHOUGHTS_MS.find((delay) => settledAt + delay > now);
   return next === undefined ? null : settledAt + next;
+}
+
+/** How long a closed attempt is asked about whose upstream gives no final answer. */
+const ASKED_IN_VAIN_MS = 7 * 24 * 60 * 60_000;
+
+/**
+ * The next time a closed attempt is asked about whose upstream has just not answered, or still calls it waiting: that is no
+ * word that it will not pay. The pauses double, no fixed time of asking is missed, and after a week it is never asked again.
+ */
+export function nextAfterthoughtInVain(
+  attempt: Pick<Attempt, 'status' | 'reason'>,
+  settledAt: number,
+  now: number,
+): number | null {
+  const closedFor = now - settledAt;
+  if (closedFor >= ASKED_IN_VAIN_MS || !mayStillPay(attempt)) return null;
+  const fixed = nextAfterthoughtAt(attempt, settledAt, now);
+  const again = Math.min(now + Math.max(closedFor, AFTERTHOUGHTS_MS[0]), settledAt + ASKED_IN_VAIN_MS);
+  return fixed === null ? again : Math.min(fixed, again);
 }
 
 /** When an attempt that has been inquired about this often is due again. */

@@ -339,16 +339,6 @@ describe('afterwards', () => {
     expect([world.payment.status, world.toMerchant, world.toSuspense]).toEqual(['pending', 0n, 1025n]);
   });
 
-  test('a closed attempt is asked about after a quarter of an hour and after a day, and then never', () => {
-    const world = newWorld();
-    hear(world, notSent, 10, false);
-    expect(world.attempt.next_inquiry_at).toBe(10 + 15 * 60_000);
-    hear(world, { kind: 'not_found' }, 10 + 15 * 60_000);
-    expect(world.attempt.next_inquiry_at).toBe(10 + 24 * 60 * 60_000);
-    hear(world, { kind: 'unknown', reason: 'timeout' }, 10 + 24 * 60 * 60_000);
-    expect(world.attempt).toMatchObject({ status: 'not_sent', next_inquiry_at: null });
-  });
-
   test('an inquiry without an answer says nothing of a call that may never have been made', () => {
     const world = newWorld();
     hear(world, { kind: 'unknown', reason: 'http_500' }, 10);

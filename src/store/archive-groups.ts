@@ -36,7 +36,7 @@ const CUTOFF = '$3::timestamptz';
 
 /**
  * SQL: the ids of the orders (payments, payout lines, refunds) with an attempt that its upstream will be asked about again:
- * an open one, or one that was closed without money within the last day (see `nextAfterthoughtAt`).
+ * an open one, or one that was closed without money lately (see `nextAfterthoughtAt`).
  */
 const ASKED_ABOUT = 'array(select a.payment_id from attempt a where a.shard = $1 and a.next_inquiry_at is not null)';
 

@@ -148,6 +148,25 @@ test('a refund whose second try was refused waits for the first: no more is give
   expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
 });
 
+test('a payment that was declined, and paid by a carrier that calls nobody and was away for two days, is found', async () => {
+  const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
+  await payByPhone(world, paying, numberEnding('42'));
+  const tried = await tryOf(paying.transaction_id, 0);
+  await hearOf(tried, 'FAILED');
+  expect(await statusOf(world, paying)).toBe('failed');
+  carrier.say(tried.reference, 'cannot_tell');
+  const passDay = async (): Promise<void> => {
+    for (let hours = 0; hours < 24; hours += 1) await world.pass(60 * 60_000);
+  };
+  await passDay();
+  await passDay();
+  expect((await tryOf(paying.transaction_id, 0)).status).toBe('declined');
+  carrier.say(tried.reference, 'SUCCESSFUL');
+  await passDay();
+  await passDay();
+  expect((await attemptOf(world, paying)).reason).toBe('late_success');
+});
+
 describe('a payment whose submit was turned away', () => {
   async function turnedAway() {
     carrier.answer(TURNED_AWAY);

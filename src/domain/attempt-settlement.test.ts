@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { type Inquired, type Word, weighWord } from './attempt-settlement.ts';
+import { makeId } from './ids.ts';
+import type { Attempt } from './records.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const SHARD = 5;
+const CLOSED_AT = 10;
+
+const closed: Attempt = {
+  shard: SHARD,
+  id: 'att_1',
+  version: 1,
+  merchant_id: makeId('mch', 1, new Uint8Array(16), SHARD),
+  purpose: 'payment',
+  payment_id: makeId('txn', 1, new Uint8Array(16), SHARD),
+  connector: 'mtn-momo',
+  method: 'mobile_money',
+  status: 'not_sent',
+  reference: 'ref',
+  msisdn: '+243810000042',
+  carrier: 'MTN MoMo',
+  amount_minor: 1025n,
+  fee_minor: 25n,
+  currency: 'usd',
+  provider_reference: null,
+  reason: null,
+  challenge: null,
+  three_ds_status: null,
+  eci: null,
+  inquiries: 0,
+  not_found_at: null,
+  next_inquiry_at: CLOSED_AT + 15 * MINUTE,
+  created_at: 2,
+  settled_at: CLOSED_AT,
+};
+
+const UNKNOWN_THERE: Word = { kind: 'not_found' };
+const NO_ANSWER: Word = { kind: 'unknown', reason: 'timeout' };
+const WAITING: Word = { kind: 'waiting', providerReference: 'p9' };
+const REFUSED: Word = { kind: 'declined', reason: 'insufficient_funds', providerReference: 'p9' };
+
+/** What becomes of a closed attempt of which this was said. */
+function hear(attempt: Attempt, word: Word, now: number, inquiry: Inquired = 'due'): Attempt {
+  const context = { now, askedAt: now, settleDelayMs: MINUTE, newId: () => 'id', inquiry };
+  const heard = weighWord(attempt, false, word, 'silent', context);
+  if (heard.kind !== 'noted') throw new Error(`nothing was written of ${word.kind}`);
+  expect(heard.alarm).toBeUndefined();
+  return { ...attempt, ...heard.row };
+}
+
+/** The hours after its end at which it is asked about, where this is said each time. */
+function hoursAskedAt(attempt: Attempt, word: Word): number[] {
+  const hours: number[] = [];
+  for (let one = attempt; one.next_inquiry_at !== null; one = hear(one, word, one.next_inquiry_at)) {
+    hours.push((one.next_inquiry_at - CLOSED_AT) / HOUR);
+  }
+  return hours;
+}
+
+test.each<[Attempt['status'], Word]>([
+  ['not_sent', UNKNOWN_THERE],
+  ['declined', REFUSED],
+])(
+  'a closed attempt (%s) is asked about after a quarter of an hour and after a day, and then never',
+  (status, word) => {
+    expect(hoursAskedAt({ ...closed, status }, word)).toEqual([0.25, 24]);
+  },
+);
+
+test.each<[string, Attempt['status'], Word]>([
+  ['is away', 'not_sent', NO_ANSWER],
+  ['is away', 'declined', NO_ANSWER],
+  ['calls it waiting', 'declined', WAITING],
+])('a closed attempt whose upstream %s (%s) is asked about in growing pauses, for a week', (_, status, word) => {
+  expect(hoursAskedAt({ ...closed, status }, word)).toEqual([0.25, 0.5, 1, 2, 4, 8, 16, 24, 48, 96, 168]);
+});
+
+test('a closed attempt whose upstream is back has the times of any other', () => {
+  const missed = hear(closed, NO_ANSWER, CLOSED_AT + 15 * MINUTE);
+  const answered = hear(missed, UNKNOWN_THERE, CLOSED_AT + 30 * MINUTE);
+  expect(answered.next_inquiry_at).toBe(CLOSED_AT + 24 * HOUR);
+  const missedAgain = hear(answered, NO_ANSWER, CLOSED_AT + 25 * HOUR);
+  expect(missedAgain.next_inquiry_at).toBe(CLOSED_AT + 50 * HOUR);
+  expect(hear(missedAgain, UNKNOWN_THERE, CLOSED_AT + 50 * HOUR).next_inquiry_at).toBeNull();
+});
+
+test('however late an upstream is back that was away, an inquiry that is weeks late is the last', () => {
+  expect(hear(closed, NO_ANSWER, CLOSED_AT + 1_000 * HOUR).next_inquiry_at).toBeNull();
+});
+
+test('a closed attempt that a callback speaks of while its upstream is away is asked about soon', () => {
+  const asked = { ...closed, next_inquiry_at: null };
+  const hinted = hear(asked, NO_ANSWER, CLOSED_AT + 30 * HOUR, 'hint');
+  expect(hinted.next_inquiry_at).toBe(CLOSED_AT + 30 * HOUR + 5_000);
+  expect(hinted.inquiries).toBe(asked.inquiries);
+  expect(hear(closed, NO_ANSWER, CLOSED_AT + MINUTE, 'hint').next_inquiry_at).toBe(CLOSED_AT + MINUTE + 5_000);
+});
+
+test('a closed attempt that was never asked for money is not asked about, whatever a callback says', () => {
+  const unasked: Attempt = { ...closed, reason: 'not_asked', next_inquiry_at: null };
+  expect(() => hear(unasked, NO_ANSWER, CLOSED_AT + MINUTE, 'hint')).toThrow('nothing was written');
+});
