@@ -59,3 +59,18 @@ it('explain errors where documentation_url points', async () => {
   const unknown = await world.app.inject('/docs/errors/9999');
   expect([unknown.statusCode, unknown.json()]).toEqual([404, expect.objectContaining({ error_code: '1403' })]);
 });
+
+it('tell a reader of pages that a page of the documentation is not there, and a program in the envelope', async () => {
+  const { app } = open();
+  for (const url of ['/docs/refund', '/docs/errors/9999', '/docs/errors/1101/more']) {
+    const page = await app.inject({ url, headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } });
+    expect([page.statusCode, page.headers['content-type']], url).toEqual([404, 'text/html; charset=utf-8']);
+    expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+    expect(page.headers.vary).toBe('Accept, Accept-Encoding');
+    expect(page.body).toContain('<h1>There is no such page</h1>');
+    const told = await app.inject({ url, headers: { accept: '*/*' } });
+    expect([told.statusCode, told.json()], url).toEqual([404, expect.objectContaining({ error_code: '1403' })]);
+  }
+  const slash = await app.inject('/docs/');
+  expect([slash.statusCode, slash.headers.location]).toEqual([308, '/docs']);
+});

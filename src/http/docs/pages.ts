@@ -5,6 +5,8 @@
  */
 
 import type { FastifyRequest } from 'fastify';
+import { prefersHtml } from '../../messages/accept.ts';
+import { html } from '../../messages/html.ts';
 import { isLanguage, type Language } from '../../messages/messages.ts';
 import { negotiate } from '../../messages/negotiate.ts';
 import { unknownPath } from '../envelope.ts';
@@ -39,6 +41,15 @@ const ON_YOUR_MACHINE = { api: 'http://127.0.0.1:8080/api/v1', sandbox: 'http://
 const PAGE = 'text/html; charset=utf-8';
 const FOR_EVER = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
+const NOTHING_HERE: Guide = {
+  title: 'No such page',
+  sections: [],
+  main: html`<h1>There is no such page</h1>
+<p class="lead">The address may be mistyped, or the page has another name now. The contents lead to every page, and
+<a href="/docs/errors">the errors</a> have one each.</p>
+<p><a class="back" href="/docs">To the start</a></p>`,
+};
+
 export function docsPages(parts: DocsParts): ServicePage[] {
   const assets = openDocsAssets();
   const made = new Map<string, Promise<Content>>();
@@ -66,6 +77,20 @@ export function docsPages(parts: DocsParts): ServicePage[] {
       Vary: 'Accept-Encoding, Accept-Language',
     });
   };
+  /** For whoever reads: programs are told so in the envelope. */
+  const nothingHere = async ({ headers }: FastifyRequest): Promise<PageReply> => {
+    if (!prefersHtml(headers.accept)) throw unknownPath();
+    const content = await once('nothing here', () =>
+      renderDocument(assets, { ...NOTHING_HERE, path: '', language: 'en', skip: 'Skip to the text' }),
+    );
+    const { 'accept-encoding': coding } = headers;
+    const answer = answerWith(
+      content,
+      { 'accept-encoding': coding },
+      { ...DOCS_HEADERS, Vary: 'Accept, Accept-Encoding' },
+    );
+    return { ...answer, status: 404 };
+  };
   return [
     guide('/docs', () => startGuide(places)),
     guide('/docs/payments', paymentsGuide),
@@ -88,7 +113,7 @@ export function docsPages(parts: DocsParts): ServicePage[] {
       path: '/docs/errors/:code',
       show(request) {
         const code = errorCodeOf((request.params as { readonly code: string }).code);
-        if (code === undefined) throw unknownPath();
+        if (code === undefined) return nothingHere(request);
         return inLanguage(request, `/docs/errors/${code}`, (language) =>
           renderDocument(assets, renderErrorPage(code, language)),
         );
@@ -107,6 +132,8 @@ export function docsPages(parts: DocsParts): ServicePage[] {
         return answerWith(content, headers, FOR_EVER);
       },
     },
+    { path: '/docs/', show: () => ({ status: 308, type: PAGE, body: '', headers: { Location: '/docs' } }) },
+    { path: '/docs/*', show: nothingHere },
   ];
 }
 
