@@ -1,8 +1,9 @@
 /**
  * An attempt's life: one try to move money at an upstream.
  *
- * Invariant: an attempt is settled only by what the upstream said of its reference. Silence leaves it open, and the
- * inquiry round asks again for as long as it takes.
+ * Invariant: silence settles no attempt, and the inquiry round asks again for as long as it takes. What does is the
+ * upstream's word of its reference; an operator's; the end of a challenge's time, before which nothing was asked for; or
+ * that another try of the same payment has paid, before this one asked.
  */
 
 import type { Machine } from './machine.ts';
@@ -70,7 +71,7 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
       refused: 'declined',
       never_arrived: 'not_sent',
     },
-    // Closed, and asked about again all the same: what comes late then never touches the payment.
+    // Closed, and asked about again all the same: what comes late touches the payment only while nothing else is under way.
     approved: { challenge_failed: 'approved', accepted: 'approved', silent: 'approved', confirmed: 'approved' },
     declined: {
       challenge_failed: 'declined',

@@ -7,7 +7,7 @@
  */
 
 import { ATTEMPT, CHALLENGE_LIFE_MS, nextAfterHint, nextInquiryAt } from './attempt.ts';
-import type { SettlementContext } from './attempt-settlement.ts';
+import { type SettlementContext, updateAttempt } from './attempt-settlement.ts';
 import type { Change } from './change.ts';
 import { step } from './machine.ts';
 import type { Attempt, Payment } from './records.ts';
@@ -43,7 +43,7 @@ export function challengeAttempt(
   return {
     change: {
       updates: [
-        { table: 'attempt', shard, id: attempt.id, version: attempt.version, row },
+        updateAttempt(attempt, row),
         { table: 'payment', shard, id: payment.id, version: payment.version, row: columns },
         ...consumed.updates,
       ],
@@ -68,7 +68,7 @@ export function authenticateAttempt(
   const row = { ...heard, ...BEGUN, status: next.to, challenge: null, next_inquiry_at: nextInquiry };
   return {
     change: {
-      updates: [{ table: 'attempt', shard: attempt.shard, id: attempt.id, version: attempt.version, row }],
+      updates: [updateAttempt(attempt, row)],
     },
     attempt: { ...attempt, ...row, version: attempt.version + 1 },
     payment,
@@ -89,7 +89,7 @@ export function challengeStillOpen(attempt: Attempt, now: number, looked: Looked
   if (attempt.status !== 'challenged' || looked === 'asked') return undefined;
   const row = looked === 'due' ? nextDueLook(attempt, now) : { next_inquiry_at: nextAfterHint(attempt, now) };
   if (looked === 'unheard' && row.next_inquiry_at === attempt.next_inquiry_at) return undefined;
-  return { updates: [{ table: 'attempt', shard: attempt.shard, id: attempt.id, version: attempt.version, row }] };
+  return { updates: [updateAttempt(attempt, row)] };
 }
 
 function nextDueLook(attempt: Attempt, now: number) {

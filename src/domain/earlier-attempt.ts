@@ -5,7 +5,7 @@
  * Invariant: the payment takes the money that came for it, once; the try that has asked for nothing ends with it.
  */
 
-import { attemptColumns, type SettlementContext, type Word } from './attempt-settlement.ts';
+import { attemptColumns, type SettlementContext, updateAttempt, type Word } from './attempt-settlement.ts';
 import type { Attempt } from './records.ts';
 import { move, type Settlement, type SettlementRows } from './settlement.ts';
 
@@ -26,7 +26,6 @@ export function settleByEarlier(
   const settled = move({ ...rows, attempt: earlier }, confirmed, word, context);
   const closed = attempt.status === 'intended' ? 'not_sent' : 'declined';
   const row = attemptColumns(attempt, closed, 'not_asked', null, context);
-  const { shard, id, version } = attempt;
-  const updates = [...(settled.change?.updates ?? []), { table: 'attempt' as const, shard, id, version, row }];
+  const updates = [...(settled.change?.updates ?? []), updateAttempt(attempt, row)];
   return { ...settled, change: { ...settled.change, updates } };
 }

@@ -20,6 +20,15 @@ export type Step<S extends string> =
   | { readonly kind: 'repeated' }
   | { readonly kind: 'conflict' };
 
+/** A fact that contradicts what was told: never a caller's fault where an upstream stated it. */
+export class StateConflict extends Error {
+  /** `what` the machine is of, by its name; `of` is its record. */
+  constructor(what: string, of: { readonly id: string; readonly status: string }, fact: string) {
+    super(`${what} ${of.id} is ${of.status}: ${fact} contradicts it`);
+    this.name = 'StateConflict';
+  }
+}
+
 /** Looks one cell up. */
 export function step<S extends string, F extends string>(machine: Machine<S, F>, state: S, fact: F): Step<S> {
   const to = machine.table[state][fact];

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { ATTEMPT } from './attempt.ts';
-import { gridOf, type Machine, statesOf, step } from './machine.ts';
-import { factOfDecline, isFinal, movePayment, PAYMENT, StateConflict } from './payment.ts';
+import { gridOf, type Machine, StateConflict, statesOf, step } from './machine.ts';
+import { factOfDecline, isFinal, movePayment, PAYMENT } from './payment.ts';
 import { PAYOUT } from './payout.ts';
-import { PROOF } from './proof.ts';
+import { decideProof, PROOF } from './proof.ts';
 import { DECLINE_STATUS, type DeclineReason } from './reason.ts';
 import type { Payment, Session } from './records.ts';
 import { REFUND } from './refund.ts';
-import { SESSION, updateSession } from './session.ts';
+import { consume, SESSION, updateSession } from './session.ts';
+import type { Proof } from './transfer-records.ts';
 import { DELIVERY } from './webhook.ts';
 
 const machines: readonly Machine<string, string>[] = [SESSION, PAYMENT, ATTEMPT, PAYOUT, REFUND, PROOF, DELIVERY];
@@ -104,6 +105,32 @@ test('all steps of a session write the same columns', () => {
     const { payments, submitting_payment_id, status } = session;
     expect(updateSession(session, step).row).toEqual({ payments, submitting_payment_id, status, ...step });
   }
+});
+
+test('a session is consumed once', () => {
+  const session = {
+    shard: 1,
+    id: 'ses_01',
+    version: 2,
+    payments: 1,
+    submitting_payment_id: null,
+    status: 'ACTIVE',
+  } as Session;
+  expect(consume(session, 'txn_01').row).toEqual({ payments: 1, submitting_payment_id: 'txn_01', status: 'CONSUMED' });
+  expect(() => consume({ ...session, status: 'CONSUMED' }, 'txn_02')).toThrow(StateConflict);
+});
+
+test('a proof is decided once', () => {
+  const decide = (status: Proof['status']) =>
+    decideProof(
+      { shard: 1, id: 'prf_01', version: 1, status } as Proof,
+      { ...payment, method: 'bank_transfer', status: 'processing' },
+      { verdict: 'declined', note: null },
+      { ids: { event: 'evt_01', transfers: ['trf_01', 'trf_02'] }, now: 5 },
+    );
+  expect(decide('waiting').proof).toMatchObject({ status: 'declined', decided_at: 5, version: 2 });
+  expect(() => decide('declined')).toThrow(StateConflict);
+  expect(() => decide('approved')).toThrow(StateConflict);
 });
 
 test('a final payment is never moved by what arrives late', () => {

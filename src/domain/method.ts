@@ -71,7 +71,7 @@ export function requireCarried(method: PaymentMethod | 'none', totalMinor: bigin
   throw limit('AMOUNT_ABOVE_MAXIMUM', { maximum: formatMinor(most, currency), currency });
 }
 
-/** Whether it would pass. */
+/** Whether `requireWithinLimits` would let an amount pass. */
 export function isWithinLimits(...of: Parameters<typeof requireWithinLimits>): boolean {
   try {
     requireWithinLimits(...of);

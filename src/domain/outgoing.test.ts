@@ -6,7 +6,7 @@ import { makeId } from './ids.ts';
 import { merchantAccount } from './ledger.ts';
 import { type OutgoingSettlement, settleOutgoing } from './outgoing.ts';
 import type { PayoutLine } from './outgoing-records.ts';
-import { costOf, isPaidOut } from './payout.ts';
+import { costOf, isLineOver } from './payout.ts';
 import { intendLine, type LineContext, lineOrder } from './payout-outgoing.ts';
 import type { Attempt, WebhookEvent } from './records.ts';
 
@@ -342,6 +342,16 @@ const step = fc.oneof(
   },
 );
 
+test('an upstream whose word contradicts what the merchant was told moves nothing, and calls a person', () => {
+  const attempt = { ...attemptAt(1, 1), status: 'waiting' as const };
+  const told = { ...line, status: 'completed' as const, attempt_id: attempt.id };
+  // As a reader would have it who takes an ended line for one under way.
+  const order = { ...lineOrder(told, text), isItsOwn: () => true };
+  const refused = { kind: 'declined', reason: 'carrier_failed', providerReference: null } as const;
+  const context = { now: 5, askedAt: 5, settleDelayMs: 60_000, newId, inquiry: 'due' } as const;
+  expect(settleOutgoing(attempt, order, refused, context)).toEqual({ attempt, alarm: 'contradiction' });
+});
+
 test('whatever is said in whatever order: one final state, one event, money moved once and where it belongs', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(step, fc.integer({ min: 1, max: 90_000 })), { maxLength: 16 }), (steps) => {
@@ -353,7 +363,7 @@ test('whatever is said in whatever order: one final state, one event, money move
         if (next === 'start') start(world, now);
         else hear(world, next.word, now, next.inquiry, world.attempts.length - 1 - next.back);
         if (final !== undefined) expect(world.line.status).toBe(final);
-        if (isPaidOut(world.line.status)) final = world.line.status;
+        if (isLineOver(world.line.status)) final = world.line.status;
         expectSound(world);
       }
       expect(world.events.map(({ type }) => type)).toEqual(final === undefined ? [] : [`payout.${final}`]);
@@ -367,7 +377,7 @@ function expectSound(world: World): void {
   const { status, reserved_at } = world.line;
   const paid = BigInt(world.attempts.filter((attempt) => attempt.status === 'approved').length);
   expect(balance(world, id('reserved'))).toBe(reserved_at === null ? 0n : costOf(line));
-  expect(reserved_at === null || !isPaidOut(status)).toBe(true);
+  expect(reserved_at === null || !isLineOver(status)).toBe(true);
   expect(balance(world, TRANSIT)).toBe(paid * line.amount_minor);
   // Nothing is sent that is known to have been paid.
   if (status === 'pending') expect(paid).toBe(0n);

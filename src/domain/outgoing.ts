@@ -20,7 +20,7 @@ import {
 } from './attempt-settlement.ts';
 import type { Change, Update } from './change.ts';
 import { lateTransfer } from './ledger.ts';
-import { step } from './machine.ts';
+import { StateConflict, step } from './machine.ts';
 import type { PayoutLine, Refund } from './outgoing-records.ts';
 import type { Reason } from './reason.ts';
 import type { Attempt } from './records.ts';
@@ -126,11 +126,16 @@ function move(
   const to = next.kind === 'moved' ? next.to : attempt.status;
   const row = attemptColumns(attempt, to, meaning.reason, referenceIn(word), context);
   const after = { ...attempt, ...row, version: attempt.version + 1 };
-  const change = order.move(meaning.order, meaning.reason, after, context);
-  return {
-    change: { ...change, updates: [updateAttempt(attempt, row), ...(change?.updates ?? [])] },
-    attempt: after,
-  };
+  try {
+    const change = order.move(meaning.order, meaning.reason, after, context);
+    return {
+      change: { ...change, updates: [updateAttempt(attempt, row), ...(change?.updates ?? [])] },
+      attempt: after,
+    };
+  } catch (error) {
+    if (error instanceof StateConflict) return { attempt, alarm: 'contradiction' };
+    throw error;
+  }
 }
 
 /** The order keeps what its merchant was told. Money that has left all the same is what an operator has to look for. */
@@ -143,7 +148,7 @@ function attemptOnly(
   const alarm = weighed.kind === 'late_money' ? 'late_success' : weighed.alarm;
   const said = alarm === undefined ? {} : { alarm };
   if (weighed.kind === 'nothing') return { attempt, ...said };
-  const after = { ...attempt, ...weighed.row };
+  const after = { ...attempt, ...weighed.row, version: attempt.version + 1 };
   const updates = [updateAttempt(attempt, weighed.row), ...(order.isItsOwn(attempt) ? [] : order.noteLate(after))];
   const transfers =
     weighed.kind === 'late_money' ? [lateTransfer(attempt, 'out', newId('trf', attempt.shard), now)] : [];

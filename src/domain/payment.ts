@@ -6,7 +6,7 @@
  */
 
 import type { Insert, Update } from './change.ts';
-import { type Machine, step } from './machine.ts';
+import { type Machine, StateConflict, step } from './machine.ts';
 import { DECLINE_STATUS, type DeclineReason, type Reason } from './reason.ts';
 import type { Payment, PaymentMethod, PaymentStatus } from './records.ts';
 import { Refusal } from './refusal.ts';
@@ -133,7 +133,7 @@ export interface Moved {
 /**
  * Moves a payment by a fact: the guarded update, the timeline's line, and the payment as it will be.
  *
- * A repeated fact that sets no column returns undefined. A fact that contradicts the state throws `StateConflict`.
+ * A repeated fact returns undefined, whatever columns were given: who wants these written all the same does it. A fact that contradicts the state throws `StateConflict`.
  * A final payment's event has to be written by whoever calls this: `events` is raised here for it.
  */
 export function movePayment(
@@ -145,7 +145,7 @@ export function movePayment(
 ): Moved | undefined {
   const next = step(PAYMENT, payment.status, fact);
   if (next.kind === 'repeated') return undefined;
-  if (next.kind === 'conflict') throw new StateConflict(payment, fact);
+  if (next.kind === 'conflict') throw new StateConflict('payment', payment, fact);
   const done = isFinal(next.to);
   const row = {
     status: next.to,
@@ -188,17 +188,9 @@ export function guardPayment({ shard, id, version, refunding_minor }: Payment): 
   return { table: 'payment', shard, id, version, row: { refunding_minor } };
 }
 
-/** A fact that contradicts what was told: never a caller's fault where an upstream stated it. */
-export class StateConflict extends Error {
-  readonly status: PaymentStatus;
-  readonly fact: PaymentFact;
-
-  constructor(payment: Payment, fact: PaymentFact) {
-    super(`payment ${payment.id} is ${payment.status}: ${fact} contradicts it`);
-    this.name = 'StateConflict';
-    this.status = payment.status;
-    this.fact = fact;
-  }
+/** Refuses a step of a payment whose time is over, though no round may have come by yet (1205). */
+export function requireInTime(payment: Payment, now: number): void {
+  if (payment.expires_at <= now) throw refuseState({ ...payment, status: 'expired' });
 }
 
 /** Refuses a step that the payment's state does not allow; the message names the state (1205). `field` names the payment. */

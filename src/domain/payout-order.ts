@@ -97,7 +97,7 @@ export function hasMore(
   return !called && batch.next_occurrence <= batch.occurrences;
 }
 
-/** Everything but the ids and times that a batch is made of. */
+/** The id and the times that a batch is made with. */
 export interface BatchPlace {
   readonly shard: number;
   readonly id: string;

@@ -11,7 +11,7 @@ import { suspenseAccount, transitAccount, walletAccount } from './ledger.ts';
 import { isNotPaid, lateColumns, type Outgoing, type OutgoingFact, onwardColumns } from './outgoing.ts';
 import type { PayoutLine } from './outgoing-records.ts';
 import {
-  isPaidOut,
+  isLineOver,
   type MovedLine,
   moveLine,
   nextStartAt,
@@ -42,7 +42,7 @@ export interface LineChange {
 export function lineOrder(line: PayoutLine, text: LineText, late?: Attempt): Outgoing {
   return {
     status: line.status,
-    isItsOwn: (attempt) => line.attempt_id === attempt.id && !isPaidOut(line.status),
+    isItsOwn: (attempt) => line.attempt_id === attempt.id && !isLineOver(line.status),
     waits: line.status === 'pending',
     move: (fact, reason, attempt, context) => {
       const remembered = isNotPaid(fact) ? line.late_attempt_id : null;

@@ -7,7 +7,7 @@
 
 import type { AccountRef, Transfer, Update } from './change.ts';
 import { feesAccount, merchantAccount } from './ledger.ts';
-import { type Machine, step } from './machine.ts';
+import { type Machine, StateConflict, step } from './machine.ts';
 import type { PayoutLine, PayoutStatus } from './outgoing-records.ts';
 import type { Reason } from './reason.ts';
 
@@ -67,7 +67,7 @@ export function nextStartAt(tries: number, now: number): number {
 }
 
 /** Whether a line has ended, completed or failed. */
-export function isPaidOut(status: PayoutStatus): boolean {
+export function isLineOver(status: PayoutStatus): boolean {
   return PAYOUT.final.includes(status);
 }
 
@@ -109,7 +109,7 @@ export interface MovedLine {
 }
 
 /**
- * Moves a line by a fact. A repeated fact returns undefined, one that contradicts the state throws `PayoutConflict`.
+ * Moves a line by a fact. A repeated fact returns undefined, one that contradicts the state throws `StateConflict`.
  * A final line's event has to be written by whoever calls this: `events` is raised here for it.
  */
 export function moveLine(
@@ -121,8 +121,8 @@ export function moveLine(
 ): MovedLine | undefined {
   const next = step(PAYOUT, line.status, fact);
   if (next.kind === 'repeated') return undefined;
-  if (next.kind === 'conflict') throw new PayoutConflict(line, fact);
-  const done = isPaidOut(next.to);
+  if (next.kind === 'conflict') throw new StateConflict('payout', line, fact);
+  const done = isLineOver(next.to);
   const row = {
     status: next.to,
     reason,
@@ -149,14 +149,6 @@ function usualColumns({
   next_start_at,
 }: PayoutLine) {
   return { attempt_id, provider_reference, tries, events, reserved_at, started_at, next_start_at };
-}
-
-/** A fact that contradicts what the merchant was told. */
-export class PayoutConflict extends Error {
-  constructor(line: PayoutLine, fact: PayoutFact) {
-    super(`payout ${line.id} is ${line.status}: ${fact} contradicts it`);
-    this.name = 'PayoutConflict';
-  }
 }
 
 type Moves = Pick<PayoutLine, 'shard' | 'id' | 'merchant_id' | 'currency' | 'amount_minor' | 'fee_minor'>;

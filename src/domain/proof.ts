@@ -6,8 +6,8 @@
 
 import type { Change } from './change.ts';
 import { paymentTransfers, transitAccount } from './ledger.ts';
-import type { Machine } from './machine.ts';
-import { movePayment, StateConflict } from './payment.ts';
+import { type Machine, StateConflict, step } from './machine.ts';
+import { movePayment } from './payment.ts';
 import type { Payment } from './records.ts';
 import type { Proof, ProofStatus } from './transfer-records.ts';
 import { collectEvent, eventInsert } from './webhook.ts';
@@ -54,7 +54,7 @@ export interface Decided {
 /**
  * What a decision about a waiting proof writes.
  *
- * @throws StateConflict when the payment is not one that waits for the decision.
+ * @throws StateConflict when the proof is decided already, or the payment is not one that waits for the decision.
  */
 export function decideProof(
   proof: Proof,
@@ -62,10 +62,13 @@ export function decideProof(
   { verdict, note }: ProofVerdict,
   { ids, now }: { readonly ids: DecisionIds; readonly now: number },
 ): Decided {
+  const decided: ProofFact = verdict === 'approved' ? 'accepted' : 'rejected';
+  const next = step(PROOF, proof.status, decided);
+  if (next.kind !== 'moved') throw new StateConflict('proof', proof, decided);
   const fact = verdict === 'approved' ? 'proof_approved' : 'proof_declined';
   const moved = movePayment(payment, fact, verdict === 'approved' ? null : 'proof_declined', now);
-  if (moved === undefined) throw new StateConflict(payment, fact);
-  const row = { status: verdict, note, decided_at: now };
+  if (moved === undefined) throw new StateConflict('payment', payment, fact);
+  const row = { status: next.to, note, decided_at: now };
   const event = eventInsert(collectEvent(moved.payment, ids.event, now));
   const source = transitAccount(payment.shard, BANK_TRANSFER, payment.currency);
   return {

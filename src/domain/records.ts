@@ -262,7 +262,7 @@ export interface Attempt extends Versioned {
   readonly inquiries: number;
   /** When the upstream first said that it does not know the reference. */
   readonly not_found_at: number | null;
-  /** When it is asked again; null: never, for the upstream has said yes. */
+  /** When it is asked again; null: never, as it has paid, cannot pay, or has been asked often enough. */
   readonly next_inquiry_at: number | null;
   readonly created_at: number;
   readonly settled_at: number | null;

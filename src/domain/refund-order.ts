@@ -65,9 +65,8 @@ export function heldShare(payment: Payment, refunds: readonly Pick<Refund, 'from
  * What a new refund writes. Wallets of ours have it at once; for everything else the money is put aside. `wayBack` is asked
  * only of what has been paid: nothing else knows by which way it was.
  *
- * @throws Refusal 1205 when the payment is not approved, 1101, 1202 when more is asked for than is left or in
- *   more parts than one payment takes, 1201 when the
- *   merchant's money does not cover it.
+ * @throws Refusal 1205 when the payment is not approved, 1101 when the amount is none of its currency, 1202 when more is
+ *   asked for than is left, or in more parts than one payment takes, 1201 when the merchant's money does not cover it.
  */
 export function makeRefund(
   { payment, earlier, availableMinor }: RefundSources,

@@ -9,7 +9,7 @@
 import type { AccountRef, Change, Insert, Transfer, Update } from './change.ts';
 import type { NewId } from './ids.ts';
 import { merchantAccount } from './ledger.ts';
-import { type Machine, step } from './machine.ts';
+import { type Machine, StateConflict, step } from './machine.ts';
 import type { Refund, RefundStatus } from './outgoing-records.ts';
 import { movePayment } from './payment.ts';
 import type { Reason } from './reason.ts';
@@ -98,14 +98,14 @@ export interface MovedRefund extends RefundRows {
 
 /**
  * Moves a refund by a fact, and the payment with it when the refund is over. A repeated fact returns undefined, one that
- * contradicts the state throws `RefundConflict`.
+ * contradicts the state throws `StateConflict`.
  */
 export function moveRefund(rows: RefundRows, toTake: RefundStep, context: RefundContext): MovedRefund | undefined {
   const { refund } = rows;
   const { fact, reason, columns } = toTake;
   const next = step(REFUND, refund.status, fact);
   if (next.kind === 'repeated') return undefined;
-  if (next.kind === 'conflict') throw new RefundConflict(refund, fact);
+  if (next.kind === 'conflict') throw new StateConflict('refund', refund, fact);
   const row = {
     status: next.to,
     reason,
@@ -117,14 +117,6 @@ export function moveRefund(rows: RefundRows, toTake: RefundStep, context: Refund
   if (next.to === 'failed') return fail(rows, row, context);
   const { refund: after, update } = updateRefund(refund, row);
   return { ...rows, refund: after, change: { updates: [update], inserts: [], transfers: [] } };
-}
-
-/** A fact that contradicts what the merchant was told. */
-export class RefundConflict extends Error {
-  constructor(refund: Refund, fact: RefundFact) {
-    super(`refund ${refund.id} is ${refund.status}: ${fact} contradicts it`);
-    this.name = 'RefundConflict';
-  }
 }
 
 type Row = Partial<Omit<Refund, 'shard' | 'id' | 'version'>>;
@@ -147,8 +139,8 @@ function complete(rows: RefundRows, row: Row, target: AccountRef, context: Refun
 }
 
 /**
- * What a completed refund writes to its payment: the sums, the last one's status, and its event. `refunding` is what is
- * still on its way back.
+ * What a completed refund writes to its payment: the sums, the last one's status, and its event.
+ * `refunding_minor` is what is still on its way back.
  */
 export function giveBack(
   payment: Payment,

@@ -6,7 +6,7 @@
  */
 
 import type { Update } from './change.ts';
-import type { Machine } from './machine.ts';
+import { type Machine, StateConflict, step } from './machine.ts';
 import type { Payment, Session } from './records.ts';
 import { Refusal, refuseField } from './refusal.ts';
 
@@ -71,6 +71,17 @@ export function requireOpen(session: Session, now: number): void {
 export function updateSession(session: Session, columns: Extract<Update, { table: 'session' }>['row']): Update {
   const { shard, id, version, payments, submitting_payment_id, status } = session;
   return { table: 'session', shard, id, version, row: { payments, submitting_payment_id, status, ...columns } };
+}
+
+/**
+ * The guarded write by which a payment consumes its session.
+ *
+ * @throws StateConflict when the session has paid already.
+ */
+export function consume(session: Session, paymentId: string, columns: Pick<Partial<Session>, 'payments'> = {}): Update {
+  const next = step(SESSION, session.status, 'submit_succeeded');
+  if (next.kind !== 'moved' || next.to !== 'CONSUMED') throw new StateConflict('session', session, 'submit_succeeded');
+  return updateSession(session, { ...columns, status: next.to, submitting_payment_id: paymentId });
 }
 
 /**

@@ -21,7 +21,7 @@ import {
 import type { Change, Insert, Transfer, Update } from './change.ts';
 import type { NewId } from './ids.ts';
 import { lateTransfer, paymentTransfers, transitAccount } from './ledger.ts';
-import { step } from './machine.ts';
+import { StateConflict, step } from './machine.ts';
 import {
   factOfDecline,
   guardPayment,
@@ -30,11 +30,10 @@ import {
   movePayment,
   type PaymentColumns,
   type PaymentFact,
-  StateConflict,
 } from './payment.ts';
 import type { Reason } from './reason.ts';
 import type { Attempt, Payment, Session } from './records.ts';
-import { siblingsOf, updateSession } from './session.ts';
+import { consume, siblingsOf, updateSession } from './session.ts';
 import { collectEvent, eventInsert } from './webhook.ts';
 
 export interface SettlementRows {
@@ -50,6 +49,7 @@ export interface Settlement {
   readonly change?: Change;
   /** The payment as it will be. */
   readonly payment: Payment;
+  /** The attempt as it will be. */
   readonly attempt: Attempt;
   readonly alarm?: Alarm;
 }
@@ -181,7 +181,7 @@ export function move(rows: SettlementRows, meaning: Meaning, word: Word, context
   return {
     change: { updates: updates.concat(session.updates), inserts: inserts.concat(session.inserts), transfers },
     payment: after,
-    attempt: { ...attempt, ...attemptRow },
+    attempt: { ...attempt, ...attemptRow, version: attempt.version + 1 },
   };
 }
 
@@ -241,7 +241,7 @@ export function consumeSession(
 ): { updates: Update[]; inserts: Insert[] } {
   const { payment } = rows;
   const siblings = endSiblings(payment, rows.sessionPayments, context.now, context.newId);
-  return { updates: [updateSession(session, { status: 'CONSUMED' }), ...siblings.updates], inserts: siblings.inserts };
+  return { updates: [consume(session, payment.id), ...siblings.updates], inserts: siblings.inserts };
 }
 
 /** What ends a consumed session's other open payments. */
@@ -277,7 +277,12 @@ function attemptOnly(
   const updates = [updateAttempt(attempt, weighed.row), ...held];
   const transfers =
     weighed.kind === 'late_money' ? [lateTransfer(attempt, 'in', newId('trf', attempt.shard), now)] : [];
-  return { change: { updates, transfers }, payment, attempt: { ...attempt, ...weighed.row }, ...said };
+  return {
+    change: { updates, transfers },
+    payment,
+    attempt: { ...attempt, ...weighed.row, version: attempt.version + 1 },
+    ...said,
+  };
 }
 
 function eventOf(payment: Payment, context: SettlementContext): Insert {

@@ -14,7 +14,7 @@ import { openOrder, settleByInquiry } from './attempt-settle.ts';
 import { attemptOfCallback } from './callback-url.ts';
 import { carryOn } from './card-pay.ts';
 import type { Deps } from './deps.ts';
-import { requireRefundOf } from './refund-read.ts';
+import { refundOfAttempt } from './refund-read.ts';
 
 /** Longer than an inquiry can take: then another process may take the attempt over. */
 const LEASE_MS = 30_000;
@@ -58,7 +58,7 @@ async function inquiryOf(deps: Deps, attempt: Attempt): Promise<Inquiry> {
   const { id, reference, payment_id, amount_minor, currency } = attempt;
   const about = { reference, attemptId: id, amountMinor: amount_minor, currency };
   if (attempt.purpose !== 'refund') return { orderId: payment_id, ...about };
-  const { payment } = await requireRefundOf(deps, attempt);
+  const { payment } = await refundOfAttempt(deps, attempt.shard, payment_id);
   return { orderId: payment.id, movement: 'refund', ...about };
 }
 

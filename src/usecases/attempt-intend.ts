@@ -6,7 +6,8 @@
  */
 
 import type { Change } from '../domain/change.ts';
-import { movePayment, StateConflict } from '../domain/payment.ts';
+import { StateConflict } from '../domain/machine.ts';
+import { movePayment } from '../domain/payment.ts';
 import type { Attempt, Payment, Session, UpstreamMethod } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { updateSession } from '../domain/session.ts';
@@ -90,7 +91,7 @@ function opened(
   now: number,
 ): { readonly change: Change; readonly answer: Intended } {
   const moved = movePayment(payment, 'attempt_intended', null, now, { attempt_id: attempt.id, submitted_at: now });
-  if (moved === undefined) throw new StateConflict(payment, 'attempt_intended');
+  if (moved === undefined) throw new StateConflict('payment', payment, 'attempt_intended');
   const held = updateSession(session, { submitting_payment_id: payment.id });
   const after = { ...session, submitting_payment_id: payment.id, version: session.version + 1 };
   return {

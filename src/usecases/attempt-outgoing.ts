@@ -16,7 +16,7 @@ import { recorded, whileRecording } from './attempt-record.ts';
 import { settlementContext, soundingLast, upstreamOf } from './attempt-settle.ts';
 import { atHandFirst, type Deps } from './deps.ts';
 import { commitDecision, persist } from './perform.ts';
-import { requireRefundOf } from './refund-read.ts';
+import { refundOfAttempt } from './refund-read.ts';
 
 type Needs = Pick<Deps, 'store' | 'payoutText'>;
 type Key = Pick<Attempt, 'shard' | 'payment_id'>;
@@ -29,8 +29,8 @@ const ORDERS: {
     const line = await store.payoutLine.get(shard, payment_id);
     return line && lineOrder(line, payoutText, await readLate(store, line));
   },
-  refund: async (deps, key) => {
-    const rows = await requireRefundOf(deps, key);
+  refund: async (deps, { shard, payment_id }) => {
+    const rows = await refundOfAttempt(deps, shard, payment_id);
     return refundOrder(rows, await readLate(deps.store, rows.refund));
   },
 };

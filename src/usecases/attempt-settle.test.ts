@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Alarm } from '../domain/attempt-settlement.ts';
+import { Refusal } from '../domain/refusal.ts';
 import type { Settlement } from '../domain/settlement.ts';
 import { manualClock } from '../platform/clock.ts';
 import { memoryLog } from '../platform/log.ts';
@@ -34,9 +35,9 @@ test('a decision without an alarm takes back that of the one that lost; a refusa
   expect(deps.counted).toEqual([]);
   const refused = soundingLast(deps, async (settling) => {
     settling(settled('late_success'));
-    throw new Error('refused');
+    throw new Refusal(1201);
   });
-  await expect(refused).rejects.toThrow('refused');
+  await expect(refused).rejects.toThrow(Refusal);
   expect(deps.counted).toEqual(['late_success']);
 });
 

@@ -1,5 +1,5 @@
 /**
- * Writes what an upstream said of an attempt: the one way through for callbacks and the inquiry round.
+ * Writes what an upstream said of an attempt: the one way through for our own calls, callbacks and the inquiry round.
  *
  * Invariant: the word is decided on fresh rows until its change commits; who comes second finds it settled.
  */
@@ -61,7 +61,7 @@ export function upstreamOf(deps: Deps, attempt: Pick<Attempt, 'connector'>): { r
 }
 
 /**
- * Settles an attempt by the answer to an inquiry that began at `askedAt`. Returns the payment as it is then.
+ * Settles an attempt by the answer to an inquiry that began at `asked.at`. Returns the payment as it is then.
  * `payment` was read beside the inquiry; what has moved since is found by the guards, and read again. Where the attempt has
  * taken a step meanwhile, the inquiry was not the one that its new step is due for, and counts as a hint.
  */

@@ -67,7 +67,7 @@ async function inquireAll(card: CardConnector, tries: readonly Attempt[]) {
   return said;
 }
 
-/** The same while the network is away, so that nobody can be asked. */
+/** What `askEarlier` says while the network is away, so that nobody can be asked. */
 export async function guessEarlier(deps: Deps, attempt: Attempt): Promise<Earlier> {
   const others = await earlierTries(deps, attempt);
   if (others.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };

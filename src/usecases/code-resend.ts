@@ -7,7 +7,7 @@
 
 import type { Update } from '../domain/change.ts';
 import { CODE_LIFE_MS, CODE_RESENDS, expiryWithCode, resendsLeft, writeCode } from '../domain/one-time-code.ts';
-import { refuseState } from '../domain/payment.ts';
+import { refuseState, requireInTime } from '../domain/payment.ts';
 import type { OneTimeCode, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { PaymentSubmitCommand } from '../domain/submission.ts';
@@ -92,8 +92,7 @@ function prolonged(payment: Payment, code: Pick<OneTimeCode, 'expires_at'>): Upd
 
 function requireResendable(payment: Payment, code: OneTimeCode | undefined, now: number): OneTimeCode {
   if (code === undefined || payment.status !== 'pending_otp_verification') throw refuseState(payment);
-  // Overdue, though no round has come by yet.
-  if (payment.expires_at <= now) throw refuseState({ ...payment, status: 'expired' });
+  requireInTime(payment, now);
   if (code.resends >= CODE_RESENDS) {
     throw new Refusal(1301, {
       transactionId: payment.id,

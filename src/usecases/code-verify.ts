@@ -7,8 +7,9 @@
  */
 
 import type { Update } from '../domain/change.ts';
+import { StateConflict } from '../domain/machine.ts';
 import { type Left, recentTries, triesLeft } from '../domain/one-time-code.ts';
-import { movePayment, refuseState, StateConflict } from '../domain/payment.ts';
+import { movePayment, refuseState, requireInTime } from '../domain/payment.ts';
 import type { Account, OneTimeCode, Payment, Wallet } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
@@ -87,8 +88,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   const { payment, code, wallet } = rows;
   const now = deps.clock.now();
   if (code === undefined || payment.status !== 'pending_otp_verification') throw refuseState(payment);
-  // Overdue, though no round has come by yet.
-  if (payment.expires_at <= now) throw refuseState({ ...payment, status: 'expired' });
+  requireInTime(payment, now);
   const tries = [...recentTries(code, now), now];
   const counted: Update = {
     table: 'one_time_code',
@@ -105,7 +105,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
     return { change: { updates: [counted] }, refusal: new Refusal(1201, { transactionId: payment.id }) };
   }
   const moved = movePayment(payment, 'code_confirmed', null, now);
-  if (moved === undefined) throw new StateConflict(payment, 'code_confirmed');
+  if (moved === undefined) throw new StateConflict('payment', payment, 'code_confirmed');
   const approved = approvedStep(deps, moved, wallet.id, now);
   return {
     // A code says nothing about the PIN, whose count stays.

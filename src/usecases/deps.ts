@@ -43,7 +43,7 @@ export interface Deps {
   /** The sentence of a one-time code's text, in the customer's language. */
   readonly codeText: CodeText;
   readonly payoutText: PayoutText;
-  /** Submits of this process that hold a session while their upstream answers, by session id. */
+  /** Submits of this process whose upstream is asked, and looks at their challenges, by session id. */
   readonly underWay: Map<string, Promise<unknown>>;
   /** Carriers' answers to this process's own calls that are being written, by attempt id (`attempt-record.ts`). */
   readonly recording: Map<string, Promise<unknown>>;

@@ -30,7 +30,7 @@ export function reachOf({ connectors }: Reaching, currency: Currency): Reach {
 }
 
 /**
- * The same for whoever wants one method: the bank accounts are only looked up where the answer hangs on them, because
+ * What `offeredTo` says to whoever wants one method: the bank accounts are only looked up where the answer hangs on them, because
  * it is a bank transfer that is wanted, or because a refusal has to name what would work.
  */
 export async function offeredFor(

@@ -9,7 +9,7 @@ import type { CardConnector } from '../connectors/connector.ts';
 import type { Change } from '../domain/change.ts';
 import type { Attempt, Payment, PaymentMethod, Session } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
-import { updateSession } from '../domain/session.ts';
+import { consume } from '../domain/session.ts';
 import { endSiblings } from '../domain/settlement.ts';
 import { CommitUnknown } from '../store/errors.ts';
 import { askInTime } from './attempt-ask.ts';
@@ -62,11 +62,7 @@ export function intendByToken(
   );
   const payment: Payment = { ...collected, attempt_id: attemptId, submitted_at: now };
   const ended = endSiblings(payment, siblings, now, idsOf(deps));
-  const consumed = updateSession(session, {
-    payments: session.payments + 1,
-    status: 'CONSUMED',
-    submitting_payment_id: payment.id,
-  });
+  const consumed = consume(session, payment.id, { payments: session.payments + 1 });
   return {
     change: {
       updates: [consumed, ...ended.updates],

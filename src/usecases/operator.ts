@@ -10,6 +10,7 @@ import { CURRENCIES, type Currency, isCurrency } from '../domain/currency.ts';
 import { isId, type Prefix, shardOf } from '../domain/ids.ts';
 import { formatMinor, parseAmount } from '../domain/money.ts';
 import type { Merchant } from '../domain/records.ts';
+import { CommitUnknown } from '../store/errors.ts';
 import { type Deps, newId } from './deps.ts';
 import { commitDecision } from './perform.ts';
 
@@ -54,7 +55,7 @@ async function untilKnown<A>(
     try {
       return await attempt();
     } catch (error) {
-      inDoubt ||= error instanceof Error && error.name === 'CommitUnknown';
+      inDoubt ||= error instanceof CommitUnknown;
       if (!inDoubt || error instanceof OperatorError) throw error;
     }
     if (pause !== undefined) await new Promise<void>((resolve) => deps.clock.after(pause, resolve));

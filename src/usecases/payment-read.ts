@@ -16,7 +16,7 @@ import type { Deps } from './deps.ts';
 import { bankAccountsFor, offeredWith } from './method-reach.ts';
 
 /** The payment behind an opaque payment_id. */
-export function readByPaymentId(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Payment> {
+export async function readByPaymentId(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Payment> {
   const id = deps.secrets.openPaymentId(paymentId);
   if (id === undefined) throw new Refusal(1204);
   return readOwn(deps, caller, id);
@@ -39,7 +39,7 @@ export async function readAtCarrier(deps: Deps, caller: SessionCaller, paymentId
 }
 
 /** The payment with that transaction_id. */
-export function readByTransactionId(deps: Deps, caller: SessionCaller, transactionId: string): Promise<Payment> {
+export async function readByTransactionId(deps: Deps, caller: SessionCaller, transactionId: string): Promise<Payment> {
   if (!isId('txn', transactionId)) throw new Refusal(1204);
   return readOwn(deps, caller, transactionId);
 }

@@ -6,11 +6,12 @@
  */
 
 import { isId } from '../domain/ids.ts';
-import { movePayment, StateConflict } from '../domain/payment.ts';
+import { StateConflict } from '../domain/machine.ts';
+import { movePayment } from '../domain/payment.ts';
 import { PROOF_LIFE_MS } from '../domain/proof.ts';
 import type { Payment, Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
-import { updateSession } from '../domain/session.ts';
+import { consume } from '../domain/session.ts';
 import { endSiblings } from '../domain/settlement.ts';
 import {
   methodColumns,
@@ -81,9 +82,9 @@ function decide(deps: Deps, caller: SessionCaller, rows: Rows): Decision<Submitt
     expires_at: now + PROOF_LIFE_MS,
   };
   const moved = movePayment(payment, 'transfer_promised', null, now, columns);
-  if (moved === undefined) throw new StateConflict(payment, 'transfer_promised');
+  if (moved === undefined) throw new StateConflict('payment', payment, 'transfer_promised');
   const ended = endSiblings(payment, rows.siblings, now, idsOf(deps));
-  const consumed = updateSession(session, { status: 'CONSUMED', submitting_payment_id: payment.id });
+  const consumed = consume(session, payment.id);
   return {
     change: { updates: [consumed, moved.update, ...ended.updates], inserts: [moved.history, ...ended.inserts] },
     answer: { payment: moved.payment, bankAccount: account },

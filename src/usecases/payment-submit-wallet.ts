@@ -7,11 +7,12 @@
  */
 
 import type { Update } from '../domain/change.ts';
+import { StateConflict } from '../domain/machine.ts';
 import { CODE_LIFE_MS, CODE_THRESHOLDS, expiryWithCode, writeCode } from '../domain/one-time-code.ts';
-import { movePayment, StateConflict } from '../domain/payment.ts';
+import { movePayment } from '../domain/payment.ts';
 import type { Merchant, Payment, Session, Wallet } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
-import { updateSession } from '../domain/session.ts';
+import { consume } from '../domain/session.ts';
 import { endSiblings } from '../domain/settlement.ts';
 import {
   methodColumns,
@@ -179,10 +180,7 @@ function pay(
   const ready: Payment = { ...payment, ...columns };
   if ((account?.balance ?? 0n) < ready.total_minor) throw new Refusal(1201, { transactionId: payment.id });
   const common: Update[] = [
-    updateSession(session, {
-      status: 'CONSUMED',
-      submitting_payment_id: payment.id,
-    }),
+    consume(session, payment.id),
     {
       table: 'wallet',
       shard: wallet.shard,
@@ -227,7 +225,7 @@ type Columns = Parameters<typeof movePayment>[4];
 
 function approve(deps: Deps, payment: Payment, columns: Columns, now: number): Step {
   const moved = movePayment(payment, 'account_debited', null, now, columns);
-  if (moved === undefined) throw new StateConflict(payment, 'account_debited');
+  if (moved === undefined) throw new StateConflict('payment', payment, 'account_debited');
   return approvedStep(deps, moved, payment.wallet_number ?? '', now);
 }
 
@@ -235,7 +233,7 @@ function askCode(deps: Deps, payment: Payment, columns: Columns, wallet: Wallet,
   const expiry = { expires_at: now + CODE_LIFE_MS };
   const waiting = { expires_at: expiryWithCode(payment, expiry), ...columns };
   const moved = movePayment(payment, 'code_asked', null, now, waiting);
-  if (moved === undefined) throw new StateConflict(payment, 'code_asked');
+  if (moved === undefined) throw new StateConflict('payment', payment, 'code_asked');
   return {
     change: {
       updates: [moved.update],

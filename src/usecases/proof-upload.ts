@@ -6,7 +6,8 @@
  */
 
 import type { ProofType } from '../domain/file-type.ts';
-import { movePayment, refuseState, StateConflict } from '../domain/payment.ts';
+import { StateConflict } from '../domain/machine.ts';
+import { movePayment, refuseState, requireInTime } from '../domain/payment.ts';
 import type { Payment } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { findProofsOf } from './archive-find.ts';
@@ -69,10 +70,9 @@ async function keyedDigest(deps: Deps, content: string): Promise<string> {
 function decide(deps: Deps, payment: Payment, command: ProofUploadCommand, digest: string): Decision<ProofUploaded> {
   const now = deps.clock.now();
   if (payment.status !== 'pendingBankProofUpload') throw refuseState(payment);
-  // Overdue, though no round has come by yet.
-  if (payment.expires_at <= now) throw refuseState({ ...payment, status: 'expired' });
+  requireInTime(payment, now);
   const moved = movePayment(payment, 'proof_uploaded', null, now);
-  if (moved === undefined) throw new StateConflict(payment, 'proof_uploaded');
+  if (moved === undefined) throw new StateConflict('payment', payment, 'proof_uploaded');
   const { shard } = payment;
   const proof: Proof = {
     shard,

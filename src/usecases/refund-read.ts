@@ -6,7 +6,7 @@
 
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
-import type { Attempt, Payment } from '../domain/records.ts';
+import type { Payment } from '../domain/records.ts';
 import type { RefundRows } from '../domain/refund.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type FindDeps, findPayment, findRefund } from './archive-find.ts';
@@ -33,11 +33,8 @@ export async function requireRefund(deps: Pick<Deps, 'store'>, refundId: string)
   return { refund, payment: await paymentOf(deps, refund) };
 }
 
-/** The refund that an attempt pays. */
-export async function requireRefundOf(
-  deps: Pick<Deps, 'store'>,
-  { shard, payment_id: id }: Pick<Attempt, 'shard' | 'payment_id'>,
-): Promise<RefundRows> {
+/** A refund that has an attempt, and so has to be there. */
+export async function refundOfAttempt(deps: Pick<Deps, 'store'>, shard: number, id: string): Promise<RefundRows> {
   const refund = await deps.store.refund.get(shard, id);
   if (refund === undefined) throw new Error(`there is no refund ${id}, and an attempt at it`);
   return { refund, payment: await paymentOf(deps, refund) };

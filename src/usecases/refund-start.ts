@@ -17,7 +17,7 @@ import { callbackUrl } from './callback-url.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
 import { commitOrFind } from './perform.ts';
-import { requireRefundOf } from './refund-read.ts';
+import { refundOfAttempt } from './refund-read.ts';
 
 /** A refund's attempt, and what it pays. */
 interface Intended extends RefundRows {
@@ -107,7 +107,7 @@ async function intend(deps: Deps, known: Refund, intention: Intention): Promise<
   const attemptId = newId(deps, 'att', known.shard);
   const read = async (): Promise<Rows> => {
     const [rows, own] = await Promise.all([
-      requireRefundOf(deps, { shard: known.shard, payment_id: known.id }),
+      refundOfAttempt(deps, known.shard, known.id),
       deps.store.attempt.get(known.shard, attemptId),
     ]);
     return { ...rows, own };

@@ -12,7 +12,7 @@ import type { Gateway } from '../../src/assemble.ts';
 import type { Currency } from '../../src/domain/currency.ts';
 import { parseAmount } from '../../src/domain/money.ts';
 import type { Beneficiary, PayoutBatch, PayoutLine, PayoutStatus } from '../../src/domain/outgoing-records.ts';
-import { isPaidOut, reserveTransfer, START_LEASE_MS } from '../../src/domain/payout.ts';
+import { isLineOver, reserveTransfer, START_LEASE_MS } from '../../src/domain/payout.ts';
 import { linesOf } from '../../src/domain/payout-order.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { newId } from '../../src/usecases/deps.ts';
@@ -139,7 +139,7 @@ export function untilLine(
     world,
     async () => {
       const now = await lineNow(world, line);
-      return now.status === wanted || (wanted === undefined && isPaidOut(now.status)) ? now : undefined;
+      return now.status === wanted || (wanted === undefined && isLineOver(now.status)) ? now : undefined;
     },
     stepMs,
   );
