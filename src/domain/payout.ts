@@ -66,6 +66,15 @@ export function nextStartAt(tries: number, now: number): number {
   return now + (START_PAUSES_MS[tries - 1] ?? START_PAUSE_MOST_MS);
 }
 
+/**
+ * When an order is due again whose upstream could not say what became of the try before: after half of the time that it has
+ * been under way, within the same bounds.
+ */
+export function nextLookBackAt(startedAt: number | null, now: number): number {
+  const half = (now - (startedAt ?? now)) / 2;
+  return now + Math.round(Math.min(START_PAUSE_MOST_MS, Math.max(START_PAUSES_MS[0], half)));
+}
+
 /** Whether a line has ended, completed or failed. */
 export function isLineOver(status: PayoutStatus): boolean {
   return PAYOUT.final.includes(status);

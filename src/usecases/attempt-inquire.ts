@@ -22,10 +22,8 @@ const LEASE_MS = 30_000;
 /** Inquires about one attempt and writes what the upstream says. */
 export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inquired = 'hint'): Promise<void> {
   if (attempt.status === 'challenged') return inquireChallenge(deps, attempt, inquiry);
-  const connector = deps.connectors.upstream(attempt.connector);
-  if (connector === undefined) throw new Error(`no connector is called ${attempt.connector}`);
   const asked = { at: deps.clock.now(), inquiry };
-  const asking = inquiryOf(deps, attempt).then((about) => connector.inquire(about));
+  const asking = askUpstream(deps, attempt);
   if (attempt.purpose !== 'payment') {
     const word = await asking;
     if (saysNothing(word, attempt, asked)) return;
@@ -39,6 +37,14 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inqu
   if (saysNothing(word, attempt, asked)) return;
   const payment = await settleByInquiry(deps, attempt, order, word, asked);
   deps.log.debug('attempt_inquired', { attempt_id: attempt.id, word: word.kind, payment_status: payment.status });
+}
+
+/** Asks the upstream about an attempt. One that is not configured any more has no answer. */
+export async function askUpstream(deps: Deps, attempt: Attempt): Promise<InquiryAnswer> {
+  const connector = deps.connectors.upstream(attempt.connector);
+  if (connector !== undefined) return connector.inquire(await inquiryOf(deps, attempt));
+  deps.log.error('inquiry_connector_missing', { attempt_id: attempt.id, connector: attempt.connector });
+  return { kind: 'unknown', reason: 'its upstream is not configured' };
 }
 
 /**

@@ -72,15 +72,14 @@ export async function settleByInquiry(
   word: InquiryAnswer,
   asked: { readonly at: number; readonly inquiry: Inquired },
 ): Promise<Payment> {
-  const connector = deps.connectors.upstream(attempt.connector);
-  if (connector === undefined) throw new Error(`no connector is called ${attempt.connector}`);
+  const upstream = upstreamOf(deps, attempt);
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
   await recorded(deps, attempt.id);
   const atHand = rowsAtHand(deps, attempt, payment);
   const settleOn = (read: () => Promise<SettlementRows>, settling: Settling): Promise<Settlement> =>
     commitDecision(deps.store, read, (rows) => {
       const inquiry = rows.attempt.status === attempt.status ? asked.inquiry : 'hint';
-      const context = settlementContext(deps, connector, { at: asked.at, inquiry });
+      const context = settlementContext(deps, upstream, { at: asked.at, inquiry });
       const settlement = settling(settleAttempt(rows, word, context));
       const { change } = settlement;
       return change === undefined ? { answer: settlement } : { change, answer: settlement };

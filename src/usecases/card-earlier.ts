@@ -12,7 +12,7 @@ import type { Attempt } from '../domain/records.ts';
 import type { Settlement, SettlementRows } from '../domain/settlement.ts';
 import { readSettlement, settlementContext, soundAlarm, upstreamOf } from './attempt-settle.ts';
 import type { Deps } from './deps.ts';
-import { isPassing } from './perform.ts';
+import { unlessPassing } from './perform.ts';
 
 /** An earlier attempt that has paid, in the network's word. */
 export interface PaidEarlier {
@@ -80,9 +80,7 @@ async function unclear(deps: Deps, tries: readonly Attempt[]): Promise<Earlier> 
     const next_inquiry_at = nextAfterHint(one, deps.clock.now());
     if (next_inquiry_at === one.next_inquiry_at) return;
     // Whoever has moved it meanwhile has asked; and what cannot be written now is looked at later, as it would have been.
-    await deps.store.commit({ updates: [updateAttempt(one, { next_inquiry_at })] }).catch((error: unknown) => {
-      if (!isPassing(error)) throw error;
-    });
+    await deps.store.commit({ updates: [updateAttempt(one, { next_inquiry_at })] }).catch(unlessPassing);
   };
   await Promise.all(tries.map(askSoon));
   return { kind: 'unclear', reason: 'an earlier attempt may have paid' };

@@ -2,23 +2,25 @@
  * Starts a payout line: to a phone by write, call, write; into a wallet of ours in one change.
  *
  * Invariant: whoever starts a line holds its lease, at the version that it was leased at: nobody else can start it, and a
- * commit whose answer was lost is looked up. Nothing leaves for the network before its attempt is committed.
+ * commit whose answer was lost is looked up. Nothing leaves for the network before its attempt is committed, and nothing
+ * again before the try before it was asked about.
  */
 
 import type { Answer, PayoutConnector } from '../connectors/connector.ts';
 import type { Change } from '../domain/change.ts';
 import { merchantAccount } from '../domain/ledger.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
-import { costOf } from '../domain/payout.ts';
+import { costOf, nextLookBackAt } from '../domain/payout.ts';
 import { failForFunds, intendLine, type LineContext, lineOrder, payWallet } from '../domain/payout-outgoing.ts';
 import type { Attempt, Merchant } from '../domain/records.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
 import { askInTime, CALL_LIFE_MS, isUnsure } from './attempt-ask.ts';
+import { askTryBefore } from './attempt-before.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { callbackUrl } from './callback-url.ts';
 import { atHandFirst, type Deps, idsOf, newId } from './deps.ts';
-import { commitOrFind } from './perform.ts';
+import { commitOrFind, unlessPassing } from './perform.ts';
 
 /** How a start went for whoever made it. */
 export interface Started {
@@ -55,6 +57,9 @@ interface Sending {
 }
 
 async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
+  const before = await askTryBefore(deps, sending.line);
+  if (before === 'unclear') await putOff(deps, sending.line);
+  if (before === 'unclear' || before === 'taken') return { ...NOT_ASKED, answered: before === 'taken' };
   const intended = await intend(deps, sending);
   if (intended === undefined) return NOT_ASKED;
   const { attempt, line } = intended;
@@ -65,6 +70,12 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
   const written = recordOutgoing(deps, { attempt, order: lineOrder(line, deps.payoutText) }, word);
   // A commit of ours that took too long says nothing of the carrier.
   return { answered: asked ? !isUnsure(word) : undefined, written };
+}
+
+/** The lease would do for a while; where this is not written, it does. */
+async function putOff(deps: Deps, { shard, id, version, started_at }: PayoutLine): Promise<void> {
+  const row = { next_start_at: nextLookBackAt(started_at, deps.clock.now()) };
+  await deps.store.commit({ updates: [{ table: 'payout_line', shard, id, version, row }] }).catch(unlessPassing);
 }
 
 function ask(

@@ -142,6 +142,11 @@ export function isPassing(error: unknown): boolean {
   return error instanceof Error && PASSING.has(error.name);
 }
 
+/** Lets a failure of the store's go that may pass by itself, where what was to be written comes up again. */
+export function unlessPassing(error: unknown): void {
+  if (!isPassing(error)) throw error;
+}
+
 const PAUSES_MS = [50, 200, 500, 1_000, 2_000, 4_000] as const;
 
 /**

@@ -2,21 +2,24 @@
  * Sends a refund's money: write, call, write.
  *
  * Invariant: the attempt is committed before the network is called, and one process at a time sends a refund. What may
- * have been taken is asked about; only what certainly was not goes out again, under a new attempt.
+ * have been taken is asked about; only what certainly was not goes out again, under a new attempt, and after the try before
+ * it was asked about.
  */
 
 import type { Answer } from '../connectors/connector.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
+import { nextLookBackAt } from '../domain/payout.ts';
 import type { Attempt, Payment, UpstreamMethod } from '../domain/records.ts';
 import type { RefundContext, RefundRows } from '../domain/refund.ts';
 import { intendRefund, refundOrder } from '../domain/refund-outgoing.ts';
 import { askInTime, CALL_LIFE_MS, isUnsure } from './attempt-ask.ts';
+import { askTryBefore } from './attempt-before.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { callbackUrl } from './callback-url.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
-import { commitOrFind } from './perform.ts';
+import { commitOrFind, unlessPassing } from './perform.ts';
 import { refundOfAttempt } from './refund-read.ts';
 
 /** A refund's attempt, and what it pays. */
@@ -41,12 +44,21 @@ export async function startRefund(deps: Deps, known: Refund): Promise<boolean | 
     deps.log.error('refund_upstream_missing', { refund_id: known.id, connector: known.connector });
     return undefined;
   }
+  const before = await askTryBefore(deps, known);
+  if (before === 'unclear') await putOff(deps, known);
+  if (before === 'unclear' || before === 'taken') return before === 'taken';
   const rows = await intend(deps, known, giver.intention);
   if (rows === undefined) return undefined;
   const { attempt } = rows;
   const word = await askInTime(deps, attempt, () => giver.give(deps, rows));
   await recordOutgoing(deps, { attempt, order: refundOrder(rows) }, word);
   return !isUnsure(word);
+}
+
+/** The lease would do for a while; where this is not written, it does. */
+async function putOff(deps: Deps, { shard, id, version, started_at }: Refund): Promise<void> {
+  const row = { next_start_at: nextLookBackAt(started_at, deps.clock.now()) };
+  await deps.store.commit({ updates: [{ table: 'refund', shard, id, version, row }] }).catch(unlessPassing);
 }
 
 /** What paid has to be there still. */

@@ -1,0 +1,157 @@
+/**
+ * A carrier turns a payout or a refund away, or refuses it, and has taken it all the same: before anything is sent again it
+ * is asked about the try before.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Reply } from '../../src/connectors/scripted-upstream.ts';
+import type { Attempt } from '../../src/domain/records.ts';
+import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { bearerOf, collect, expectRefusal, numberEnding, payByPhone, rowsOf, until } from './flows.ts';
+import { availableOf, commitBatch, lineNow, openPayer } from './payout-lines.ts';
+import { attemptOf, callBack } from './phone-payments.ts';
+import { minted, readBack, refund, refunded } from './refund-flows.ts';
+import { openWaveringCarrier, type Said, type WaveringCarrier } from './wavering-carrier.ts';
+
+const TURNED_AWAY: Reply = { status: 503, body: '' };
+
+let carrier: WaveringCarrier;
+let world: World;
+beforeAll(async () => {
+  carrier = await openWaveringCarrier();
+  world = await openWorld({ env: { MTN_MOMO_BASE_URL: carrier.url, RATE_LIMIT_SCALE: '0' } });
+});
+afterAll(async () => {
+  await world.close();
+  await carrier.close();
+});
+
+function triesOf(order: string): Promise<Attempt[]> {
+  return rowsOf(world, 'select * from attempt where payment_id = $1 order by created_at, id', [order]);
+}
+
+/** Resolves when the order's only try stands so. */
+function firstTry(order: string, status: Attempt['status']): Promise<Attempt> {
+  return until(async () => {
+    const [only, ...others] = await triesOf(order);
+    return only?.status === status && others.length === 0 ? only : undefined;
+  });
+}
+
+async function hearOf(tried: Attempt, said: Said): Promise<void> {
+  carrier.say(tried.reference, said);
+  expect(await callBack(callbackUrl(world.gateway.deps, tried), {})).toBe(200);
+}
+
+const passMinutes = async (count: number): Promise<void> => {
+  for (let minutes = 0; minutes < count; minutes += 1) await world.pass(60_000);
+};
+
+/** A payment by phone that has been approved, to be given back. */
+async function paid() {
+  const merchant = await world.merchant();
+  const paying = await collect(world, merchant, { method: 'mobile_money', minted });
+  await payByPhone(world, paying, numberEnding('42'));
+  await hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
+  return { merchant, paying };
+}
+
+describe('a payout line', () => {
+  async function sent(...replies: readonly Reply[]) {
+    const payer = await openPayer(world, 100_00n);
+    carrier.answer(...replies);
+    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+    return { payer, line };
+  }
+
+  test('that was turned away, and paid all the same, is sent once', async () => {
+    const { payer, line } = await sent(TURNED_AWAY);
+    const { reference } = await firstTry(line.id, 'not_sent');
+    carrier.say(reference, 'SUCCESSFUL');
+    await passMinutes(2);
+    expect(await lineNow(world, line)).toMatchObject({ status: 'completed', tries: 1 });
+    expect((await triesOf(line.id)).map(({ status }) => status)).toEqual(['approved']);
+    expect(await availableOf(world, payer)).toBe(89_90n);
+    expect(await world.gateway.store.audit()).toEqual([]);
+  });
+
+  test('that was turned away, and is waiting all the same, is waited for', async () => {
+    const { line } = await sent(TURNED_AWAY);
+    const tried = await firstTry(line.id, 'not_sent');
+    carrier.say(tried.reference, 'PENDING');
+    await passMinutes(2);
+    expect(await lineNow(world, line)).toMatchObject({ status: 'processing', tries: 1 });
+    await hearOf(tried, 'SUCCESSFUL');
+    expect((await lineNow(world, line)).status).toBe('completed');
+  });
+
+  test('is not sent again while nobody can say whether it was taken, and is once it was not', async () => {
+    const { line } = await sent(TURNED_AWAY);
+    const { reference } = await firstTry(line.id, 'not_sent');
+    carrier.say(reference, 'cannot_tell');
+    await passMinutes(60);
+    expect(await lineNow(world, line)).toMatchObject({ status: 'pending', tries: 1 });
+    carrier.say(reference, 'not_found');
+    await passMinutes(10);
+    expect((await triesOf(line.id)).map(({ status }) => status)).toEqual(['not_sent', 'waiting']);
+  });
+
+  test('that was refused, and is called waiting then, is not paid a second time', async () => {
+    const { payer, line } = await sent();
+    const tried = await firstTry(line.id, 'waiting');
+    await hearOf(tried, 'FAILED');
+    expect((await lineNow(world, line)).status).toBe('failed');
+    await hearOf(tried, 'PENDING');
+    const path = `/internal/payouts/${line.batch_id}/retry`;
+    expectRefusal(await world.call('POST', path, { bearer: bearerOf(payer), body: {} }), 409, '1205', 'NOT_RETRYABLE');
+    await hearOf(tried, 'FAILED');
+    expect((await world.call('POST', path, { bearer: bearerOf(payer), body: {} })).status).toBe(200);
+  });
+});
+
+describe('a refund', () => {
+  test('that was turned away, and given back all the same, is sent once', async () => {
+    const { merchant, paying } = await paid();
+    carrier.answer(TURNED_AWAY);
+    const { refund_id } = await refunded(world, merchant, paying);
+    const { reference } = await firstTry(refund_id, 'not_sent');
+    carrier.say(reference, 'cannot_tell');
+    await passMinutes(10);
+    expect((await readBack(world, merchant, refund_id)).status).toBe('pending');
+    carrier.say(reference, 'SUCCESSFUL');
+    await passMinutes(10);
+    expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
+    expect((await triesOf(refund_id)).map(({ status }) => status)).toEqual(['approved']);
+    expect(await world.gateway.store.audit()).toEqual([]);
+  });
+
+  test('that was refused, and is called waiting then, is not made a second time', async () => {
+    const { merchant, paying } = await paid();
+    const { refund_id } = await refunded(world, merchant, paying);
+    const tried = await firstTry(refund_id, 'waiting');
+    await hearOf(tried, 'FAILED');
+    expect((await readBack(world, merchant, refund_id)).status).toBe('failed');
+    await hearOf(tried, 'PENDING');
+    const again = () => refund(world, merchant, { transaction_id: paying.transaction_id });
+    expect((await again()).status).not.toBe(201);
+    await hearOf(tried, 'FAILED');
+    expect((await again()).status).toBe(201);
+  });
+});
+
+test('a closed attempt of an upstream that is configured no more is asked about for a week, and then left alone', async () => {
+  const { paying } = await paid();
+  const { id } = await attemptOf(world, paying);
+  const other = await collect(world, await world.merchant(), { method: 'mobile_money' });
+  await payByPhone(world, other, numberEnding('42'));
+  const tried = await attemptOf(world, other);
+  expect(tried.id).not.toBe(id);
+  await hearOf(tried, 'FAILED');
+  await rowsOf(world, "update attempt set connector = 'gone' where id = $1 returning id", [tried.id]);
+  const due = async () => (await attemptOf(world, other)).next_inquiry_at;
+  const first = await due();
+  await passMinutes(30);
+  expect(await due()).toBeGreaterThan((first ?? 0) + 60_000);
+  for (let hours = 0; hours < 200; hours += 1) await world.pass(60 * 60_000);
+  expect(await due()).toBeNull();
+});
