@@ -129,14 +129,21 @@ function requireRefundable({ id, status }: Payment): void {
   throw new Refusal(1205, { transactionId: id, words, details: [detail] });
 }
 
-/** What can still be given back. A refund that failed, and was paid late all the same, has used up its part. */
-function restOf({ amount_minor, refunded_minor, refunding_minor }: Payment, earlier: readonly Refund[]): bigint {
-  const gone = earlier.filter(({ status, late_attempt_id: late }) => status === 'failed' && late !== null);
-  const rest = gone.reduce(
-    (left, refund) => left - refund.amount_minor,
-    amount_minor - refunded_minor - refunding_minor,
-  );
-  return rest > 0n ? rest : 0n;
+/** What can still be given back. */
+function restOf(payment: Payment, earlier: readonly Refund[]): bigint {
+  const left = leftOf(payment, earlier);
+  return left > 0n ? left : 0n;
+}
+
+/** The same, below zero where more is on its way than was paid. A refund that failed, and was paid late, has used up its part. */
+function leftOf({ amount_minor, refunded_minor, refunding_minor }: Payment, refunds: readonly Refund[]): bigint {
+  const gone = refunds.filter(({ status, late_attempt_id: late }) => status === 'failed' && late !== null);
+  return gone.reduce((left, refund) => left - refund.amount_minor, amount_minor - refunded_minor - refunding_minor);
+}
+
+/** Whether a payment's open refunds would give back more than was paid, as one that had failed was paid, or taken, after all. */
+export function isOverRefunded(payment: Payment, refunds: readonly Refund[]): boolean {
+  return leftOf(payment, refunds) < 0n;
 }
 
 function requireRest(

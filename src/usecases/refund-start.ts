@@ -7,10 +7,13 @@
  */
 
 import type { Answer } from '../connectors/connector.ts';
+import type { Change } from '../domain/change.ts';
 import type { Refund } from '../domain/outgoing-records.ts';
+import { guardPayment } from '../domain/payment.ts';
 import { nextLookBackAt } from '../domain/payout.ts';
 import type { Attempt, Payment, UpstreamMethod } from '../domain/records.ts';
 import type { RefundContext, RefundRows } from '../domain/refund.ts';
+import { isOverRefunded } from '../domain/refund-order.ts';
 import { intendRefund, refundOrder } from '../domain/refund-outgoing.ts';
 import { askInTime, CALL_LIFE_MS, isUnsure } from './attempt-ask.ts';
 import { askTryBefore } from './attempt-before.ts';
@@ -48,7 +51,12 @@ export async function startRefund(deps: Deps, known: Refund): Promise<boolean | 
   if (before === 'unclear') await putOff(deps, known);
   if (before === 'unclear' || before === 'taken') return before === 'taken';
   const rows = await intend(deps, known, giver.intention);
-  if (rows === undefined) return undefined;
+  if (rows === 'held_back') {
+    // Until it ends otherwise, or an operator calls this one off.
+    deps.log.error('refund_held_back', { refund_id: known.id, transaction_id: known.payment_id });
+    await putOff(deps, known);
+  }
+  if (rows === undefined || rows === 'held_back') return undefined;
   const { attempt } = rows;
   const word = await askInTime(deps, attempt, () => giver.give(deps, rows));
   await recordOutgoing(deps, { attempt, order: refundOrder(rows) }, word);
@@ -109,33 +117,49 @@ async function merchantName(deps: Deps, { shard, merchant_id }: Payment): Promis
   return merchant.name;
 }
 
+interface Decided {
+  readonly change?: Change;
+  readonly answer: Intended | 'held_back' | undefined;
+}
+
 interface Rows extends RefundRows {
   /** This very attempt: a commit of ours whose answer was lost. */
   readonly own: Attempt | undefined;
+  /** All of the payment. */
+  readonly refunds: readonly Refund[];
 }
 
-/** Commits that the upstream may be asked; undefined when somebody else does so, or has. */
-async function intend(deps: Deps, known: Refund, intention: Intention): Promise<Intended | undefined> {
+/**
+ * Commits that the upstream may be asked; undefined when somebody else does so, or has. A refund is held back where one that
+ * had failed was paid after all, so that more would be given back than was paid.
+ */
+async function intend(deps: Deps, known: Refund, intention: Intention): Promise<Intended | 'held_back' | undefined> {
   const attemptId = newId(deps, 'att', known.shard);
   const read = async (): Promise<Rows> => {
-    const [rows, own] = await Promise.all([
+    const [rows, own, refunds] = await Promise.all([
       refundOfAttempt(deps, known.shard, known.id),
       deps.store.attempt.get(known.shard, attemptId),
+      deps.store.refund.ofPayment(known.shard, known.payment_id),
     ]);
-    return { ...rows, own };
+    return { ...rows, own, refunds };
   };
-  const decide = ({ own, ...rows }: Rows) => {
+  const decide = ({ own, refunds, ...rows }: Rows): Decided => {
     // It counts from when it was written, so that whoever looked for it too long asks for nothing.
     if (own !== undefined) return { answer: own.status === 'intended' ? { ...rows, attempt: own } : undefined };
     // The lease is ours as long as nobody has touched the refund since.
     if (rows.refund.status !== 'pending' || rows.refund.version !== known.version) return { answer: undefined };
+    if (isOverRefunded(rows.payment, refunds)) return { answer: 'held_back' };
     const { shard, id, merchant_id, currency, amount_minor } = rows.refund;
     const order = { shard, merchant_id, purpose: 'refund', payment_id: id, currency } as const;
     const now = deps.clock.now();
     const attempt = newAttempt(attemptId, order, { amount_minor, fee_minor: 0n }, intention, now);
     const context: RefundContext = { now, newId: idsOf(deps) };
     const { change, ...moved } = intendRefund(rows, attempt, context);
-    return { change, answer: { ...moved, attempt } };
+    if (refunds.length === 1) return { change, answer: { ...moved, attempt } };
+    // Whoever notes meanwhile that another refund was paid writes the payment too: then this is decided again.
+    const updates = [...change.updates, guardPayment(rows.payment)];
+    const payment = { ...moved.payment, version: moved.payment.version + 1 };
+    return { change: { ...change, updates }, answer: { ...moved, payment, attempt } };
   };
   return commitOrFind(deps, read, decide);
 }

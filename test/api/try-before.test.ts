@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../../src/connectors/scripted-upstream.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import { callOffRefund } from '../../src/usecases/refund-decide.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { bearerOf, collect, expectRefusal, numberEnding, payByPhone, rowsOf, until } from './flows.ts';
 import { availableOf, commitBatch, lineNow, openPayer } from './payout-lines.ts';
@@ -137,6 +138,23 @@ describe('a refund', () => {
     await hearOf(tried, 'FAILED');
     expect((await again()).status).toBe(201);
   });
+});
+
+test('a refund that waits to be sent again is held back where the one before it was paid after all', async () => {
+  const { merchant, paying } = await paid();
+  const { refund_id: first } = await refunded(world, merchant, paying);
+  const tried = await firstTry(first, 'waiting');
+  await hearOf(tried, 'FAILED');
+  carrier.answer(TURNED_AWAY);
+  const { refund_id: second } = await refunded(world, merchant, paying);
+  await firstTry(second, 'not_sent');
+  await hearOf(tried, 'SUCCESSFUL');
+  await passMinutes(30);
+  expect(await triesOf(second)).toHaveLength(1);
+  expect((await readBack(world, merchant, second)).status).toBe('pending');
+  await callOffRefund(world.gateway.deps, second, { by: 'amina', why: 'it has been paid' });
+  expect((await readBack(world, merchant, second)).status).toBe('failed');
+  expect(await world.gateway.store.audit()).toEqual([]);
 });
 
 test('a closed attempt of an upstream that is configured no more is asked about for a week, and then left alone', async () => {
