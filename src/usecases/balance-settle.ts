@@ -1,7 +1,8 @@
 /**
  * Takes money out of a merchant's available balance, to the merchant's own bank.
  *
- * Invariant: it is taken once, and never more than there is. The ledger line carries the reference under which the bank was
+ * Invariant: it is taken once, also where it is asked for again within a day under the same reference, and never more than
+ * there is. The ledger line carries the reference under which the bank was
  * told to pay, so that the statement shows it.
  */
 
@@ -32,7 +33,7 @@ export interface BalanceSettled {
   readonly settledAt: number;
 }
 
-/** @throws OperatorError when there is no such merchant, or it has less than that available. */
+/** @throws OperatorError when there is no such merchant, it has less than that available, or the reference was used a day ago or less. */
 export async function settleBalance(
   deps: OperatorDeps & Pick<Deps, 'log'>,
   { merchantId, currency, amountMinor, reference, by, why }: SettleOrder,
@@ -55,9 +56,15 @@ export async function settleBalance(
     cause_id: named ?? transferId,
     at,
   };
-  const outcome = await commitOnce(deps, shard, transferId, { transfers: [transfer] });
+  const claims = named === null ? [] : [claimOf(shard, `${id}:${currency}:${named}`, at)];
+  const outcome = await commitOnce(deps, shard, transferId, { claims, transfers: [transfer] });
   const read = () => deps.store.account.get(debit.shard, debit.id);
-  if (outcome === 'lost') throw tooLittle((await read())?.balance ?? 0n, currency);
+  if (outcome === 'lost') {
+    for (const { row } of claims) {
+      if ((await deps.store.idempotency.get(shard, row.id)) !== undefined) throw settledBefore(transfer.cause_id);
+    }
+    throw tooLittle((await read())?.balance ?? 0n, currency);
+  }
   deps.log.warn('balance_settled_by_operator', {
     merchant_id: id,
     currency,
@@ -69,6 +76,21 @@ export async function settleBalance(
   });
   const available = (await readAfter(deps, read))?.balance ?? 0n;
   return { merchantId: id, currency, amountMinor, reference: transfer.cause_id, available, settledAt: at };
+}
+
+/** Whoever gives an order a second time, not knowing that it was carried out, gives it within a day under the same reference. */
+function claimOf(shard: number, order: string, now: number) {
+  const id = `command:settle:${order}`;
+  return {
+    table: 'idempotency',
+    row: { shard, id, version: 1, request_hash: '', status: 200, body: '', created_at: now },
+  } as const;
+}
+
+function settledBefore(reference: string): OperatorError {
+  return new OperatorError(
+    `${reference} has been settled within the last day, see \`mbongo statement\`: where this is another one, name it otherwise`,
+  );
 }
 
 /** What a statement can show. */

@@ -130,6 +130,22 @@ describe('settle', () => {
     expect(world.log.lines.filter((line) => line.includes('balance_settled_by_operator'))).toHaveLength(1);
   });
 
+  test('happens once a day under one reference, however often it is asked for', async () => {
+    const merchant = await rich();
+    const words = wordsFor(merchant, '10.00', '--yes', '--reference', 'ACME 11');
+    expect((await cli.run(words)).status).toBe(0);
+    const again = await cli.run(words);
+    expect([again.status, again.err]).toEqual([
+      1,
+      expect.stringContaining('ACME 11 has been settled within the last day'),
+    ]);
+    expect(await balance(merchant)).toBe(90_00n);
+    expect((await cli.run(wordsFor(merchant, '10.00', '--yes', '--reference', 'ACME 12'))).status).toBe(0);
+    const tooMuch = await cli.run(wordsFor(merchant, '99.00', '--yes', '--reference', 'ACME 13'));
+    expect([tooMuch.status, tooMuch.err]).toEqual([1, expect.stringContaining('only 80.00 usd are available')]);
+    expect((await cli.run(wordsFor(merchant, '80.00', '--yes', '--reference', 'ACME 13'))).status).toBe(0);
+  });
+
   test('of two that race for the same money, one is refused', async () => {
     const merchant = await rich();
     const order = {
