@@ -83,9 +83,13 @@ export function signatureOf(
   return `v1,${secrets.hmac(key, `${id}.${seconds}.${body}`)}`;
 }
 
+/** Bytes that a key has at least (Standard Webhooks): with fewer, or none, anybody could sign. */
+const KEY_BYTES_LEAST = 24;
+
 /** The key in the text of a webhook secret; undefined where it is none. */
 export function keyOfWebhookSecret(text: string): Uint8Array | undefined {
-  return text.startsWith(PREFIX) ? Buffer.from(text.slice(PREFIX.length), 'base64') : undefined;
+  const key = Buffer.from(text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '', 'base64');
+  return key.length < KEY_BYTES_LEAST ? undefined : key;
 }
 
 /** A webhook secret sealed for its row: it opens under no other id. */

@@ -6,6 +6,7 @@
  */
 
 import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -137,6 +138,11 @@ describe('a webhook sample', () => {
     const secret = merchant.webhook_secret;
     const real = { headers, body: hook.raw, secret, now };
     const signature = headers['webhook-signature'];
+    const signedBy = (unset: string) => {
+      const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${hook.raw}`;
+      const key = Buffer.from(unset.replace('whsec_', ''), 'base64');
+      return { ...headers, 'webhook-signature': `v1,${createHmac('sha256', key).update(signed).digest('base64')}` };
+    };
     const other = { ...headers, 'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}` };
     return {
       real: [
@@ -155,6 +161,8 @@ describe('a webhook sample', () => {
         { ...real, headers: { ...headers, 'webhook-timestamp': 'soon' } },
         { ...real, headers: { ...headers, 'webhook-signature': '' } },
         { ...real, headers: {} },
+        // Whoever has forgotten to set the secret believes nobody, rather than everybody.
+        ...['', 'whsec_', 'whsec_bm9uZQ=='].map((unset) => ({ ...real, secret: unset, headers: signedBy(unset) })),
       ],
     };
   }

@@ -18,7 +18,7 @@ func isFromMbongo(headers http.Header, body []byte, secret string, now time.Time
 		return false
 	}
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-	if err != nil {
+	if err != nil || len(key) < 24 { // Without a secret anybody could sign.
 		return false
 	}
 	mac := hmac.New(sha256.New, key)

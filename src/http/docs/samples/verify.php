@@ -8,6 +8,9 @@ function is_from_mbongo(array $headers, string $body, string $secret, ?int $now 
         return false;
     }
     $key = base64_decode(preg_replace('/^whsec_/', '', $secret));
+    if (strlen($key) < 24) {
+        return false; // No secret is set: anybody could sign.
+    }
     $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$at.$body", $key, true));
     foreach (explode(' ', $headers['webhook-signature'] ?? '') as $signature) {
         if (hash_equals($expected, $signature)) {
