@@ -136,7 +136,9 @@ describe('templates', () => {
     const config = `${readText('src/config.ts')}${readText('src/config-upstreams.ts')}`;
     const read = [...config.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'/g)].map(([, name = '']) => name);
     const exported = readText('docs/operating.md').match(/OTEL_(?:EXPORTER_OTLP|BSP)_[A-Z_]*[A-Z]/g) ?? [];
-    const plain = [...read, ...exported].filter((name) => !/^DATABASE_URL$|(KEY|TOKEN|SECRET|PASSWORD)$/.test(name));
+    const plain = [...read, ...exported].filter(
+      (name) => !/^DATABASE_URL$|(KEY|TOKEN|SECRET|PASSWORD|HEADERS)$/.test(name),
+    );
     const refused = plain.filter((name) => {
       const { [name]: given = 'text', ...more } = asTree(filled().config);
       return !valid.Check(filled({ config: { ...more, [name]: given } }));
