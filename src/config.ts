@@ -126,6 +126,18 @@ export function readConfig(environment: Environment, defaults: Environment = {})
   return freeze(config);
 }
 
+/**
+ * Refuses to run one role of several on a database that no process of another role would share.
+ *
+ * @throws ConfigError.
+ */
+export function requireSharedDatabase({ mode, databaseUrl }: Config, role: string): void {
+  if (mode !== 'production' || databaseUrl !== undefined || role === 'all') return;
+  throw new ConfigError(
+    `DATABASE_URL is not set: --role ${role} needs the database that the other processes use; without one, serve with --role all`,
+  );
+}
+
 /** One address: for the name `localhost` the framework would open a second server, which has none of our limits. */
 function readHost(env: EnvironmentReader): string {
   const host = env.text('HOST') ?? '127.0.0.1';

@@ -11,7 +11,7 @@ import { maskPhone } from '../domain/phone.ts';
 import type { Attempt } from '../domain/records.ts';
 import { bookLateMoney, requireLate } from '../usecases/attempt-book.ts';
 import { decideAttempt, requireAttempt, requireDecidable } from '../usecases/attempt-decide.ts';
-import { OperatorError, UsageError } from '../usecases/operator.ts';
+import { OperatorError, requireId, UsageError } from '../usecases/operator.ts';
 import { readLimit } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
 import { thisUser } from './this-user.ts';
@@ -22,6 +22,7 @@ export async function attemptList(
   options: { readonly late?: true; readonly after?: string; readonly limit: string },
 ): Promise<Output> {
   const limit = readLimit(options.limit);
+  if (options.after !== undefined) requireId('att', options.after, 'attempt');
   if (options.late === true) return lateList(await deps.store.lateAttempts(limit, options.after));
   const attempts = await deps.store.attempt.listOpen(limit, options.after);
   const rows = attempts.map((attempt) => [
@@ -34,10 +35,14 @@ export async function attemptList(
     phoneOf(attempt) ?? '',
     attempt.payment_id,
     String(attempt.inquiries),
+    attempt.reference,
   ]);
   return {
     document: { attempts: attempts.map(documentOf) },
-    lines: table(['attempt', 'status', 'made', 'upstream', 'for', 'amount', 'phone', 'transaction', 'inquiries'], rows),
+    lines: table(
+      ['attempt', 'status', 'made', 'upstream', 'for', 'amount', 'phone', 'transaction', 'inquiries', 'reference'],
+      rows,
+    ),
   };
 }
 
@@ -144,6 +149,7 @@ function documentOf(attempt: Attempt) {
     phone_number: phoneOf(attempt),
     amount: formatMinor(attempt.amount_minor, currency),
     currency,
+    reference: attempt.reference,
     provider_reference: attempt.provider_reference,
     inquiries: attempt.inquiries,
     created_at: timeOf(attempt.created_at),

@@ -9,7 +9,7 @@
 import { Server } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import type { Gateway } from '../assemble.ts';
-import { warningsOf } from '../config.ts';
+import { readConfig, requireSharedDatabase, warningsOf } from '../config.ts';
 import { calendar } from '../platform/calendar.ts';
 import type { Log } from '../platform/platform.ts';
 import { announce } from './announce.ts';
@@ -42,6 +42,7 @@ export async function serve(around: Surroundings, role: Role, json: boolean): Pr
     return 1;
   };
   try {
+    requireSharedDatabase(readConfig(around.env), role);
     const world = await openUnlessTold(openWorld(around, 'output'), stopping);
     if (world === undefined) return 0;
     try {

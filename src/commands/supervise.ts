@@ -6,7 +6,7 @@
  */
 import cluster from 'node:cluster';
 import { writeSync } from 'node:fs';
-import { warningsOf } from '../config.ts';
+import { readConfig, requireSharedDatabase, warningsOf } from '../config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { announce } from './announce.ts';
 import { messageOf, printError, type Surroundings } from './output.ts';
@@ -22,6 +22,7 @@ export async function supervise(around: Surroundings, role: Role, processes: num
   const stopping = whenToldToStop();
   const onReplace = whenToldToReplace();
   try {
+    requireSharedDatabase(readConfig(around.env), role);
     const world = await openUnlessTold(openWorld(around, 'output'), stopping);
     if (world === undefined) return 0;
     try {

@@ -5,7 +5,7 @@
 import { statesOf } from '../domain/machine.ts';
 import type { WebhookEvent } from '../domain/records.ts';
 import { DELIVERY } from '../domain/webhook.ts';
-import { requireMerchant, requireSpan, UsageError } from '../usecases/operator.ts';
+import { requireId, requireMerchant, requireSpan, UsageError } from '../usecases/operator.ts';
 import { replayEvent, replayRange } from '../usecases/webhook-replay.ts';
 import { rotateWebhookSecret } from '../usecases/webhook-secret-rotate.ts';
 import { readDuration, readLimit, readStatus, readTime } from './options.ts';
@@ -22,6 +22,7 @@ export interface WebhookListOptions {
 
 export async function webhookList({ deps }: Tools, options: WebhookListOptions): Promise<Output> {
   const { merchant, status, from, after } = options;
+  if (after !== undefined) requireId('evt', after, 'event');
   const events = await deps.store.event.list({
     ...(merchant === undefined ? {} : { merchantId: (await requireMerchant(deps, merchant)).id }),
     ...(status === undefined ? {} : { status: readStatus(status, statesOf(DELIVERY), 'an event') }),

@@ -89,7 +89,10 @@ function requireUsable(wanted: MerchantSettingsChange): void {
       throw new UsageError(`the smallest amount in ${currency} is above the largest`);
     }
   }
+  // Nobody could use it; what was meant is another list, or all.
+  if (wanted.url_hosts?.length === 0) throw new UsageError('name at least one host, like shop.example; or any');
   for (const host of wanted.url_hosts ?? []) {
+    if (host.includes('*')) throw new UsageError(`${JSON.stringify(host)} names no host: name each of them whole`);
     if (!URL.canParse(`https://${host}/`) || new URL(`https://${host}/`).hostname !== host.toLowerCase()) {
       throw new UsageError(`${JSON.stringify(host)} is no host name: write it like shop.example`);
     }

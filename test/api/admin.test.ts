@@ -117,6 +117,11 @@ describe('a merchant', () => {
     for (const host of ['a b', 'x/y', 'u@h', 'http://h', 'h:8443']) {
       await expect(setMerchant(world.deps, merchant.id, { url_hosts: [host] })).rejects.toThrow('no host name');
     }
+    for (const hosts of [[], ['*.example.com']]) {
+      await expect(setMerchant(world.deps, merchant.id, { url_hosts: hosts })).rejects.toThrow(
+        /^(name at least|"\*\.)/,
+      );
+    }
   });
 });
 

@@ -70,15 +70,21 @@ describe('mbongo attempt list', () => {
         phone_number: expect.stringMatching(/^\+243 81 ••• •• 42$/),
         amount: '12.50',
         currency: 'usd',
+        reference: expect.stringMatching(/^[0-9a-f-]{36}$/),
         provider_reference: null,
         created_at: expect.stringMatching(/^2026-11-20T/),
       })),
     );
     const [first] = attempts as { attempt_id: string }[];
+    for (const verb of ['attempt list', 'attempt list --late', 'webhook list']) {
+      expect((await cli.run(`${verb} --after x`)).status, verb).toBe(2);
+    }
     const rest = await cli.json(`attempt list --after ${first?.attempt_id} --limit 1`);
     expect(rest.attempts).toMatchObject([{ transaction_id: payings[1]?.transaction_id }]);
     const { out } = await cli.run('attempt list');
-    expect(out).toMatch(/^attempt +status +made +upstream +for +amount +phone +transaction +inquiries\natt_/);
+    expect(out).toMatch(
+      /^attempt +status +made +upstream +for +amount +phone +transaction +inquiries +reference\natt_/,
+    );
     for (const { msisdn } of payings) expect(out).not.toContain(msisdn.slice(1));
   });
 });

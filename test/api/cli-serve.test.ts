@@ -134,11 +134,21 @@ describe('mbongo serve', () => {
       'carriers',
     ]);
 
-    for (const [over, name] of [
+    for (const [over, name, ...words] of [
       [{ MASTER_KEY }, 'GATEWAY_MODE'],
       [{ GATEWAY_MODE: 'production', MASTER_KEY: Buffer.alloc(32, 4).toString('base64') }, 'MASTER_KEY'],
+      // Each role would have a database of its own, and nobody would do the work of the other.
+      [{ GATEWAY_MODE: 'production', MASTER_KEY, DATABASE_URL: '' }, 'DATABASE_URL', '--role', 'api'],
+      [
+        { GATEWAY_MODE: 'production', MASTER_KEY, DATABASE_URL: '' },
+        'DATABASE_URL',
+        '--role',
+        'worker',
+        '--processes',
+        '2',
+      ],
     ] as const) {
-      const refused = desk.startWith(over, 'pipe');
+      const refused = desk.startWith(over, 'pipe', ...words);
       const [errors, status] = await Promise.all([said(refused.stderr), ended(refused)]);
       expect([status, errors]).toEqual([1, expect.stringMatching(new RegExp(`^mbongo: ${name} is [^\\n]+\\n$`))]);
     }
