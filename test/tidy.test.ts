@@ -195,6 +195,17 @@ test('large files are listed, for a person to judge', ({ annotate }) => {
   expect(sources.length).toBeGreaterThan(0);
 });
 
+test('every source that a comment names is told of in docs/sources.md', () => {
+  const told = new Set([...readText('docs/sources.md').matchAll(/^\| (\w+ §\d+) \|/gm)].map(([, section]) => section));
+  const cited = sources.flatMap(({ text }) =>
+    [...text.matchAll(/\b(contract|upstreams|reliability|design|specification) §(\d+)/g)].map(
+      ([, name, section]) => `${name} §${section}`,
+    ),
+  );
+  expect(cited.length).toBeGreaterThan(100);
+  expect([...new Set(cited)].filter((one) => !told.has(one))).toEqual([]);
+});
+
 /** What is wrong with an import, if anything. Tests may import what they test, wherever it lies. */
 function faultOf({ path }: Source, imported: Import): string | undefined {
   const target = imported.path;

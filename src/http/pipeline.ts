@@ -1,5 +1,5 @@
 /**
- * What happens to every call of a route, in the one order (design.md, "Three kinds of failure"):
+ * What happens to every call of a route, in the one order (ARCHITECTURE.md, "Three kinds of failure"):
  * authentication, limit, idempotency, shape; then the use case with binding and state.
  *
  * Invariant: no step looks at what a later one is about. A body that cannot even be read is refused only after its
