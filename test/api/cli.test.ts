@@ -301,6 +301,29 @@ describe('mbongo, as a program', () => {
   });
 });
 
+describe('mbongo, as a program whose reader has gone', () => {
+  /** Runs it into a pipe that nobody reads any more. */
+  async function unread(words: string) {
+    const child = spawn(process.execPath, [builtProgram('src/main.js'), ...words.split(' ')], {
+      env: { PATH: process.env.PATH, DATABASE_URL: database.url, DATA_DIR: cli.dataDir },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout?.destroy();
+    const err: Buffer[] = [];
+    child.stderr?.on('data', (chunk: Buffer) => err.push(chunk));
+    const status = await new Promise((resolve) => child.once('close', resolve));
+    return { status, err: Buffer.concat(err).toString() };
+  }
+
+  it('says that a secret is lost, and nothing of a list', async () => {
+    expect(await unread('merchant list')).toEqual({ status: 0, err: '' });
+    expect(await unread('merchant create --name Unread')).toEqual({
+      status: 1,
+      err: expect.stringMatching(/^mbongo: the result could not be written \(.*a secret that it made is lost\n$/),
+    });
+  });
+});
+
 describe('mbongo, as a program on an embedded database of its own', () => {
   it('starts the database, does its work and leaves nothing running', async () => {
     const words = ['merchant', 'create', '--name', 'Chez Amani', '--json'];
