@@ -29,6 +29,8 @@ describe('card numbers', () => {
     ['points', '3782.822463.10005'],
     ['points and blanks', '4111. 1111. 1111. 1111'],
     ['underscores', '4111_1111_1111_1111'],
+    ['a first track', '%B4111111111111111^DOE/JOHN^2512101'],
+    ['a second track', ';4111111111111111=2512101?'],
     ['slashes', 'card 4111/1111/1111/1111.'],
     ['full-width digits', '４１１１１１１１１１１１１１１１'],
     ['Arabic digits', '٤١١١ ١١١١ ١١١١ ١١١١'],

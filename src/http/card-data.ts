@@ -25,6 +25,9 @@ const FIELDS = new Set([
   'cvc2',
   'csc',
   'securitycode',
+  'cvn',
+  'cv2',
+  'cardverificationvalue',
 ]);
 
 /** Names that mean a card only beside one: vouchers, documents and offers expire too. */
@@ -76,16 +79,21 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
 /**
  * Whether a text carries a card number: 13 to 19 digits, perhaps in groups with blanks, dashes, points, underscores or
- * slashes between them, in any of the characters that Unicode has for these.
+ * slashes between them, in any of the characters that Unicode has for these; or a magnetic track.
  */
 export function holdsCardNumber(text: string): boolean {
   // One sign may stand for two digits.
   if (text.length * 2 < SHORTEST) return false;
   const plain = inAscii(text);
-  if (plain.length < SHORTEST || !hasCardNumber(plain)) return false;
+  if (plain.length < SHORTEST) return false;
+  if (TRACK.test(plain)) return true;
+  if (!hasCardNumber(plain)) return false;
   // One UUID in some ten thousand has a run of digits that passes as a card number, and is a fine order number.
   return hasCardNumber(plain.replaceAll(UUID, 'x'));
 }
+
+/** The beginning of a magnetic stripe's first or second track (ISO/IEC 7813): sentinel, number, separator. */
+const TRACK = /%[A-Za-z][0-9]{12,19}\^|;[0-9]{12,19}=/;
 
 /** The same of what one person types into one field, where groups of any size are of one number. */
 export function isCardNumber(typed: string): boolean {
