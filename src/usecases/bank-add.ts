@@ -83,6 +83,7 @@ const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none'
 
 function requireCountry(text: string): string {
   const country = text.toUpperCase();
-  if (/^[A-Z]{2}$/.test(country) && COUNTRIES.of(country) !== undefined) return country;
+  // ZZ is the name of none.
+  if (/^[A-Z]{2}$/.test(country) && country !== 'ZZ' && COUNTRIES.of(country) !== undefined) return country;
   throw new UsageError(`${JSON.stringify(text)} is no country: write its two letters, like CD`);
 }

@@ -99,6 +99,7 @@ test('bank add refuses what no payer could use', async () => {
     ['no IBAN', '--iban', 'FR1420041010050500013M02607'],
     ['no SWIFT code', '--swift', 'OKAPI'],
     ['no country', '--country', 'QX'],
+    ['no country', '--country', 'ZZ'],
     ['no currency', '--currency', 'gbp'],
     ['account number', '--account-number', '12'],
     ['account number', '--account-number', '1234<script>'],
