@@ -72,7 +72,7 @@ test.each<[Attempt['status'], Word]>([
 test.each<[string, Partial<Attempt>, Word]>([
   ['is away', {}, NO_ANSWER],
   ['is away', { status: 'declined' }, NO_ANSWER],
-  ['has the order of a card, as ever', { status: 'declined', method: 'card' }, WAITING],
+  ['calls it waiting', { status: 'declined' }, WAITING],
 ])('a closed attempt whose upstream %s (%o) is asked about in growing pauses, for a week', (_, columns, word) => {
   expect(hoursAskedAt({ ...closed, ...columns }, word)).toEqual([0.25, 0.5, 1, 2, 4, 8, 16, 24, 48, 96, 168]);
 });
@@ -102,23 +102,3 @@ test('a closed attempt that was never asked for money is not asked about, whatev
   const unasked: Attempt = { ...closed, reason: 'not_asked', next_inquiry_at: null };
   expect(() => hear(unasked, NO_ANSWER, CLOSED_AT + MINUTE, 'hint')).toThrow('nothing was written');
 });
-
-test.each<[Attempt['purpose'], Attempt['method'], Attempt['status']]>([
-  ['payment', 'mobile_money', 'not_sent'],
-  ['payment', 'mobile_money', 'declined'],
-  ['payout', 'mobile_money', 'declined'],
-  ['refund', 'card', 'declined'],
-])(
-  'a closed attempt (%s, %s, %s) that is called waiting is asked about until it ends, and a person hears of it',
-  (purpose, method, status) => {
-    const attempt: Attempt = { ...closed, purpose, method, status, next_inquiry_at: null };
-    for (const inquiry of ['due', 'hint'] as const) {
-      const context = { now: 20, askedAt: 20, settleDelayMs: MINUTE, newId: () => 'id', inquiry };
-      expect(weighWord(attempt, false, WAITING, 'accepted', context)).toMatchObject({
-        kind: 'noted',
-        alarm: 'late_acceptance',
-        row: { status: 'waiting', settled_at: null, next_inquiry_at: expect.any(Number) },
-      });
-    }
-  },
-);

@@ -161,14 +161,6 @@ function stillOpen(attempt: Attempt, context: SettlementContext, row?: Partial<A
 }
 
 /**
- * Whether it is news that an upstream calls a closed attempt waiting: money may still come of it. Of a card payment it is
- * none, whose order stands at the network from its first try on.
- */
-function isLateAcceptance({ status, purpose, method }: Attempt): boolean {
-  return status === 'not_sent' || (status === 'declined' && (purpose !== 'payment' || method === 'mobile_money'));
-}
-
-/**
  * The upstream speaks of an attempt that is closed, or that nobody waits for any more. The merchant keeps what it was
  * told. Money that moved late is booked aside, once, for an operator; an order that was taken late is asked about until
  * it ends.
@@ -178,7 +170,7 @@ function afterword(attempt: Attempt, word: Word, context: SettlementContext): We
     const row = attemptColumns(attempt, 'approved', 'late_success', word.providerReference, context);
     return { kind: 'late_money', row };
   }
-  if (word.kind === 'waiting' && isLateAcceptance(attempt)) {
+  if (word.kind === 'waiting' && attempt.status === 'not_sent') {
     const row = attemptColumns(attempt, 'waiting', null, word.providerReference, context);
     return { kind: 'noted', row, alarm: 'late_acceptance' };
   }

@@ -75,7 +75,7 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
     approved: { challenge_failed: 'approved', accepted: 'approved', silent: 'approved', confirmed: 'approved' },
     declined: {
       challenge_failed: 'declined',
-      accepted: 'waiting',
+      accepted: 'declined',
       silent: 'declined',
       confirmed: 'approved',
       refused: 'declined',

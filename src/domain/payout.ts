@@ -70,8 +70,11 @@ export function nextStartAt(tries: number, now: number): number {
  * When an order is due again whose upstream could not say what became of the try before: after half of the time that it has
  * been under way, within the same bounds.
  */
-export function nextLookBackAt(startedAt: number | null, now: number): number {
-  const half = (now - (startedAt ?? now)) / 2;
+export function nextLookBackAt(
+  { started_at, created_at }: { readonly started_at: number | null; readonly created_at: number },
+  now: number,
+): number {
+  const half = (now - (started_at ?? created_at)) / 2;
   return now + Math.round(Math.min(START_PAUSE_MOST_MS, Math.max(START_PAUSES_MS[0], half)));
 }
 

@@ -10,7 +10,7 @@ import type { Answer, PayoutConnector } from '../connectors/connector.ts';
 import type { Change } from '../domain/change.ts';
 import { merchantAccount } from '../domain/ledger.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
-import { costOf, nextLookBackAt } from '../domain/payout.ts';
+import { costOf } from '../domain/payout.ts';
 import { failForFunds, intendLine, type LineContext, lineOrder, payWallet } from '../domain/payout-outgoing.ts';
 import type { Attempt, Merchant } from '../domain/records.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
@@ -58,8 +58,11 @@ interface Sending {
 
 async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
   const before = await askTryBefore(deps, sending.line);
-  if (before === 'unclear') await putOff(deps, sending.line);
-  if (before === 'unclear' || before === 'taken') return { ...NOT_ASKED, answered: before === 'taken' };
+  if (before.kind === 'taken') return { ...NOT_ASKED, answered: true };
+  if (before.kind === 'unclear') {
+    await putOff(deps, sending.line, before.until);
+    return { ...NOT_ASKED, answered: before.answered };
+  }
   const intended = await intend(deps, sending);
   if (intended === undefined) return NOT_ASKED;
   const { attempt, line } = intended;
@@ -73,8 +76,8 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
 }
 
 /** The lease would do for a while; where this is not written, it does. */
-async function putOff(deps: Deps, { shard, id, version, started_at }: PayoutLine): Promise<void> {
-  const row = { next_start_at: nextLookBackAt(started_at, deps.clock.now()) };
+async function putOff(deps: Deps, { shard, id, version }: PayoutLine, next_start_at: number): Promise<void> {
+  const row = { next_start_at };
   await deps.store.commit({ updates: [{ table: 'payout_line', shard, id, version, row }] }).catch(unlessPassing);
 }
 

@@ -48,13 +48,16 @@ export async function startRefund(deps: Deps, known: Refund): Promise<boolean | 
     return undefined;
   }
   const before = await askTryBefore(deps, known);
-  if (before === 'unclear') await putOff(deps, known);
-  if (before === 'unclear' || before === 'taken') return before === 'taken';
+  if (before.kind === 'taken') return true;
+  if (before.kind === 'unclear') {
+    await putOff(deps, known, before.until);
+    return before.answered;
+  }
   const rows = await intend(deps, known, giver.intention);
   if (rows === 'held_back') {
     // Until it ends otherwise, or an operator calls this one off.
     deps.log.error('refund_held_back', { refund_id: known.id, transaction_id: known.payment_id });
-    await putOff(deps, known);
+    await putOff(deps, known, nextLookBackAt(known, deps.clock.now()));
   }
   if (rows === undefined || rows === 'held_back') return undefined;
   const { attempt } = rows;
@@ -64,8 +67,8 @@ export async function startRefund(deps: Deps, known: Refund): Promise<boolean | 
 }
 
 /** The lease would do for a while; where this is not written, it does. */
-async function putOff(deps: Deps, { shard, id, version, started_at }: Refund): Promise<void> {
-  const row = { next_start_at: nextLookBackAt(started_at, deps.clock.now()) };
+async function putOff(deps: Deps, { shard, id, version }: Refund, next_start_at: number): Promise<void> {
+  const row = { next_start_at };
   await deps.store.commit({ updates: [{ table: 'refund', shard, id, version, row }] }).catch(unlessPassing);
 }
 
@@ -136,11 +139,12 @@ interface Rows extends RefundRows {
 async function intend(deps: Deps, known: Refund, intention: Intention): Promise<Intended | 'held_back' | undefined> {
   const attemptId = newId(deps, 'att', known.shard);
   const read = async (): Promise<Rows> => {
-    const [rows, own, refunds] = await Promise.all([
+    const [rows, own] = await Promise.all([
       refundOfAttempt(deps, known.shard, known.id),
       deps.store.attempt.get(known.shard, attemptId),
-      deps.store.refund.ofPayment(known.shard, known.payment_id),
     ]);
+    // After the payment, whose version guards what they say.
+    const refunds = await deps.store.refund.ofPayment(known.shard, known.payment_id);
     return { ...rows, own, refunds };
   };
   const decide = ({ own, refunds, ...rows }: Rows): Decided => {

@@ -8,10 +8,10 @@ import type { Attempt } from '../../src/domain/records.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import { callOffRefund } from '../../src/usecases/refund-decide.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { bearerOf, collect, expectRefusal, numberEnding, payByPhone, rowsOf, until } from './flows.ts';
+import { collect, numberEnding, payByPhone, rowsOf, until } from './flows.ts';
 import { availableOf, commitBatch, lineNow, openPayer } from './payout-lines.ts';
 import { attemptOf, callBack } from './phone-payments.ts';
-import { minted, readBack, refund, refunded } from './refund-flows.ts';
+import { minted, readBack, refunded } from './refund-flows.ts';
 import { openWaveringCarrier, type Said, type WaveringCarrier } from './wavering-carrier.ts';
 
 const TURNED_AWAY: Reply = { status: 503, body: '' };
@@ -76,6 +76,16 @@ describe('a payout line', () => {
     expect(await world.gateway.store.audit()).toEqual([]);
   });
 
+  test('that its carrier notices late is not sent again before it would have noticed', async () => {
+    const { line } = await sent(TURNED_AWAY);
+    const { reference } = await firstTry(line.id, 'not_sent');
+    for (let seconds = 0; seconds < 50; seconds += 5) await world.pass(5_000);
+    expect(await lineNow(world, line)).toMatchObject({ status: 'pending', tries: 1 });
+    carrier.say(reference, 'SUCCESSFUL');
+    await passMinutes(2);
+    expect(await lineNow(world, line)).toMatchObject({ status: 'completed', tries: 1 });
+  });
+
   test('that was turned away, and is waiting all the same, is waited for', async () => {
     const { line } = await sent(TURNED_AWAY);
     const tried = await firstTry(line.id, 'not_sent');
@@ -96,18 +106,6 @@ describe('a payout line', () => {
     await passMinutes(10);
     expect((await triesOf(line.id)).map(({ status }) => status)).toEqual(['not_sent', 'waiting']);
   });
-
-  test('that was refused, and is called waiting then, is not paid a second time', async () => {
-    const { payer, line } = await sent();
-    const tried = await firstTry(line.id, 'waiting');
-    await hearOf(tried, 'FAILED');
-    expect((await lineNow(world, line)).status).toBe('failed');
-    await hearOf(tried, 'PENDING');
-    const path = `/internal/payouts/${line.batch_id}/retry`;
-    expectRefusal(await world.call('POST', path, { bearer: bearerOf(payer), body: {} }), 409, '1205', 'NOT_RETRYABLE');
-    await hearOf(tried, 'FAILED');
-    expect((await world.call('POST', path, { bearer: bearerOf(payer), body: {} })).status).toBe(200);
-  });
 });
 
 describe('a refund', () => {
@@ -124,19 +122,6 @@ describe('a refund', () => {
     expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
     expect((await triesOf(refund_id)).map(({ status }) => status)).toEqual(['approved']);
     expect(await world.gateway.store.audit()).toEqual([]);
-  });
-
-  test('that was refused, and is called waiting then, is not made a second time', async () => {
-    const { merchant, paying } = await paid();
-    const { refund_id } = await refunded(world, merchant, paying);
-    const tried = await firstTry(refund_id, 'waiting');
-    await hearOf(tried, 'FAILED');
-    expect((await readBack(world, merchant, refund_id)).status).toBe('failed');
-    await hearOf(tried, 'PENDING');
-    const again = () => refund(world, merchant, { transaction_id: paying.transaction_id });
-    expect((await again()).status).not.toBe(201);
-    await hearOf(tried, 'FAILED');
-    expect((await again()).status).toBe(201);
   });
 });
 
