@@ -1,5 +1,5 @@
 /**
- * `mbongo attempt`: see which attempts are open, and close one by hand when its upstream will not; see which have brought
+ * `mbongo attempt`: see which attempts are open, and close one by hand when its upstream will not; see which have moved
  * money too late, and say whose it is.
  *
  * Invariant: nothing is closed or booked without --yes; a phone number is never shown whole.
@@ -52,6 +52,7 @@ function lateList(attempts: readonly Attempt[]): Output {
     attempt.id,
     timeOf(attempt.settled_at) ?? '',
     attempt.connector,
+    attempt.purpose,
     amountOf(attempt),
     phoneOf(attempt) ?? '',
     attempt.payment_id,
@@ -62,7 +63,10 @@ function lateList(attempts: readonly Attempt[]): Output {
     document: {
       attempts: attempts.map((attempt) => ({ ...documentOf(attempt), came_at: timeOf(attempt.settled_at) })),
     },
-    lines: table(['attempt', 'came', 'upstream', 'amount', 'phone', 'transaction', 'merchant', 'reference'], rows),
+    lines: table(
+      ['attempt', 'moved', 'upstream', 'for', 'amount', 'phone', 'transaction', 'merchant', 'reference'],
+      rows,
+    ),
   };
 }
 
@@ -115,15 +119,16 @@ export interface AttemptBookOptions {
 export async function attemptBook({ deps }: Tools, attemptId: string, options: AttemptBookOptions): Promise<Output> {
   const { to, by = thisUser(), why, yes } = options;
   if (yes !== true) {
-    const { attempt, payment } = await requireLate(deps, attemptId, to);
-    const what = `${amountOf(attempt)} from ${phoneOf(attempt) ?? attempt.method} by ${attempt.carrier}`;
-    const came = `came at ${timeOf(attempt.settled_at)} for ${payment.id}, ${payment.status}`;
-    throw new OperatorError(`${what} ${came}: say --yes to book it to the ${to}, for good`);
+    const { attempt, order } = await requireLate(deps, attemptId, to);
+    const [way, moved] = attempt.purpose === 'payment' ? ['from', 'came'] : ['to', 'left'];
+    const what = `${amountOf(attempt)} ${way} ${phoneOf(attempt) ?? attempt.method} by ${attempt.carrier}`;
+    const when = `${moved} at ${timeOf(attempt.settled_at)} for ${order.id}, ${order.status}`;
+    throw new OperatorError(`${what} ${when}: say --yes to book it to the ${to}, for good`);
   }
-  const { attempt, payment } = await bookLateMoney(deps, attemptId, { to, by, why });
+  const { attempt, order } = await bookLateMoney(deps, attemptId, { to, by, why });
   return {
-    document: { ...documentOf(attempt), payment_status: payment.status, booked_to: to, reason: attempt.reason },
-    lines: [`${attempt.id}  ${amountOf(attempt)} booked to the ${to}; ${payment.id}  stays ${payment.status}`],
+    document: { ...documentOf(attempt), payment_status: order.status, booked_to: to, reason: attempt.reason },
+    lines: [`${attempt.id}  ${amountOf(attempt)} booked to the ${to}; ${order.id}  stays ${order.status}`],
   };
 }
 

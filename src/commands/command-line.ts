@@ -6,6 +6,7 @@
  */
 
 import { Command, CommanderError, Help, Option } from 'commander';
+import type { LateTarget } from '../domain/late-money.ts';
 import { TRAFFIC_LIMITS } from '../domain/traffic-limit.ts';
 import { addArchiveCommands } from './archive-verbs.ts';
 import { printError, type Surroundings, WRONGLY_ASKED } from './output.ts';
@@ -308,7 +309,7 @@ function addAttemptCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVe
   const attempt = program.command('attempt').description('attempts at upstreams whose outcome is not known');
   const load = () => import('./attempt.ts');
   addVerb(attempt, 'list', 'list open attempts, the oldest first', async () => (await load()).attemptList)
-    .option('--late', 'those whose money came late instead, and lies in suspense')
+    .option('--late', 'those whose money moved late instead, and lies in suspense')
     .option('--after <id>', 'those after this attempt: the next page')
     .option('--limit <count>', 'at most so many', '50');
   addVerbOf(
@@ -323,14 +324,20 @@ function addAttemptCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVe
     .option('--by <name>', 'who says so (default: the user of this machine)')
     .option('--why <text>', 'on what grounds, for the log')
     .option('--yes', 'do it');
-  const target = new Option('--to <whom>', 'the merchant keeps it, or the payer has been given it back by hand');
+  const target = new Option(
+    '--to <whom>',
+    'of a payment: the merchant keeps it, or the payer has been given it back by hand; ' +
+      'of a payout or refund: the merchant pays for it, the upstream has given it back, or the gateway bears it',
+  );
   addVerbOf(
     attempt,
     'book',
-    'say whose money is that came after its payment had ended; asks for --yes',
+    'say whose money is that moved after its payment, payout or refund had ended; asks for --yes',
     async () => (await load()).attemptBook,
   )
-    .addOption(target.choices(['merchant', 'payer']).makeOptionMandatory())
+    .addOption(
+      target.choices(['merchant', 'payer', 'upstream', 'gateway'] satisfies LateTarget[]).makeOptionMandatory(),
+    )
     .requiredOption('--why <text>', 'on what grounds, for the log')
     .option('--by <name>', 'who says so (default: the user of this machine)')
     .option('--yes', 'do it');

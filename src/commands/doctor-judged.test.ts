@@ -99,7 +99,7 @@ describe('what no test can bring about is judged by numbers', () => {
   });
 
   test('money that came late, from its first second on', () => {
-    const waiting = [{ kind: 'late_money', count: 2, oldest: NOW - 5 * MINUTE }] as const;
+    const waiting = [{ kind: 'late_in', count: 2, oldest: NOW - 5 * MINUTE }] as const;
     const { status, detail } = lateCheck({ waiting }, NOW);
     expect(status).toBe('warn');
     expect(detail).toContain('of 2 attempts');

@@ -66,19 +66,29 @@ export function attemptsCheck({ attempts }: Pick<Watched, 'attempts'>): Check {
   return ok(name, `${countOf(0)}, none older than an hour`);
 }
 
-/** Money that came after its payment had ended: nobody but a person gives it to anyone. */
+/** Money that moved after its order had ended: nobody but a person says whose it is. */
 export function lateCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): Check {
   const name = 'late money';
-  const found = waiting.find(({ kind }) => kind === 'late_money');
-  if (found === undefined) return ok(name, 'none waits to be booked');
-  const { count, oldest } = found;
-  const since = `the oldest for ${spanOf(now - oldest)}`;
-  const what = `money of ${count} attempts came after their payments had ended and waits to be booked, ${since}`;
+  const found = waiting.filter(({ kind }) => kind === 'late_in' || kind === 'late_out');
+  if (found.length === 0) return ok(name, 'none waits to be booked');
+  const count = found.reduce((sum, one) => sum + one.count, 0);
+  const since = `the oldest for ${spanOf(now - Math.min(...found.map(({ oldest }) => oldest)))}`;
+  const what = `money of ${count} attempts came, or left, after their orders had ended and waits to be booked, ${since}`;
   return warn(name, `${what}: see mbongo attempt list --late, and say whose it is by mbongo attempt book`);
 }
 
 /** Late webhooks and late money have checks of their own. */
-type Elsewhere = 'webhook_new' | 'webhook_late' | 'late_money';
+type Elsewhere = 'webhook_new' | 'webhook_late' | 'late_in' | 'late_out';
+const ELSEWHERE: ReadonlySet<Waiting['kind']> = new Set<Elsewhere>([
+  'webhook_new',
+  'webhook_late',
+  'late_in',
+  'late_out',
+]);
+
+function isElsewhere(kind: Waiting['kind']): kind is Elsewhere {
+  return ELSEWHERE.has(kind);
+}
 
 const WAITS: { readonly [kind in Exclude<Waiting['kind'], Elsewhere>]: readonly [string, string] } = {
   webhook_tried: ['webhooks that receivers do not take', 'see mbongo webhook list --status waiting'],
@@ -91,7 +101,7 @@ const WAITS: { readonly [kind in Exclude<Waiting['kind'], Elsewhere>]: readonly 
 
 export function waitingCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): Check {
   const found = waiting.flatMap(({ kind, count, oldest }) => {
-    if (kind === 'webhook_new' || kind === 'webhook_late' || kind === 'late_money' || now - oldest <= HOUR) return [];
+    if (isElsewhere(kind) || now - oldest <= HOUR) return [];
     const [what, wayOut] = WAITS[kind];
     return [`${what}: ${count}, the oldest for ${spanOf(now - oldest)}; ${wayOut}`];
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lateMoneyOf, whyNotKept } from './late-money.ts';
+import { bookedColumns, lateMoneyOf, lateTargetsOf, whyNotKept } from './late-money.ts';
 import { PAYMENT } from './payment.ts';
 
 test('a merchant keeps late money of what has ended unpaid, and of nothing else', () => {
@@ -10,10 +10,8 @@ test('a merchant keeps late money of what has ended unpaid, and of nothing else'
   expect(paid.toSorted()).toEqual(['approved', 'refunded']);
 });
 
-test('only a payment has late money that can be booked', () => {
-  const reason = 'late_success';
-  expect(lateMoneyOf({ purpose: 'payment', reason })).toBe('waits');
-  expect(lateMoneyOf({ purpose: 'payout', reason })).toBeUndefined();
-  expect(lateMoneyOf({ purpose: 'refund', reason })).toBeUndefined();
-  expect(lateMoneyOf({ purpose: 'payment', reason: null })).toBeUndefined();
+test.each(['payment', 'payout', 'refund'] as const)('late money of a %s is where it was booked to', (purpose) => {
+  expect(lateMoneyOf({ purpose, reason: 'late_success' })).toBe('waits');
+  expect(lateMoneyOf({ purpose, reason: null })).toBeUndefined();
+  for (const to of lateTargetsOf(purpose)) expect(lateMoneyOf({ purpose, ...bookedColumns(to) })).toBe(to);
 });

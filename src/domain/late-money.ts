@@ -1,5 +1,6 @@
 /**
- * Money that came after its payment had ended, and where it goes once a person has decided.
+ * Money that moved after its order had ended, and where it goes once a person has decided. What came for a payment is booked
+ * here; what left for a payout line or a refund, in `late-money-out.ts`.
  *
  * Invariant: it is booked once: the change that takes it out of suspense says so in the attempt's row, under the attempt's
  * guard. The payment keeps what it was told (contract §4).
@@ -9,31 +10,49 @@ import { updateAttempt } from './attempt-settlement.ts';
 import type { Change, Transfer, Update } from './change.ts';
 import { paymentTransfers, suspenseAccount, transitAccount } from './ledger.ts';
 import { isFinal } from './payment.ts';
-import type { Attempt, Payment } from './records.ts';
+import type { Attempt, AttemptPurpose, Payment } from './records.ts';
 
-/** Whose it is: the merchant delivers after all; or the payer has been given it back by hand, at the upstream. */
-export const LATE_TARGETS = ['merchant', 'payer'] as const;
+/** Whose a payment's is: the merchant delivers after all; or the payer has been given it back by hand, at the upstream. */
+const LATE_IN = ['merchant', 'payer'] as const;
+/**
+ * Who bears what left for a payout line or a refund: the merchant, for whom it was sent; the upstream, which has given it
+ * back; or we do.
+ */
+const LATE_OUT = ['merchant', 'upstream', 'gateway'] as const;
+export const LATE_TARGETS = ['merchant', 'payer', 'upstream', 'gateway'] as const;
 export type LateTarget = (typeof LATE_TARGETS)[number];
+
+/** The targets that late money of that purpose can have. */
+export function lateTargetsOf(purpose: AttemptPurpose): readonly LateTarget[] {
+  return purpose === 'payment' ? LATE_IN : LATE_OUT;
+}
 
 /** The `reason` of an attempt whose late money lies in suspense. */
 export const LATE_WAITS = 'late_success';
-/** And once it was booked to the merchant. */
+/** And once it was booked to the merchant, or its order has been paid with it. */
 export const LATE_KEPT = 'late_success_kept';
+const LATE_GIVEN_BACK = 'late_success_given_back';
 const BOOKED = {
   merchant: LATE_KEPT,
-  payer: 'late_success_given_back',
+  payer: LATE_GIVEN_BACK,
+  upstream: LATE_GIVEN_BACK,
+  gateway: 'late_success_borne',
 } as const satisfies Record<LateTarget, string>;
 
-/** What a transfer back to the payer is for: the upstream's book has it, and no attempt of ours. */
+/** What a transfer of money that was given back by hand is for: the upstream's book has it, and no attempt of ours. */
 export const GIVEN_BACK = 'late_given_back';
 
-/** Where an attempt's late money is; undefined: none of it came late, or it is no payment's. */
+/** Where an attempt's late money is; undefined: none of it came, or left, late. */
 export function lateMoneyOf({
   purpose,
   reason,
 }: Pick<Attempt, 'purpose' | 'reason'>): 'waits' | LateTarget | undefined {
-  if (purpose !== 'payment') return undefined;
-  return reason === LATE_WAITS ? 'waits' : LATE_TARGETS.find((target) => BOOKED[target] === reason);
+  return reason === LATE_WAITS ? 'waits' : lateTargetsOf(purpose).find((target) => BOOKED[target] === reason);
+}
+
+/** What an attempt writes whose late money is booked. */
+export function bookedColumns(to: LateTarget): { readonly reason: string } {
+  return { reason: BOOKED[to] };
 }
 
 /** Why a payment's late money cannot be the merchant's. */
@@ -42,26 +61,35 @@ export function whyNotKept({ status }: Pick<Payment, 'status'>): 'open' | 'paid'
   return isFinal(status) ? undefined : 'open';
 }
 
+/** What is written of an attempt whose late money has paid its order after all: it waits for nobody. */
+export function takenFromSuspense(attempt: Attempt | undefined): Update[] {
+  if (attempt === undefined || lateMoneyOf(attempt) !== 'waits') return [];
+  return [updateAttempt(attempt, bookedColumns('merchant'))];
+}
+
 export interface Booking {
   readonly change: Change;
   readonly attempt: Attempt;
 }
 
+/** What booking is made with: fresh transfer ids, and the instant. */
+export interface BookingContext {
+  readonly ids: readonly [string, string];
+  readonly now: number;
+}
+
 /**
  * What booking it writes; it has to be waiting. The merchant gets what the payment would have brought, at once: the fee is
- * ours as ever. `ids` are two fresh transfer ids; `held` is written with it.
+ * ours as ever. `held` is written with it.
  */
 export function bookLate(
   attempt: Attempt,
   payment: Payment,
   to: LateTarget,
-  {
-    ids,
-    now,
-    held,
-  }: { readonly ids: readonly [string, string]; readonly now: number; readonly held: readonly Update[] },
+  { ids, now }: BookingContext,
+  held: readonly Update[],
 ): Booking {
-  const row = { reason: BOOKED[to] };
+  const row = bookedColumns(to);
   const transfers =
     to === 'merchant' ? keptTransfers(attempt, payment, ids, now) : [backTransfer(attempt, ids[0], now)];
   const moved = transfers.reduce((sum, { amount_minor }) => sum + amount_minor, 0n);

@@ -22,6 +22,8 @@ export interface Beneficiary {
   readonly amount: string;
   readonly amount_minor: string;
   readonly fee_minor: string;
+  /** The failed line that is paid again by it; absent: none. */
+  readonly retry_of?: string;
 }
 
 /** `waiting`: for an operator (maker and checker). */
@@ -104,6 +106,8 @@ export interface PayoutLine extends Versioned {
   readonly next_start_at: number | null;
   /** The batch that pays it again. */
   readonly retried_by: string | null;
+  /** The failed line that it pays again. */
+  readonly retry_of: string | null;
   readonly created_at: number;
   readonly started_at: number | null;
   readonly completed_at: number | null;

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { SettlementContext, Word } from './attempt-settlement.ts';
 import type { AccountRef, Change } from './change.ts';
 import { makeId } from './ids.ts';
+import { lateMoneyOf } from './late-money.ts';
 import { merchantAccount } from './ledger.ts';
 import { type OutgoingSettlement, settleOutgoing } from './outgoing.ts';
 import type { PayoutLine } from './outgoing-records.ts';
@@ -46,6 +47,7 @@ const line: PayoutLine = {
   reserved_at: null,
   next_start_at: 0,
   retried_by: null,
+  retry_of: null,
   created_at: 1,
   started_at: null,
   completed_at: null,
@@ -384,6 +386,9 @@ function expectSound(world: World): void {
   // Nor what is known to have been taken.
   if (status === 'pending') expect(world.attempts.map((attempt) => attempt.status)).not.toContain('waiting');
   const ours = status === 'completed' ? 1n : 0n;
+  // What lies in suspense is what a person is shown.
+  const shown = BigInt(world.attempts.filter((attempt) => lateMoneyOf(attempt) === 'waits').length);
+  expect(balance(world, 'suspense:usd')).toBe(-shown * line.amount_minor);
   expect(balance(world, 'suspense:usd')).toBe((ours - paid) * line.amount_minor);
   expect(balance(world, 'fees:usd')).toBe(ours * line.fee_minor);
   expect([...world.balances.values()].reduce((sum, one) => sum + one, 0n)).toBe(5_000n);

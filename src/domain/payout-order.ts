@@ -41,7 +41,10 @@ export function runTimeOf({ settings }: Pick<Merchant, 'settings'>): Pick<Payout
 }
 
 /** Somebody to be paid, checked and routed; without a fee yet. */
-export type OrderedLine = Pick<Beneficiary, 'msisdn' | 'wallet_number' | 'connector' | 'carrier' | 'amount'> & {
+export type OrderedLine = Pick<
+  Beneficiary,
+  'msisdn' | 'wallet_number' | 'connector' | 'carrier' | 'amount' | 'retry_of'
+> & {
   readonly amountMinor: bigint;
 };
 
@@ -183,6 +186,7 @@ export function linesOf(batch: PayoutBatch, occurrence: number, ids: readonly st
     reserved_at: null,
     next_start_at: null,
     retried_by: null,
+    retry_of: beneficiary.retry_of ?? null,
     created_at: now,
     started_at: null,
     completed_at: null,

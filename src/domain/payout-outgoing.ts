@@ -7,6 +7,7 @@
 
 import type { SettlementContext } from './attempt-settlement.ts';
 import type { Change, Transfer, Update } from './change.ts';
+import { takenFromSuspense } from './late-money.ts';
 import { suspenseAccount, transitAccount, walletAccount } from './ledger.ts';
 import { isNotPaid, lateColumns, type Outgoing, type OutgoingFact, onwardColumns } from './outgoing.ts';
 import type { PayoutLine } from './outgoing-records.ts';
@@ -62,7 +63,7 @@ function noteLate(line: PayoutLine, attempt: Attempt, late: Attempt | undefined)
 /** The attempt that was waited for has not paid, and another one was taken: it is waited for from now on, or has paid. */
 function goOnWith(line: PayoutLine, attempt_id: string, late: Attempt | undefined, context: LineContext): Change {
   const row = onwardColumns(late);
-  if (row === undefined) return endByLate(line, attempt_id, context);
+  if (row === undefined) return endByLate(line, late, { attempt_id }, context);
   const { shard, id, version } = line;
   return { updates: [{ table: 'payout_line', shard, id, version, row }] };
 }
@@ -95,13 +96,25 @@ function afterWord(
   }
 }
 
-/** This attempt has not paid it, and an earlier one has: that one's money, booked aside when it was heard of, was the line's. */
-function endByLate(line: PayoutLine, attempt_id: string, context: LineContext): Change {
+/** An attempt that nobody waited for has paid it: the money of that one, booked aside when it was heard of, was the line's. */
+function endByLate(line: PayoutLine, late: Attempt | undefined, columns: PayoutColumns, context: LineContext): Change {
   const { now, newId } = context;
   const { shard, currency } = line;
   const ids = [newId('trf', shard), newId('trf', shard)] as const;
-  const transfers = paidTransfers(line, suspenseAccount(shard, currency), ids, now);
-  return end(line, 'upstream_paid', null, transfers, context, { attempt_id }).change;
+  const reserving = line.reserved_at === null ? [reserveTransfer(line, newId('trf', shard), now)] : [];
+  const transfers = [...reserving, ...paidTransfers(line, suspenseAccount(shard, currency), ids, now)];
+  const { change } = end(line, 'upstream_paid', null, transfers, context, columns);
+  return { ...change, updates: [...(change.updates ?? []), ...takenFromSuspense(late)] };
+}
+
+/**
+ * A line that was to pay a failed one again, before it is sent: that one was paid after all, by `late`, and so this one has
+ * been, by the same money.
+ */
+export function payByLate(line: PayoutLine, late: Attempt, context: LineContext): Change {
+  const { now } = context;
+  const { provider_reference } = late;
+  return endByLate(line, late, { provider_reference, started_at: line.started_at ?? now }, context);
 }
 
 function only(moved: MovedLine | undefined): Change | undefined {

@@ -6,6 +6,7 @@
  */
 
 import type { Change, Update } from './change.ts';
+import { takenFromSuspense } from './late-money.ts';
 import { suspenseAccount, transitAccount } from './ledger.ts';
 import { isNotPaid, lateColumns, type Outgoing, onwardColumns } from './outgoing.ts';
 import { guardPayment } from './payment.ts';
@@ -53,7 +54,8 @@ function goOnWith(
   if (row !== undefined) return { updates: [{ table: 'refund', shard, id, version, row }] };
   // That one's money was booked aside when it was heard of.
   const target = suspenseAccount(shard, currency);
-  return moveRefund(rows, { fact: 'upstream_paid', reason: null, columns: { attempt_id }, target }, context)?.change;
+  const moved = moveRefund(rows, { fact: 'upstream_paid', reason: null, columns: { attempt_id }, target }, context);
+  return moved && { ...moved.change, updates: [...moved.change.updates, ...takenFromSuspense(late)] };
 }
 
 /** Of the payment nothing changes but its version: a refund that is being made of it is decided again, and sees this. */

@@ -78,7 +78,8 @@ export const StatementAnswer = Type.Object({
       cause: Type.String({
         description:
           'What moved it: payment, release, payout_reserved, payout, payout_fee, payout_returned, refund_reserved, refund, ' +
-          'refund_returned, balance_credit, float, settlement, late_payment. New ones may come.',
+          'refund_returned, balance_credit, float, settlement, late_payment, late_payout, late_payout_fee, ' +
+          'late_refund. New ones may come.',
       }),
       amount: Type.String({ description: 'Negative where it was taken out.' }),
       balance_after: Type.String({ description: 'What stood in that balance after it.' }),

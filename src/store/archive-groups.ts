@@ -41,14 +41,14 @@ const CUTOFF = '$3::timestamptz';
 const ASKED_ABOUT = 'array(select a.payment_id from attempt a where a.shard = $1 and a.next_inquiry_at is not null)';
 
 /**
- * Whether a payment's attempt brought money that came late, and that nobody has booked: a person is still going to. In the
- * words of the index that holds these; null for an attempt without a reason.
+ * Whether an attempt moved money late, and nobody has booked it: a person is still going to. In the words of the index that
+ * holds these; null for an attempt without a reason.
  */
 export function isLate(attempt: string): string {
-  return `(${attempt}.purpose = 'payment' and ${attempt}.reason = '${LATE_WAITS}')`;
+  return `(${attempt}.reason = '${LATE_WAITS}')`;
 }
 
-/** SQL: the ids of the payments of such attempts: of any of theirs, the last one or an earlier one. */
+/** SQL: the ids of the orders of such attempts: of any of theirs, the last one or an earlier one. */
 const PAID_LATE = `array(select a.payment_id from attempt a where a.shard = $1 and ${isLate('a')})`;
 
 /** Whether an attempt named by these columns was settled too late, or is not. */
@@ -101,7 +101,7 @@ const EARLIER_ATTEMPTS: Group = {
 };
 
 const REFUND_OPEN = `exists (select from refund r where r.payment_id = t.id and r.shard = t.shard
-    and (r.completed_at is null or r.completed_at >= ${CUTOFF} or r.id = any(${ASKED_ABOUT})
+    and (r.completed_at is null or r.completed_at >= ${CUTOFF} or r.id = any(${ASKED_ABOUT}) or r.id = any(${PAID_LATE})
       or ${unsettled('r', 'attempt_id', 'late_attempt_id')}))`;
 
 const PAYMENTS: Group = {
@@ -144,7 +144,7 @@ const PAYOUT_LINES: Group = {
   prefix: 'txn',
   isFinal: `not exists (select from payout_line o
     where o.batch_id = t.batch_id and o.occurrence = t.occurrence and o.shard = t.shard
-    and (o.completed_at is null or o.completed_at >= ${CUTOFF} or o.id = any(${ASKED_ABOUT})
+    and (o.completed_at is null or o.completed_at >= ${CUTOFF} or o.id = any(${ASKED_ABOUT}) or o.id = any(${PAID_LATE})
       or ${unsettled('o', 'attempt_id', 'late_attempt_id')} or ${undelivered('o')}))`,
   whole: `select distinct o.id from payout_line t join payout_line o
     on o.batch_id = t.batch_id and o.occurrence = t.occurrence and o.shard = t.shard

@@ -1,5 +1,5 @@
 /**
- * Attempts of payments whose money came late, and what else has paid their orders.
+ * Attempts whose money came, or left, late, and what else has paid their orders.
  *
  * Invariant: read on a connection of its own, because no index finds what else has paid. The archive takes none that waits;
  * what was booked to a merchant may lie there.
@@ -7,6 +7,7 @@
 
 import { firstIdAt } from '../domain/ids.ts';
 import { LATE_KEPT } from '../domain/late-money.ts';
+import type { PayoutLine } from '../domain/outgoing-records.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { TTL_MAX_S } from '../domain/session.ts';
 import { isLate } from './archive-groups.ts';
@@ -48,6 +49,28 @@ export async function readPaidBy(options: LineOptions, payment: Payment): Promis
   const ids = [-SESSION_SPAN_MS, SESSION_SPAN_MS].map((span) => firstIdAt('att', created_at + span));
   const values = [String(shard), merchant_id, customer_reference, session_id, ...ids];
   return (await readRows(options, PAID_BY, PAID_BY_COLUMNS, values)).map(({ id }) => String(id));
+}
+
+/** A payout line, those that it pays again, and those that pay it again, wherever they lie. */
+const FAMILY: Statement = {
+  name: 'payout_line_family',
+  text: `with recursive earlier as (
+  select * from ${inEither('payout_line')} o where shard = $1::int2 and id = $2
+  union all
+  select l.* from earlier e join ${inEither('payout_line')} l on l.shard = e.shard and l.id = e.retry_of),
+later as (
+  select * from ${inEither('payout_line')} o where shard = $1::int2 and retry_of = $2
+  union all
+  select l.* from later e join ${inEither('payout_line')} l on l.shard = e.shard and l.retry_of = e.id)
+select ${listOf(columnsOf('payout_line'))} from (select * from earlier union all select * from later) family`,
+};
+
+/** The line, and all that have been paid, or not, in its place. */
+export async function readFamily(
+  options: LineOptions,
+  { shard, id }: Pick<PayoutLine, 'shard' | 'id'>,
+): Promise<PayoutLine[]> {
+  return (await readRows(options, FAMILY, columnsOf('payout_line'), [String(shard), id])) as unknown as PayoutLine[];
 }
 
 /** In the order of their ids, which is that of their making; those after `after`, if it is given. */

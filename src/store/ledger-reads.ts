@@ -91,9 +91,11 @@ export function openLedgerReads(readers: Readers): LedgerReads {
   };
 }
 
-/** Late money is a merchant's whenever a person says so: its payment ended long before, and may have left by now. */
+const LATE_CAUSES: ReadonlySet<string> = new Set(['late_payment', 'late_payout', 'late_payout_fee', 'late_refund']);
+
+/** Late money is a merchant's whenever a person says so: its order ended long before, and may have left by now. */
 function isOfArchived({ cause, customer_reference }: LedgerLine): boolean {
-  return cause === 'late_payment' && customer_reference === null;
+  return LATE_CAUSES.has(cause) && customer_reference === null;
 }
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -27,6 +27,8 @@ export interface PayoutLists {
   batches(filter: BatchFilter): Promise<PayoutBatch[]>;
   /** Lines that failed on their way and have not been paid again: of each beneficiary the first one. */
   retryable(shard: number, batchId: string): Promise<PayoutLine[]>;
+  /** The failed lines that a line pays again: the one that it names, the one that that one names, and so on. */
+  earlier(line: Pick<PayoutLine, 'shard' | 'retry_of'>): Promise<PayoutLine[]>;
 }
 
 /** Reads of a merchant's live batches, and of lines to be paid again. */
@@ -38,6 +40,13 @@ export function openPayoutLists(readers: Readers): PayoutLists {
     },
     retryable: async (shard, batchId) =>
       (await readers.query(RETRYABLE, columnsOf('payout_line'), [String(shard), batchId])) as unknown as PayoutLine[],
+    earlier: async ({ shard, retry_of }) => {
+      if (retry_of === null) return [];
+      return (await readers.query(EARLIER, columnsOf('payout_line'), [
+        String(shard),
+        retry_of,
+      ])) as unknown as PayoutLine[];
+    },
   };
 }
 
@@ -48,6 +57,15 @@ export const RETRYABLE: Statement = {
 where shard = $1::int2 and batch_id = $2 and status = 'failed' and retried_by is null and late_attempt_id is null
   and reason is distinct from 'called_off'
 order by position, occurrence`,
+};
+
+const EARLIER: Statement = {
+  name: 'payout_lines_paid_again',
+  text: `with recursive earlier as (
+  select * from payout_line where shard = $1::int2 and id = $2
+  union all
+  select l.* from earlier e join payout_line l on l.shard = e.shard and l.id = e.retry_of)
+select ${listOf(columnsOf('payout_line'))} from earlier`,
 };
 
 interface Asking {

@@ -6,6 +6,7 @@
  */
 
 import type { Change, Outcome } from '../domain/change.ts';
+import type { PayoutLine } from '../domain/outgoing-records.ts';
 import type { Attempt, Payment, WebhookEvent } from '../domain/records.ts';
 import { closeAccountDays, firstTransferDay, LAST_CLOSED_DAY } from './account-days.ts';
 import { type Dropped, dropMonth, LEDGER_BEGINS, listMonths, type Month } from './archive-months.ts';
@@ -15,7 +16,7 @@ import { type Audited, type AuditFinding, auditAll, auditRecent } from './audit.
 import { openCommitter } from './commit.ts';
 import { type EventPageFilter, pageOfEvents } from './event-lists.ts';
 import { type KeyNeed, readKeyNeeds } from './key-reads.ts';
-import { readLateAttempts, readPaidBy } from './late-reads.ts';
+import { readFamily, readLateAttempts, readPaidBy } from './late-reads.ts';
 import { type LedgerReads, openLedgerReads } from './ledger-reads.ts';
 import { type Line, openLine } from './line.ts';
 import { openNouns } from './noun-reads.ts';
@@ -50,10 +51,12 @@ export interface Store extends Nouns {
   upstreamSpan(question: UpstreamQuestion): Promise<UpstreamSpan>;
   /** The attempts of a connector that have these references. Reads every attempt. */
   attemptsByReference(connector: string, references: readonly string[]): Promise<Attempt[]>;
-  /** Attempts of payments whose money came late and lies in suspense, in the order of their ids; those after `after`. */
+  /** Attempts whose money came, or left, late and lies in suspense, in the order of their ids; those after `after`. */
   lateAttempts(limit: number, after?: string): Promise<Attempt[]>;
   /** What has brought the merchant the money of this payment's session: ids of payments, and of attempts that paid late. */
   orderPaidBy(payment: Payment): Promise<string[]>;
+  /** A payout line, the failed ones that it pays again, and those that pay it again; archived ones too. */
+  payoutLineFamily(line: Pick<PayoutLine, 'shard' | 'id'>): Promise<PayoutLine[]>;
   /** Lines and balances of merchants' accounts, and lists of payments: long reads, on connections of their own. */
   readonly ledger: LedgerReads;
   listPayments(filter: PaymentFilter): Promise<ScannedPage<Payment>>;
@@ -147,6 +150,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     upstreamSpan: (question) => readUpstreamSpan(auditLine, question),
     attemptsByReference: (connector, references) => readByReference(auditLine, connector, references),
     orderPaidBy: (payment) => readPaidBy({ ...auditLine, name: 'late' }, payment),
+    payoutLineFamily: (line) => readFamily({ ...auditLine, name: 'late' }, line),
     lateAttempts: (limit, after) => readLateAttempts({ ...auditLine, name: 'late' }, limit, after),
     ledger: openLedgerReads(lists),
     listPayments: (filter) => listPayments(lists, filter),

@@ -303,6 +303,7 @@ export const TABLES: Catalogue = {
     reserved_at: 'timestamptz',
     next_start_at: 'timestamptz',
     retried_by: 'text',
+    retry_of: 'text',
     created_at: 'timestamptz',
     started_at: 'timestamptz',
     completed_at: 'timestamptz',

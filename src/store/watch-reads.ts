@@ -40,11 +40,11 @@ export interface OpenAttempts {
 }
 
 /**
- * Work that waits, and when the oldest of it was made; money that came late, and waits for a person: when it came. Of
+ * Work that waits, and when the oldest of it was made; money that came or left late, and waits for a person: since when. Of
  * `webhook_late`, events that nobody has tried for a minute, it is merchants that are counted.
  */
 export interface Waiting {
-  readonly kind: 'webhook_new' | 'webhook_tried' | 'webhook_late' | 'payout' | 'refund' | 'late_money';
+  readonly kind: 'webhook_new' | 'webhook_tried' | 'webhook_late' | 'payout' | 'refund' | 'late_in' | 'late_out';
   readonly count: number;
   readonly oldest: number;
 }
@@ -152,7 +152,7 @@ ${(['payout', 'refund'] as const)
   )
   .join('\nunion all\n')}
 union all
-select 'late_money', settled_at ${IN_EACH_SHARD} (
-  select settled_at from attempt a
+select case when purpose = 'payment' then 'late_in' else 'late_out' end, settled_at ${IN_EACH_SHARD} (
+  select purpose, settled_at from attempt a
   where a.shard = s.shard::int2 and ${isLate('a')} order by a.id limit ${MOST_WATCHED}) d) waits (kind, created_at) group by kind`,
 };

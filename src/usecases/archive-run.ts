@@ -125,7 +125,7 @@ function notDropped(why: NotDropped, month: string): OperatorError {
         `days of ${month} are not closed, and without that month they could not be: let a worker run, and try again`,
       );
     case 'late_money': {
-      const what = `money of ${why.attempts} attempts of ${month} or before came late and waits to be booked`;
+      const what = `money of ${why.attempts} attempts of ${month} or before moved late and waits to be booked`;
       const wayOut = 'see `mbongo attempt list --late`, and book it first, with `mbongo attempt book`';
       return new OperatorError(`${what}, and without that month nobody could see whose it is: ${wayOut}`);
     }

@@ -1,5 +1,5 @@
 /**
- * An operator's word about money that came after its payment had ended: whose it is.
+ * An operator's word about money that moved after its order had ended: whose it is.
  *
  * Invariant: it is booked once, however many say so at the same time; who comes second is told where it went. No status
  * changes and no merchant is told. Who said so, and why, stands in the log before it is answered.
@@ -8,11 +8,12 @@
 import { isOpen } from '../domain/attempt.ts';
 import type { Update } from '../domain/change.ts';
 import { timeOfId } from '../domain/ids.ts';
-import { bookLate, type LateTarget, lateMoneyOf, whyNotKept } from '../domain/late-money.ts';
+import { bookLate, type LateTarget, lateMoneyOf, lateTargetsOf, whyNotKept } from '../domain/late-money.ts';
 import { guardPayment, isFinal } from '../domain/payment.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { isSessionOpen, updateSession } from '../domain/session.ts';
 import { findPayment } from './archive-find.ts';
+import { type LateMoney, readLateOut } from './attempt-book-out.ts';
 import { requireAttempt } from './attempt-decide.ts';
 import { type Deps, newId } from './deps.ts';
 import { decideOnce, type OperatorDeps, OperatorError, requireSay, type Say } from './operator.ts';
@@ -23,13 +24,8 @@ export interface LateVerdict {
   readonly why: string;
 }
 
-/** An attempt whose money came late, and the payment that had ended without it. */
-export interface LateRows {
-  readonly attempt: Attempt;
-  readonly payment: Payment;
-  /** Guards its session and that one's payments, where it has to stay that none of them was paid. */
-  readonly held: readonly Update[];
-}
+/** An attempt whose money moved late, and its order, which had ended without it. */
+export type LateRows = Pick<LateMoney, 'attempt' | 'order'>;
 
 /**
  * How far the clocks of two gateways may be apart. Each judges by its own when a session begins and ends: here one counts as
@@ -39,7 +35,7 @@ const CLOCKS_DIFFER_MS = 5 * 60_000;
 
 const LOOK = 'see `mbongo attempt list --late`';
 
-/** @throws OperatorError when there is no such attempt, none of its money lies in suspense, or it cannot be the merchant's. */
+/** @throws OperatorError when there is no such attempt, none of its money lies in suspense, or it cannot be that one's. */
 export async function bookLateMoney(
   deps: OperatorDeps & Pick<Deps, 'log'>,
   attemptId: string,
@@ -49,27 +45,36 @@ export async function bookLateMoney(
   const { shard } = await requireAttempt(deps, attemptId);
   const ids = [newId(deps, 'trf', shard), newId(deps, 'trf', shard)] as const;
   const booked = await decideOnce(deps, shard, LOOK, async () => {
-    const rows = await requireLate(deps, attemptId, verdict.to);
+    const late = await requireLate(deps, attemptId, verdict.to);
     // Of two operators who book the money of one order, one loses and looks again.
-    const { held } = rows;
-    const { change, attempt } = bookLate(rows.attempt, rows.payment, verdict.to, { ids, now: deps.clock.now(), held });
-    return { change, answer: { ...rows, attempt } };
+    const { change, attempt } = late.book({ ids, now: deps.clock.now() });
+    return { change, answer: { attempt, order: late.order } };
   });
   tell(deps, booked, verdict.to, said);
   return booked;
 }
 
-/** The attempt and its payment, as they are. @throws OperatorError when its money cannot be booked there. */
+/** The attempt and its order, as they are. @throws OperatorError when its money cannot be booked there. */
 export async function requireLate(
   deps: Pick<Deps, 'store' | 'clock'>,
   attemptId: string,
   to: LateTarget,
-): Promise<LateRows> {
+): Promise<LateMoney> {
   const attempt = await requireAttempt(deps, attemptId);
   requireWaiting(attempt);
+  const targets = lateTargetsOf(attempt.purpose);
+  if (!targets.includes(to)) {
+    const [what, last] = [targets.slice(0, -1).join(', '), targets.at(-1)];
+    throw new OperatorError(`${attempt.id} is of a ${attempt.purpose}: say --to ${what} or ${last}`);
+  }
+  return attempt.purpose === 'payment' ? readLateIn(deps, attempt, to) : readLateOut(deps, attempt, to);
+}
+
+async function readLateIn(deps: Pick<Deps, 'store' | 'clock'>, attempt: Attempt, to: LateTarget): Promise<LateMoney> {
   const payment = await findPayment(deps, attempt.shard, attempt.payment_id);
   if (payment === undefined) throw new Error(`attempt ${attempt.id} has lost its payment`);
-  return { attempt, payment, held: to === 'merchant' ? await requireKeepable(deps, payment) : [] };
+  const held = to === 'merchant' ? await requireKeepable(deps, payment) : [];
+  return { attempt, order: payment, book: (context) => bookLate(attempt, payment, to, context, held) };
 }
 
 function requireWaiting(attempt: Attempt): void {
@@ -77,13 +82,9 @@ function requireWaiting(attempt: Attempt): void {
   const late = lateMoneyOf(attempt);
   if (late === 'waits') return;
   if (late !== undefined) {
-    throw new OperatorError(
-      `${id} has been booked already, to the ${late}: the log says by whom (late_money_booked_by_operator)`,
-    );
-  }
-  if (purpose !== 'payment') {
-    const what = purpose === 'payout' ? 'a payout line' : 'a refund';
-    throw new OperatorError(`${id} is of ${what}, not of a payment: ask the upstream to give back what it paid late`);
+    const how = 'the log says by whom (late_money_booked_by_operator)';
+    const orSo = purpose === 'payment' || late !== 'merchant' ? how : `its order was paid with it, or ${how}`;
+    throw new OperatorError(`${id} has been booked already, to the ${late}: ${orSo}`);
   }
   const instead = isOpen(status) ? 'close it with `mbongo attempt settle`' : LOOK;
   throw new OperatorError(`${id} is ${status}, and none of its money lies in suspense: ${instead}`);
@@ -126,12 +127,13 @@ async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, 
   return session === undefined ? guards : [updateSession(session, {}), ...guards];
 }
 
-function tell(deps: Pick<Deps, 'log'>, { attempt, payment }: LateRows, to: LateTarget, { by, why }: Say): void {
+function tell(deps: Pick<Deps, 'log'>, { attempt, order }: LateRows, to: LateTarget, { by, why }: Say): void {
   deps.log.warn('late_money_booked_by_operator', {
     attempt_id: attempt.id,
-    transaction_id: payment.id,
-    merchant_id: payment.merchant_id,
-    payment_status: payment.status,
+    purpose: attempt.purpose,
+    transaction_id: order.id,
+    merchant_id: attempt.merchant_id,
+    payment_status: order.status,
     to,
     by,
     why,

@@ -92,23 +92,27 @@ function showAttempts(metrics: Metrics, watched: () => Watched): void {
   }
 }
 
+const WAYS = ['in', 'out'] as const;
+
 /** What `mbongo attempt list --late` shows. */
 function showLate(metrics: Metrics, look: () => { readonly watched: Watched; readonly at: number }): void {
   metrics.read(
     'mbongo_late_money_waiting',
     'gauge',
-    `Attempts whose money came after their payment had ended and waits for a person, of the first ${MOST_WATCHED} of each shard.`,
-    [],
-    () => [{ values: {}, value: waitingOf(look().watched, 'late_money')?.count ?? 0 }],
+    `Attempts whose money came (in) or left (out) after their order had ended and waits for a person, of the first ${MOST_WATCHED} of each shard.`,
+    ['way'],
+    () => WAYS.map((way) => ({ values: { way }, value: waitingOf(look().watched, `late_${way}`)?.count ?? 0 })),
   );
   metrics.read(
     'mbongo_late_money_oldest_waiting_seconds',
     'gauge',
     'For how long the oldest of them has been waiting; 0: none is.',
-    [],
+    ['way'],
     () => {
       const { watched, at } = look();
-      return [{ values: {}, value: secondsSince(waitingOf(watched, 'late_money')?.oldest, at) }];
+      return WAYS.map((way) => {
+        return { values: { way }, value: secondsSince(waitingOf(watched, `late_${way}`)?.oldest, at) };
+      });
     },
   );
 }

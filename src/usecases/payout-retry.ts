@@ -25,6 +25,8 @@ interface Rows {
   readonly batch: PayoutBatch;
   /** Those that were named, or all that can be paid again; undefined: there is none of that name. */
   readonly lines: readonly (PayoutLine | undefined)[];
+  /** Of these, the ids of those of which an earlier one, that they were to pay again, was paid or taken after all. */
+  readonly paidBefore: ReadonlySet<string>;
   /** Whether lines of it have left: they can be read, and nothing more. */
   readonly isArchived: boolean;
   /** How the batch stands, for the refusal. */
@@ -74,14 +76,28 @@ async function readRows(
 ): Promise<Rows> {
   const batch = await readOwnBatch(deps, merchant, batchId);
   const { shard, id } = batch;
-  const [lines, counts, archived, availableMinor] = await Promise.all([
+  const [found, counts, archived, availableMinor] = await Promise.all([
     transactionIds === undefined ? deps.store.payouts.retryable(shard, id) : namedLines(deps, shard, transactionIds),
     findCounts(deps, batch),
     isOld(deps, id) ? deps.store.archive.payoutBatch.counts(shard, id) : [],
     availableTo(deps, merchant, batch.currency),
   ]);
   const { status } = standingOf(counts, hasMore(batch));
-  return { batch, lines, isArchived: archived.length > 0, status, availableMinor };
+  const paidBefore = await findPaidBefore(deps, found);
+  const isOpen = (line: PayoutLine | undefined): boolean => line === undefined || !paidBefore.has(line.id);
+  const lines = transactionIds === undefined ? found.filter(isOpen) : found;
+  return { batch, lines, paidBefore, isArchived: archived.length > 0, status, availableMinor };
+}
+
+async function findPaidBefore(
+  { store }: Deps,
+  lines: readonly (PayoutLine | undefined)[],
+): Promise<ReadonlySet<string>> {
+  const found = lines.map(async (line): Promise<string[]> => {
+    const earlier = line === undefined ? [] : await store.payouts.earlier(line);
+    return line !== undefined && earlier.some((one) => one.late_attempt_id !== null) ? [line.id] : [];
+  });
+  return new Set((await Promise.all(found)).flat());
 }
 
 function namedLines(deps: Deps, shard: number, ids: readonly string[]): Promise<(PayoutLine | undefined)[]> {
@@ -96,16 +112,22 @@ type FieldOf = (at: number) => string;
  * Lines that failed on their way, each beneficiary once. Who chose them hears which are wrong, and of another batch's line
  * no more than that.
  */
-function requireRetryable({ batch, lines, isArchived, status }: Rows, fieldOf: FieldOf): readonly PayoutLine[] {
+function requireRetryable(
+  { batch, lines, paidBefore, isArchived, status }: Rows,
+  fieldOf: FieldOf,
+): readonly PayoutLine[] {
+  const isPaidBefore = ({ id }: PayoutLine): boolean => paidBefore.has(id);
   const faultOf = (field: string, line: PayoutLine | undefined): RefusalDetail =>
     isUnknown(line)
       ? { field, code: 'UNKNOWN_LINE' }
       : line === undefined
         ? archived(field)
-        : notRetryable(field, stateOf(line));
+        : notRetryable(field, isPaidBefore(line) ? PAID_LATE : stateOf(line));
   const isUnknown = (line: PayoutLine | undefined): boolean =>
     line === undefined ? !isArchived : line.batch_id !== batch.id;
-  const good = lines.filter((line): line is PayoutLine => line?.batch_id === batch.id && canRetry(line));
+  const good = lines.filter(
+    (line): line is PayoutLine => line?.batch_id === batch.id && canRetry(line) && !isPaidBefore(line),
+  );
   if (good.length < lines.length || good.length === 0) {
     const wrong = lines.flatMap((line, at): RefusalDetail[] =>
       line !== undefined && good.includes(line) ? [] : [faultOf(fieldOf(at), line)],
@@ -135,9 +157,11 @@ function notRetryable(field: string, state: string): RefusalDetail {
   return { field, code: 'NOT_RETRYABLE', words: { state } };
 }
 
+const PAID_LATE = 'paid_late';
+
 function stateOf(line: PayoutLine): string {
   if (line.retried_by !== null) return 'retried';
-  if (line.late_attempt_id !== null) return 'paid_late';
+  if (line.late_attempt_id !== null) return PAID_LATE;
   return line.reason === 'called_off' ? line.reason : line.status;
 }
 
@@ -174,8 +198,8 @@ function orderOf(batch: PayoutBatch, lines: readonly OrderedLine[]): PayoutOrder
 function orderedLines(routing: Routing, failed: readonly PayoutLine[], fieldOf: FieldOf): readonly OrderedLine[] {
   const faults: RefusalDetail[] = [];
   const lines = failed.map((line, at): OrderedLine => {
-    const { msisdn, wallet_number, amount, amount_minor: amountMinor, currency } = line;
-    const ordered = { msisdn, wallet_number, connector: null, carrier: null, amount, amountMinor };
+    const { id: retry_of, msisdn, wallet_number, amount, amount_minor: amountMinor, currency } = line;
+    const ordered = { msisdn, wallet_number, connector: null, carrier: null, amount, amountMinor, retry_of };
     if (msisdn === null) return ordered;
     // Where none was named, by its place in the batch.
     const field = fieldOf(at) === 'batch_id' ? `beneficiaries[${line.position}]` : fieldOf(at);

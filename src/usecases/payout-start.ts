@@ -2,16 +2,24 @@
  * Starts a payout line: to a phone by write, call, write; into a wallet of ours in one change.
  *
  * Invariant: whoever starts a line holds its lease, at the version that it was leased at: nobody else can start it, and a
- * commit whose answer was lost is looked up. Nothing leaves for the network before its attempt is committed, and nothing
- * again before the try before it was asked about.
+ * commit whose answer was lost is looked up. Nothing leaves for the network before its attempt is committed, nothing
+ * again before the try before it was asked about, and nothing for a failed line that was paid after all.
  */
 
 import type { Answer, PayoutConnector } from '../connectors/connector.ts';
-import type { Change } from '../domain/change.ts';
+import type { Change, Update } from '../domain/change.ts';
 import { merchantAccount } from '../domain/ledger.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
-import { costOf } from '../domain/payout.ts';
-import { failForFunds, intendLine, type LineContext, lineOrder, payWallet } from '../domain/payout-outgoing.ts';
+import { costOf, nextLookBackAt } from '../domain/payout.ts';
+import { beforeIt, type EarlierLine, guardLine } from '../domain/payout-again.ts';
+import {
+  failForFunds,
+  intendLine,
+  type LineContext,
+  lineOrder,
+  payByLate,
+  payWallet,
+} from '../domain/payout-outgoing.ts';
 import type { Attempt, Merchant } from '../domain/records.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
 import { askInTime, CALL_LIFE_MS, isUnsure } from './attempt-ask.ts';
@@ -63,8 +71,12 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
     await putOff(deps, sending.line, before.until);
     return { ...NOT_ASKED, answered: before.answered };
   }
-  const intended = await intend(deps, sending);
+  const intended = await intend(deps, sending, await readEarlier(deps, sending.line));
   if (intended === undefined) return NOT_ASKED;
+  if ('paidBy' in intended) {
+    await leaveUnsent(deps, sending.line, intended);
+    return NOT_ASKED;
+  }
   const { attempt, line } = intended;
   let asked = false;
   const word = await ask(deps, attempt, sending, () => {
@@ -73,6 +85,16 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
   const written = recordOutgoing(deps, { attempt, order: lineOrder(line, deps.payoutText) }, word);
   // A commit of ours that took too long says nothing of the carrier.
   return { answered: asked ? !isUnsure(word) : undefined, written };
+}
+
+async function leaveUnsent(deps: Deps, line: PayoutLine, { paidBy }: NotSent): Promise<void> {
+  const about = { transaction_id: line.id, paid_again: line.retry_of };
+  if (paidBy !== undefined) {
+    deps.log.warn('payout_was_paid_before', { ...about, attempt_id: paidBy.id });
+    return;
+  }
+  deps.log.warn('payout_held_back', about);
+  await putOff(deps, line, nextLookBackAt(line, deps.clock.now()));
 }
 
 /** The lease would do for a while; where this is not written, it does. */
@@ -110,23 +132,65 @@ interface Intended {
   readonly line: PayoutLine;
 }
 
+/** A failed line that this one pays again was paid by that attempt after all; undefined: may have been, which will turn out. */
+interface NotSent {
+  readonly paidBy: Attempt | undefined;
+}
+
+/** The failed lines that it pays again, and the attempts that they remember: read after them, so that none is older. */
+async function readEarlier(deps: Deps, known: PayoutLine): Promise<readonly EarlierLine[]> {
+  const lines = known.retry_of === null ? [] : await deps.store.payouts.earlier(known);
+  return Promise.all(
+    lines.map(async (line): Promise<EarlierLine> => {
+      const { shard, late_attempt_id: id } = line;
+      return { line, late: id === null ? undefined : await deps.store.attempt.get(shard, id) };
+    }),
+  );
+}
+
+/** What is read beside the line before it goes out. */
+interface Beside {
+  /** This very attempt: a commit of ours whose answer was lost. */
+  readonly own: Attempt | undefined;
+  readonly earlier: readonly EarlierLine[];
+}
+
 /** Opens an attempt at the line; undefined where the line is not ours to start, or has failed for want of funds. */
-function intend(deps: Deps, { line: known, connector, msisdn }: Sending): Promise<Intended | undefined> {
+function intend(
+  deps: Deps,
+  { line: known, connector, msisdn }: Sending,
+  earlier: readonly EarlierLine[],
+): Promise<Intended | NotSent | undefined> {
   const { shard, merchant_id, id, currency } = known;
   const attemptId = newId(deps, 'att', shard);
   const carrier = known.carrier ?? connector.displayName;
   const intention: Intention = { connector, method: 'mobile_money', carrier, msisdn, callLifeMs: CALL_LIFE_MS };
   const order = { shard, merchant_id, purpose: 'payout', payment_id: id, currency } as const;
-  const own = (): Promise<Attempt | undefined> => deps.store.attempt.get(shard, attemptId);
-  return writeLine<Attempt, Intended | undefined>(deps, known, own, ({ line, more: mine }, context) => {
+  const again = async (): Promise<Beside> => {
+    const [own, lines] = await Promise.all([deps.store.attempt.get(shard, attemptId), readEarlier(deps, known)]);
+    return { own, earlier: lines };
+  };
+  const beside = atHandFirst<Beside>({ own: undefined, earlier }, again);
+  return writeLine<Beside, Intended | NotSent | undefined>(deps, known, beside, ({ line, more }, context) => {
+    const mine = more.own;
     // Our own commit had happened. Where somebody has gone on with it, the outcome is theirs.
     if (mine !== undefined) return { answer: mine.status === 'intended' ? { attempt: mine, line } : undefined };
     if (!isOurs(line, known)) return { answer: undefined };
+    const before = beforeIt(more.earlier);
+    if (before.kind === 'unclear') return { answer: { paidBy: undefined } };
+    const guards = more.earlier.map((one) => guardLine(one.line));
+    if (before.kind === 'paid') {
+      return { change: guarded(payByLate(line, before.by, context), guards), answer: { paidBy: before.by } };
+    }
     const money = { amount_minor: line.amount_minor, fee_minor: 0n };
     const attempt = newAttempt(attemptId, order, money, intention, context.now);
     const intended = intendLine(line, attempt, context);
-    return { change: intended.change, answer: { attempt, line: intended.line } };
+    return { change: guarded(intended.change, guards), answer: { attempt, line: intended.line } };
   });
+}
+
+function guarded(change: Change, guards: readonly Update[]): Change {
+  return guards.length === 0 ? change : { ...change, updates: [...(change.updates ?? []), ...guards] };
 }
 
 async function payToWallet(deps: Deps, known: PayoutLine): Promise<void> {
@@ -151,7 +215,7 @@ function isOurs(line: PayoutLine, known: PayoutLine): boolean {
 
 interface Rows<M> {
   readonly line: PayoutLine;
-  readonly more: M | undefined;
+  readonly more: M;
   /** What its merchant has available; looked at once a change has lost, because then that may have been too little. */
   readonly availableMinor: bigint | undefined;
 }
@@ -160,33 +224,36 @@ type Decide<M, A> = (rows: Rows<M>, context: LineContext) => { readonly change?:
 
 /**
  * Decides on a line until it is written. A line for which nothing has been put aside yet fails where its merchant has too
- * little, alone. `more` is read with the line from the second time on.
+ * little, alone. `more` is read with the line each time.
  */
 async function writeLine<M, A>(
   deps: Deps,
   known: PayoutLine,
-  more: () => Promise<M | undefined>,
+  more: () => Promise<M>,
   decide: Decide<M, A | undefined>,
 ): Promise<A | undefined> {
   const { shard, id, merchant_id, currency } = known;
   const available = merchantAccount(merchant_id, 'available', currency);
-  const read = atHandFirst<Rows<M>>({ line: known, more: undefined, availableMinor: undefined }, async () => {
-    const [line, found, account] = await Promise.all([
+  const rows = atHandFirst<Omit<Rows<M>, 'more'>>({ line: known, availableMinor: undefined }, async () => {
+    const [line, account] = await Promise.all([
       deps.store.payoutLine.get(shard, id),
-      more(),
       deps.store.account.get(available.shard, available.id),
     ]);
     if (line === undefined) throw new Error(`payout ${id} is gone`);
-    return { line, more: found, availableMinor: account?.balance ?? 0n };
+    return { line, availableMinor: account?.balance ?? 0n };
   });
-  return commitOrFind(deps, read, (rows) => {
+  const read = async (): Promise<Rows<M>> => {
+    const [now, found] = await Promise.all([rows(), more()]);
+    return { ...now, more: found };
+  };
+  return commitOrFind(deps, read, (found) => {
     const context = lineContext(deps);
-    const { line, availableMinor } = rows;
+    const { line, availableMinor } = found;
     const isShort = availableMinor !== undefined && availableMinor < costOf(line);
     if (isShort && line.reserved_at === null && isOurs(line, known)) {
       return { change: failForFunds(line, context).change, answer: undefined };
     }
-    return decide(rows, context);
+    return decide(found, context);
   });
 }
 

@@ -85,7 +85,7 @@ async function waitingNow(): Promise<{ readonly count: number; readonly seconds:
   await world.clock.advance(6_000);
   const text = await page();
   const numberOf = (name: string): number => {
-    const sample = new RegExp(`^mbongo_late_money_${name} (.+)$`, 'm').exec(text);
+    const sample = new RegExp(`^mbongo_late_money_${name}\\{way="in"\\} (.+)$`, 'm').exec(text);
     if (sample === null) throw new Error(`${name} is not told`);
     return Number(sample[1]);
   };

@@ -84,7 +84,7 @@ test('a month is not dropped while money of its time waits, and is once that has
   expect(await placesOf(payer)).toEqual([{ place: 'archive' }]);
   const refused = drop(month);
   await expect(refused).rejects.toThrow(
-    /^money of 1 attempts of \d{4}-\d\d or before came late and waits .* book it first/,
+    /^money of 1 attempts of \d{4}-\d\d or before moved late and waits .* book it first/,
   );
   await expect(refused).rejects.toThrow('`mbongo attempt list --late`');
   expect(await placesOf(payer)).toEqual([{ place: 'archive' }]);

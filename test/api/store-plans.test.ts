@@ -243,7 +243,7 @@ test('what is open and overdue is found by the indexes of the rounds', async () 
   const ages = [now, now, now, now].join(', ');
   expect(await scansOf(ATTEMPTS.text, ATTEMPTS.name, ages)).toEqual(['attempt_to_inquire']);
   for (const [{ text, name }, values, indexes] of [
-    [WAITING, `(${now})`, ['webhook_event_due', 'payout_line_to_start', 'refund_to_start', 'attempt_late']],
+    [WAITING, `(${now})`, ['webhook_event_due', 'payout_line_to_start', 'refund_to_start', 'attempt_late_money']],
     [FAILING_RECEIVERS, '', ['webhook_event_due']],
   ] as const) {
     await client.query(`prepare ${name} as ${text}`);

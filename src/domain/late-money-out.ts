@@ -1,0 +1,73 @@
+/**
+ * Money that left for a payout line or a refund after that had ended without it, and who bears it.
+ *
+ * Invariant: it is booked once, as every late money is; an order is its merchant's cost once at most. What the upstream has
+ * given back was not paid: its order no longer remembers it, and can be sent again.
+ */
+
+import { updateAttempt } from './attempt-settlement.ts';
+import type { Transfer, Update } from './change.ts';
+import { type Booking, type BookingContext, bookedColumns, GIVEN_BACK, type LateTarget } from './late-money.ts';
+import { feesAccount, merchantAccount, suspenseAccount, transitAccount } from './ledger.ts';
+import type { PayoutLine, Refund } from './outgoing-records.ts';
+import { guardPayment } from './payment.ts';
+import { costOf } from './payout.ts';
+import type { Attempt, Payment } from './records.ts';
+
+/** What the money left for, where it has not been archived meanwhile. */
+export type LateOrder =
+  | { readonly kind: 'payout'; readonly line: PayoutLine }
+  | { readonly kind: 'refund'; readonly refund: Refund; readonly payment: Payment };
+
+/** What its merchant pays where it bears it: as if it had been paid in time, a payout's fee included. */
+export function lateCostOf(order: LateOrder): bigint {
+  return order.kind === 'payout' ? costOf(order.line) : order.refund.amount_minor;
+}
+
+/** What booking it writes; it has to be waiting. `held` is written with it. */
+export function bookLateOut(
+  attempt: Attempt,
+  order: LateOrder | undefined,
+  to: LateTarget,
+  context: BookingContext,
+  held: readonly Update[],
+): Booking {
+  const row = bookedColumns(to);
+  const orders = order === undefined ? [] : updatesOf(attempt, order, to);
+  return {
+    change: {
+      updates: [updateAttempt(attempt, row), ...orders, ...held],
+      transfers: transfersOf(attempt, order, to, context),
+    },
+    attempt: { ...attempt, ...row, version: attempt.version + 1 },
+  };
+}
+
+/** The order remembers what its merchant, or we, have paid for; of a refund the payment too tells whoever decides beside this. */
+function updatesOf(attempt: Attempt, order: LateOrder, to: LateTarget): Update[] {
+  const { shard, id, version, status, late_attempt_id: known } = order.kind === 'payout' ? order.line : order.refund;
+  const isKnown = status === 'failed' && (known === null || known === attempt.id);
+  const late_attempt_id = isKnown ? (to === 'upstream' ? null : attempt.id) : known;
+  const table = order.kind === 'payout' ? 'payout_line' : 'refund';
+  const update: Update = { table, shard, id, version, row: { late_attempt_id } };
+  return order.kind === 'payout' ? [update] : [update, guardPayment(order.payment)];
+}
+
+function transfersOf(
+  { shard, connector, currency, amount_minor, payment_id: cause_id }: Attempt,
+  order: LateOrder | undefined,
+  to: LateTarget,
+  { ids, now: at }: BookingContext,
+): Transfer[] {
+  const credit = suspenseAccount(shard, currency);
+  const back = { shard, id: ids[0], credit, amount_minor, currency, cause_id, at };
+  if (to === 'upstream') return [{ ...back, debit: transitAccount(shard, connector, currency), cause: GIVEN_BACK }];
+  if (to === 'gateway') return [{ ...back, debit: feesAccount(shard, currency), cause: 'late_borne' }];
+  if (order === undefined) throw new Error(`${cause_id} is not there to be paid for`);
+  const { merchant_id, fee_minor } = order.kind === 'payout' ? order.line : { ...order.refund, fee_minor: 0n };
+  const debit = merchantAccount(merchant_id, 'available', currency);
+  const cost: Transfer = { ...back, debit, cause: `late_${order.kind}` };
+  if (fee_minor === 0n) return [cost];
+  const fee = { ...cost, id: ids[1], credit: feesAccount(shard, currency), amount_minor: fee_minor };
+  return [cost, { ...fee, cause: 'late_payout_fee' }];
+}

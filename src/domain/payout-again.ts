@@ -1,0 +1,36 @@
+/**
+ * A line that pays failed ones again: what became of those meanwhile.
+ *
+ * Invariant: it is not sent while one of them was taken, or has paid, after all; and whoever notes that writes that line,
+ * whose version guards what was decided by it.
+ */
+
+import type { Update } from './change.ts';
+import { lateMoneyOf } from './late-money.ts';
+import type { PayoutLine } from './outgoing-records.ts';
+import type { Attempt } from './records.ts';
+
+/** A failed line that is paid again, itself or by way of others, and the attempt that it remembers. */
+export interface EarlierLine {
+  readonly line: PayoutLine;
+  readonly late: Attempt | undefined;
+}
+
+export type BeforeIt =
+  /** None of them has paid, or was taken: it may go out. */
+  | { readonly kind: 'nothing' }
+  /** The money of this attempt, which waits, has paid it. */
+  | { readonly kind: 'paid'; readonly by: Attempt }
+  /** One was taken, and may still pay. */
+  | { readonly kind: 'unclear' };
+
+export function beforeIt(earlier: readonly EarlierLine[]): BeforeIt {
+  const by = earlier.map(({ late }) => late).find((late) => late !== undefined && lateMoneyOf(late) === 'waits');
+  if (by !== undefined) return { kind: 'paid', by };
+  return earlier.some(({ line }) => line.late_attempt_id !== null) ? { kind: 'unclear' } : { kind: 'nothing' };
+}
+
+/** Writes what is there: whoever notes of such a line meanwhile that it was paid after all decides again, or we do. */
+export function guardLine({ shard, id, version, late_attempt_id }: PayoutLine): Update {
+  return { table: 'payout_line', shard, id, version, row: { late_attempt_id } };
+}

@@ -1,0 +1,133 @@
+/**
+ * Money that left for a payout line or a refund after that had ended: who may bear it.
+ *
+ * Invariant: a merchant pays for one beneficiary, and for one payment's refunds, once: by what was paid in time, or by what it
+ * bears of what was paid late. What that is judged by is guarded.
+ */
+
+import type { Update } from '../domain/change.ts';
+import type { Currency } from '../domain/currency.ts';
+import { type Booking, type BookingContext, LATE_KEPT, type LateTarget } from '../domain/late-money.ts';
+import { bookLateOut, type LateOrder, lateCostOf } from '../domain/late-money-out.ts';
+import { formatMinor } from '../domain/money.ts';
+import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
+import { isLineOver } from '../domain/payout.ts';
+import { guardLine } from '../domain/payout-again.ts';
+import type { Attempt } from '../domain/records.ts';
+import { isRefundOver } from '../domain/refund.ts';
+import { isOverRefunded } from '../domain/refund-order.ts';
+import type { Deps } from './deps.ts';
+import { OperatorError } from './operator.ts';
+import { availableTo } from './payout-send.ts';
+import { refundOfAttempt } from './refund-read.ts';
+
+/** An attempt whose late money waits, its order, and what booking it writes. */
+export interface LateMoney {
+  readonly attempt: Attempt;
+  readonly order: { readonly id: string; readonly status: string };
+  book(context: BookingContext): Booking;
+}
+
+type Needs = Pick<Deps, 'store'>;
+
+/** @throws OperatorError when it cannot be booked there, or not yet. */
+export async function readLateOut(deps: Needs, attempt: Attempt, to: LateTarget): Promise<LateMoney> {
+  const { order, held } = await (attempt.purpose === 'payout' ? readLine : readRefund)(deps, attempt, to);
+  if (to === 'merchant') await requireFunds(deps, attempt, order);
+  const ended = order?.kind === 'payout' ? order.line : order?.refund;
+  return {
+    attempt,
+    order: { id: attempt.payment_id, status: ended?.status ?? 'archived' },
+    book: (context) => bookLateOut(attempt, order, to, context, held),
+  };
+}
+
+/** The order, where it is live, and what else has to stay as it is. */
+interface Found {
+  readonly order: LateOrder | undefined;
+  readonly held: readonly Update[];
+}
+
+const INSTEAD = 'ask the upstream to give it back and say --to upstream, or say --to gateway and bear it';
+
+async function readLine({ store }: Needs, attempt: Attempt, to: LateTarget): Promise<Found> {
+  const { shard, payment_id: id } = attempt;
+  const family = await store.payoutLineFamily({ shard, id });
+  const ids = family.map((line) => line.id);
+  const live = (await Promise.all(ids.map((one) => store.payoutLine.get(shard, one)))).filter(isThere);
+  const open = live.find(({ status }) => !isLineOver(status));
+  // It may go on with this money, or be paid by it.
+  if (open !== undefined) throw notYet(open);
+  const line = live.find((one) => one.id === id);
+  if (to === 'merchant') {
+    if (line === undefined) throw archived(id);
+    const completed = family.find(({ status }) => status === 'completed');
+    if (completed !== undefined) throw paidBy(id, completed.id);
+    await requireNotBorne({ store }, attempt, family);
+  }
+  const held = live.filter((one) => one !== line).map(guardLine);
+  return { order: line && { kind: 'payout', line }, held };
+}
+
+/** Of these lines none was paid late at the merchant's cost. What was, and has been archived since, counts as that. */
+async function requireNotBorne({ store }: Needs, attempt: Attempt, family: readonly PayoutLine[]): Promise<void> {
+  for (const { shard, late_attempt_id: id } of family) {
+    if (id === null || id === attempt.id) continue;
+    const other = await store.attempt.get(shard, id);
+    if (other === undefined || other.reason === LATE_KEPT) throw paidBy(attempt.payment_id, id);
+  }
+}
+
+async function readRefund(deps: Needs, attempt: Attempt, to: LateTarget): Promise<Found> {
+  const { shard, payment_id: id } = attempt;
+  if ((await deps.store.refund.get(shard, id)) === undefined) {
+    if (to === 'merchant') throw archived(id);
+    return { order: undefined, held: [] };
+  }
+  const rows = await refundOfAttempt(deps, shard, id);
+  const { refund, payment } = rows;
+  if (!isRefundOver(refund.status)) throw notYet(refund);
+  if (to === 'merchant') {
+    const known = refund.late_attempt_id;
+    if (refund.status === 'completed') throw paidBy(id, id);
+    if (known !== null && known !== attempt.id) throw paidBy(id, known);
+    // Read after the payment: whoever makes, or ends, another refund of it writes the payment.
+    const refunds = await deps.store.refund.ofPayment(shard, payment.id);
+    const late = (one: Refund): Refund => (one.id === id ? { ...one, late_attempt_id: attempt.id } : one);
+    if (isOverRefunded(payment, refunds.map(late))) {
+      const what = `with ${id} more of ${payment.id} would be given back than was paid`;
+      throw new OperatorError(`${what}: ${INSTEAD}`);
+    }
+  }
+  return { order: { kind: 'refund', ...rows }, held: [] };
+}
+
+function isThere(line: PayoutLine | undefined): line is PayoutLine {
+  return line !== undefined;
+}
+
+function notYet({ id, status }: PayoutLine | Refund): OperatorError {
+  return new OperatorError(`${id} is ${status}, and may be paid with this money: wait until it has ended`);
+}
+
+function archived(id: string): OperatorError {
+  return new OperatorError(`${id} has been archived: ${INSTEAD}`);
+}
+
+function paidBy(id: string, by: string): OperatorError {
+  const what = id === by ? `${id} is completed, and so was paid without this` : `${id} was paid by ${by}`;
+  return new OperatorError(`${what}: ${INSTEAD}`);
+}
+
+async function requireFunds(deps: Needs, attempt: Attempt, order: LateOrder | undefined): Promise<void> {
+  if (order === undefined) return;
+  const { merchant_id: id, currency } = attempt;
+  const [needed, available] = [lateCostOf(order), await availableTo(deps, { id }, currency)];
+  if (needed <= available) return;
+  const [has, needs] = [said(available, currency), said(needed, currency)];
+  throw new OperatorError(`${id} has ${has} available, and this costs ${needs}: wait until it has more, or ${INSTEAD}`);
+}
+
+function said(minor: bigint, currency: Currency): string {
+  return `${formatMinor(minor, currency)} ${currency}`;
+}

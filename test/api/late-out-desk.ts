@@ -1,0 +1,133 @@
+/**
+ * A desk at which money leaves late: a carrier that takes back its word, payers, and an operator's command line.
+ */
+
+import { expect } from 'vitest';
+import type { Reply } from '../../src/connectors/scripted-upstream.ts';
+import type { LateTarget } from '../../src/domain/late-money.ts';
+import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
+import type { Attempt } from '../../src/domain/records.ts';
+import { bookLateMoney, type LateRows } from '../../src/usecases/attempt-book.ts';
+import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { type Answer, openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import { bearerOf, numberEnding, rowsOf, until } from './flows.ts';
+import { commitBatch, lineNow } from './payout-lines.ts';
+import { callBack } from './phone-payments.ts';
+import { openWaveringCarrier, type Said, type WaveringCarrier } from './wavering-carrier.ts';
+
+export const TURNED_AWAY: Reply = { status: 503, body: '' };
+
+/** A line that its carrier refused, and the attempt at it. */
+export interface FailedLine {
+  readonly line: PayoutLine;
+  readonly tried: Attempt;
+}
+
+export interface OutDesk {
+  readonly carrier: WaveringCarrier;
+  readonly world: World;
+  readonly cli: CommandLine;
+  book(attempt: Pick<Attempt, 'id'>, to: LateTarget): Promise<LateRows>;
+  /** The carrier calls back, and says so when it is asked. */
+  hearOf(tried: Attempt, said: Said): Promise<void>;
+  triesOf(order: string): Promise<Attempt[]>;
+  /** The last try of an order, once it stands so. */
+  lastTry(order: string, status: Attempt['status']): Promise<Attempt>;
+  failed(payer: MerchantCreated): Promise<FailedLine>;
+  /** A line that its carrier refused, and paid after that. */
+  paidLate(payer: MerchantCreated): Promise<FailedLine>;
+  retry(of: MerchantCreated, batchId: string): Promise<Answer>;
+  /** The line that pays a failed one again. */
+  retried(payer: MerchantCreated, line: PayoutLine): Promise<PayoutLine>;
+  /** What moves while something is done, by account. */
+  movedBy(payer: MerchantCreated, act: () => Promise<unknown>): Promise<Record<string, bigint>>;
+  passMinutes(count: number): Promise<void>;
+  /** The ids of the attempts that wait to be booked. */
+  listed(): Promise<string[]>;
+  expectSoundBooks(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openOutDesk(): Promise<OutDesk> {
+  const carrier = await openWaveringCarrier();
+  const world = await openWorld({ env: { MTN_MOMO_BASE_URL: carrier.url, RATE_LIMIT_SCALE: '0' } });
+  const cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
+
+  const hearOf: OutDesk['hearOf'] = async (tried, said) => {
+    carrier.say(tried.reference, said);
+    expect(await callBack(callbackUrl(world.gateway.deps, tried), {})).toBe(200);
+  };
+  const triesOf: OutDesk['triesOf'] = (order) =>
+    rowsOf(world, 'select * from attempt where payment_id = $1 order by created_at, id', [order]);
+  const lastTry: OutDesk['lastTry'] = (order, status) =>
+    until(async () => {
+      const last = (await triesOf(order)).at(-1);
+      return last?.status === status ? last : undefined;
+    });
+  const failed: OutDesk['failed'] = async (payer) => {
+    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+    const tried = await lastTry(line.id, 'waiting');
+    await hearOf(tried, 'FAILED');
+    expect((await lineNow(world, line)).status).toBe('failed');
+    return { line, tried };
+  };
+  const retry: OutDesk['retry'] = (of, batchId) =>
+    world.call('POST', `/internal/payouts/${batchId}/retry`, { bearer: bearerOf(of), body: {} });
+  const balancesOf = ({ merchant }: MerchantCreated) => {
+    const accounts = {
+      available: `${merchant.id}:available:usd`,
+      reserved: `${merchant.id}:reserved:usd`,
+      fees: 'fees:usd',
+      suspense: 'suspense:usd',
+      transit: 'transit:mtn-momo-disbursement:usd',
+    };
+    const { account } = world.gateway.store;
+    const balanceOf = async (id: string) => (await account.get(merchant.shard, id))?.balance ?? 0n;
+    return Promise.all(Object.entries(accounts).map(async ([name, id]) => [name, await balanceOf(id)] as const));
+  };
+
+  return {
+    carrier,
+    world,
+    cli,
+    book: ({ id }, to) => bookLateMoney(world.gateway.deps, id, { to, by: 'amina', why: 'they wrote' }),
+    hearOf,
+    triesOf,
+    lastTry,
+    failed,
+    async paidLate(payer) {
+      const scene = await failed(payer);
+      await hearOf(scene.tried, 'SUCCESSFUL');
+      return scene;
+    },
+    retry,
+    async retried(payer, { batch_id }) {
+      const answer = await retry(payer, batch_id);
+      expect(answer.status, answer.text).toBe(200);
+      return lineNow(world, { shard: payer.merchant.shard, id: answer.json.beneficiaries[0].transaction_id });
+    },
+    async movedBy(payer, act) {
+      const before = new Map(await balancesOf(payer));
+      await act();
+      const moved = (await balancesOf(payer)).map(([name, minor]) => [name, minor - (before.get(name) ?? 0n)] as const);
+      return Object.fromEntries(moved.filter(([, minor]) => minor !== 0n));
+    },
+    async passMinutes(count) {
+      for (let minutes = 0; minutes < count; minutes += 1) await world.pass(60_000);
+    },
+    async listed() {
+      const { attempts } = await cli.json('attempt list --late');
+      return (attempts as { attempt_id: string }[]).map(({ attempt_id }) => attempt_id);
+    },
+    async expectSoundBooks() {
+      expect(await world.gateway.store.audit()).toEqual([]);
+    },
+    async close() {
+      await cli.close();
+      await world.close();
+      await carrier.close();
+    },
+  };
+}

@@ -1,0 +1,205 @@
+/**
+ * Money that leaves for a payout line or a refund after that has failed: it is shown until a person says who bears it.
+ */
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { settleBalance } from '../../src/usecases/balance-settle.ts';
+import { callOffRefund } from '../../src/usecases/refund-decide.ts';
+import type { World } from '../support/world.ts';
+import { archive, DAY, growOld } from './archive-scenes.ts';
+import { bearerOf, collect, expectRefusal, numberEnding, payByPhone, rowsOf } from './flows.ts';
+import { type OutDesk, openOutDesk, TURNED_AWAY } from './late-out-desk.ts';
+import { availableOf, commitBatch, lineNow, openPayer, payoutHooks } from './payout-lines.ts';
+import { attemptOf } from './phone-payments.ts';
+import { minted, readBack, refund, refunded } from './refund-flows.ts';
+
+let desk: OutDesk;
+let world: World;
+beforeAll(async () => {
+  desk = await openOutDesk();
+  ({ world } = desk);
+});
+afterAll(() => desk.close());
+
+/** What the metrics say waits. */
+async function waitingOut(): Promise<number> {
+  await world.clock.advance(6_000);
+  const text = await (await fetch(`${world.url}/metrics`)).text();
+  return Number(/^mbongo_late_money_waiting\{way="out"\} (\d+)$/m.exec(text)?.[1]);
+}
+
+describe('a payout line that failed, and was paid after that', () => {
+  test('is listed and counted until it is booked, and its merchant pays for it as if in time', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const before = await waitingOut();
+    const { line, tried } = await desk.paidLate(payer);
+    expect(await waitingOut()).toBe(before + 1);
+    const { out } = await desk.cli.run('attempt list --late');
+    expect(out).toMatch(new RegExp(`^${tried.id} .* payout +10\\.00 usd `, 'm'));
+    const words = ['attempt', 'book', tried.id, '--to', 'merchant', '--by', 'amina', '--why', 'it had come'];
+    const asked = await desk.cli.run(words);
+    expect(asked).toMatchObject({ status: 1, out: '' });
+    expect(asked.err).toMatch(
+      /^mbongo: 10\.00 usd to \+243 81 ••• •• 42 by Vodacom M-Pesa left at [^\n]+, failed: say --yes [^\n]+\n$/,
+    );
+    const told = (await payoutHooks(world, line)).length;
+    const moved = await desk.movedBy(payer, async () => {
+      const { status, err } = await desk.cli.run([...words, '--yes']);
+      expect(status, err).toBe(0);
+      expect(JSON.parse(err)).toMatchObject({ event: 'late_money_booked_by_operator', purpose: 'payout', by: 'amina' });
+    });
+    expect(moved).toEqual({ available: -10_10n, suspense: 10_00n, fees: 10n });
+    expect(await lineNow(world, line)).toMatchObject({ status: 'failed', late_attempt_id: tried.id });
+    expect(await payoutHooks(world, line)).toHaveLength(told);
+    expect(await waitingOut()).toBe(before);
+    expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    await expect(desk.book(tried, 'upstream')).rejects.toThrow('has been booked already, to the merchant');
+    await desk.expectSoundBooks();
+  });
+
+  test('and was given back: the upstream owes it again, and it can be paid again', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const { line, tried } = await desk.paidLate(payer);
+    expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    expect(await desk.movedBy(payer, () => desk.book(tried, 'upstream'))).toEqual({
+      suspense: 10_00n,
+      transit: -10_00n,
+    });
+    expect((await lineNow(world, line)).late_attempt_id).toBeNull();
+    const again = await desk.retried(payer, line);
+    await desk.hearOf(await desk.lastTry(again.id, 'waiting'), 'SUCCESSFUL');
+    expect((await lineNow(world, again)).status).toBe('completed');
+    expect(await availableOf(world, payer)).toBe(90_00n);
+    await desk.expectSoundBooks();
+  });
+
+  test('and that nobody gives back is ours to bear, and is not paid again', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const { line, tried } = await desk.paidLate(payer);
+    expect(await desk.movedBy(payer, () => desk.book(tried, 'gateway'))).toEqual({ suspense: 10_00n, fees: -10_00n });
+    expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    expect(await availableOf(world, payer)).toBe(100_00n);
+    await desk.expectSoundBooks();
+  });
+
+  test('is booked once by twenty at once', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const { tried } = await desk.paidLate(payer);
+    const targets = ['merchant', 'upstream', 'gateway'] as const;
+    const said: PromiseSettledResult<unknown>[] = [];
+    const moved = await desk.movedBy(payer, async () => {
+      const all = Array.from({ length: 20 }, (_, at) => desk.book(tried, targets[at % 3] ?? 'gateway'));
+      said.push(...(await Promise.allSettled(all)));
+    });
+    expect(said.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const one of said) if (one.status === 'rejected') expect(String(one.reason)).toContain('booked already');
+    expect(moved.suspense).toBe(10_00n);
+    await desk.expectSoundBooks();
+  });
+
+  test('is not its merchant’s cost where the merchant has too little, or the line was paid in time', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const { tried } = await desk.paidLate(payer);
+    const settled = { merchantId: payer.merchant.id, currency: 'usd', amountMinor: 95_00n } as const;
+    await settleBalance(world.gateway.deps, { ...settled, reference: 'bank-1', by: 'amina', why: null });
+    await expect(desk.book(tried, 'merchant')).rejects.toThrow('has 5.00 usd available, and this costs 10.10 usd');
+    await expect(desk.book(tried, 'payer')).rejects.toThrow('is of a payout: say --to merchant, upstream or gateway');
+    await desk.book(tried, 'upstream');
+    const twice = await openPayer(world, 100_00n);
+    desk.carrier.answer(TURNED_AWAY);
+    const [line] = await commitBatch(world, twice, [{ msisdn: numberEnding('42') }]);
+    const first = await desk.lastTry(line.id, 'not_sent');
+    await desk.passMinutes(2);
+    await desk.hearOf(await desk.lastTry(line.id, 'waiting'), 'SUCCESSFUL');
+    expect((await lineNow(world, line)).status).toBe('completed');
+    await desk.hearOf(first, 'SUCCESSFUL');
+    expect(await desk.listed()).toContain(first.id);
+    await expect(desk.book(first, 'merchant')).rejects.toThrow('is completed, and so was paid without this');
+    await desk.book(first, 'gateway');
+    expect(await availableOf(world, twice)).toBe(89_90n);
+    await desk.expectSoundBooks();
+  });
+
+  test('stays out of the archive until it is booked', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const { line, tried } = await desk.paidLate(payer);
+    await payoutHooks(world, line);
+    const place = async (): Promise<string> => {
+      const [row] = await rowsOf<{ places: string }>(
+        world,
+        `select (select count(*) from payout_line where id = $1) || '/' || (select count(*) from attempt where id = $2)
+          || '/' || (select count(*) from archive.payout_line where id = $1) as places`,
+        [line.id, tried.id],
+      );
+      return row?.places ?? '';
+    };
+    await growOld(world);
+    await archive(world);
+    expect(await place()).toBe('1/1/0');
+    await desk.book(tried, 'merchant');
+    await archive(world);
+    expect(await place()).toBe('0/0/1');
+    const from = new Date(world.gateway.deps.clock.now() - DAY).toISOString();
+    const path = `/internal/statement?currency=usd&from=${from}`;
+    const statement = await world.call('GET', path, { bearer: bearerOf(payer) });
+    expect(statement.json.lines).toMatchObject([
+      { cause: 'late_payout', amount: '-10.00', transaction_id: line.id, customer_reference: 'salaries' },
+      { cause: 'late_payout_fee', amount: '-0.10', transaction_id: line.id, customer_reference: 'salaries' },
+    ]);
+    await desk.expectSoundBooks();
+  });
+});
+
+describe('a refund that failed, and was given back after that', () => {
+  async function refundedLate() {
+    const merchant = await world.merchant();
+    const paying = await collect(world, merchant, { method: 'mobile_money', minted });
+    await payByPhone(world, paying, numberEnding('42'));
+    await desk.hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
+    const { refund_id } = await refunded(world, merchant, paying);
+    const tried = await desk.lastTry(refund_id, 'waiting');
+    await desk.hearOf(tried, 'FAILED');
+    await desk.hearOf(tried, 'SUCCESSFUL');
+    const again = () => refund(world, merchant, { transaction_id: paying.transaction_id });
+    return { merchant, paying, refund_id, tried, again };
+  }
+
+  test('is its merchant’s cost, once', async () => {
+    const { merchant, refund_id, tried, again } = await refundedLate();
+    expect(await desk.listed()).toContain(tried.id);
+    expect((await again()).status).not.toBe(201);
+    expect(await desk.movedBy(merchant, () => desk.book(tried, 'merchant'))).toEqual({
+      available: -12_50n,
+      suspense: 12_50n,
+    });
+    expect((await again()).status).not.toBe(201);
+    expect((await readBack(world, merchant, refund_id)).status).toBe('failed');
+    await desk.expectSoundBooks();
+  });
+
+  test('and that the upstream has taken back can be made again', async () => {
+    const { tried, again } = await refundedLate();
+    await desk.book(tried, 'upstream');
+    const made = await again();
+    expect(made.status, made.text).toBe(201);
+    await desk.expectSoundBooks();
+  });
+
+  test('is not its merchant’s where another refund has given it back', async () => {
+    const merchant = await world.merchant();
+    const paying = await collect(world, merchant, { method: 'mobile_money', minted });
+    await payByPhone(world, paying, numberEnding('42'));
+    await desk.hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
+    const { refund_id } = await refunded(world, merchant, paying);
+    const tried = await desk.lastTry(refund_id, 'waiting');
+    await desk.hearOf(tried, 'FAILED');
+    desk.carrier.answer(TURNED_AWAY);
+    const { refund_id: second } = await refunded(world, merchant, paying);
+    await desk.lastTry(second, 'not_sent');
+    await desk.hearOf(tried, 'SUCCESSFUL');
+    await expect(desk.book(tried, 'merchant')).rejects.toThrow('more of');
+    await callOffRefund(world.gateway.deps, second, { by: 'amina', why: 'it has been paid' });
+    await desk.book(tried, 'merchant');
+    await desk.expectSoundBooks();
+  });
+});

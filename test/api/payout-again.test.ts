@@ -1,0 +1,159 @@
+/**
+ * A line that pays a failed one again, and that one was paid after all: nobody is paid twice, nor pays twice.
+ */
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
+import { readMigrations } from '../../src/store/migrate.ts';
+import { startLine } from '../../src/usecases/payout-start.ts';
+import type { World } from '../support/world.ts';
+import { expectRefusal, numberEnding, rowsOf } from './flows.ts';
+import { type OutDesk, openOutDesk, TURNED_AWAY } from './late-out-desk.ts';
+import { availableOf, commitBatch, lineNow, openPayer, payoutHooks, untilLine } from './payout-lines.ts';
+import type { Said } from './wavering-carrier.ts';
+
+let desk: OutDesk;
+let world: World;
+beforeAll(async () => {
+  desk = await openOutDesk();
+  ({ world } = desk);
+});
+afterAll(() => desk.close());
+
+describe('a line that pays a failed one again', () => {
+  /** Turned away once, so that it waits. */
+  async function waiting() {
+    const payer = await openPayer(world, 100_00n);
+    const first = await desk.failed(payer);
+    desk.carrier.answer(TURNED_AWAY);
+    const again = await desk.retried(payer, first.line);
+    const tried = await desk.lastTry(again.id, 'not_sent');
+    return { payer, first, again, tried };
+  }
+
+  test('is paid by what the failed one was paid with after all, and is not sent', async () => {
+    const { payer, first, again } = await waiting();
+    await desk.hearOf(first.tried, 'SUCCESSFUL');
+    await expect(desk.book(first.tried, 'merchant')).rejects.toThrow(
+      'may be paid with this money: wait until it has ended',
+    );
+    const moved = await desk.movedBy(payer, () => untilLine(world, again, 'completed', 5_000));
+    expect(moved).toEqual({ reserved: -10_00n, suspense: 10_00n });
+    expect(await desk.triesOf(again.id)).toHaveLength(1);
+    expect(await lineNow(world, first.line)).toMatchObject({ status: 'failed', late_attempt_id: first.tried.id });
+    const [late] = await desk.triesOf(first.line.id);
+    expect(late?.reason).toBe('late_success_kept');
+    expect((await lineNow(world, again)).provider_reference).toBe(late?.provider_reference);
+    expect((await payoutHooks(world, again)).at(-1)?.body.status).toBe('completed');
+    expect(await desk.listed()).not.toContain(first.tried.id);
+    expect(await availableOf(world, payer)).toBe(90_00n);
+    await expect(desk.book(first.tried, 'upstream')).rejects.toThrow('its order was paid with it');
+    await desk.expectSoundBooks();
+  });
+
+  test.each<[Said, PayoutLine['status'], number]>([
+    ['SUCCESSFUL', 'completed', 1],
+    ['FAILED', 'processing', 2],
+  ])('waits while the failed one may still pay, which then is %s', async (said, status, tries) => {
+    const payer = await openPayer(world, 100_00n);
+    desk.carrier.answer(TURNED_AWAY);
+    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+    const taken = await desk.lastTry(line.id, 'not_sent');
+    await desk.passMinutes(2);
+    await desk.hearOf(await desk.lastTry(line.id, 'waiting'), 'FAILED');
+    desk.carrier.answer(TURNED_AWAY);
+    const again = await desk.retried(payer, line);
+    await desk.lastTry(again.id, 'not_sent');
+    await desk.hearOf(taken, 'PENDING');
+    await desk.passMinutes(30);
+    expect(await desk.triesOf(again.id)).toHaveLength(1);
+    await expect(desk.book(taken, 'gateway')).rejects.toThrow('is waiting, and none of its money lies in suspense');
+    await desk.hearOf(taken, said);
+    await untilLine(world, again, status, 30_000);
+    expect(await desk.triesOf(again.id)).toHaveLength(tries);
+    await desk.expectSoundBooks();
+  });
+
+  test('is not sent where the failed one turns out paid while it goes out', async () => {
+    const { payer, first, again } = await waiting();
+    const { deps } = world.gateway;
+    // The last word of the carrier comes in between what is read and what is written.
+    const commit: typeof deps.store.commit = async (change) => {
+      if (change.inserts?.some(({ table }) => table === 'attempt')) await desk.hearOf(first.tried, 'SUCCESSFUL');
+      return deps.store.commit(change);
+    };
+    const leased = await lineNow(world, again);
+    const merchant = await deps.store.merchant.get(payer.merchant.shard, payer.merchant.id);
+    if (merchant === undefined) throw new Error('the merchant is gone');
+    await world.clock.advance(60_000);
+    await startLine({ ...deps, store: { ...deps.store, commit } }, leased, merchant);
+    expect(await lineNow(world, again)).toMatchObject({ status: 'completed', tries: 1 });
+    expect(await desk.triesOf(again.id)).toHaveLength(1);
+    expect(await availableOf(world, payer)).toBe(90_00n);
+    await desk.expectSoundBooks();
+  });
+
+  test('is paid so also by the one before the one before', async () => {
+    const { payer, first, again, tried } = await waiting();
+    await desk.passMinutes(2);
+    await desk.hearOf(await desk.lastTry(again.id, 'waiting'), 'FAILED');
+    expect(tried.status).toBe('not_sent');
+    desk.carrier.answer(TURNED_AWAY);
+    const third = await desk.retried(payer, again);
+    await desk.lastTry(third.id, 'not_sent');
+    await desk.hearOf(first.tried, 'SUCCESSFUL');
+    await untilLine(world, third, 'completed', 5_000);
+    expect(await desk.triesOf(third.id)).toHaveLength(1);
+    expect(await availableOf(world, payer)).toBe(90_00n);
+    await desk.expectSoundBooks();
+  });
+
+  test('that failed as well is not paid again once the first one was paid, and is its merchant’s cost once', async () => {
+    const { payer, first, again } = await waiting();
+    await desk.passMinutes(2);
+    const second = await desk.lastTry(again.id, 'waiting');
+    await desk.hearOf(second, 'FAILED');
+    await desk.hearOf(first.tried, 'SUCCESSFUL');
+    expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    await desk.hearOf(second, 'SUCCESSFUL');
+    await desk.book(first.tried, 'merchant');
+    await expect(desk.book(second, 'merchant')).rejects.toThrow(`was paid by ${first.tried.id}`);
+    await desk.book(second, 'gateway');
+    expect(await availableOf(world, payer)).toBe(89_90n);
+    await desk.expectSoundBooks();
+  });
+
+  test('and was paid in time: what the failed one was paid late is nobody’s cost but the upstream’s or ours', async () => {
+    const { payer, first, again } = await waiting();
+    await desk.passMinutes(2);
+    await desk.hearOf(await desk.lastTry(again.id, 'waiting'), 'SUCCESSFUL');
+    await desk.hearOf(first.tried, 'SUCCESSFUL');
+    await expect(desk.book(first.tried, 'merchant')).rejects.toThrow(`was paid by ${again.id}`);
+    await desk.book(first.tried, 'upstream');
+    expect(await availableOf(world, payer)).toBe(90_00n);
+    await desk.expectSoundBooks();
+  });
+
+  test('is known as such also where it was made before lines named what they pay again', async () => {
+    const { first, again } = await waiting();
+    // As the version before has left them: nothing named, and money that has paid its order shown as if it waited.
+    await rowsOf(world, 'update payout_line set retry_of = null where retry_of is not null');
+    const paid = await openPayer(world, 100_00n);
+    const [line] = await commitBatch(world, paid, [{ msisdn: numberEnding('42') }]);
+    await desk.hearOf(await desk.lastTry(line.id, 'waiting'), 'SUCCESSFUL');
+    await rowsOf(world, "update attempt set reason = 'late_success' where payment_id = $1", [line.id]);
+    const wrong = await desk.paidLate(paid);
+    const migration = readMigrations().find(({ name }) => name.startsWith('0012'))?.sql ?? '';
+    const updates = migration
+      .replaceAll(/--.*$/gm, '')
+      .split(';')
+      .filter((one) => one.trim().startsWith('update'));
+    expect(updates).toHaveLength(2);
+    for (const update of updates) await rowsOf(world, update);
+    expect((await lineNow(world, again)).retry_of).toBe(first.line.id);
+    expect(await desk.listed()).toEqual([wrong.tried.id]);
+    await desk.hearOf(first.tried, 'SUCCESSFUL');
+    await untilLine(world, again, 'completed', 5_000);
+    expect(await desk.triesOf(again.id)).toHaveLength(1);
+  });
+});
