@@ -58,7 +58,6 @@ test('an alert that waits for the first rise of a counter finds it at 0 from the
   const asked = [...rules.matchAll(/\b(?:rate|increase)\((mbongo_\w+)(?:\{([^}]+)\})?\[\w+\]\)\)? > 0$/gm)];
   expect(asked.map(([, name]) => name)).toEqual([
     'mbongo_attempt_alarms_total',
-    'mbongo_attempt_alarms_total',
     'mbongo_http_shed_total',
     'mbongo_commit_changes_total',
     'mbongo_webhook_events_total',
