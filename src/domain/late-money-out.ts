@@ -2,12 +2,21 @@
  * Money that left for a payout line or a refund after that had ended without it, and who bears it.
  *
  * Invariant: it is booked once, as every late money is; an order is its merchant's cost once at most. What the upstream has
- * given back was not paid: its order no longer remembers it, and can be sent again.
+ * given back was not paid: its order forgets it, and can be sent again where none of its other attempts has paid, or may.
  */
 
+import { isOpen } from './attempt.ts';
 import { updateAttempt } from './attempt-settlement.ts';
 import type { Transfer, Update } from './change.ts';
-import { type Booking, type BookingContext, bookedColumns, GIVEN_BACK, type LateTarget } from './late-money.ts';
+import {
+  type Booking,
+  type BookingContext,
+  bookedColumns,
+  GIVEN_BACK,
+  LATE_KEPT,
+  type LateTarget,
+  lateMoneyOf,
+} from './late-money.ts';
 import { feesAccount, merchantAccount, suspenseAccount, transitAccount } from './ledger.ts';
 import type { PayoutLine, Refund } from './outgoing-records.ts';
 import { guardPayment } from './payment.ts';
@@ -24,16 +33,29 @@ export function lateCostOf(order: LateOrder): bigint {
   return order.kind === 'payout' ? costOf(order.line) : order.refund.amount_minor;
 }
 
-/** What booking it writes; it has to be waiting. `held` is written with it. */
+/** Whether its merchant bears what this attempt paid late. */
+export function isBorneByMerchant({ reason }: Pick<Attempt, 'reason'>): boolean {
+  return reason === LATE_KEPT;
+}
+
+/** What is decided by besides the attempt and its order. */
+export interface LateBeside {
+  /** The order's other attempts. */
+  readonly others: readonly Attempt[];
+  /** Is written with it. */
+  readonly held: readonly Update[];
+}
+
+/** What booking it writes; it has to be waiting. */
 export function bookLateOut(
   attempt: Attempt,
   order: LateOrder | undefined,
   to: LateTarget,
   context: BookingContext,
-  held: readonly Update[],
+  { others, held }: LateBeside,
 ): Booking {
   const row = bookedColumns(to);
-  const orders = order === undefined ? [] : updatesOf(attempt, order, to);
+  const orders = order === undefined ? [] : updatesOf(attempt, order, to, others);
   return {
     change: {
       updates: [updateAttempt(attempt, row), ...orders, ...held],
@@ -44,13 +66,20 @@ export function bookLateOut(
 }
 
 /** The order remembers what its merchant, or we, have paid for; of a refund the payment too tells whoever decides beside this. */
-function updatesOf(attempt: Attempt, order: LateOrder, to: LateTarget): Update[] {
+function updatesOf(attempt: Attempt, order: LateOrder, to: LateTarget, others: readonly Attempt[]): Update[] {
   const { shard, id, version, status, late_attempt_id: known } = order.kind === 'payout' ? order.line : order.refund;
   const isKnown = status === 'failed' && (known === null || known === attempt.id);
-  const late_attempt_id = isKnown ? (to === 'upstream' ? null : attempt.id) : known;
+  const next = to === 'upstream' ? (stillPaidBy(others)?.id ?? null) : attempt.id;
+  const late_attempt_id = isKnown ? next : known;
   const table = order.kind === 'payout' ? 'payout_line' : 'refund';
   const update: Update = { table, shard, id, version, row: { late_attempt_id } };
   return order.kind === 'payout' ? [update] : [update, guardPayment(order.payment)];
+}
+
+/** One of them that has paid late and is not given back, or else one that still may pay. */
+function stillPaidBy(others: readonly Attempt[]): Attempt | undefined {
+  const hasPaid = (other: Attempt): boolean => other.status === 'approved' && lateMoneyOf(other) !== 'upstream';
+  return others.find(hasPaid) ?? others.find(({ status }) => isOpen(status));
 }
 
 function transfersOf(

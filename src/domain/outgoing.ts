@@ -161,7 +161,8 @@ type Remembering = Pick<PayoutLine | Refund, 'status' | 'late_attempt_id'>;
 /**
  * What an order writes of an attempt that has moved though the order did not wait for it; undefined: nothing. It remembers
  * an attempt that was taken, until that one ends without having paid, or one that has paid, also in the place of one that is
- * only waiting. `late` is the one that it remembers by now. The reference of a failed order stays, as its merchant reads it.
+ * only waiting. `late` is the one that it remembers by now. Where it keeps to that one it is written all the same, so that
+ * whoever decides by its attempts beside this decides again. The reference of a failed order stays, as its merchant reads it.
  */
 export function lateColumns(order: Remembering, attempt: Attempt, late: Attempt | undefined) {
   if (order.status === 'completed') return undefined;
@@ -169,11 +170,12 @@ export function lateColumns(order: Remembering, attempt: Attempt, late: Attempt 
   const known = order.late_attempt_id;
   const isKnown = known === id;
   if (status === 'approved') {
-    if (known !== null && !isKnown && late?.status !== 'waiting') return undefined;
+    if (known !== null && !isKnown && late?.status !== 'waiting') return { late_attempt_id: known };
     return { late_attempt_id: id, ...(order.status === 'failed' ? {} : { provider_reference }) };
   }
-  if (isOpen(status)) return known === null ? { late_attempt_id: id } : undefined;
-  return isKnown ? { late_attempt_id: null } : undefined;
+  if (isOpen(status)) return { late_attempt_id: known ?? id };
+  if (known === null) return undefined;
+  return { late_attempt_id: isKnown ? null : known };
 }
 
 /**

@@ -138,13 +138,17 @@ const PAYMENTS: Group = {
   ],
 };
 
-/** An occurrence leaves whole, so that its lines are counted in one place. */
+/**
+ * An occurrence leaves whole, so that its lines are counted in one place. A line stays as long as one that pays it again: whoever
+ * would pay that one again looks at both.
+ */
 const PAYOUT_LINES: Group = {
   root: 'payout_line',
   prefix: 'txn',
   isFinal: `not exists (select from payout_line o
     where o.batch_id = t.batch_id and o.occurrence = t.occurrence and o.shard = t.shard
     and (o.completed_at is null or o.completed_at >= ${CUTOFF} or o.id = any(${ASKED_ABOUT}) or o.id = any(${PAID_LATE})
+      or exists (select from payout_line again where again.shard = o.shard and again.retry_of = o.id)
       or ${unsettled('o', 'attempt_id', 'late_attempt_id')} or ${undelivered('o')}))`,
   whole: `select distinct o.id from payout_line t join payout_line o
     on o.batch_id = t.batch_id and o.occurrence = t.occurrence and o.shard = t.shard

@@ -16,7 +16,7 @@ import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
 import { type Column, columnsOf, listOf } from './tables.ts';
-import type { Row } from './wire.ts';
+import { encodeArray, type Row } from './wire.ts';
 
 const COLUMNS = columnsOf('attempt');
 
@@ -49,6 +49,27 @@ export async function readPaidBy(options: LineOptions, payment: Payment): Promis
   const ids = [-SESSION_SPAN_MS, SESSION_SPAN_MS].map((span) => firstIdAt('att', created_at + span));
   const values = [String(shard), merchant_id, customer_reference, session_id, ...ids];
   return (await readRows(options, PAID_BY, PAID_BY_COLUMNS, values)).map(({ id }) => String(id));
+}
+
+/** No index finds attempts by their order: `$3` is the id before which none of these was made. */
+const ATTEMPTS_OF: Statement = {
+  name: 'attempts_of_orders',
+  text: `select ${listOf(COLUMNS)} from ${inEither('attempt')} a
+where a.shard = $1::int2 and a.payment_id = any($2::text[]) and a.id >= $3 order by a.id`,
+};
+
+/** Clocks of two gateways differ by less. */
+const CLOCKS_DIFFER_MS = 24 * 60 * 60_000;
+
+/** All attempts at these orders, in the order of their ids. */
+export async function readAttemptsOf(
+  options: LineOptions,
+  shard: number,
+  orders: readonly string[],
+  from: number,
+): Promise<Attempt[]> {
+  const values = [String(shard), encodeArray(orders), firstIdAt('att', from - CLOCKS_DIFFER_MS)];
+  return (await readRows(options, ATTEMPTS_OF, COLUMNS, values)) as unknown as Attempt[];
 }
 
 /** A payout line, those that it pays again, and those that pay it again, wherever they lie. */

@@ -5,10 +5,15 @@
  * bears of what was paid late. What that is judged by is guarded.
  */
 
-import type { Update } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
-import { type Booking, type BookingContext, LATE_KEPT, type LateTarget } from '../domain/late-money.ts';
-import { bookLateOut, type LateOrder, lateCostOf } from '../domain/late-money-out.ts';
+import type { Booking, BookingContext, LateTarget } from '../domain/late-money.ts';
+import {
+  bookLateOut,
+  isBorneByMerchant,
+  type LateBeside,
+  type LateOrder,
+  lateCostOf,
+} from '../domain/late-money-out.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import { isLineOver } from '../domain/payout.ts';
@@ -32,20 +37,19 @@ type Needs = Pick<Deps, 'store'>;
 
 /** @throws OperatorError when it cannot be booked there, or not yet. */
 export async function readLateOut(deps: Needs, attempt: Attempt, to: LateTarget): Promise<LateMoney> {
-  const { order, held } = await (attempt.purpose === 'payout' ? readLine : readRefund)(deps, attempt, to);
+  const { order, ...beside } = await (attempt.purpose === 'payout' ? readLine : readRefund)(deps, attempt, to);
   if (to === 'merchant') await requireFunds(deps, attempt, order);
   const ended = order?.kind === 'payout' ? order.line : order?.refund;
   return {
     attempt,
     order: { id: attempt.payment_id, status: ended?.status ?? 'archived' },
-    book: (context) => bookLateOut(attempt, order, to, context, held),
+    book: (context) => bookLateOut(attempt, order, to, context, beside),
   };
 }
 
-/** The order, where it is live, and what else has to stay as it is. */
-interface Found {
+interface Found extends LateBeside {
+  /** Where it is live. */
   readonly order: LateOrder | undefined;
-  readonly held: readonly Update[];
 }
 
 const INSTEAD = 'ask the upstream to give it back and say --to upstream, or say --to gateway and bear it';
@@ -59,38 +63,42 @@ async function readLine({ store }: Needs, attempt: Attempt, to: LateTarget): Pro
   // It may go on with this money, or be paid by it.
   if (open !== undefined) throw notYet(open);
   const line = live.find((one) => one.id === id);
+  // Read after the lines: whoever books another one, or notes that it was taken, writes its line.
+  const attempts = await store.attemptsOf(shard, ids, Math.min(...family.map(({ created_at }) => created_at)));
   if (to === 'merchant') {
     if (line === undefined) throw archived(id);
     const completed = family.find(({ status }) => status === 'completed');
     if (completed !== undefined) throw paidBy(id, completed.id);
-    await requireNotBorne({ store }, attempt, family);
+    requireNotBorne(attempt, attempts);
   }
   const held = live.filter((one) => one !== line).map(guardLine);
-  return { order: line && { kind: 'payout', line }, held };
+  return { order: line && { kind: 'payout', line }, held, others: othersOf(attempt, attempts) };
 }
 
-/** Of these lines none was paid late at the merchant's cost. What was, and has been archived since, counts as that. */
-async function requireNotBorne({ store }: Needs, attempt: Attempt, family: readonly PayoutLine[]): Promise<void> {
-  for (const { shard, late_attempt_id: id } of family) {
-    if (id === null || id === attempt.id) continue;
-    const other = await store.attempt.get(shard, id);
-    if (other === undefined || other.reason === LATE_KEPT) throw paidBy(attempt.payment_id, id);
-  }
+/** None of the others was paid late at the merchant's cost. */
+function requireNotBorne({ id, payment_id }: Attempt, attempts: readonly Attempt[]): void {
+  const borne = attempts.find((one) => one.id !== id && isBorneByMerchant(one));
+  if (borne !== undefined) throw paidBy(payment_id, borne.id);
+}
+
+/** The other attempts at the same order. */
+function othersOf({ id, payment_id }: Attempt, attempts: readonly Attempt[]): Attempt[] {
+  return attempts.filter((one) => one.payment_id === payment_id && one.id !== id);
 }
 
 async function readRefund(deps: Needs, attempt: Attempt, to: LateTarget): Promise<Found> {
   const { shard, payment_id: id } = attempt;
   if ((await deps.store.refund.get(shard, id)) === undefined) {
     if (to === 'merchant') throw archived(id);
-    return { order: undefined, held: [] };
+    return { order: undefined, held: [], others: [] };
   }
   const rows = await refundOfAttempt(deps, shard, id);
   const { refund, payment } = rows;
   if (!isRefundOver(refund.status)) throw notYet(refund);
+  const attempts = await deps.store.attemptsOf(shard, [id], refund.created_at);
   if (to === 'merchant') {
-    const known = refund.late_attempt_id;
     if (refund.status === 'completed') throw paidBy(id, id);
-    if (known !== null && known !== attempt.id) throw paidBy(id, known);
+    requireNotBorne(attempt, attempts);
     // Read after the payment: whoever makes, or ends, another refund of it writes the payment.
     const refunds = await deps.store.refund.ofPayment(shard, payment.id);
     const late = (one: Refund): Refund => (one.id === id ? { ...one, late_attempt_id: attempt.id } : one);
@@ -99,7 +107,7 @@ async function readRefund(deps: Needs, attempt: Attempt, to: LateTarget): Promis
       throw new OperatorError(`${what}: ${INSTEAD}`);
     }
   }
-  return { order: { kind: 'refund', ...rows }, held: [] };
+  return { order: { kind: 'refund', ...rows }, held: [], others: othersOf(attempt, attempts) };
 }
 
 function isThere(line: PayoutLine | undefined): line is PayoutLine {

@@ -3,7 +3,10 @@
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
+import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { settleBalance } from '../../src/usecases/balance-settle.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { callOffRefund } from '../../src/usecases/refund-decide.ts';
 import type { World } from '../support/world.ts';
 import { archive, DAY, growOld } from './archive-scenes.ts';
@@ -12,6 +15,7 @@ import { type OutDesk, openOutDesk, TURNED_AWAY } from './late-out-desk.ts';
 import { availableOf, commitBatch, lineNow, openPayer, payoutHooks } from './payout-lines.ts';
 import { attemptOf } from './phone-payments.ts';
 import { minted, readBack, refund, refunded } from './refund-flows.ts';
+import type { Said } from './wavering-carrier.ts';
 
 let desk: OutDesk;
 let world: World;
@@ -150,6 +154,78 @@ describe('a payout line that failed, and was paid after that', () => {
   });
 });
 
+describe('a payout line that failed, and was paid twice after that', () => {
+  /** Turned away, then refused; by now both tries have paid. The line remembers the first. */
+  async function paidTwice(payer: MerchantCreated, second: Said = 'SUCCESSFUL') {
+    desk.carrier.answer(TURNED_AWAY);
+    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+    const one = await desk.lastTry(line.id, 'not_sent');
+    await desk.passMinutes(2);
+    const two = await desk.lastTry(line.id, 'waiting');
+    await desk.hearOf(two, 'FAILED');
+    await desk.hearOf(one, 'SUCCESSFUL');
+    await desk.hearOf(two, second);
+    expect(await lineNow(world, line)).toMatchObject({ status: 'failed', late_attempt_id: one.id });
+    return { line, one, two };
+  }
+
+  test.each([0, 1])('is its merchant’s cost once, whichever is booked first (%i)', async (at) => {
+    const payer = await openPayer(world, 100_00n);
+    const { line, one, two } = await paidTwice(payer);
+    const [first, last] = at === 0 ? [one, two] : [two, one];
+    await desk.book(first, 'merchant');
+    await expect(desk.book(last, 'merchant')).rejects.toThrow(`was paid by ${first.id}`);
+    await desk.book(last, 'upstream');
+    expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    expect(await availableOf(world, payer)).toBe(89_90n);
+    await desk.expectSoundBooks();
+  });
+
+  test.each(['merchant', 'gateway'] as const)(
+    'and given back once, and borne by the %s, is not paid again',
+    async (to) => {
+      const payer = await openPayer(world, 100_00n);
+      const { line, one, two } = await paidTwice(payer);
+      await desk.book(one, 'upstream');
+      expect((await lineNow(world, line)).late_attempt_id).toBe(two.id);
+      expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
+      await desk.book(two, to);
+      expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
+      await desk.expectSoundBooks();
+    },
+  );
+
+  test('and given back twice, can be paid again', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const { line, one, two } = await paidTwice(payer);
+    for (const tried of [two, one]) await desk.book(tried, 'upstream');
+    expect((await desk.retry(payer, line.batch_id)).status).toBe(200);
+    await desk.expectSoundBooks();
+  });
+
+  test('is told of the other one while it is booked', async () => {
+    const payer = await openPayer(world, 100_00n);
+    desk.carrier.answer(TURNED_AWAY);
+    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+    const one = await desk.lastTry(line.id, 'not_sent');
+    await desk.passMinutes(2);
+    const two = await desk.lastTry(line.id, 'waiting');
+    await desk.hearOf(two, 'FAILED');
+    await desk.hearOf(one, 'SUCCESSFUL');
+    const { deps } = world.gateway;
+    let isFirst = true;
+    // The other one's money comes in between what is read and what is written.
+    const commit: typeof deps.store.commit = async (change) => {
+      if (isFirst) await desk.hearOf(two, 'SUCCESSFUL');
+      isFirst = false;
+      return deps.store.commit(change);
+    };
+    const verdict = { to: 'upstream', by: 'amina', why: 'they wrote' } as const;
+    await bookLateMoney({ ...deps, store: { ...deps.store, commit } }, one.id, verdict);
+    expect((await lineNow(world, line)).late_attempt_id).toBe(two.id);
+  });
+});
+
 describe('a refund that failed, and was given back after that', () => {
   async function refundedLate() {
     const merchant = await world.merchant();
@@ -167,12 +243,11 @@ describe('a refund that failed, and was given back after that', () => {
   test('is its merchant’s cost, once', async () => {
     const { merchant, refund_id, tried, again } = await refundedLate();
     expect(await desk.listed()).toContain(tried.id);
-    expect((await again()).status).not.toBe(201);
-    expect(await desk.movedBy(merchant, () => desk.book(tried, 'merchant'))).toEqual({
-      available: -12_50n,
-      suspense: 12_50n,
-    });
-    expect((await again()).status).not.toBe(201);
+    expectRefusal(await again(), 402, '1202', 'ABOVE_REFUNDABLE');
+    await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 100_00n);
+    const moved = await desk.movedBy(merchant, () => desk.book(tried, 'merchant'));
+    expect(moved).toEqual({ available: -12_50n, suspense: 12_50n });
+    expectRefusal(await again(), 402, '1202', 'ABOVE_REFUNDABLE');
     expect((await readBack(world, merchant, refund_id)).status).toBe('failed');
     await desk.expectSoundBooks();
   });

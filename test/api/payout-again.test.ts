@@ -2,11 +2,12 @@
  * A line that pays a failed one again, and that one was paid after all: nobody is paid twice, nor pays twice.
  */
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
 import type { World } from '../support/world.ts';
+import { archive, growOld } from './archive-scenes.ts';
 import { expectRefusal, numberEnding, rowsOf } from './flows.ts';
 import { type OutDesk, openOutDesk, TURNED_AWAY } from './late-out-desk.ts';
 import { availableOf, commitBatch, lineNow, openPayer, payoutHooks, untilLine } from './payout-lines.ts';
@@ -123,6 +124,38 @@ describe('a line that pays a failed one again', () => {
     await desk.expectSoundBooks();
   });
 
+  test('is not paid again either once the first one has been booked, and years have passed', async () => {
+    const { payer, first, again } = await waiting();
+    await desk.passMinutes(2);
+    const second = await desk.lastTry(again.id, 'waiting');
+    await desk.hearOf(first.tried, 'SUCCESSFUL');
+    await growOld(world);
+    await desk.hearOf(second, 'FAILED');
+    await desk.book(first.tried, 'merchant');
+    await archive(world);
+    expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    expect(await availableOf(world, payer)).toBe(89_90n);
+    await desk.expectSoundBooks();
+  });
+
+  test('is not made while the first one is booked to its merchant', async () => {
+    const { payer, first, again } = await waiting();
+    await desk.passMinutes(2);
+    await desk.hearOf(await desk.lastTry(again.id, 'waiting'), 'FAILED');
+    const { store } = world.gateway;
+    const commit = store.commit.bind(store);
+    const spy = vi.spyOn(store, 'commit').mockImplementation(async (change) => {
+      if (!change.claims?.some(({ table }) => table === 'payout_batch')) return commit(change);
+      spy.mockRestore();
+      await desk.hearOf(first.tried, 'SUCCESSFUL');
+      await desk.book(first.tried, 'merchant');
+      return commit(change);
+    });
+    expectRefusal(await desk.retry(payer, again.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    expect(await availableOf(world, payer)).toBe(89_90n);
+    await desk.expectSoundBooks();
+  });
+
   test('and was paid in time: what the failed one was paid late is nobody’s cost but the upstream’s or ours', async () => {
     const { payer, first, again } = await waiting();
     await desk.passMinutes(2);
@@ -143,7 +176,7 @@ describe('a line that pays a failed one again', () => {
     await desk.hearOf(await desk.lastTry(line.id, 'waiting'), 'SUCCESSFUL');
     await rowsOf(world, "update attempt set reason = 'late_success' where payment_id = $1", [line.id]);
     const wrong = await desk.paidLate(paid);
-    const migration = readMigrations().find(({ name }) => name.startsWith('0012'))?.sql ?? '';
+    const migration = readMigrations().find(({ name }) => name.startsWith('0013'))?.sql ?? '';
     const updates = migration
       .replaceAll(/--.*$/gm, '')
       .split(';')

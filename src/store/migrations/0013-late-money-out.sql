@@ -1,8 +1,5 @@
--- A line that pays a failed one again names it: what the failed one turns out to have paid after all is not paid twice.
--- Few lines are such, and none of them was written before.
+-- Lines that pay failed ones again are found by these. They are few.
 
-alter table payout_line add column retry_of text collate "C";
-alter table archive.payout_line add column retry_of text collate "C";
 create index if not exists payout_line_retry on payout_line (shard, retry_of) where retry_of is not null;
 create index payout_line_retry on archive.payout_line (shard, retry_of) where retry_of is not null;
 
