@@ -6,13 +6,17 @@
  */
 
 import { Command, CommanderError, Help, Option } from 'commander';
-import type { LateTarget } from '../domain/late-money.ts';
 import { TRAFFIC_LIMITS } from '../domain/traffic-limit.ts';
+import type { Command as Named } from '../usecases/journal.ts';
 import { addArchiveCommands } from './archive-verbs.ts';
+import { addAttemptCommands } from './attempt-verbs.ts';
+import { addJournalCommands } from './journal-verbs.ts';
 import { printError, type Surroundings, WRONGLY_ASKED } from './output.ts';
 import { addPayoutCommands } from './payout-verbs.ts';
 import { addRefundCommands } from './refund-verbs.ts';
 import { type Role, readProcesses } from './serve-processes.ts';
+import { sayOf } from './this-user.ts';
+import type { Tools } from './tools.ts';
 import type { AddVerb, AddVerbOf } from './verb.ts';
 import type { WebhookListenOptions } from './webhook-listen.ts';
 
@@ -67,12 +71,17 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   const addVerb: AddVerb = (parent, name, description, load) =>
     withJson(parent.command(name).description(description)).action(async (options) => {
       const { runWithTools } = await import('./tools.ts');
-      ended(await runWithTools(around, options.json === true, async (tools) => (await load())(tools, options)));
+      const command = commandOf(parent, name, options);
+      ended(
+        await runWithTools(around, options.json === true, command, async (tools) => (await load())(tools, options)),
+      );
     });
   const addVerbOf: AddVerbOf = (parent, name, description, load, noun = 'id') =>
     withJson(parent.command(`${name} <${noun}>`).description(description)).action(async (id: string, options) => {
       const { runWithTools } = await import('./tools.ts');
-      ended(await runWithTools(around, options.json === true, async (tools) => (await load())(tools, id, options)));
+      const command = commandOf(parent, name, options);
+      const run = async (tools: Tools) => (await load())(tools, id, options);
+      ended(await runWithTools(around, options.json === true, command, run));
     });
   addProcessCommands(program, around, ended);
   addMerchantCommands(program, addVerb);
@@ -86,8 +95,15 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addReconcileCommand(program, addVerbOf);
   addArchiveCommands(program, addVerb);
   addClockCommands(program, addVerb, addVerbOf);
+  addJournalCommands(program, addVerb);
   addBenchCommand(program, around, ended);
   return program;
+}
+
+/** How the journal names a verb: with its noun, where it has one. */
+function commandOf(parent: Command, name: string, options: { readonly by?: string; readonly why?: string }): Named {
+  const verb = parent.parent === null ? name : `${parent.name()} ${name}`;
+  return { verb, ...sayOf(options) };
 }
 
 function withJson(command: Command): Command {
@@ -303,44 +319,6 @@ function addTransferCommands(program: Command, addVerb: AddVerb, addVerbOf: AddV
     "make a payment's held money available",
     async () => (await import('./delivery.ts')).deliveryRelease,
   );
-}
-
-function addAttemptCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
-  const attempt = program.command('attempt').description('attempts at upstreams whose outcome is not known');
-  const load = () => import('./attempt.ts');
-  addVerb(attempt, 'list', 'list open attempts, the oldest first', async () => (await load()).attemptList)
-    .option('--late', 'those whose money moved late instead, and lies in suspense')
-    .option('--after <id>', 'those after this attempt: the next page')
-    .option('--limit <count>', 'at most so many', '50');
-  addVerbOf(
-    attempt,
-    'settle',
-    'close an open attempt by what the upstream has told you; asks for --yes',
-    async () => (await load()).attemptSettle,
-  )
-    .addOption(new Option('--paid', 'the money has moved').conflicts('notPaid'))
-    .option('--not-paid', 'no money has moved, and none will')
-    .option('--provider-reference <reference>', "the upstream's name of it: with --paid it has to be there")
-    .option('--by <name>', 'who says so (default: the user of this machine)')
-    .option('--why <text>', 'on what grounds, for the log')
-    .option('--yes', 'do it');
-  const target = new Option(
-    '--to <whom>',
-    'of a payment: the merchant keeps it, or the payer has been given it back by hand; ' +
-      'of a payout or refund: the merchant pays for it, the upstream has given it back, or the gateway bears it',
-  );
-  addVerbOf(
-    attempt,
-    'book',
-    'say whose money is that moved after its payment, payout or refund had ended; asks for --yes',
-    async () => (await load()).attemptBook,
-  )
-    .addOption(
-      target.choices(['merchant', 'payer', 'upstream', 'gateway'] satisfies LateTarget[]).makeOptionMandatory(),
-    )
-    .requiredOption('--why <text>', 'on what grounds, for the log')
-    .option('--by <name>', 'who says so (default: the user of this machine)')
-    .option('--yes', 'do it');
 }
 
 function addWebhookCommands(program: Command, addVerb: AddVerb, around: Surroundings, ended: Ended): void {

@@ -5,6 +5,7 @@
  */
 
 import type { Deps } from '../usecases/deps.ts';
+import type { Command } from '../usecases/journal.ts';
 import type { OperatorDeps } from '../usecases/operator.ts';
 import { type Output, printError, printOutput, type Surroundings } from './output.ts';
 import { openWorld } from './world.ts';
@@ -14,22 +15,27 @@ export interface Tools {
   readonly deps: OperatorDeps & Pick<Deps, 'log' | 'alarmed' | 'payoutText'>;
 }
 
-/** Carries a command out and prints its result. Returns the exit status: 0, or 1 when it was not carried out. */
+/** Carries a command out, by a name that the journal keeps, and prints its result. Returns the exit status: 0, or 1 when it was not carried out. */
 export async function runWithTools(
   around: Surroundings,
   json: boolean,
+  name: Command,
   command: (tools: Tools) => Promise<Output>,
 ): Promise<number> {
   return report(around, json, async () => {
     const world = await openWorld(around, 'errors');
     try {
       const { openStore } = await import('../store/store.ts');
+      const { journaled } = await import('../usecases/journal.ts');
       const { payoutText } = await import('../messages/payout-text.ts');
       const store = await openStore({ url: world.databaseUrl });
       try {
         const { clock, random, secrets, log, config } = world;
         const alarmed = (): void => undefined;
-        return await command({ deps: { store, clock, random, secrets, log, alarmed, payoutText, mode: config.mode } });
+        const written = journaled({ store, clock, random }, name);
+        return await command({
+          deps: { store: written, clock, random, secrets, log, alarmed, payoutText, mode: config.mode },
+        });
       } finally {
         await store.close();
       }

@@ -12,6 +12,7 @@ import type {
   Attempt,
   Credential,
   IdempotencyRecord,
+  JournalEntry,
   Keyed,
   LedgerTransfer,
   Merchant,
@@ -55,6 +56,7 @@ export interface Tables {
   payout_batch: PayoutBatch;
   payout_line: PayoutLine;
   refund: Refund;
+  journal: JournalEntry;
 }
 
 export type TableName = keyof Tables;

@@ -31,7 +31,8 @@ export type Prefix =
   | 'prf' // proof of a bank transfer
   | 'chk' // hosted page
   | 'batch' // payout batch
-  | 'rfd'; // refund
+  | 'rfd' // refund
+  | 'jrn'; // journal entry
 
 /** Gives a fresh identifier of that kind, in that shard: how chance reaches a decision. */
 export type NewId = (prefix: Prefix, shard: number) => string;

@@ -383,3 +383,16 @@ export interface IdempotencyRecord extends Versioned {
   readonly body: string;
   readonly created_at: number;
 }
+
+/** One change that a command brought about. */
+export interface JournalEntry extends Versioned {
+  /** The command, without its options: `attempt book`. */
+  readonly verb: string;
+  /** Who gave it, as they said it or as their machine knows them. */
+  readonly said_by: string;
+  /** On what grounds, where they said so. */
+  readonly why: string | null;
+  /** The ids of what was made, changed or moved, and of whose it is, in their order. */
+  readonly about: readonly string[];
+  readonly created_at: number;
+}

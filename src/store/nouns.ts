@@ -13,6 +13,7 @@ import type {
   CredentialStatus,
   EventStatus,
   IdempotencyRecord,
+  JournalEntry,
   Merchant,
   MerchantStatus,
   OneTimeCode,
@@ -28,6 +29,7 @@ import type {
 } from '../domain/records.ts';
 import type { BankAccount, Proof, ProofFile, ProofStatus } from '../domain/transfer-records.ts';
 import type { AttemptReads } from './attempt-reads.ts';
+import type { JournalFilter } from './journal-reads.ts';
 import type { PayoutBatchReads } from './payout-batch-reads.ts';
 import type { PayoutLists } from './payout-list-reads.ts';
 import type { RefundFilter } from './refund-reads.ts';
@@ -186,6 +188,8 @@ export interface Nouns {
   readonly proofFile: { get(shard: number, id: string): Promise<ProofFile | undefined> };
   readonly checkout: { get(shard: number, id: string): Promise<Checkout | undefined> };
   readonly merchantLogo: { get(shard: number, merchantId: string): Promise<MerchantLogo | undefined> };
+  /** What operators' commands did, in the order of their ids. */
+  readonly journal: { list(filter: JournalFilter): Promise<JournalEntry[]> };
   /** What the database remembers about itself; all in shard 0. */
   readonly setting: { get(shard: number, id: string): Promise<Setting | undefined> };
   readonly idempotency: {

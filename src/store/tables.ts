@@ -333,6 +333,14 @@ export const TABLES: Catalogue = {
     started_at: 'timestamptz',
     completed_at: 'timestamptz',
   },
+  journal: {
+    ...versioned,
+    verb: 'text',
+    said_by: 'text',
+    why: 'text',
+    about: 'jsonb',
+    created_at: 'timestamptz',
+  },
   merchant_logo: { ...versioned, content_type: 'text', content: 'text', created_at: 'timestamptz' },
 };
 

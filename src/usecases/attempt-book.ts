@@ -82,8 +82,8 @@ function requireWaiting(attempt: Attempt): void {
   const late = lateMoneyOf(attempt);
   if (late === 'waits') return;
   if (late !== undefined) {
-    const how = 'the log says by whom (late_money_booked_by_operator)';
-    const orSo = purpose === 'payment' || late !== 'merchant' ? how : `its order was paid with it, or ${how}`;
+    const how = `\`mbongo journal list --about ${id}\` says by whom`;
+    const orSo = purpose === 'payment' || late !== 'merchant' ? how : `its order was paid with it, or else ${how}`;
     throw new OperatorError(`${id} has been booked already, to the ${late}: ${orSo}`);
   }
   const instead = isOpen(status) ? 'close it with `mbongo attempt settle`' : LOOK;

@@ -1,0 +1,48 @@
+/**
+ * `mbongo journal`: see what operators' commands did, who gave them, and why.
+ */
+
+import { isAnyId } from '../domain/journal.ts';
+import { requireId, UsageError } from '../usecases/operator.ts';
+import { readLimit, readTime } from './options.ts';
+import { type Output, table, timeOf } from './output.ts';
+import type { Tools } from './tools.ts';
+
+export interface JournalListOptions {
+  readonly about?: string;
+  readonly from?: string;
+  readonly after?: string;
+  readonly limit: string;
+}
+
+export async function journalList({ deps }: Tools, options: JournalListOptions): Promise<Output> {
+  const { about, from, after } = options;
+  if (after !== undefined) requireId('jrn', after, 'journal entry');
+  if (about !== undefined && !isAnyId(about)) {
+    throw new UsageError('that is no id: it looks like mch_ and 26 characters, or att_, batch_, txn_, …');
+  }
+  const entries = await deps.store.journal.list({
+    about,
+    from: from === undefined ? undefined : readTime(from),
+    after,
+    limit: readLimit(options.limit),
+  });
+  return {
+    document: {
+      entries: entries.map(({ id, created_at, verb, said_by, why, about: ids }) => {
+        return { entry_id: id, at: timeOf(created_at), command: verb, by: said_by, why, about: ids };
+      }),
+    },
+    lines: table(
+      ['entry', 'at', 'command', 'by', 'why', 'about'],
+      entries.map(({ id, created_at, verb, said_by, why, about: ids }) => [
+        id,
+        timeOf(created_at) ?? '',
+        verb,
+        said_by,
+        why ?? '',
+        ids.join(' '),
+      ]),
+    ),
+  };
+}

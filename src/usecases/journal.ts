@@ -1,0 +1,39 @@
+/**
+ * Keeps the journal of operators' commands.
+ *
+ * Invariant: whatever a command commits bears an entry; a command that was refused, or lost, leaves none.
+ */
+
+import { aboutOf, shardOfChange } from '../domain/journal.ts';
+import { type Deps, newId } from './deps.ts';
+import { requireSay, type Say } from './operator.ts';
+
+/** A command, as the journal names it. */
+export interface Command extends Say {
+  readonly verb: string;
+}
+
+/** A store whose every change says by which command it was brought about. @throws UsageError, instead of a commit, for a name or a reason that is no line. */
+export function journaled(deps: Pick<Deps, 'store' | 'clock' | 'random'>, { verb, ...say }: Command): Deps['store'] {
+  const { store } = deps;
+  return {
+    ...store,
+    commit: async (change) => {
+      const shard = shardOfChange(change);
+      if (shard === undefined) return store.commit(change);
+      const { by: said_by, why } = requireSay(say);
+      const created_at = deps.clock.now();
+      const row = {
+        shard,
+        id: newId(deps, 'jrn', shard),
+        version: 1,
+        verb,
+        said_by,
+        why,
+        about: aboutOf(change),
+        created_at,
+      };
+      return store.commit({ ...change, inserts: [...(change.inserts ?? []), { table: 'journal', row }] });
+    },
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * What operators' commands do stands in the journal: with the change, and with nothing that is a secret.
+ */
+
+import { userInfo } from 'node:os';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/platform/clock.ts';
+import { CommitUnknown } from '../../src/store/errors.ts';
+import { creditBalance } from '../../src/usecases/balance-credit.ts';
+import { journaled } from '../../src/usecases/journal.ts';
+import { type CommandLine, type Document, openCommandLine } from '../support/command-line.ts';
+import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
+import { rowsOf } from './flows.ts';
+import { openPayer } from './payout-lines.ts';
+
+let world: World;
+let cli: CommandLine;
+beforeAll(async () => {
+  world = await openWorld();
+  cli = await openCommandLine(world.databaseUrl, WORLD_MASTER_KEY);
+});
+afterAll(async () => {
+  await cli.close();
+  await world.close();
+});
+
+const about = async (id: string): Promise<Document[]> =>
+  (await cli.json(`journal list --about ${id}`)).entries as Document[];
+
+const settle = (merchantId: string, amount: string, ...more: string[]) =>
+  cli.run([...`settle --merchant ${merchantId} --currency usd --amount ${amount}`.split(' '), ...more]);
+
+describe('a command', () => {
+  test('stands there with who gave it, why, and what it is about', async () => {
+    const { merchant } = await openPayer(world, 100_00n);
+    const done = await settle(merchant.id, '40.00', '--by', ' amina ', '--why', 'the weekly run', '--yes');
+    expect(done.status, done.err).toBe(0);
+    const [transfer] = await rowsOf<{ id: string }>(world, "select id from ledger_transfer where cause = 'settlement'");
+    const entries = await about(merchant.id);
+    expect(entries).toEqual([
+      {
+        entry_id: expect.stringMatching(/^jrn_/),
+        at: expect.stringMatching(/^\d{4}-.*Z$/),
+        command: 'settle',
+        by: 'amina',
+        why: 'the weekly run',
+        about: [merchant.id, transfer?.id],
+      },
+    ]);
+    expect(await about(String(transfer?.id))).toEqual(entries);
+    const { out } = await cli.run(`journal list --about ${merchant.id}`);
+    expect(out).toMatch(
+      /^entry +at +command +by +why +about\njrn_\w+ +\S+ +settle +amina +the weekly run +mch_\w+ trf_/,
+    );
+  });
+
+  test('is known by its user where nobody is named', async () => {
+    const { merchant_id } = await cli.json('merchant create --name Kivu');
+    const [entry] = await about(String(merchant_id));
+    expect(entry).toMatchObject({ command: 'merchant create', by: userInfo().username, why: null });
+  });
+
+  test('that was refused, or only asked, leaves nothing', async () => {
+    const { merchant } = await openPayer(world, 1_00n);
+    expect((await settle(merchant.id, '40.00')).status).toBe(1);
+    expect((await settle(merchant.id, '40.00', '--yes')).status).toBe(1);
+    expect((await settle(merchant.id, '1.00', '--by', 'a\u0000b', '--yes')).status).toBe(2);
+    await cli.run('merchant list');
+    expect(await about(merchant.id)).toEqual([]);
+  });
+
+  test('whose answer was lost stands there once', async () => {
+    const { merchant } = await openPayer(world, 0n);
+    const { deps } = world.gateway;
+    let isFirst = true;
+    const commit: typeof deps.store.commit = async (change) => {
+      const outcome = await deps.store.commit(change);
+      if (!isFirst) return outcome;
+      isFirst = false;
+      throw new CommitUnknown();
+    };
+    // It waits before it asks again.
+    const lossy = { ...deps, clock: systemClock(), store: { ...deps.store, commit } };
+    const store = journaled(lossy, { verb: 'balance credit', by: 'amina', why: null });
+    await creditBalance({ ...lossy, store }, merchant.id, 'usd', 5_00n);
+    expect(await about(merchant.id)).toMatchObject([{ command: 'balance credit' }]);
+    const account = await deps.store.account.get(merchant.shard, `${merchant.id}:available:usd`);
+    expect(account?.balance).toBe(5_00n);
+  });
+});
+
+test('no secret, no PIN and no number of a person stands there', async () => {
+  const made = await cli.run('merchant create --name Goma --json');
+  const pin = '408213';
+  const opened = await cli.run(`wallet open --phone +243810000042 --currency usd --pin ${pin} --json`);
+  const rows = JSON.stringify(await rowsOf(world, 'select * from journal'));
+  const secrets = [...made.out.matchAll(/"(\w*secret\w*)":"([^"]+)"/g)].map(([, , secret]) => secret);
+  expect(secrets.length).toBeGreaterThan(0);
+  for (const secret of [...secrets, pin, '243810000042']) expect(rows).not.toContain(secret);
+  expect(opened.status, opened.err).toBe(0);
+});
+
+test('is read page by page, in order, from a time on', async () => {
+  const { merchant } = await openPayer(world, 100_00n);
+  for (let round = 0; round < 3; round += 1) expect((await settle(merchant.id, '1.00', '--yes')).status).toBe(0);
+  const all = await about(merchant.id);
+  const ids = all.map(({ entry_id }) => entry_id);
+  expect(ids).toHaveLength(3);
+  expect(ids).toEqual(ids.toSorted());
+  const list = async (words: string) =>
+    ((await cli.json(`journal list --about ${merchant.id} ${words}`)).entries as Document[]).map((one) => one.entry_id);
+  expect(await list('--limit 2')).toEqual(ids.slice(0, 2));
+  expect(await list(`--limit 2 --after ${ids[1]}`)).toEqual(ids.slice(2));
+  expect(await list('--from 2999-01-01')).toEqual([]);
+  for (const slip of ['--after mch_1', '--about mch_1', '--from soon', '--limit 0']) {
+    expect((await cli.run(`journal list ${slip}`)).status).toBe(2);
+  }
+});
