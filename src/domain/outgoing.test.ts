@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isOpen } from './attempt.ts';
 import type { SettlementContext, Word } from './attempt-settlement.ts';
 import type { AccountRef, Change } from './change.ts';
 import { makeId } from './ids.ts';
@@ -149,7 +150,12 @@ function hear(
   if (attempt === undefined) return undefined;
   const context = { now, askedAt: now, settleDelayMs: SETTLE_DELAY_MS, inquiry, newId };
   const late = world.attempts.find((row) => row.id === world.line.late_attempt_id);
-  const settled = settleOutgoing(attempt, lineOrder(world.line, text, late), word, context);
+  const settled = settleOutgoing(
+    attempt,
+    lineOrder(world.line, text, { late, all: late === undefined ? [] : world.attempts }),
+    word,
+    context,
+  );
   if (settled.change !== undefined) apply(world, settled.change);
   return settled;
 }
@@ -318,6 +324,22 @@ describe('an upstream says', () => {
     expect(world.events).toMatchObject([{ type: 'payout.completed' }]);
   });
 
+  test('taken late, of two: when the one that it remembers has ended, it remembers the other one', () => {
+    const world = sent();
+    hear(world, NOT_SENT, 20, false);
+    start(world, 30);
+    hear(world, NOT_SENT, 40, false);
+    start(world, 50);
+    for (const at of [0, 1]) hear(world, TAKEN, 60, 'hint', at);
+    expect(world.line).toMatchObject({ attempt_id: 'att_2', late_attempt_id: 'att_0' });
+    hear(world, REFUSED, 70);
+    expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_0', late_attempt_id: 'att_1' });
+    hear(world, REFUSED, 80, 'due', 0);
+    expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_1', late_attempt_id: null });
+    hear(world, REFUSED, 90, 'due', 1);
+    expect(world.line).toMatchObject({ status: 'failed', late_attempt_id: null });
+  });
+
   test('paid, after it has said no: the merchant keeps its money and its answer', () => {
     const world = sent();
     hear(world, REFUSED, 20);
@@ -385,6 +407,9 @@ function expectSound(world: World): void {
   if (status === 'pending') expect(paid).toBe(0n);
   // Nor what is known to have been taken.
   if (status === 'pending') expect(world.attempts.map((attempt) => attempt.status)).not.toContain('waiting');
+  // What failed remembers whether any of its attempts has paid, or may.
+  const mayHavePaid = world.attempts.some((attempt) => attempt.status === 'approved' || isOpen(attempt.status));
+  if (status === 'failed') expect(world.line.late_attempt_id !== null).toBe(mayHavePaid);
   const ours = status === 'completed' ? 1n : 0n;
   // What lies in suspense is what a person is shown.
   const shown = BigInt(world.attempts.filter((attempt) => lateMoneyOf(attempt) === 'waits').length);

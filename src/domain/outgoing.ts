@@ -156,34 +156,49 @@ function attemptOnly(
 }
 
 /** What orders of every kind remember late attempts by. */
-type Remembering = Pick<PayoutLine | Refund, 'status' | 'late_attempt_id'>;
+type Remembering = Pick<PayoutLine | Refund, 'status' | 'attempt_id' | 'late_attempt_id'>;
+
+/** The attempt that an order remembers, and all attempts of the order; nothing where it remembers none. */
+export interface Remembered {
+  readonly late: Attempt | undefined;
+  readonly all: readonly Attempt[];
+}
+
+export const NOTHING_REMEMBERED: Remembered = { late: undefined, all: [] };
+
+/** What is remembered in the place of one that has ended, or that is waited for from now on: another that was taken. */
+function successor({ attempt_id, late_attempt_id }: Remembering, { all }: Remembered): string | null {
+  const next = all.find(({ id, status }) => isOpen(status) && id !== attempt_id && id !== late_attempt_id);
+  return next?.id ?? null;
+}
 
 /**
  * What an order writes of an attempt that has moved though the order did not wait for it; undefined: nothing. It remembers
  * an attempt that was taken, until that one ends without having paid, or one that has paid, also in the place of one that is
- * only waiting. `late` is the one that it remembers by now. Where it keeps to that one it is written all the same, so that
+ * only waiting. One that has ended leaves its place to another that was taken. Where it keeps to the one that it knows it is written all the same, so that
  * whoever decides by its attempts beside this decides again. The reference of a failed order stays, as its merchant reads it.
  */
-export function lateColumns(order: Remembering, attempt: Attempt, late: Attempt | undefined) {
+export function lateColumns(order: Remembering, attempt: Attempt, remembered: Remembered) {
   if (order.status === 'completed') return undefined;
   const { id, status, provider_reference } = attempt;
   const known = order.late_attempt_id;
   const isKnown = known === id;
   if (status === 'approved') {
-    if (known !== null && !isKnown && late?.status !== 'waiting') return { late_attempt_id: known };
+    if (known !== null && !isKnown && remembered.late?.status !== 'waiting') return { late_attempt_id: known };
     return { late_attempt_id: id, ...(order.status === 'failed' ? {} : { provider_reference }) };
   }
   if (isOpen(status)) return { late_attempt_id: known ?? id };
   if (known === null) return undefined;
-  return { late_attempt_id: isKnown ? null : known };
+  return { late_attempt_id: isKnown ? successor(order, remembered) : known };
 }
 
 /**
  * What an order writes when the attempt that it waited for has not paid, and the one that it remembers is still open: from
  * then on it waits for that one. Undefined: that one has paid.
  */
-export function onwardColumns(late: Attempt | undefined) {
+export function onwardColumns(order: Remembering, remembered: Remembered) {
+  const { late } = remembered;
   if (late === undefined || !isOpen(late.status)) return undefined;
   const { id: attempt_id, provider_reference } = late;
-  return { attempt_id, late_attempt_id: null, provider_reference };
+  return { attempt_id, late_attempt_id: successor(order, remembered), provider_reference };
 }

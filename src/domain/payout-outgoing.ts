@@ -9,7 +9,15 @@ import type { SettlementContext } from './attempt-settlement.ts';
 import type { Change, Transfer, Update } from './change.ts';
 import { takenFromSuspense } from './late-money.ts';
 import { suspenseAccount, transitAccount, walletAccount } from './ledger.ts';
-import { isNotPaid, lateColumns, type Outgoing, type OutgoingFact, onwardColumns } from './outgoing.ts';
+import {
+  isNotPaid,
+  lateColumns,
+  NOTHING_REMEMBERED,
+  type Outgoing,
+  type OutgoingFact,
+  onwardColumns,
+  type Remembered,
+} from './outgoing.ts';
 import type { PayoutLine } from './outgoing-records.ts';
 import {
   isLineOver,
@@ -39,31 +47,31 @@ export interface LineChange {
   readonly line: PayoutLine;
 }
 
-/** A line as what its attempts pay. `late` is the attempt that it remembers, where it remembers one. */
-export function lineOrder(line: PayoutLine, text: LineText, late?: Attempt): Outgoing {
+/** A line as what its attempts pay. */
+export function lineOrder(line: PayoutLine, text: LineText, known: Remembered = NOTHING_REMEMBERED): Outgoing {
   return {
     status: line.status,
     isItsOwn: (attempt) => line.attempt_id === attempt.id && !isLineOver(line.status),
     waits: line.status === 'pending',
     move: (fact, reason, attempt, context) => {
       const remembered = isNotPaid(fact) ? line.late_attempt_id : null;
-      if (remembered !== null) return goOnWith(line, remembered, late, { text, ...context });
+      if (remembered !== null) return goOnWith(line, remembered, known, { text, ...context });
       return afterWord(line, fact, reason, attempt, { text, ...context });
     },
-    noteLate: (attempt) => noteLate(line, attempt, late),
+    noteLate: (attempt) => noteLate(line, attempt, known),
   };
 }
 
-function noteLate(line: PayoutLine, attempt: Attempt, late: Attempt | undefined): Update[] {
-  const row = lateColumns(line, attempt, late);
+function noteLate(line: PayoutLine, attempt: Attempt, known: Remembered): Update[] {
+  const row = lateColumns(line, attempt, known);
   const { shard, id, version } = line;
   return row === undefined ? [] : [{ table: 'payout_line', shard, id, version, row }];
 }
 
 /** The attempt that was waited for has not paid, and another one was taken: it is waited for from now on, or has paid. */
-function goOnWith(line: PayoutLine, attempt_id: string, late: Attempt | undefined, context: LineContext): Change {
-  const row = onwardColumns(late);
-  if (row === undefined) return endByLate(line, late, { attempt_id }, context);
+function goOnWith(line: PayoutLine, attempt_id: string, known: Remembered, context: LineContext): Change {
+  const row = onwardColumns(line, known);
+  if (row === undefined) return endByLate(line, known.late, { attempt_id }, context);
   const { shard, id, version } = line;
   return { updates: [{ table: 'payout_line', shard, id, version, row }] };
 }

@@ -8,7 +8,14 @@
 import type { Change, Update } from './change.ts';
 import { takenFromSuspense } from './late-money.ts';
 import { suspenseAccount, transitAccount } from './ledger.ts';
-import { isNotPaid, lateColumns, type Outgoing, onwardColumns } from './outgoing.ts';
+import {
+  isNotPaid,
+  lateColumns,
+  NOTHING_REMEMBERED,
+  type Outgoing,
+  onwardColumns,
+  type Remembered,
+} from './outgoing.ts';
 import { guardPayment } from './payment.ts';
 import { nextStartAt } from './payout.ts';
 import type { Attempt } from './records.ts';
@@ -21,17 +28,17 @@ import {
   type RefundRows,
 } from './refund.ts';
 
-/** A refund as what its attempts pay. `late` is the attempt that it remembers, where it remembers one. */
-export function refundOrder(rows: RefundRows, late?: Attempt): Outgoing {
+/** A refund as what its attempts pay. */
+export function refundOrder(rows: RefundRows, known: Remembered = NOTHING_REMEMBERED): Outgoing {
   const { refund } = rows;
   return {
     status: refund.status,
     isItsOwn: (attempt) => refund.attempt_id === attempt.id && !isRefundOver(refund.status),
     waits: refund.status === 'pending',
-    noteLate: (attempt) => noteLate(rows, attempt, late),
+    noteLate: (attempt) => noteLate(rows, attempt, known),
     move: (fact, reason, attempt, context) => {
       const remembered = isNotPaid(fact) ? refund.late_attempt_id : null;
-      if (remembered !== null) return goOnWith(rows, remembered, late, context);
+      if (remembered !== null) return goOnWith(rows, remembered, known, context);
       const target = transitAccount(refund.shard, attempt.connector, refund.currency);
       const columns: RefundColumns =
         fact === 'attempt_not_taken'
@@ -43,24 +50,19 @@ export function refundOrder(rows: RefundRows, late?: Attempt): Outgoing {
 }
 
 /** The attempt that was waited for has not paid, and another one was taken: it is waited for from now on, or has paid. */
-function goOnWith(
-  rows: RefundRows,
-  attempt_id: string,
-  late: Attempt | undefined,
-  context: RefundContext,
-): Change | undefined {
+function goOnWith(rows: RefundRows, attempt_id: string, known: Remembered, context: RefundContext): Change | undefined {
   const { shard, id, version, currency } = rows.refund;
-  const row = onwardColumns(late);
+  const row = onwardColumns(rows.refund, known);
   if (row !== undefined) return { updates: [{ table: 'refund', shard, id, version, row }] };
   // That one's money was booked aside when it was heard of.
   const target = suspenseAccount(shard, currency);
   const moved = moveRefund(rows, { fact: 'upstream_paid', reason: null, columns: { attempt_id }, target }, context);
-  return moved && { ...moved.change, updates: [...moved.change.updates, ...takenFromSuspense(late)] };
+  return moved && { ...moved.change, updates: [...moved.change.updates, ...takenFromSuspense(known.late)] };
 }
 
 /** Of the payment nothing changes but its version: a refund that is being made of it is decided again, and sees this. */
-function noteLate({ refund, payment }: RefundRows, attempt: Attempt, late: Attempt | undefined): Update[] {
-  const row = lateColumns(refund, attempt, late);
+function noteLate({ refund, payment }: RefundRows, attempt: Attempt, known: Remembered): Update[] {
+  const row = lateColumns(refund, attempt, known);
   if (row === undefined) return [];
   const { shard, id, version } = refund;
   return [{ table: 'refund', shard, id, version, row }, guardPayment(payment)];

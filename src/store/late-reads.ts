@@ -14,7 +14,7 @@ import { isLate } from './archive-groups.ts';
 import { type LineOptions, withLine } from './line.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
-import { openReaders } from './read.ts';
+import { openReaders, type Readers } from './read.ts';
 import { type Column, columnsOf, listOf } from './tables.ts';
 import { encodeArray, type Row } from './wire.ts';
 
@@ -63,13 +63,13 @@ const CLOCKS_DIFFER_MS = 24 * 60 * 60_000;
 
 /** All attempts at these orders, in the order of their ids. */
 export async function readAttemptsOf(
-  options: LineOptions,
+  readers: Readers,
   shard: number,
   orders: readonly string[],
   from: number,
 ): Promise<Attempt[]> {
   const values = [String(shard), encodeArray(orders), firstIdAt('att', from - CLOCKS_DIFFER_MS)];
-  return (await readRows(options, ATTEMPTS_OF, COLUMNS, values)) as unknown as Attempt[];
+  return (await readers.query(ATTEMPTS_OF, COLUMNS, values)) as unknown as Attempt[];
 }
 
 /** A payout line, those that it pays again, and those that pay it again, wherever they lie. */

@@ -152,7 +152,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     upstreamSpan: (question) => readUpstreamSpan(auditLine, question),
     attemptsByReference: (connector, references) => readByReference(auditLine, connector, references),
     orderPaidBy: (payment) => readPaidBy({ ...auditLine, name: 'late' }, payment),
-    attemptsOf: (shard, orders, from) => readAttemptsOf({ ...auditLine, name: 'late' }, shard, orders, from),
+    attemptsOf: (shard, orders, from) => readAttemptsOf(lists, shard, orders, from),
     payoutLineFamily: (line) => readFamily({ ...auditLine, name: 'late' }, line),
     lateAttempts: (limit, after) => readLateAttempts({ ...auditLine, name: 'late' }, limit, after),
     ledger: openLedgerReads(lists),

@@ -67,7 +67,8 @@ async function readLine({ store }: Needs, attempt: Attempt, to: LateTarget): Pro
   const attempts = await store.attemptsOf(shard, ids, Math.min(...family.map(({ created_at }) => created_at)));
   if (to === 'merchant') {
     if (line === undefined) throw archived(id);
-    const completed = family.find(({ status }) => status === 'completed');
+    // Those that are live are read later, and guarded: one that was under way before may be completed by then.
+    const completed = [...live, ...family].find(({ status }) => status === 'completed');
     if (completed !== undefined) throw paidBy(id, completed.id);
     requireNotBorne(attempt, attempts);
   }

@@ -7,7 +7,13 @@
 
 import type { InquiryAnswer } from '../connectors/connector.ts';
 import type { Inquired, Word } from '../domain/attempt-settlement.ts';
-import { type Outgoing, type OutgoingSettlement, settleOutgoing } from '../domain/outgoing.ts';
+import {
+  NOTHING_REMEMBERED,
+  type Outgoing,
+  type OutgoingSettlement,
+  type Remembered,
+  settleOutgoing,
+} from '../domain/outgoing.ts';
 import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import { lineOrder } from '../domain/payout-outgoing.ts';
 import type { Attempt, AttemptPurpose } from '../domain/records.ts';
@@ -27,20 +33,25 @@ const ORDERS: {
 } = {
   payout: async ({ store, payoutText }, { shard, payment_id }) => {
     const line = await store.payoutLine.get(shard, payment_id);
-    return line && lineOrder(line, payoutText, await readLate(store, line));
+    return line && lineOrder(line, payoutText, await readRemembered(store, line));
   },
   refund: async (deps, { shard, payment_id }) => {
     const rows = await refundOfAttempt(deps, shard, payment_id);
-    return refundOrder(rows, await readLate(deps.store, rows.refund));
+    return refundOrder(rows, await readRemembered(deps.store, rows.refund));
   },
 };
 
-/** The attempt that an order remembers. It moves only together with the order, whose version guards what is decided by it. */
-async function readLate(
+/**
+ * The attempt that an order remembers, and the order's others, read after it. While it remembers one, each of them moves only
+ * together with the order, whose version guards what is decided by them. It rarely does.
+ */
+async function readRemembered(
   store: Deps['store'],
-  { shard, late_attempt_id: id }: Pick<PayoutLine | Refund, 'shard' | 'late_attempt_id'>,
-): Promise<Attempt | undefined> {
-  return id === null ? undefined : store.attempt.get(shard, id);
+  { shard, id, late_attempt_id, created_at }: PayoutLine | Refund,
+): Promise<Remembered> {
+  if (late_attempt_id === null) return NOTHING_REMEMBERED;
+  const all = await store.attemptsOf(shard, [id], created_at);
+  return { late: all.find((one) => one.id === late_attempt_id), all };
 }
 
 /** An attempt and what it pays, as they are. */

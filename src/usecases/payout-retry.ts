@@ -8,6 +8,7 @@
 import type { Update } from '../domain/change.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
+import { guardLine } from '../domain/payout-again.ts';
 import { BENEFICIARIES_MOST, hasMore, type OrderedLine, type PayoutOrder } from '../domain/payout-order.ts';
 import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
@@ -27,6 +28,8 @@ interface Rows {
   readonly lines: readonly (PayoutLine | undefined)[];
   /** Of these, the ids of those of which an earlier one, that they were to pay again, was paid or taken after all. */
   readonly paidBefore: ReadonlySet<string>;
+  /** The earlier ones of all of them. */
+  readonly earlier: readonly PayoutLine[];
   /** Whether lines of it have left: they can be read, and nothing more. */
   readonly isArchived: boolean;
   /** How the batch stands, for the refusal. */
@@ -64,7 +67,9 @@ export function retryPayout(
         row: { retried_by: made.batch.id },
       }),
     );
-    return { change: { ...made.change, updates }, answer: { ...made, dryRun: false } };
+    // Whoever notes meanwhile that an earlier one was paid, or books that, writes it: then this is decided again.
+    const guards = rows.earlier.map(guardLine);
+    return { change: { ...made.change, updates: [...updates, ...guards] }, answer: { ...made, dryRun: false } };
   });
 }
 
@@ -83,21 +88,24 @@ async function readRows(
     availableTo(deps, merchant, batch.currency),
   ]);
   const { status } = standingOf(counts, hasMore(batch));
-  const paidBefore = await findPaidBefore(deps, found);
+  const before = await Promise.all(found.map(async (line) => ({ line, earlier: await earlierOf(deps, line) })));
+  const isPaid = before.filter(({ earlier }) => earlier.some((one) => one.late_attempt_id !== null));
+  const paidBefore = new Set(isPaid.flatMap(({ line }) => line?.id ?? []));
   const isOpen = (line: PayoutLine | undefined): boolean => line === undefined || !paidBefore.has(line.id);
-  const lines = transactionIds === undefined ? found.filter(isOpen) : found;
-  return { batch, lines, paidBefore, isArchived: archived.length > 0, status, availableMinor };
+  const kept = before.filter(({ line }) => transactionIds !== undefined || isOpen(line));
+  return {
+    batch,
+    lines: kept.map(({ line }) => line),
+    paidBefore,
+    earlier: kept.flatMap(({ earlier }) => earlier),
+    isArchived: archived.length > 0,
+    status,
+    availableMinor,
+  };
 }
 
-async function findPaidBefore(
-  { store }: Deps,
-  lines: readonly (PayoutLine | undefined)[],
-): Promise<ReadonlySet<string>> {
-  const found = lines.map(async (line): Promise<string[]> => {
-    const earlier = line === undefined ? [] : await store.payouts.earlier(line);
-    return line !== undefined && earlier.some((one) => one.late_attempt_id !== null) ? [line.id] : [];
-  });
-  return new Set((await Promise.all(found)).flat());
+async function earlierOf({ store }: Deps, line: PayoutLine | undefined): Promise<readonly PayoutLine[]> {
+  return line === undefined ? [] : store.payouts.earlier(line);
 }
 
 function namedLines(deps: Deps, shard: number, ids: readonly string[]): Promise<(PayoutLine | undefined)[]> {

@@ -10,7 +10,7 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { callOffRefund } from '../../src/usecases/refund-decide.ts';
 import type { World } from '../support/world.ts';
 import { archive, DAY, growOld } from './archive-scenes.ts';
-import { bearerOf, collect, expectRefusal, numberEnding, payByPhone, rowsOf } from './flows.ts';
+import { bearerOf, collect, expectRefusal, numberEnding, payByPhone, rowsOf, until } from './flows.ts';
 import { type OutDesk, openOutDesk, TURNED_AWAY } from './late-out-desk.ts';
 import { availableOf, commitBatch, lineNow, openPayer, payoutHooks } from './payout-lines.ts';
 import { attemptOf } from './phone-payments.ts';
@@ -201,6 +201,47 @@ describe('a payout line that failed, and was paid twice after that', () => {
     for (const tried of [two, one]) await desk.book(tried, 'upstream');
     expect((await desk.retry(payer, line.batch_id)).status).toBe(200);
     await desk.expectSoundBooks();
+  });
+
+  test('or may still be, by two of its tries, is not paid again before both have ended', async () => {
+    const payer = await openPayer(world, 100_00n);
+    desk.carrier.answer(TURNED_AWAY, TURNED_AWAY);
+    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+    const one = await desk.lastTry(line.id, 'not_sent');
+    await desk.passMinutes(1);
+    const two = await until(async () => {
+      await world.pass(5_000);
+      const found = (await desk.triesOf(line.id))[1];
+      return found?.status === 'not_sent' ? found : undefined;
+    });
+    await desk.passMinutes(2);
+    await desk.hearOf(await desk.lastTry(line.id, 'waiting'), 'FAILED');
+    for (const tried of [one, two]) await desk.hearOf(tried, 'PENDING');
+    await desk.hearOf(one, 'FAILED');
+    expect(await lineNow(world, line)).toMatchObject({ status: 'failed', late_attempt_id: two.id });
+    expectRefusal(await desk.retry(payer, line.batch_id), 409, '1205', 'NOT_RETRYABLE');
+    await desk.hearOf(two, 'FAILED');
+    expect((await desk.retry(payer, line.batch_id)).status).toBe(200);
+  });
+
+  test('and completed while it is booked, is not its merchant’s cost', async () => {
+    const payer = await openPayer(world, 100_00n);
+    desk.carrier.answer(TURNED_AWAY);
+    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+    const one = await desk.lastTry(line.id, 'not_sent');
+    await desk.passMinutes(2);
+    const two = await desk.lastTry(line.id, 'waiting');
+    await desk.hearOf(one, 'SUCCESSFUL');
+    const { deps } = world.gateway;
+    const payoutLineFamily: typeof deps.store.payoutLineFamily = async (key) => {
+      const family = await deps.store.payoutLineFamily(key);
+      await desk.hearOf(two, 'SUCCESSFUL');
+      return family;
+    };
+    const verdict = { to: 'merchant', by: 'amina', why: 'they wrote' } as const;
+    const booked = bookLateMoney({ ...deps, store: { ...deps.store, payoutLineFamily } }, one.id, verdict);
+    await expect(booked).rejects.toThrow('is completed, and so was paid without this');
+    expect(await availableOf(world, payer)).toBe(89_90n);
   });
 
   test('is told of the other one while it is booked', async () => {

@@ -192,7 +192,17 @@ export class RefundWorld {
     const rows = { refund: this.refund(attempt.payment_id), payment: this.payment };
     const late = this.attempts.find(({ id }) => id === rows.refund.late_attempt_id);
     const context = { ...this.context(), askedAt: this.now, settleDelayMs: SETTLE_DELAY_MS, inquiry };
-    this.apply(settleOutgoing(attempt, refundOrder(rows, late), word, context).change);
+    this.apply(
+      settleOutgoing(
+        attempt,
+        refundOrder(rows, {
+          late,
+          all: late === undefined ? [] : this.attempts.filter((one) => one.payment_id === rows.refund.id),
+        }),
+        word,
+        context,
+      ).change,
+    );
   }
 
   decide(at: number, fact: Extract<RefundFact, 'executed_by_hand' | 'called_off'>): void {
