@@ -2,7 +2,7 @@
  * `mbongo journal`: see what operators' commands did, who gave them, and why.
  */
 
-import { isAnyId } from '../domain/journal.ts';
+import { canBeAbout } from '../domain/journal.ts';
 import { requireId, UsageError } from '../usecases/operator.ts';
 import { readLimit, readTime } from './options.ts';
 import { type Output, table, timeOf } from './output.ts';
@@ -18,8 +18,10 @@ export interface JournalListOptions {
 export async function journalList({ deps }: Tools, options: JournalListOptions): Promise<Output> {
   const { about, from, after } = options;
   if (after !== undefined) requireId('jrn', after, 'journal entry');
-  if (about !== undefined && !isAnyId(about)) {
-    throw new UsageError('that is no id: it looks like mch_ and 26 characters, or att_, batch_, txn_, …');
+  if (about !== undefined && !canBeAbout(about)) {
+    throw new UsageError(
+      'that is no id: it looks like mch_ and 26 characters, or att_, batch_, txn_, …, or is a wallet number',
+    );
   }
   const entries = await deps.store.journal.list({
     about,

@@ -166,9 +166,12 @@ export interface Remembered {
 
 export const NOTHING_REMEMBERED: Remembered = { late: undefined, all: [] };
 
-/** What is remembered in the place of one that has ended, or that is waited for from now on: another that was taken. */
-function successor({ attempt_id, late_attempt_id }: Remembering, { all }: Remembered): string | null {
-  const next = all.find(({ id, status }) => isOpen(status) && id !== attempt_id && id !== late_attempt_id);
+/**
+ * What is remembered in the place of one that has ended, or that is waited for from now on: another that was taken, and that
+ * is not `waitedFor` by the order itself.
+ */
+function successor(known: string | null, waitedFor: string | null, { all }: Remembered): string | null {
+  const next = all.find(({ id, status }) => isOpen(status) && id !== known && id !== waitedFor);
   return next?.id ?? null;
 }
 
@@ -189,7 +192,10 @@ export function lateColumns(order: Remembering, attempt: Attempt, remembered: Re
   }
   if (isOpen(status)) return { late_attempt_id: known ?? id };
   if (known === null) return undefined;
-  return { late_attempt_id: isKnown ? successor(order, remembered) : known };
+  if (!isKnown) return { late_attempt_id: known };
+  // Of what has failed nobody waits for the last attempt either: it may have been called off after that was turned away.
+  const waitedFor = order.status === 'failed' ? null : order.attempt_id;
+  return { late_attempt_id: successor(known, waitedFor, remembered) };
 }
 
 /**
@@ -200,5 +206,5 @@ export function onwardColumns(order: Remembering, remembered: Remembered) {
   const { late } = remembered;
   if (late === undefined || !isOpen(late.status)) return undefined;
   const { id: attempt_id, provider_reference } = late;
-  return { attempt_id, late_attempt_id: successor(order, remembered), provider_reference };
+  return { attempt_id, late_attempt_id: successor(late.id, order.attempt_id, remembered), provider_reference };
 }

@@ -152,6 +152,20 @@ test('an earlier attempt that was taken, and the one under way has not paid: the
   expectSound(world);
 });
 
+test('a refund that was called off, and that two attempts were taken for, remembers the last as well', () => {
+  const world = new RefundWorld(paid, 5_000n);
+  world.make('6.00', UPSTREAM);
+  for (const at of [0, 1]) {
+    world.start(0);
+    world.say(at, { kind: 'not_sent', reason: 'x' }, false);
+  }
+  world.decide(0, 'called_off');
+  for (const at of [0, 1]) world.say(at, { kind: 'waiting', providerReference: null }, 'hint');
+  world.say(0, { kind: 'declined', reason: 'payee_unknown', providerReference: null }, 'due');
+  expect(world.all()[0]).toMatchObject({ status: 'failed', late_attempt_id: 'att_2' });
+  expectSound(world);
+});
+
 test('what a failed refund may still pay cannot be asked for again, until that is over', () => {
   const world = new RefundWorld(paid, 5_000n);
   world.make('6.00', UPSTREAM);

@@ -1,14 +1,17 @@
 /**
  * Reads the journal of operators' commands.
  *
- * Invariant: a page begins after an id, and ids are in the order of their making, so that no entry is left out.
+ * Invariant: a page begins after an id, and ids are in the order of their making. Who reads on while commands are given may
+ * miss one that was made before, and committed after, the last that was read.
  */
 
 import { firstIdAt, SHARDS } from '../domain/ids.ts';
+import type { Touched } from '../domain/journal.ts';
 import type { JournalEntry } from '../domain/records.ts';
 import { asked } from './conditions.ts';
 import type { Readers } from './read.ts';
-import { columnsOf, listOf } from './tables.ts';
+import { columnList, columnsOf, listOf } from './tables.ts';
+import { encodeArray } from './wire.ts';
 
 /** Which entries to list. */
 export interface JournalFilter {
@@ -29,7 +32,7 @@ export async function listJournal(
   const { conditions, values, name } = asked([
     ['id > ?', after, 'a'],
     ['id >= ?', from === undefined ? undefined : firstIdAt('jrn', from), 'f'],
-    ['about @> to_jsonb(?::text)', about, 'i'],
+    ['about @> jsonb_build_array(?::text)', about, 'i'],
   ]);
   const all = ['shard = s.shard::int2', ...conditions].join(' and ');
   const most = `limit $${values.length + 1}::int8`;
@@ -39,4 +42,20 @@ cross join lateral (select * from journal where ${all} order by id ${most}) t or
   const rows = await readers.query({ name: `list_journal_${name}`, text }, columns, [...values, String(limit)]);
   // The columns are the record's fields.
   return rows as unknown as JournalEntry[];
+}
+
+const OWNER = columnList({ merchant_id: 'text' });
+
+/** The merchants of these records; of tables that name none, nobody. */
+export async function readOwners(readers: Readers, records: readonly Touched[]): Promise<string[]> {
+  const tables = new Set(records.map(({ table }) => table));
+  const owned = [...tables].filter((table) => columnsOf(table).some(({ name }) => name === 'merchant_id'));
+  const found = owned.map(async (table) => {
+    const own = records.filter((one) => one.table === table);
+    const text = `select distinct t.merchant_id from unnest($1::int2[], $2::text[]) as k(shard, id)
+join ${table} t on t.shard = k.shard and t.id = k.id`;
+    const values = [encodeArray(own.map(({ shard }) => shard)), encodeArray(own.map(({ id }) => id))];
+    return readers.query({ name: `owners_of_${table}`, text }, OWNER, values);
+  });
+  return (await Promise.all(found)).flat().map(({ merchant_id }) => String(merchant_id));
 }

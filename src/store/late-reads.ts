@@ -51,24 +51,16 @@ export async function readPaidBy(options: LineOptions, payment: Payment): Promis
   return (await readRows(options, PAID_BY, PAID_BY_COLUMNS, values)).map(({ id }) => String(id));
 }
 
-/** No index finds attempts by their order: `$3` is the id before which none of these was made. */
+/** In the words of the index that finds attempts by the order that they send money for. */
 const ATTEMPTS_OF: Statement = {
   name: 'attempts_of_orders',
   text: `select ${listOf(COLUMNS)} from ${inEither('attempt')} a
-where a.shard = $1::int2 and a.payment_id = any($2::text[]) and a.id >= $3 order by a.id`,
+where a.payment_id = any($2::text[]) and a.shard = $1::int2 and a.purpose <> 'payment' order by a.id`,
 };
 
-/** Clocks of two gateways differ by less. */
-const CLOCKS_DIFFER_MS = 24 * 60 * 60_000;
-
-/** All attempts at these orders, in the order of their ids. */
-export async function readAttemptsOf(
-  readers: Readers,
-  shard: number,
-  orders: readonly string[],
-  from: number,
-): Promise<Attempt[]> {
-  const values = [String(shard), encodeArray(orders), firstIdAt('att', from - CLOCKS_DIFFER_MS)];
+/** All attempts at these payout lines or refunds, in the order of their ids. */
+export async function readAttemptsOf(readers: Readers, shard: number, orders: readonly string[]): Promise<Attempt[]> {
+  const values = [String(shard), encodeArray(orders)];
   return (await readers.query(ATTEMPTS_OF, COLUMNS, values)) as unknown as Attempt[];
 }
 

@@ -9,7 +9,7 @@ import { shardOf } from '../domain/ids.ts';
 import type { Attempt, Merchant, Payment, WebhookEvent } from '../domain/records.ts';
 import type { Proof } from '../domain/transfer-records.ts';
 import { openAttemptReads } from './attempt-reads.ts';
-import { listJournal } from './journal-reads.ts';
+import { listJournal, readOwners } from './journal-reads.ts';
 import { keyedShape } from './keyed-shape.ts';
 import type { CredentialCallerRow, EventFilter, Nouns, ProofFilter, SessionCallerRow } from './nouns.ts';
 import { listForOperator } from './operator-lists.ts';
@@ -108,7 +108,10 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
     proofFile: { get: byId('proof_file') },
     checkout: { get: byId('checkout') },
     merchantLogo: { get: byId('merchant_logo') },
-    journal: { list: (filter) => listJournal(readers, filter) },
+    journal: {
+      list: (filter) => listJournal(readers, filter),
+      ownersOf: (records) => readOwners(readers, records),
+    },
     setting: { get: byId('setting') },
     idempotency: { get: byId('idempotency'), reap: rounds.reapIdempotency },
   };

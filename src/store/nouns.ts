@@ -4,6 +4,7 @@
  * Invariant: an answer is a record as it was committed, read after the question was asked.
  */
 
+import type { Touched } from '../domain/journal.ts';
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type { Checkout, MerchantLogo } from '../domain/page-records.ts';
 import type {
@@ -189,7 +190,11 @@ export interface Nouns {
   readonly checkout: { get(shard: number, id: string): Promise<Checkout | undefined> };
   readonly merchantLogo: { get(shard: number, merchantId: string): Promise<MerchantLogo | undefined> };
   /** What operators' commands did, in the order of their ids. */
-  readonly journal: { list(filter: JournalFilter): Promise<JournalEntry[]> };
+  readonly journal: {
+    list(filter: JournalFilter): Promise<JournalEntry[]>;
+    /** The merchants of these records, those aside that say nothing of one. */
+    ownersOf(records: readonly Touched[]): Promise<string[]>;
+  };
   /** What the database remembers about itself; all in shard 0. */
   readonly setting: { get(shard: number, id: string): Promise<Setting | undefined> };
   readonly idempotency: {

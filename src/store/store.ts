@@ -55,8 +55,8 @@ export interface Store extends Nouns {
   lateAttempts(limit: number, after?: string): Promise<Attempt[]>;
   /** What has brought the merchant the money of this payment's session: ids of payments, and of attempts that paid late. */
   orderPaidBy(payment: Payment): Promise<string[]>;
-  /** All attempts at these payout lines or refunds, none of which was made before that instant (ms); archived ones too. */
-  attemptsOf(shard: number, orders: readonly string[], from: number): Promise<Attempt[]>;
+  /** All attempts at these payout lines or refunds; archived ones too. */
+  attemptsOf(shard: number, orders: readonly string[]): Promise<Attempt[]>;
   /** A payout line, the failed ones that it pays again, and those that pay it again; archived ones too. */
   payoutLineFamily(line: Pick<PayoutLine, 'shard' | 'id'>): Promise<PayoutLine[]>;
   /** Lines and balances of merchants' accounts, and lists of payments: long reads, on connections of their own. */
@@ -152,7 +152,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
     upstreamSpan: (question) => readUpstreamSpan(auditLine, question),
     attemptsByReference: (connector, references) => readByReference(auditLine, connector, references),
     orderPaidBy: (payment) => readPaidBy({ ...auditLine, name: 'late' }, payment),
-    attemptsOf: (shard, orders, from) => readAttemptsOf(lists, shard, orders, from),
+    attemptsOf: (shard, orders) => readAttemptsOf(readers, shard, orders),
     payoutLineFamily: (line) => readFamily({ ...auditLine, name: 'late' }, line),
     lateAttempts: (limit, after) => readLateAttempts({ ...auditLine, name: 'late' }, limit, after),
     ledger: openLedgerReads(lists),

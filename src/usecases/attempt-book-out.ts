@@ -64,7 +64,7 @@ async function readLine({ store }: Needs, attempt: Attempt, to: LateTarget): Pro
   if (open !== undefined) throw notYet(open);
   const line = live.find((one) => one.id === id);
   // Read after the lines: whoever books another one, or notes that it was taken, writes its line.
-  const attempts = await store.attemptsOf(shard, ids, Math.min(...family.map(({ created_at }) => created_at)));
+  const attempts = await store.attemptsOf(shard, ids);
   if (to === 'merchant') {
     if (line === undefined) throw archived(id);
     // Those that are live are read later, and guarded: one that was under way before may be completed by then.
@@ -96,7 +96,7 @@ async function readRefund(deps: Needs, attempt: Attempt, to: LateTarget): Promis
   const rows = await refundOfAttempt(deps, shard, id);
   const { refund, payment } = rows;
   if (!isRefundOver(refund.status)) throw notYet(refund);
-  const attempts = await deps.store.attemptsOf(shard, [id], refund.created_at);
+  const attempts = await deps.store.attemptsOf(shard, [id]);
   if (to === 'merchant') {
     if (refund.status === 'completed') throw paidBy(id, id);
     requireNotBorne(attempt, attempts);

@@ -82,7 +82,7 @@ function requireWaiting(attempt: Attempt): void {
   const late = lateMoneyOf(attempt);
   if (late === 'waits') return;
   if (late !== undefined) {
-    const how = `\`mbongo journal list --about ${id}\` says by whom`;
+    const how = `\`mbongo journal list --about ${id}\` says by whom, or that command's own log`;
     const orSo = purpose === 'payment' || late !== 'merchant' ? how : `its order was paid with it, or else ${how}`;
     throw new OperatorError(`${id} has been booked already, to the ${late}: ${orSo}`);
   }

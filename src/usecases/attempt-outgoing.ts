@@ -47,11 +47,13 @@ const ORDERS: {
  */
 async function readRemembered(
   store: Deps['store'],
-  { shard, id, late_attempt_id, created_at }: PayoutLine | Refund,
+  { shard, id, late_attempt_id }: PayoutLine | Refund,
 ): Promise<Remembered> {
   if (late_attempt_id === null) return NOTHING_REMEMBERED;
-  const all = await store.attemptsOf(shard, [id], created_at);
-  return { late: all.find((one) => one.id === late_attempt_id), all };
+  const all = await store.attemptsOf(shard, [id]);
+  const late = all.find((one) => one.id === late_attempt_id);
+  if (late === undefined) throw new Error(`${id} remembers ${late_attempt_id}, which is not there`);
+  return { late, all };
 }
 
 /** An attempt and what it pays, as they are. */

@@ -4,7 +4,7 @@
  * Invariant: whatever a command commits bears an entry; a command that was refused, or lost, leaves none.
  */
 
-import { aboutOf, shardOfChange } from '../domain/journal.ts';
+import { aboutOf, shardOfChange, touchedBy } from '../domain/journal.ts';
 import { type Deps, newId } from './deps.ts';
 import { requireSay, type Say } from './operator.ts';
 
@@ -22,17 +22,10 @@ export function journaled(deps: Pick<Deps, 'store' | 'clock' | 'random'>, { verb
       const shard = shardOfChange(change);
       if (shard === undefined) return store.commit(change);
       const { by: said_by, why } = requireSay(say);
+      const owners = await store.journal.ownersOf(touchedBy(change));
+      const about = [...new Set([...aboutOf(change), ...owners])].toSorted();
       const created_at = deps.clock.now();
-      const row = {
-        shard,
-        id: newId(deps, 'jrn', shard),
-        version: 1,
-        verb,
-        said_by,
-        why,
-        about: aboutOf(change),
-        created_at,
-      };
+      const row = { shard, id: newId(deps, 'jrn', shard), version: 1, verb, said_by, why, about, created_at };
       return store.commit({ ...change, inserts: [...(change.inserts ?? []), { table: 'journal', row }] });
     },
   };

@@ -60,6 +60,23 @@ describe('a command', () => {
     expect(entry).toMatchObject({ command: 'merchant create', by: userInfo().username, why: null });
   });
 
+  test('that only updates a record is found by its merchant all the same', async () => {
+    const merchant = await world.merchant();
+    const [key] = await rowsOf<{ id: string }>(world, 'select id from credential where merchant_id = $1', [
+      merchant.merchant.id,
+    ]);
+    expect((await cli.run(`credential revoke --key ${key?.id}`)).status).toBe(0);
+    expect(await about(merchant.merchant.id)).toMatchObject([
+      { command: 'credential revoke', about: [key?.id, merchant.merchant.id] },
+    ]);
+  });
+
+  test('about a wallet is found by its number', async () => {
+    const number = await world.wallet();
+    expect((await cli.run(`wallet credit --number ${number.number} --amount 5.00`)).status).toBe(0);
+    expect(await about(number.number)).toMatchObject([{ command: 'wallet credit' }]);
+  });
+
   test('that was refused, or only asked, leaves nothing', async () => {
     const { merchant } = await openPayer(world, 1_00n);
     expect((await settle(merchant.id, '40.00')).status).toBe(1);
@@ -112,6 +129,7 @@ test('is read page by page, in order, from a time on', async () => {
   expect(await list('--limit 2')).toEqual(ids.slice(0, 2));
   expect(await list(`--limit 2 --after ${ids[1]}`)).toEqual(ids.slice(2));
   expect(await list('--from 2999-01-01')).toEqual([]);
+  expect(await list('--from 2020-01-01')).toEqual(ids);
   for (const slip of ['--after mch_1', '--about mch_1', '--from soon', '--limit 0']) {
     expect((await cli.run(`journal list ${slip}`)).status).toBe(2);
   }

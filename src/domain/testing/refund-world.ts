@@ -3,7 +3,9 @@
  *
  * Invariant: a change is written as the store writes it: by versions, and above floors.
  */
+
 import { expect } from 'vitest';
+import { isOpen } from '../attempt.ts';
 import type { SettlementContext, Word } from '../attempt-settlement.ts';
 import type { Change } from '../change.ts';
 import { releaseDelivery } from '../delivery.ts';
@@ -233,6 +235,12 @@ export function expectSound(world: RefundWorld): void {
     if (purpose === 'refund' && status === 'approved') expect(world.refund(payment_id).status).not.toBe('pending');
   }
   const refunds = world.all();
+  for (const { id, status, late_attempt_id } of refunds) {
+    const own = world.attempts.filter(({ payment_id }) => payment_id === id);
+    // What failed remembers whether any of its attempts has paid, or may.
+    const mayHavePaid = own.some((one) => one.status === 'approved' || isOpen(one.status));
+    if (status === 'failed') expect(late_attempt_id !== null).toBe(mayHavePaid);
+  }
   const open = refunds.filter(({ status }) => !isRefundOver(status));
   const completed = refunds.filter(({ status }) => status === 'completed');
   expect(payment.refunding_minor).toBe(sum(open));

@@ -10,6 +10,10 @@ where b.retry_of is not null and b.shard = l.shard and b.id = l.batch_id
   and f.shard = b.shard and f.batch_id = b.retry_of and f.retried_by = b.id
   and f.msisdn is not distinct from l.msisdn and f.wallet_number is not distinct from l.wallet_number;
 
+-- Attempts at payout lines and refunds are found by those: an order that more than one of them has paid, or may have paid, needs all.
+create index if not exists attempt_of_order on attempt (payment_id, shard) where purpose <> 'payment';
+create index if not exists attempt_of_order on archive.attempt (payment_id, shard) where purpose <> 'payment';
+
 -- Money that left late waits for a person as well as what came late.
 create index if not exists attempt_late_money on attempt (shard, id) where reason = 'late_success';
 drop index attempt_late;

@@ -13,3 +13,4 @@ create table journal (
   created_at timestamptz not null,
   primary key (shard, id)
 );
+create index journal_about on journal using gin (about jsonb_path_ops);
