@@ -4,6 +4,7 @@
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
+import { manualClock } from '../../src/platform/clock.ts';
 import { readMigrations } from '../../src/store/migrate.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
 import type { World } from '../support/world.ts';
@@ -86,8 +87,9 @@ describe('a line that pays a failed one again', () => {
     const leased = await lineNow(world, again);
     const merchant = await deps.store.merchant.get(payer.merchant.shard, payer.merchant.id);
     if (merchant === undefined) throw new Error('the merchant is gone');
-    await world.clock.advance(60_000);
-    await startLine({ ...deps, store: { ...deps.store, commit } }, leased, merchant);
+    // A gateway that is ahead by as much as its carrier may take to notice what it has turned away.
+    const clock = manualClock(deps.clock.now() + 60_000);
+    await startLine({ ...deps, clock, store: { ...deps.store, commit } }, leased, merchant);
     expect(await lineNow(world, again)).toMatchObject({ status: 'completed', tries: 1 });
     expect(await desk.triesOf(again.id)).toHaveLength(1);
     expect(await availableOf(world, payer)).toBe(90_00n);
@@ -173,7 +175,8 @@ describe('a line that pays a failed one again', () => {
     await rowsOf(world, 'update payout_line set retry_of = null where retry_of is not null');
     const paid = await openPayer(world, 100_00n);
     const [line] = await commitBatch(world, paid, [{ msisdn: numberEnding('42') }]);
-    await desk.hearOf(await desk.lastTry(line.id, 'waiting'), 'SUCCESSFUL');
+    const paidBy = await desk.lastTry(line.id, 'waiting');
+    await desk.hearOf(paidBy, 'SUCCESSFUL');
     await rowsOf(world, "update attempt set reason = 'late_success' where payment_id = $1", [line.id]);
     const wrong = await desk.paidLate(paid);
     const migration = readMigrations().find(({ name }) => name.startsWith('0013'))?.sql ?? '';
@@ -184,7 +187,9 @@ describe('a line that pays a failed one again', () => {
     expect(updates).toHaveLength(2);
     for (const update of updates) await rowsOf(world, update);
     expect((await lineNow(world, again)).retry_of).toBe(first.line.id);
-    expect(await desk.listed()).toEqual([wrong.tried.id]);
+    const listed = await desk.listed();
+    expect(listed).toContain(wrong.tried.id);
+    expect(listed).not.toContain(paidBy.id);
     await desk.hearOf(first.tried, 'SUCCESSFUL');
     await untilLine(world, again, 'completed', 5_000);
     expect(await desk.triesOf(again.id)).toHaveLength(1);
