@@ -68,16 +68,21 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
       writeErr: () => undefined,
     })
     .configureHelp({ optionDescription: describeOption });
+  const verbs: Command[] = [];
+  const newVerb = (parent: Command, words: string, description: string): Command => {
+    const verb = withJson(parent.command(words).description(description));
+    verbs.push(verb);
+    return verb;
+  };
   const addVerb: AddVerb = (parent, name, description, load) =>
-    withJson(parent.command(name).description(description)).action(async (options) => {
+    newVerb(parent, name, description).action(async (options) => {
       const { runWithTools } = await import('./tools.ts');
       const command = commandOf(parent, name, options);
-      ended(
-        await runWithTools(around, options.json === true, command, async (tools) => (await load())(tools, options)),
-      );
+      const run = async (tools: Tools) => (await load())(tools, options);
+      ended(await runWithTools(around, options.json === true, command, run));
     });
   const addVerbOf: AddVerbOf = (parent, name, description, load, noun = 'id') =>
-    withJson(parent.command(`${name} <${noun}>`).description(description)).action(async (id: string, options) => {
+    newVerb(parent, `${name} <${noun}>`, description).action(async (id: string, options) => {
       const { runWithTools } = await import('./tools.ts');
       const command = commandOf(parent, name, options);
       const run = async (tools: Tools) => (await load())(tools, id, options);
@@ -97,7 +102,18 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addClockCommands(program, addVerb, addVerbOf);
   addJournalCommands(program, addVerb);
   addBenchCommand(program, around, ended);
+  for (const verb of verbs) if (!READING.has(verb.name())) sayWho(verb);
   return program;
+}
+
+/** Verbs that change nothing that the journal keeps. */
+const READING: ReadonlySet<string> = new Set(['list', 'show', 'reconcile', 'archive', 'drop']);
+
+/** Whoever changes something may say who they are, and why: the journal keeps it. */
+function sayWho(verb: Command): void {
+  const has = (name: string): boolean => verb.options.some(({ long }) => long === name);
+  if (!has('--by')) verb.option('--by <name>', 'who does it (default: the user of this machine)');
+  if (!has('--why')) verb.option('--why <text>', 'on what grounds');
 }
 
 /** How the journal names a verb: with its noun, where it has one. */

@@ -72,9 +72,10 @@ describe('a command', () => {
   });
 
   test('about a wallet is found by its number', async () => {
-    const number = await world.wallet();
-    expect((await cli.run(`wallet credit --number ${number.number} --amount 5.00`)).status).toBe(0);
-    expect(await about(number.number)).toMatchObject([{ command: 'wallet credit' }]);
+    const { number } = await world.wallet();
+    const done = await cli.run(`wallet credit --number ${number} --amount 5.00 --by amina --why cash`);
+    expect(done.status, done.err).toBe(0);
+    expect(await about(number)).toMatchObject([{ command: 'wallet credit', by: 'amina', why: 'cash' }]);
   });
 
   test('that was refused, or only asked, leaves nothing', async () => {
