@@ -38,6 +38,10 @@ export interface OutDesk {
   failed(payer: MerchantCreated): Promise<FailedLine>;
   /** A line that its carrier refused, and paid after that. */
   paidLate(payer: MerchantCreated): Promise<FailedLine>;
+  /** A line whose first try, `one`, was turned away by its carrier; the second one, `two`, is with it. */
+  triedTwice(
+    payer: MerchantCreated,
+  ): Promise<{ readonly line: PayoutLine; readonly one: Attempt; readonly two: Attempt }>;
   retry(of: MerchantCreated, batchId: string): Promise<Answer>;
   /** The line that pays a failed one again. */
   retried(payer: MerchantCreated, line: PayoutLine): Promise<PayoutLine>;
@@ -73,6 +77,9 @@ export async function openOutDesk(): Promise<OutDesk> {
     expect((await lineNow(world, line)).status).toBe('failed');
     return { line, tried };
   };
+  const passMinutes: OutDesk['passMinutes'] = async (count) => {
+    for (let minutes = 0; minutes < count; minutes += 1) await world.pass(60_000);
+  };
   const retry: OutDesk['retry'] = (of, batchId) =>
     world.call('POST', `/internal/payouts/${batchId}/retry`, { bearer: bearerOf(of), body: {} });
   const balancesOf = ({ merchant }: MerchantCreated) => {
@@ -102,6 +109,13 @@ export async function openOutDesk(): Promise<OutDesk> {
       await hearOf(scene.tried, 'SUCCESSFUL');
       return scene;
     },
+    async triedTwice(payer) {
+      carrier.answer(TURNED_AWAY);
+      const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+      const one = await lastTry(line.id, 'not_sent');
+      await passMinutes(2);
+      return { line, one, two: await lastTry(line.id, 'waiting') };
+    },
     retry,
     async retried(payer, { batch_id }) {
       const answer = await retry(payer, batch_id);
@@ -114,9 +128,7 @@ export async function openOutDesk(): Promise<OutDesk> {
       const moved = (await balancesOf(payer)).map(([name, minor]) => [name, minor - (before.get(name) ?? 0n)] as const);
       return Object.fromEntries(moved.filter(([, minor]) => minor !== 0n));
     },
-    async passMinutes(count) {
-      for (let minutes = 0; minutes < count; minutes += 1) await world.pass(60_000);
-    },
+    passMinutes,
     async listed() {
       const { attempts } = await cli.json('attempt list --late');
       return (attempts as { attempt_id: string }[]).map(({ attempt_id }) => attempt_id);

@@ -110,16 +110,13 @@ describe('a payout line that failed, and was paid after that', () => {
     await expect(desk.book(tried, 'payer')).rejects.toThrow('is of a payout: say --to merchant, upstream or gateway');
     await desk.book(tried, 'upstream');
     const twice = await openPayer(world, 100_00n);
-    desk.carrier.answer(TURNED_AWAY);
-    const [line] = await commitBatch(world, twice, [{ msisdn: numberEnding('42') }]);
-    const first = await desk.lastTry(line.id, 'not_sent');
-    await desk.passMinutes(2);
-    await desk.hearOf(await desk.lastTry(line.id, 'waiting'), 'SUCCESSFUL');
+    const { line, one, two } = await desk.triedTwice(twice);
+    await desk.hearOf(two, 'SUCCESSFUL');
     expect((await lineNow(world, line)).status).toBe('completed');
-    await desk.hearOf(first, 'SUCCESSFUL');
-    expect(await desk.listed()).toContain(first.id);
-    await expect(desk.book(first, 'merchant')).rejects.toThrow('is completed, and so was paid without this');
-    await desk.book(first, 'gateway');
+    await desk.hearOf(one, 'SUCCESSFUL');
+    expect(await desk.listed()).toContain(one.id);
+    await expect(desk.book(one, 'merchant')).rejects.toThrow('is completed, and so was paid without this');
+    await desk.book(one, 'gateway');
     expect(await availableOf(world, twice)).toBe(89_90n);
     await desk.expectSoundBooks();
   });
@@ -155,13 +152,9 @@ describe('a payout line that failed, and was paid after that', () => {
 });
 
 describe('a payout line that failed, and was paid twice after that', () => {
-  /** Turned away, then refused; by now both tries have paid. The line remembers the first. */
+  /** The second try was refused; by now both have paid. The line remembers the first. */
   async function paidTwice(payer: MerchantCreated, second: Said = 'SUCCESSFUL') {
-    desk.carrier.answer(TURNED_AWAY);
-    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
-    const one = await desk.lastTry(line.id, 'not_sent');
-    await desk.passMinutes(2);
-    const two = await desk.lastTry(line.id, 'waiting');
+    const { line, one, two } = await desk.triedTwice(payer);
     await desk.hearOf(two, 'FAILED');
     await desk.hearOf(one, 'SUCCESSFUL');
     await desk.hearOf(two, second);
@@ -226,11 +219,7 @@ describe('a payout line that failed, and was paid twice after that', () => {
 
   test('and completed while it is booked, is not its merchant’s cost', async () => {
     const payer = await openPayer(world, 100_00n);
-    desk.carrier.answer(TURNED_AWAY);
-    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
-    const one = await desk.lastTry(line.id, 'not_sent');
-    await desk.passMinutes(2);
-    const two = await desk.lastTry(line.id, 'waiting');
+    const { one, two } = await desk.triedTwice(payer);
     await desk.hearOf(one, 'SUCCESSFUL');
     const { deps } = world.gateway;
     const payoutLineFamily: typeof deps.store.payoutLineFamily = async (key) => {
@@ -246,11 +235,7 @@ describe('a payout line that failed, and was paid twice after that', () => {
 
   test('is told of the other one while it is booked', async () => {
     const payer = await openPayer(world, 100_00n);
-    desk.carrier.answer(TURNED_AWAY);
-    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
-    const one = await desk.lastTry(line.id, 'not_sent');
-    await desk.passMinutes(2);
-    const two = await desk.lastTry(line.id, 'waiting');
+    const { line, one, two } = await desk.triedTwice(payer);
     await desk.hearOf(two, 'FAILED');
     await desk.hearOf(one, 'SUCCESSFUL');
     const { deps } = world.gateway;
@@ -268,7 +253,7 @@ describe('a payout line that failed, and was paid twice after that', () => {
 });
 
 describe('a refund that failed, and was given back after that', () => {
-  async function refundedLate() {
+  async function refundFailed() {
     const merchant = await world.merchant();
     const paying = await collect(world, merchant, { method: 'mobile_money', minted });
     await payByPhone(world, paying, numberEnding('42'));
@@ -276,9 +261,14 @@ describe('a refund that failed, and was given back after that', () => {
     const { refund_id } = await refunded(world, merchant, paying);
     const tried = await desk.lastTry(refund_id, 'waiting');
     await desk.hearOf(tried, 'FAILED');
-    await desk.hearOf(tried, 'SUCCESSFUL');
-    const again = () => refund(world, merchant, { transaction_id: paying.transaction_id });
-    return { merchant, paying, refund_id, tried, again };
+    return { merchant, paying, refund_id, tried };
+  }
+
+  async function refundedLate() {
+    const failed = await refundFailed();
+    await desk.hearOf(failed.tried, 'SUCCESSFUL');
+    const again = () => refund(world, failed.merchant, { transaction_id: failed.paying.transaction_id });
+    return { ...failed, again };
   }
 
   test('is its merchant’s cost, once', async () => {
@@ -303,13 +293,7 @@ describe('a refund that failed, and was given back after that', () => {
   });
 
   test('is not its merchant’s where another refund has given it back', async () => {
-    const merchant = await world.merchant();
-    const paying = await collect(world, merchant, { method: 'mobile_money', minted });
-    await payByPhone(world, paying, numberEnding('42'));
-    await desk.hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
-    const { refund_id } = await refunded(world, merchant, paying);
-    const tried = await desk.lastTry(refund_id, 'waiting');
-    await desk.hearOf(tried, 'FAILED');
+    const { merchant, paying, tried } = await refundFailed();
     desk.carrier.answer(TURNED_AWAY);
     const { refund_id: second } = await refunded(world, merchant, paying);
     await desk.lastTry(second, 'not_sent');

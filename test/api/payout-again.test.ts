@@ -58,11 +58,8 @@ describe('a line that pays a failed one again', () => {
     ['FAILED', 'processing', 2],
   ])('waits while the failed one may still pay, which then is %s', async (said, status, tries) => {
     const payer = await openPayer(world, 100_00n);
-    desk.carrier.answer(TURNED_AWAY);
-    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
-    const taken = await desk.lastTry(line.id, 'not_sent');
-    await desk.passMinutes(2);
-    await desk.hearOf(await desk.lastTry(line.id, 'waiting'), 'FAILED');
+    const { line, one: taken, two } = await desk.triedTwice(payer);
+    await desk.hearOf(two, 'FAILED');
     desk.carrier.answer(TURNED_AWAY);
     const again = await desk.retried(payer, line);
     await desk.lastTry(again.id, 'not_sent');
