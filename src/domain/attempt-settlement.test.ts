@@ -2,39 +2,22 @@ import { expect, test } from 'vitest';
 import { type Inquired, type Word, weighWord } from './attempt-settlement.ts';
 import { makeId } from './ids.ts';
 import type { Attempt } from './records.ts';
+import { attemptWith } from './testing/attempts.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const SHARD = 5;
 const CLOSED_AT = 10;
 
-const closed: Attempt = {
+const closed = attemptWith({
   shard: SHARD,
   id: 'att_1',
-  version: 1,
   merchant_id: makeId('mch', 1, new Uint8Array(16), SHARD),
-  purpose: 'payment',
   payment_id: makeId('txn', 1, new Uint8Array(16), SHARD),
-  connector: 'mtn-momo',
-  method: 'mobile_money',
   status: 'not_sent',
-  reference: 'ref',
-  msisdn: '+243810000042',
-  carrier: 'MTN MoMo',
-  amount_minor: 1025n,
-  fee_minor: 25n,
-  currency: 'usd',
-  provider_reference: null,
-  reason: null,
-  challenge: null,
-  three_ds_status: null,
-  eci: null,
-  inquiries: 0,
-  not_found_at: null,
   next_inquiry_at: CLOSED_AT + 15 * MINUTE,
-  created_at: 2,
   settled_at: CLOSED_AT,
-};
+});
 
 const UNKNOWN_THERE: Word = { kind: 'not_found' };
 const NO_ANSWER: Word = { kind: 'unknown', reason: 'timeout' };

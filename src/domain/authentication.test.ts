@@ -6,8 +6,9 @@ import { authenticateAttempt, challengeAttempt, challengeStillOpen, isChallengeO
 import type { Change } from './change.ts';
 import { makeId } from './ids.ts';
 import { isFinal } from './payment.ts';
-import type { Attempt, Payment, Session, WebhookEvent } from './records.ts';
+import type { Payment, Session, WebhookEvent } from './records.ts';
 import { settleAttempt } from './settlement.ts';
+import { attemptWith } from './testing/attempts.ts';
 
 const SHARD = 5;
 const BORN = 1_000;
@@ -53,33 +54,18 @@ const payment: Payment = {
   expires_at: 10_000_000,
 };
 
-const attempt: Attempt = {
+const attempt = attemptWith({
   shard: SHARD,
   id: 'att_1',
-  version: 1,
   merchant_id: mch,
-  purpose: 'payment',
   payment_id: txn,
   connector: 'mastercard',
   method: 'card',
-  status: 'intended',
   reference: 'att_1',
   msisdn: null,
   carrier: 'Mastercard Gateway',
-  amount_minor: 1025n,
-  fee_minor: 25n,
-  currency: 'usd',
-  provider_reference: null,
-  reason: null,
-  challenge: null,
-  three_ds_status: null,
-  eci: null,
-  inquiries: 0,
-  not_found_at: null,
-  next_inquiry_at: 0,
   created_at: BORN,
-  settled_at: null,
-};
+});
 
 const session: Session = {
   shard: SHARD,

@@ -6,6 +6,7 @@ import { makeId } from './ids.ts';
 import { isFinal } from './payment.ts';
 import type { Attempt, Payment, Session, WebhookEvent } from './records.ts';
 import { needsSession, type Settlement, type SettlementRows, settleAttempt } from './settlement.ts';
+import { attemptWith } from './testing/attempts.ts';
 
 const SHARD = 5;
 const SETTLE_DELAY_MS = 60_000;
@@ -52,33 +53,7 @@ const payment: Payment = {
   expires_at: 1_000_000,
 };
 
-const attempt: Attempt = {
-  shard: SHARD,
-  id: 'att_1',
-  version: 1,
-  merchant_id: mch,
-  purpose: 'payment',
-  payment_id: txn,
-  connector: 'mtn-momo',
-  method: 'mobile_money',
-  status: 'intended',
-  reference: 'ref',
-  msisdn: '+243810000042',
-  carrier: 'Vodacom M-Pesa',
-  amount_minor: 1025n,
-  fee_minor: 25n,
-  currency: 'usd',
-  provider_reference: null,
-  reason: null,
-  challenge: null,
-  three_ds_status: null,
-  eci: null,
-  inquiries: 0,
-  not_found_at: null,
-  next_inquiry_at: 0,
-  created_at: 2,
-  settled_at: null,
-};
+const attempt = attemptWith({ shard: SHARD, id: 'att_1', merchant_id: mch, payment_id: txn });
 
 const session: Session = {
   shard: SHARD,

@@ -2,35 +2,10 @@
 import { expect, test } from 'vitest';
 import type { Update } from '../domain/change.ts';
 import type { Attempt } from '../domain/records.ts';
+import { attemptWith } from '../domain/testing/attempts.ts';
 import { openRecent } from './recent.ts';
 
-const attempt = (id: string): Attempt => ({
-  shard: 3,
-  id,
-  version: 1,
-  merchant_id: 'mch_1',
-  purpose: 'payment',
-  payment_id: 'txn_1',
-  connector: 'mtn-momo',
-  method: 'mobile_money',
-  status: 'intended',
-  reference: 'r',
-  msisdn: null,
-  carrier: 'MTN',
-  amount_minor: 500n,
-  fee_minor: 0n,
-  currency: 'usd',
-  provider_reference: null,
-  reason: null,
-  challenge: null,
-  three_ds_status: null,
-  eci: null,
-  inquiries: 0,
-  not_found_at: null,
-  next_inquiry_at: null,
-  created_at: 0,
-  settled_at: null,
-});
+const attempt = (id: string): Attempt => attemptWith({ shard: 3, id, merchant_id: 'mch_1', payment_id: 'txn_1' });
 
 const moved = (version: number, row: Partial<Attempt>): Update => ({
   table: 'attempt',

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Insert } from '../../src/domain/change.ts';
 import type { Refund } from '../../src/domain/outgoing-records.ts';
 import type { Attempt, Payment } from '../../src/domain/records.ts';
+import { attemptWith } from '../../src/domain/testing/attempts.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { type Archived, runArchive } from '../../src/usecases/archive-run.ts';
 import { type OperatorWorld, openOperatorWorld } from '../support/operator-world.ts';
@@ -124,34 +125,16 @@ describe('a payment stays', () => {
   }
 
   function attemptOf({ shard, id: payment_id, merchant_id }: Payment, more: Partial<Attempt>): Attempt {
-    return {
+    const settled = { status: 'approved', amount_minor: 1_275n, next_inquiry_at: null, settled_at: at() } as const;
+    return attemptWith({
       shard,
       id: id('att', at(), shard),
-      version: 1,
       merchant_id,
-      purpose: 'payment',
       payment_id,
-      connector: 'mtn-momo',
-      method: 'mobile_money',
-      status: 'approved',
-      reference: 'r',
-      msisdn: '+243810000042',
-      carrier: 'MTN',
-      amount_minor: 1_275n,
-      fee_minor: 25n,
-      currency: 'usd',
-      provider_reference: null,
-      reason: null,
-      challenge: null,
-      three_ds_status: null,
-      eci: null,
-      inquiries: 0,
-      not_found_at: null,
-      next_inquiry_at: null,
       created_at: at(),
-      settled_at: at(),
+      ...settled,
       ...more,
-    };
+    });
   }
 
   function refundOf({ shard, id: payment_id, merchant_id }: Payment, more: Partial<Refund>): Refund {

@@ -16,6 +16,7 @@ import type { PayoutLine } from '../outgoing-records.ts';
 import { costOf, isLineOver } from '../payout.ts';
 import { intendLine, type LineContext, lineOrder } from '../payout-outgoing.ts';
 import type { Attempt, WebhookEvent } from '../records.ts';
+import { attemptWith } from './attempts.ts';
 
 const SHARD = 5;
 export const SETTLE_DELAY_MS = 60_000;
@@ -60,33 +61,18 @@ export const line: PayoutLine = {
 };
 
 export function attemptAt(number: number, now: number): Attempt {
-  return {
+  return attemptWith({
     shard: SHARD,
     id: `att_${number}`,
-    version: 1,
     merchant_id: mch,
     purpose: 'payout',
     payment_id: line.id,
     connector: 'mtn-momo-disbursement',
-    method: 'mobile_money',
-    status: 'intended',
     reference: `ref-${number}`,
-    msisdn: line.msisdn,
-    carrier: 'Vodacom M-Pesa',
     amount_minor: line.amount_minor,
     fee_minor: 0n,
-    currency: 'usd',
-    provider_reference: null,
-    reason: null,
-    challenge: null,
-    three_ds_status: null,
-    eci: null,
-    inquiries: 0,
-    not_found_at: null,
-    next_inquiry_at: 0,
     created_at: now,
-    settled_at: null,
-  };
+  });
 }
 
 /** The rows as a store would keep them, and every account's balance. */

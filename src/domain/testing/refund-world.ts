@@ -18,6 +18,7 @@ import { isRefundOver, moveRefund, type RefundContext, type RefundFact } from '.
 import { makeRefund, type RefundWay } from '../refund-order.ts';
 import { intendRefund, refundOrder } from '../refund-outgoing.ts';
 import { Refusal } from '../refusal.ts';
+import { attemptWith } from './attempts.ts';
 
 export const SHARD = 5;
 export const SETTLE_DELAY_MS = 60_000;
@@ -72,33 +73,20 @@ export const UPSTREAM: RefundWay = {
 export const WALLET: RefundWay = { kind: 'wallet', number: '990500000001' };
 
 function newAttempt(id: string, refund: Refund, now: number): Attempt {
-  return {
+  return attemptWith({
     shard: SHARD,
     id,
-    version: 1,
     merchant_id: mch,
     purpose: 'refund',
     payment_id: refund.id,
     connector: 'mtn-momo-disbursement',
-    method: 'mobile_money',
-    status: 'intended',
     reference: id,
     msisdn: refund.msisdn,
-    carrier: 'M-Pesa',
     amount_minor: refund.amount_minor,
     fee_minor: 0n,
-    currency: 'usd',
-    provider_reference: null,
-    reason: null,
-    challenge: null,
-    three_ds_status: null,
-    eci: null,
-    inquiries: 0,
-    not_found_at: null,
     next_inquiry_at: now + 20_000,
     created_at: now,
-    settled_at: null,
-  };
+  });
 }
 
 /** The rows as a store would keep them, with balances and everything that was told. */

@@ -1,0 +1,35 @@
+/**
+ * Attempts for tests: of one, only what the test is about has to be said.
+ */
+
+import type { Attempt } from '../records.ts';
+
+/** An attempt of which nothing is known yet, at a payment by mobile money, but for what is given. */
+export function attemptWith(
+  row: Pick<Attempt, 'shard' | 'id' | 'merchant_id' | 'payment_id'> & Partial<Attempt>,
+): Attempt {
+  return {
+    version: 1,
+    purpose: 'payment',
+    connector: 'mtn-momo',
+    method: 'mobile_money',
+    status: 'intended',
+    reference: 'ref',
+    msisdn: '+243810000042',
+    carrier: 'Vodacom M-Pesa',
+    amount_minor: 1025n,
+    fee_minor: 25n,
+    currency: 'usd',
+    provider_reference: null,
+    reason: null,
+    challenge: null,
+    three_ds_status: null,
+    eci: null,
+    inquiries: 0,
+    not_found_at: null,
+    next_inquiry_at: 0,
+    created_at: 2,
+    settled_at: null,
+    ...row,
+  };
+}
