@@ -24,8 +24,6 @@ export function addAttemptCommands(program: Command, addVerb: AddVerb, addVerbOf
     .addOption(new Option('--paid', 'the money has moved').conflicts('notPaid'))
     .option('--not-paid', 'no money has moved, and none will')
     .option('--provider-reference <reference>', "the upstream's name of it: with --paid it has to be there")
-    .option('--by <name>', 'who says so (default: the user of this machine)')
-    .option('--why <text>', 'on what grounds, for the log')
     .option('--yes', 'do it');
   const target = new Option(
     '--to <whom>',
@@ -41,7 +39,6 @@ export function addAttemptCommands(program: Command, addVerb: AddVerb, addVerbOf
     .addOption(
       target.choices(['merchant', 'payer', 'upstream', 'gateway'] satisfies LateTarget[]).makeOptionMandatory(),
     )
-    .requiredOption('--why <text>', 'on what grounds, for the log')
-    .option('--by <name>', 'who says so (default: the user of this machine)')
+    .requiredOption('--why <text>', 'on what grounds')
     .option('--yes', 'do it');
 }

@@ -103,11 +103,24 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   addJournalCommands(program, addVerb);
   addBenchCommand(program, around, ended);
   for (const verb of verbs) if (!READING.has(verb.name())) sayWho(verb);
+  refuseTwice(program);
   return program;
 }
 
+/** An option that is given twice is a slip: of two amounts, or two merchants, nobody knows which one was meant. */
+function refuseTwice(command: Command): void {
+  for (const option of command.options) {
+    let isGiven = false;
+    command.on(`option:${option.name()}`, () => {
+      if (isGiven && option.required) command.error(`error: option '${option.flags}' is given twice`);
+      isGiven = true;
+    });
+  }
+  for (const verb of command.commands) refuseTwice(verb);
+}
+
 /** Verbs that change nothing that the journal keeps. */
-const READING: ReadonlySet<string> = new Set(['list', 'show', 'reconcile', 'archive', 'drop']);
+const READING: ReadonlySet<string> = new Set(['list', 'show', 'reconcile', 'archive']);
 
 /** Whoever changes something may say who they are, and why: the journal keeps it. */
 function sayWho(verb: Command): void {
@@ -269,8 +282,6 @@ function addMoneyCommands(program: Command, addVerb: AddVerb): void {
     .requiredOption('--currency <code>', 'in which currency')
     .requiredOption('--amount <amount>', 'how much')
     .option('--reference <reference>', 'under which the bank is told to pay; the statement shows it')
-    .option('--by <name>', 'who does it (default: the user of this machine)')
-    .option('--why <text>', 'for the log')
     .option('--yes', 'do it');
   const fee = program.command('fee').description('what merchants pay');
   const loadFee = () => import('./fee.ts');

@@ -16,40 +16,31 @@ export function addPayoutCommands(program: Command, addVerb: AddVerb, addVerbOf:
     .option('--after <id>', 'those after this batch: the next page')
     .option('--limit <count>', 'at most so many', '50');
   addVerbOf(payout, 'show', 'show a batch, whom it pays and how far it is', async () => (await load()).payoutShow);
-  withWord(
-    addVerbOf(payout, 'approve', 'pay a batch that waits; asks for --yes', async () => (await load()).payoutApprove),
+  addVerbOf(
+    payout,
+    'approve',
+    'pay a batch that waits; asks for --yes',
+    async () => (await load()).payoutApprove,
   ).option('--yes', 'do it');
-  withWord(
-    addVerbOf(
-      payout,
-      'reject',
-      'never pay a batch that waits; asks for --yes',
-      async () => (await load()).payoutReject,
-    ),
+  addVerbOf(
+    payout,
+    'reject',
+    'never pay a batch that waits; asks for --yes',
+    async () => (await load()).payoutReject,
   ).option('--yes', 'do it');
-  withWord(
-    addVerbOf(
-      payout,
-      'cancel',
-      'run no further date, and call off what waits; asks for --yes',
-      async () => (await load()).payoutCancel,
-    ),
+  addVerbOf(
+    payout,
+    'cancel',
+    'run no further date, and call off what waits; asks for --yes',
+    async () => (await load()).payoutCancel,
   ).option('--yes', 'do it');
-  withWord(addVerbOf(payout, 'pause', 'run no date until it is resumed', async () => (await load()).payoutPause));
-  withWord(
-    addVerbOf(
-      payout,
-      'resume',
-      'run its dates again; asks for --yes where some have passed',
-      async () => (await load()).payoutResume,
-    ),
+  addVerbOf(payout, 'pause', 'run no date until it is resumed', async () => (await load()).payoutPause);
+  addVerbOf(
+    payout,
+    'resume',
+    'run its dates again; asks for --yes where some have passed',
+    async () => (await load()).payoutResume,
   )
     .option('--catch-up', 'run now what would have run meanwhile (default: it is left out)')
     .option('--yes', 'do it, although dates have passed');
-}
-
-function withWord(command: Command): Command {
-  return command
-    .option('--by <name>', 'who says so (default: the user of this machine)')
-    .option('--why <text>', 'on what grounds, for the log');
 }

@@ -16,26 +16,20 @@ export function addRefundCommands(program: Command, addVerb: AddVerb, addVerbOf:
     .option('--after <id>', 'those after this refund: the next page')
     .option('--limit <count>', 'at most so many', '50');
   addVerbOf(refund, 'show', 'show what is known of a refund', async () => (await load()).refundShow);
-  withWord(
-    addVerbOf(
-      refund,
-      'execute',
-      'the customer has been given the money by hand; asks for --yes',
-      async () => (await load()).refundExecute,
-    )
-      .requiredOption('--reference <reference>', "the bank's or the upstream's name of it")
-      .option('--why <text>', 'on what grounds, for the log'),
-  );
-  withWord(
-    addVerbOf(
-      refund,
-      'fail',
-      'it will not be carried out: its money goes back to the merchant; asks for --yes',
-      async () => (await load()).refundFail,
-    ).requiredOption('--why <text>', 'on what grounds, for the log'),
-  );
-}
-
-function withWord(command: Command): Command {
-  return command.option('--by <name>', 'who says so (default: the user of this machine)').option('--yes', 'do it');
+  addVerbOf(
+    refund,
+    'execute',
+    'the customer has been given the money by hand; asks for --yes',
+    async () => (await load()).refundExecute,
+  )
+    .requiredOption('--reference <reference>', "the bank's or the upstream's name of it")
+    .option('--yes', 'do it');
+  addVerbOf(
+    refund,
+    'fail',
+    'it will not be carried out: its money goes back to the merchant; asks for --yes',
+    async () => (await load()).refundFail,
+  )
+    .requiredOption('--why <text>', 'on what grounds')
+    .option('--yes', 'do it');
 }

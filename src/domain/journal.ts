@@ -5,6 +5,7 @@
  * their ids, and holds nothing of what is in them.
  */
 
+import { isMonth } from './archive.ts';
 import type { Change, GuardedTable, KeyedTable } from './change.ts';
 import { isWalletNumber } from './wallet.ts';
 
@@ -14,9 +15,9 @@ const ID = /^[a-z]{2,5}_[0-9a-z]{26}$/;
 /** Fields that name a record, or what it belongs to. */
 const NAMES = ['id', 'merchant_id', 'payment_id', 'transaction_id', 'batch_id'] as const;
 
-/** Whether a text has the form of an id, of whatever kind, or of a wallet's number. */
+/** Whether a text has the form of an id, of whatever kind, of a wallet's number, or of a month of the archive. */
 export function canBeAbout(text: string): boolean {
-  return ID.test(text) || isWalletNumber(text);
+  return ID.test(text) || isWalletNumber(text) || isMonth(text);
 }
 
 /** The ids that a change names. */

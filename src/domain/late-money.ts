@@ -19,8 +19,7 @@ const LATE_IN = ['merchant', 'payer'] as const;
  * back; or we do.
  */
 const LATE_OUT = ['merchant', 'upstream', 'gateway'] as const;
-export const LATE_TARGETS = ['merchant', 'payer', 'upstream', 'gateway'] as const;
-export type LateTarget = (typeof LATE_TARGETS)[number];
+export type LateTarget = (typeof LATE_IN | typeof LATE_OUT)[number];
 
 /** The targets that late money of that purpose can have. */
 export function lateTargetsOf(purpose: AttemptPurpose): readonly LateTarget[] {

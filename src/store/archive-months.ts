@@ -8,6 +8,7 @@
 import type pg from 'pg';
 import { monthsLater, startOfMonth } from '../domain/archive.ts';
 import { firstIdAt } from '../domain/ids.ts';
+import type { JournalEntry } from '../domain/records.ts';
 import { CLOSED_UNTIL } from './account-days.ts';
 import { isLate } from './archive-groups.ts';
 import { connectArchiver } from './archive-move.ts';
@@ -58,17 +59,30 @@ export async function listMonths(url: string): Promise<Month[]> {
   }
 }
 
-/** Drops the oldest month, if that is the one that is named. */
-export async function dropMonth(url: string, month: string): Promise<Dropped> {
+/** Drops the oldest month, if that is the one that is named, and keeps an entry of it in the journal. */
+export async function dropMonth(url: string, month: string, entry?: JournalEntry): Promise<Dropped> {
   const client = await connectArchiver(url);
   try {
-    return await inTransaction(client, 'archive', () => drop(client, month));
+    return await inTransaction(client, 'archive', async () => {
+      const dropped = await drop(client, month);
+      if (dropped.kind === 'dropped' && entry !== undefined) await keep(client, entry);
+      return dropped;
+    });
   } catch (error) {
     if (codeOf(error) === HELD) return { kind: 'busy' };
     throw error;
   } finally {
     await client.end();
   }
+}
+
+async function keep(client: pg.ClientBase, entry: JournalEntry): Promise<void> {
+  const { shard, id, version, verb, said_by, why, about, created_at } = entry;
+  await client.query(
+    `insert into journal (shard, id, version, verb, said_by, why, about, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8)`,
+    [shard, id, version, verb, said_by, why, JSON.stringify(about), new Date(created_at).toISOString()],
+  );
 }
 
 async function drop(client: pg.ClientBase, wanted: string): Promise<Dropped> {

@@ -7,7 +7,7 @@
 
 import type { Change, Outcome } from '../domain/change.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
-import type { Attempt, Payment, WebhookEvent } from '../domain/records.ts';
+import type { Attempt, JournalEntry, Payment, WebhookEvent } from '../domain/records.ts';
 import { closeAccountDays, firstTransferDay, LAST_CLOSED_DAY } from './account-days.ts';
 import { type Dropped, dropMonth, LEDGER_BEGINS, listMonths, type Month } from './archive-months.ts';
 import { type Archiver, openArchiver } from './archive-move.ts';
@@ -93,7 +93,8 @@ export interface Archive extends ArchiveReads {
   open(): Promise<Archiver>;
   /** The oldest first. */
   months(): Promise<Month[]>;
-  drop(month: string): Promise<Dropped>;
+  /** With what the journal keeps of it. */
+  drop(month: string, entry?: JournalEntry): Promise<Dropped>;
   /** The day (UTC) with which the ledger's lines begin; undefined: none has ever been dropped. */
   ledgerBegins(): Promise<string | undefined>;
 }
@@ -166,7 +167,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
       ...openArchiveReads(lists),
       open: () => openArchiver(url),
       months: () => listMonths(url),
-      drop: (month) => dropMonth(url, month),
+      drop: (month, entry) => dropMonth(url, month, entry),
       ledgerBegins: async () => (await nouns.setting.get(0, LEDGER_BEGINS))?.value,
     },
     watched: (now, ages) => readWatched(lists, now, ages),

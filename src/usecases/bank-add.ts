@@ -8,7 +8,7 @@
 import type { Currency } from '../domain/currency.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, requireLine, requireMerchant, UsageError } from './operator.ts';
+import { commitOnce, type OperatorDeps, OperatorError, requireLine, requireMerchant, UsageError } from './operator.ts';
 
 export interface BankAddCommand {
   readonly merchantId: string;
@@ -30,7 +30,7 @@ export interface BankAddCommand {
 /** Of what the payer is shown. */
 const LINE_MOST = 140;
 
-/** @throws OperatorError when there is no such merchant, or a value is not usable. */
+/** @throws OperatorError when there is no such merchant, a value is not usable, or the account is there already. */
 export async function addBankAccount(deps: OperatorDeps, command: BankAddCommand): Promise<BankAccount> {
   const { id: merchantId, shard } = await requireMerchant(deps, command.merchantId);
   const bank_name = requireLine(command.bank, "the bank's name", LINE_MOST);
@@ -52,9 +52,33 @@ export async function addBankAccount(deps: OperatorDeps, command: BankAddCommand
     status: 'ACTIVE',
     created_at: deps.clock.now(),
   };
+  await requireNew(deps, account);
   const change = { claims: [{ table: 'bank_account' as const, row: account }] };
   if ((await commitOnce(deps, shard, account.id, change, 'see `mbongo bank list`')) === 'won') return account;
   throw new Error('a fresh id was taken');
+}
+
+/** Of two that are the same, payers would see both, and closing the one would leave the other. */
+async function requireNew({ store }: OperatorDeps, account: BankAccount): Promise<void> {
+  const { shard, merchant_id, bank_id, currency } = account;
+  const number = plain(account.account_number);
+  const others = await store.bankAccount.ofMerchant(shard, merchant_id);
+  const same = others.find(
+    (one) =>
+      one.status === 'ACTIVE' &&
+      one.bank_id === bank_id &&
+      one.currency === currency &&
+      plain(one.account_number) === number,
+  );
+  if (same === undefined) return;
+  throw new OperatorError(
+    `that account is there already: ${same.id}; to replace it, close it first: mbongo bank close`,
+  );
+}
+
+/** As banks compare them: blanks and dashes are for the eye. */
+function plain(number: string): string {
+  return number.replaceAll(/[^0-9A-Za-z]/g, '').toUpperCase();
 }
 
 /** Banks group the digits as they like: they are shown as they were written. */

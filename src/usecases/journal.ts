@@ -5,6 +5,7 @@
  */
 
 import { aboutOf, shardOfChange, touchedBy } from '../domain/journal.ts';
+import type { JournalEntry } from '../domain/records.ts';
 import { type Deps, newId } from './deps.ts';
 import { requireSay, type Say } from './operator.ts';
 
@@ -16,17 +17,30 @@ export interface Command extends Say {
 /** A store whose every change says by which command it was brought about. @throws UsageError, instead of a commit, for a name or a reason that is no line. */
 export function journaled(deps: Pick<Deps, 'store' | 'clock' | 'random'>, { verb, ...say }: Command): Deps['store'] {
   const { store } = deps;
+  const entryOf = (shard: number, about: readonly string[]): JournalEntry => {
+    const { by: said_by, why } = requireSay(say);
+    return {
+      shard,
+      id: newId(deps, 'jrn', shard),
+      version: 1,
+      verb,
+      said_by,
+      why,
+      about,
+      created_at: deps.clock.now(),
+    };
+  };
   return {
     ...store,
+    archive: { ...store.archive, drop: async (month) => store.archive.drop(month, entryOf(0, [month])) },
     commit: async (change) => {
       const shard = shardOfChange(change);
       if (shard === undefined) return store.commit(change);
-      const { by: said_by, why } = requireSay(say);
+      const row = entryOf(shard, aboutOf(change));
       const owners = await store.journal.ownersOf(touchedBy(change));
-      const about = [...new Set([...aboutOf(change), ...owners])].toSorted();
-      const created_at = deps.clock.now();
-      const row = { shard, id: newId(deps, 'jrn', shard), version: 1, verb, said_by, why, about, created_at };
-      return store.commit({ ...change, inserts: [...(change.inserts ?? []), { table: 'journal', row }] });
+      const about = [...new Set([...row.about, ...owners])].toSorted();
+      const entry = { table: 'journal', row: { ...row, about } } as const;
+      return store.commit({ ...change, inserts: [...(change.inserts ?? []), entry] });
     },
   };
 }

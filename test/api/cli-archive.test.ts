@@ -73,7 +73,12 @@ test('moves what is old, lists it, and drops it when that is said twice', async 
   expect([refused.status, refused.out]).toEqual([1, '']);
   expect(refused.err).toContain(`rows of ${MONTH} would be gone for ever: say --yes`);
   expect(await rowsOf(world, 'select from archive.payment')).toHaveLength(7);
-  expect(await line.json(`archive drop --month ${MONTH} --yes`)).toMatchObject({ dropped: { month: MONTH } });
+  const about = `journal list --about ${MONTH}`;
+  expect(await line.json(about)).toEqual({ entries: [] });
+  const drop = `archive drop --month ${MONTH} --yes --by amina`;
+  expect(await line.json(drop)).toMatchObject({ dropped: { month: MONTH } });
+  const told = { command: 'archive drop', by: 'amina', why: null, about: [MONTH] };
+  expect(await line.json(about)).toMatchObject({ entries: [told] });
   expect(await line.json('archive list')).toEqual({
     ledger_begins: dayOf(Date.UTC(new Date(START).getUTCFullYear(), new Date(START).getUTCMonth() + 1)),
     months: [],

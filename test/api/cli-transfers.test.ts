@@ -60,17 +60,19 @@ async function said(exit: number, argv: readonly string[]): Promise<string> {
   return err;
 }
 
-const adding = (...more: string[]): string[] => [
-  ...'bank add --country cd --currency usd --merchant'.split(' '),
-  merchant.merchant.id,
-  '--bank',
-  'Banque Okapi',
-  '--account-name',
-  'Boutique Kivu',
-  '--account-number',
-  '00011 05101',
-  ...more,
-];
+/** `bank add`; what is given takes the place of the usual. */
+function adding(...more: string[]): string[] {
+  const options = new Map([
+    ['--country', 'cd'],
+    ['--currency', 'usd'],
+    ['--merchant', merchant.merchant.id],
+    ['--bank', 'Banque Okapi'],
+    ['--account-name', 'Boutique Kivu'],
+    ['--account-number', '00011 05101'],
+  ]);
+  for (let at = 0; at < more.length; at += 2) options.set(more[at] ?? '', more[at + 1] ?? '');
+  return ['bank', 'add', ...[...options].flat()];
+}
 
 test('bank add, list and close', async () => {
   const iban = ['--iban', 'fr14 2004 1010 0505 0001 3m02 606', '--swift', 'okpicdki', '--branch-city', 'Goma'];
@@ -89,6 +91,10 @@ test('bank add, list and close', async () => {
   });
   const id = String(added.bank_account_id);
   expect(await json('bank', 'list', '--merchant', merchant.merchant.id)).toEqual({ accounts: [added] });
+  expect(await refused(...adding('--account-number', '00011-05101'))).toContain(`there already: ${id}`);
+  expect(
+    await json('bank', 'close', String((await json(...adding('--currency', 'cdf'))).bank_account_id)),
+  ).toMatchObject({ currency: 'cdf' });
   expect(await json('bank', 'close', id)).toEqual({ ...added, status: 'CLOSED' });
   expect(await json('bank', 'close', id)).toMatchObject({ status: 'CLOSED' });
   expect((await run('bank', 'list')).out).toContain('CLOSED');

@@ -74,6 +74,21 @@ describe('mbongo', () => {
     expect(merchants.find(({ merchant_id }) => merchant_id === id)?.settings).toMatchObject({ rate_limits: limits });
   });
 
+  it('refuses an option that is given twice, and does nothing', async () => {
+    const { id } = await makeMerchant();
+    const poor = String((await json('merchant create --name Poor --no-float')).merchant_id);
+    const twice = [
+      `balance credit --merchant ${id} --merchant ${poor} --currency usd --amount 100.00`,
+      `balance credit --merchant ${poor} --currency usd --amount 100.00 --amount=10.00`,
+    ];
+    for (const words of twice) {
+      const { status, out, err } = await run(words);
+      expect([status, out]).toEqual([2, '']);
+      expect(err).toMatch(/^mbongo: option '--(merchant <id>|amount <amount>)' is given twice\n$/);
+    }
+    expect((await json(`balance show --merchant ${poor}`)).balances).toEqual([]);
+  });
+
   it('issues, rotates, revokes and lists credentials, and lists no secret', async () => {
     const merchant = await makeMerchant();
     const issued = await json(`credential issue --merchant ${merchant.id} --addresses 10.0.0.0/8`);
