@@ -13,7 +13,7 @@ const statuses: Readonly<Record<(typeof endings)[number], string>> = {
   '01': 'approved',
   '02': 'failed',
   '03': 'cancelled',
-  '04': 'processing, then expires',
+  '04': 'waits, then expires',
   '05': 'approved, found by asking',
   '06': 'not taken; try again',
   '07': 'approved, once',

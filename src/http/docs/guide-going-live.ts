@@ -30,7 +30,7 @@ const UPSTREAMS = table(
     ],
     [
       'Card network',
-      '`CARDNET_BASE_URL`, `CARDNET_MERCHANT_ID`, `CARDNET_API_PASSWORD`, `CARDNET_CALLBACK_SECRET`, `CARDNET_CURRENCIES`',
+      '`CARDNET_BASE_URL`, `CARDNET_MERCHANT_ID`, `CARDNET_API_PASSWORD`; and where they differ from the usual `CARDNET_CURRENCIES` (all), `CARDNET_FORM_URL`, `CARDNET_API_VERSION`; `CARDNET_CALLBACK_SECRET`, without which signed callbacks are refused',
       'no cards, no Google Pay, no Apple Pay',
     ],
     ['Text messages', '`SMS_URL`, `SMS_TOKEN`', 'wallet payments from the threshold up cannot be paid'],
@@ -44,7 +44,7 @@ export function goingLiveGuide(): Guide {
 <ol class="steps">
 <li><h2 id="settings">Settings</h2>
 ${code('Environment', ENVIRONMENT)}
-<p>In production the gateway refuses to start without <code>MASTER_KEY</code>, and with anything that everybody knows. The key seals webhook secrets, remembered answers and proofs: keep it in a secret store, apart from the backups. To change it put the new one first and keep the old one after a comma. PostgreSQL 15 or newer; the database user needs its own database and nothing else.</p></li>
+<p>In production the gateway refuses to start without <code>MASTER_KEY</code>, and with anything that everybody knows. The key seals webhook secrets, remembered answers and proofs, and PINs are hashed with it: keep it in a secret store, apart from the backups. To change it put the new one behind the old one (<code>old,new</code>) and restart every process; then in front (<code>new,old</code>), and restart every process again. PostgreSQL 15 or newer; the database user needs its own database and nothing else.</p></li>
 <li><h2 id="address">The address</h2>
 <p>Put TLS in front: the gateway speaks HTTP. <code>PUBLIC_URL</code> is what customers’ browsers and upstreams’ callbacks are told. Name your proxy in <code>TRUST_PROXY</code>, or every caller has the proxy’s address. Keep <code>/metrics</code> inside your network. To see that it is done, open <code>https://pay.example.com/api/v1/health</code> from outside.</p></li>
 <li><h2 id="upstreams">Upstreams</h2>
@@ -74,7 +74,7 @@ ${code('Shell', 'mbongo doctor')}
 <li><h2 id="backups">Backups</h2>
 <ul>
 <li>Archive the write-ahead log continuously, so that you can restore to the second. What was acknowledged is in the database, and nowhere else.</li>
-<li>Keep <code>MASTER_KEY</code> elsewhere. Without it a restored database has no webhook secrets and cannot read payment ids.</li>
+<li>Keep <code>MASTER_KEY</code> elsewhere. Without it the gateway refuses a restored database, and nothing that is sealed there can be opened.</li>
 <li>Restore one, start a gateway on it that cannot reach the upstreams, and run <code>mbongo doctor</code>. A backup that was never restored is none.</li>
 <li>After a real restore compare with what the upstreams say before payouts go on: <code>mbongo reconcile statement.csv --connector mtn-momo</code>.</li>
 </ul></li>

@@ -23,8 +23,8 @@ ${code('Shell', TWICE)}
 ${heading('how', 'How it works')}
 <ul>
 <li><code>Idempotency-Key</code> has 1 to 255 visible ASCII characters. One name for one thing that you want done: <code>order-1-refund</code>, a UUID. A pair of quotes around it is left out; the header given twice is <a href="/docs/errors/1110">1110</a>.</li>
-<li>Every POST honours it, for 24 hours.</li>
-<li>Bodies are compared by what they mean: the order of fields and blanks does not matter. Another body under the same key is <a href="/docs/errors/1203">1203</a>.</li>
+<li>Every POST that takes a credential honours it, for 24 hours.</li>
+<li>Bodies are compared by what they mean: the order of fields and blanks does not matter. Another body, or another id in the path, under the same key is <a href="/docs/errors/1203">1203</a>.</li>
 <li>Two that race get the same answer: one is carried out, the other waits for it, at most ten seconds. Then it is 1203 with <code>retryable: true</code>; ask again.</li>
 <li>A process that dies in the middle changes nothing: the repeated call completes the first run.</li>
 </ul>
@@ -34,13 +34,13 @@ ${table(
   ['Call', 'A key counts for', 'Because'],
   [
     [
-      'mint, payouts, refunds',
-      'the merchant and the path',
+      'with the merchant’s credential, and `POST /payments/send`',
+      'the merchant and the call',
       'a payout that is repeated under a fresh session must find its first run',
     ],
     [
-      'everything else',
-      'the session and the path',
+      'any other with a session’s token',
+      'the session and the call',
       'two customers whose devices both use the key `1` must not read each other',
     ],
   ],

@@ -76,6 +76,7 @@ export function paymentsGuide(): Guide {
 ${heading('methods', 'Methods')}
 ${METHODS}
 <p><code>payment_method_id</code> at submit is the method’s name, or an <code>id</code> from <code>payment_methods</code> of <a href="/docs/reference#readTransaction"><code>GET /payments/transaction/{id}</code></a>, which lists what this customer can choose. <a href="/docs/reference#readAvailability"><code>GET /internal/availability</code></a> says which carriers answer just now.</p>
+<p>The calls of a session may come from a page of any origin, by the customer’s browser itself; those with the merchant’s credential may not.</p>
 ${heading('statuses', 'Statuses')}
 ${STATUS_TABLE}
 <p>Act on the webhook. Where you poll, ask every five seconds and at most sixty times.</p>

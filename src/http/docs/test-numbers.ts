@@ -9,7 +9,12 @@ export const PHONES = [
   { ending: '01', carrier: 'approves by itself after a second', payment: 'approved', payout: 'paid after a second' },
   { ending: '02', carrier: 'insufficient funds', payment: 'failed', payout: 'fails, no such account' },
   { ending: '03', carrier: 'the customer rejects', payment: 'cancelled', payout: 'fails, account blocked' },
-  { ending: '04', carrier: 'never answers', payment: 'processing, then expired', payout: 'never decided' },
+  {
+    ending: '04',
+    carrier: 'never answers',
+    payment: 'pending_mobile_money_verification, then expired',
+    payout: 'never decided',
+  },
   {
     ending: '05',
     carrier: 'times out on the request, and yet pays',
