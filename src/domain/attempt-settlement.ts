@@ -25,7 +25,8 @@ import type { Attempt, AttemptStatus } from './records.ts';
 
 /** What an upstream said of an attempt; the words of `connectors/connector.ts`. */
 export type Word =
-  | { readonly kind: 'approved' | 'waiting'; readonly providerReference: string | null }
+  | { readonly kind: 'approved'; readonly providerReference: string | null }
+  | { readonly kind: 'waiting'; readonly providerReference: string | null }
   | { readonly kind: 'declined'; readonly reason: DeclineReason; readonly providerReference: string | null }
   | { readonly kind: 'not_sent' | 'unknown'; readonly reason: string }
   | { readonly kind: 'not_found' }

@@ -16,7 +16,7 @@ import { move, type Settlement, type SettlementRows } from './settlement.ts';
 export function settleByEarlier(
   rows: SettlementRows,
   earlier: Attempt,
-  word: Extract<Word, { kind: 'approved' | 'waiting' }>,
+  word: Extract<Word, { kind: 'approved' }>,
   context: SettlementContext,
 ): Settlement {
   const { attempt, payment } = rows;

@@ -61,8 +61,8 @@ export function whyNotKept({ status }: Pick<Payment, 'status'>): 'open' | 'paid'
 }
 
 /** What is written of an attempt whose late money has paid its order after all: it waits for nobody. */
-export function takenFromSuspense(attempt: Attempt | undefined): Update[] {
-  if (attempt === undefined || lateMoneyOf(attempt) !== 'waits') return [];
+export function takenFromSuspense(attempt: Attempt): Update[] {
+  if (lateMoneyOf(attempt) !== 'waits') return [];
   return [updateAttempt(attempt, bookedColumns('merchant'))];
 }
 

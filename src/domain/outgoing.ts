@@ -198,13 +198,22 @@ export function lateColumns(order: Remembering, attempt: Attempt, remembered: Re
   return { late_attempt_id: successor(known, waitedFor, remembered) };
 }
 
+/** How an order goes on whose attempt has not paid, while it remembers another one. */
+export type Onward =
+  /** That one is waited for from now on. */
+  | { readonly kind: 'waits'; readonly row: Partial<Remembering & Pick<Attempt, 'provider_reference'>> }
+  /** That one has paid. */
+  | { readonly kind: 'paid'; readonly by: Attempt };
+
 /**
- * What an order writes when the attempt that it waited for has not paid, and the one that it remembers is still open: from
- * then on it waits for that one. Undefined: that one has paid.
+ * What becomes of an order when the attempt that it waited for has not paid. Only one that has certainly paid pays it; what
+ * was read just when that one ended otherwise is written under the order's guard, which has moved with it, and loses.
  */
-export function onwardColumns(order: Remembering, remembered: Remembered) {
+export function onward(order: Remembering, remembered: Remembered): Onward {
   const { late } = remembered;
-  if (late === undefined || !isOpen(late.status)) return undefined;
+  if (late === undefined) throw new Error('what an order remembers has to be read before it is decided on');
+  if (late.status === 'approved') return { kind: 'paid', by: late };
   const { id: attempt_id, provider_reference } = late;
-  return { attempt_id, late_attempt_id: successor(late.id, order.attempt_id, remembered), provider_reference };
+  const late_attempt_id = successor(late.id, order.attempt_id, remembered);
+  return { kind: 'waits', row: { attempt_id, late_attempt_id, provider_reference } };
 }

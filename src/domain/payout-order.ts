@@ -193,7 +193,8 @@ export function linesOf(batch: PayoutBatch, occurrence: number, ids: readonly st
   }));
 }
 
-function missing(): never {
+/** Whoever made too few ids for the lines of a batch has made a mistake. */
+export function missing(): never {
   throw new Error('each line needs an id');
 }
 

@@ -15,7 +15,7 @@ import {
   NOTHING_REMEMBERED,
   type Outgoing,
   type OutgoingFact,
-  onwardColumns,
+  onward,
   type Remembered,
 } from './outgoing.ts';
 import type { PayoutLine } from './outgoing-records.ts';
@@ -54,8 +54,7 @@ export function lineOrder(line: PayoutLine, text: LineText, known: Remembered = 
     isItsOwn: (attempt) => line.attempt_id === attempt.id && !isLineOver(line.status),
     waits: line.status === 'pending',
     move: (fact, reason, attempt, context) => {
-      const remembered = isNotPaid(fact) ? line.late_attempt_id : null;
-      if (remembered !== null) return goOnWith(line, remembered, known, { text, ...context });
+      if (isNotPaid(fact) && line.late_attempt_id !== null) return goOn(line, known, { text, ...context });
       return afterWord(line, fact, reason, attempt, { text, ...context });
     },
     noteLate: (attempt) => noteLate(line, attempt, known),
@@ -69,11 +68,11 @@ function noteLate(line: PayoutLine, attempt: Attempt, known: Remembered): Update
 }
 
 /** The attempt that was waited for has not paid, and another one was taken: it is waited for from now on, or has paid. */
-function goOnWith(line: PayoutLine, attempt_id: string, known: Remembered, context: LineContext): Change {
-  const row = onwardColumns(line, known);
-  if (row === undefined) return endByLate(line, known.late, { attempt_id }, context);
+function goOn(line: PayoutLine, known: Remembered, context: LineContext): Change {
+  const next = onward(line, known);
+  if (next.kind === 'paid') return endByLate(line, next.by, { attempt_id: next.by.id }, context);
   const { shard, id, version } = line;
-  return { updates: [{ table: 'payout_line', shard, id, version, row }] };
+  return { updates: [{ table: 'payout_line', shard, id, version, row: next.row }] };
 }
 
 function afterWord(
@@ -105,7 +104,7 @@ function afterWord(
 }
 
 /** An attempt that nobody waited for has paid it: the money of that one, booked aside when it was heard of, was the line's. */
-function endByLate(line: PayoutLine, late: Attempt | undefined, columns: PayoutColumns, context: LineContext): Change {
+function endByLate(line: PayoutLine, late: Attempt, columns: PayoutColumns, context: LineContext): Change {
   const { now, newId } = context;
   const { shard, currency } = line;
   const ids = [newId('trf', shard), newId('trf', shard)] as const;

@@ -8,14 +8,7 @@
 import type { Change, Update } from './change.ts';
 import { takenFromSuspense } from './late-money.ts';
 import { suspenseAccount, transitAccount } from './ledger.ts';
-import {
-  isNotPaid,
-  lateColumns,
-  NOTHING_REMEMBERED,
-  type Outgoing,
-  onwardColumns,
-  type Remembered,
-} from './outgoing.ts';
+import { isNotPaid, lateColumns, NOTHING_REMEMBERED, type Outgoing, onward, type Remembered } from './outgoing.ts';
 import { guardPayment } from './payment.ts';
 import { nextStartAt } from './payout.ts';
 import type { Attempt } from './records.ts';
@@ -37,8 +30,7 @@ export function refundOrder(rows: RefundRows, known: Remembered = NOTHING_REMEMB
     waits: refund.status === 'pending',
     noteLate: (attempt) => noteLate(rows, attempt, known),
     move: (fact, reason, attempt, context) => {
-      const remembered = isNotPaid(fact) ? refund.late_attempt_id : null;
-      if (remembered !== null) return goOnWith(rows, remembered, known, context);
+      if (isNotPaid(fact) && refund.late_attempt_id !== null) return goOn(rows, known, context);
       const target = transitAccount(refund.shard, attempt.connector, refund.currency);
       const columns: RefundColumns =
         fact === 'attempt_not_taken'
@@ -50,14 +42,18 @@ export function refundOrder(rows: RefundRows, known: Remembered = NOTHING_REMEMB
 }
 
 /** The attempt that was waited for has not paid, and another one was taken: it is waited for from now on, or has paid. */
-function goOnWith(rows: RefundRows, attempt_id: string, known: Remembered, context: RefundContext): Change | undefined {
+function goOn(rows: RefundRows, known: Remembered, context: RefundContext): Change | undefined {
   const { shard, id, version, currency } = rows.refund;
-  const row = onwardColumns(rows.refund, known);
-  if (row !== undefined) return { updates: [{ table: 'refund', shard, id, version, row }] };
+  const next = onward(rows.refund, known);
+  if (next.kind === 'waits') return { updates: [{ table: 'refund', shard, id, version, row: next.row }] };
   // That one's money was booked aside when it was heard of.
   const target = suspenseAccount(shard, currency);
-  const moved = moveRefund(rows, { fact: 'upstream_paid', reason: null, columns: { attempt_id }, target }, context);
-  return moved && { ...moved.change, updates: [...moved.change.updates, ...takenFromSuspense(known.late)] };
+  const moved = moveRefund(
+    rows,
+    { fact: 'upstream_paid', reason: null, columns: { attempt_id: next.by.id }, target },
+    context,
+  );
+  return moved && { ...moved.change, updates: [...moved.change.updates, ...takenFromSuspense(next.by)] };
 }
 
 /** Of the payment nothing changes but its version: a refund that is being made of it is decided again, and sees this. */

@@ -17,11 +17,14 @@ import { encodeArray, isStorable, type Row } from './wire.ts';
 
 /** How many keys or statements may wait. */
 const MOST_WAITING = 50_000;
-/** How many statements of single callers may wait: each has its own round trip, and lists are long. */
+/** How many statements of single callers may wait: lists are long. */
 const MOST_STATEMENTS = 2_000;
-/** Keys of one statement: more only make the first callers wait for the last. */
+/** Keys of one statement, the first that were asked for: more only make the first callers wait for the last. */
 const MOST_KEYS = 512;
-/** A read is harmless: it is sent again when its connection breaks, or somebody's transaction gets in its way. */
+/**
+ * What is sent here can be sent again when its connection breaks, or somebody's transaction gets in its way: a read does no
+ * harm, and of a claim or a removal whose answer was lost, what it took is free again once its lease has run out, or is gone.
+ */
 const MOST_TRIES = 3;
 /** A connection that took longer to break had fallen silent, and its callers have waited enough. */
 const TRY_AGAIN_WITHIN_MS = 1_000;
@@ -45,7 +48,7 @@ export interface Readers {
   waiting(): number;
   /** A reader by (shard, key): all rows of the key, in the statement's order. */
   keyed(shape: ReadShape): KeyedReader;
-  /** Runs a statement for one caller, in a transaction of its own. */
+  /** Runs a statement for one caller, in one transaction with what else is sent just then; what fails there is run by itself. */
   query(statement: Statement, columns: readonly Column[], values: readonly (string | null)[]): Promise<Row[]>;
   /**
    * Plans every keyed reader on every connection, by asking for nothing. A plan is kept for a while from its first use on
@@ -78,7 +81,6 @@ export function openReaders(lines: readonly Line[]): Readers {
 
   const enlist = (source: Source): void => {
     if (closed) throw new StoreUnavailable('the store is closed');
-    if (sources.size >= MOST_STATEMENTS) throw new StoreBusy();
     stats.keys += 1;
     sources.add(source);
     wake();
@@ -141,6 +143,7 @@ export function openReaders(lines: readonly Line[]): Readers {
           onRow: (texts) => rows.push(read(texts)),
           settle: (error) => (error === undefined ? resolve(rows) : reject(error)),
         };
+        if (sources.size >= MOST_STATEMENTS) throw new StoreBusy();
         let left = 1;
         enlist({
           take() {
@@ -212,8 +215,10 @@ function keyedReader(shape: ReadShape, read: RowReader, enlist: (source: Source)
     take() {
       const taken = waiting;
       waiting = new Map();
+      let place = 0;
       for (const [id, asked] of taken) {
-        if (taken.size <= MOST_KEYS) break;
+        place += 1;
+        if (place <= MOST_KEYS) continue;
         taken.delete(id);
         waiting.set(id, asked);
       }

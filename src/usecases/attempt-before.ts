@@ -52,7 +52,7 @@ export async function askTryBefore(deps: Deps, order: Order): Promise<TryBefore>
       const until = attempt.created_at + upstreamOf(deps, attempt).settleDelayMs;
       return at < until ? { kind: 'unclear', until, answered: undefined } : { kind: 'over' };
     }
-    default:
+    case 'declined':
       return { kind: 'over' };
   }
 }

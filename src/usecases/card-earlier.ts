@@ -17,7 +17,7 @@ import { unlessPassing } from './perform.ts';
 /** An earlier attempt that has paid, in the network's word. */
 export interface PaidEarlier {
   readonly attempt: Attempt;
-  readonly word: Extract<Word, { kind: 'approved' | 'waiting' }>;
+  readonly word: Extract<Word, { kind: 'approved' }>;
   readonly askedAt: number;
 }
 
@@ -41,9 +41,8 @@ export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attem
   const [order, said] = await Promise.all([card.orderStatus(attempt.payment_id), inquireAll(card, others)]);
   for (const { other, word } of said) {
     if (word.kind !== 'approved') continue;
-    const { kind, providerReference } = word;
     deps.log.warn('earlier_attempt_paid', { attempt_id: other.id, transaction_id: attempt.payment_id });
-    return { kind: 'paid', attempt: other, word: { kind, providerReference }, askedAt };
+    return { kind: 'paid', attempt: other, word, askedAt };
   }
   const isOpen = said.some(({ word }) => word.kind === 'unknown' || word.kind === 'waiting');
   const isTaken = order?.isTaken === true;

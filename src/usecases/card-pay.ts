@@ -31,10 +31,12 @@ const MARK_MS = 4_096;
 
 /** A card attempt as the network is told of it. The amount is the attempt's: in minor units, fee included. */
 export function cardOrderOf(attempt: Attempt, payment: Payment): CardOrder {
+  const sessionId = payment.hosted_session_id;
+  if (sessionId === null) throw new Error(`payment ${payment.id} has no form that a card was entered in`);
   return {
     attemptId: attempt.id,
     orderId: payment.id,
-    sessionId: payment.hosted_session_id ?? '',
+    sessionId,
     amountMinor: attempt.amount_minor,
     currency: attempt.currency,
     customerReference: payment.customer_reference,

@@ -193,7 +193,9 @@ function pay(
   const codeAsked = asksForCode(merchant, payment);
   // Without a door for texts no code could ever arrive: refused while session and payment are still the customer's.
   if (codeAsked && deps.connectors.texts === undefined) throw new Refusal(1402, { transactionId: payment.id });
-  const change = codeAsked ? askCode(deps, ready, columns, wallet, code, now) : approve(deps, ready, columns, now);
+  const change = codeAsked
+    ? askCode(deps, ready, columns, wallet, code, now)
+    : approve(deps, ready, columns, wallet, now);
   return {
     change: {
       ...change.change,
@@ -223,10 +225,10 @@ function asksForCode(merchant: Merchant, payment: Payment): boolean {
 
 type Columns = Parameters<typeof movePayment>[4];
 
-function approve(deps: Deps, payment: Payment, columns: Columns, now: number): Step {
+function approve(deps: Deps, payment: Payment, columns: Columns, wallet: Wallet, now: number): Step {
   const moved = movePayment(payment, 'account_debited', null, now, columns);
   if (moved === undefined) throw new StateConflict('payment', payment, 'account_debited');
-  return approvedStep(deps, moved, payment.wallet_number ?? '', now);
+  return approvedStep(deps, moved, wallet.id, now);
 }
 
 function askCode(deps: Deps, payment: Payment, columns: Columns, wallet: Wallet, code: string, now: number): Step {

@@ -11,6 +11,7 @@ import type { Merchant } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 import { createIdle, type Idle } from './idle.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
+import { createWriting } from './outgoing-start.ts';
 import { carrierOf, isLeased, openCarriers } from './payout-carriers.ts';
 import { startLine } from './payout-start.ts';
 
@@ -59,9 +60,9 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
   const merchantOf = rememberMerchants(deps);
   const claimed = new Map<string, number>();
   let closed = false;
-  let writing = 0;
 
-  const { idle, tell } = createIdle(() => writing === 0 && lanes.isEmpty());
+  const { idle, tell } = createIdle(() => writing.isEmpty() && lanes.isEmpty());
+  const writing = createWriting(tell);
   const count = ({ line, isClaimed }: Held, more: number): void => {
     if (!isClaimed) return;
     const name = carrierOf(line);
@@ -69,32 +70,20 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
   };
   const hasEnough = (carrier: string): boolean => (claimed.get(carrier) ?? 0) >= enough;
 
-  /** The carrier's share is free as soon as it has answered: writing that down is not its business. */
-  const track = async (line: PayoutLine, work: Promise<unknown>): Promise<void> => {
-    writing += 1;
-    try {
-      await work;
-    } catch (error) {
-      // Its attempt is open: the inquiry round finds out what became of it.
-      deps.log.error('payout_not_recorded', { transaction_id: line.id, merchant_id: line.merchant_id }, error);
-    }
-    writing -= 1;
-    tell();
-  };
-
   /** Starts a line; answers whether its carrier did, undefined where it was not to blame. */
   const start = async (held: Held): Promise<boolean | undefined> => {
     count(held, -1);
     const { line } = held;
+    const about = { transaction_id: line.id, merchant_id: line.merchant_id };
     if (closed || !isLeased(line, deps.clock.now())) return undefined;
     if (!carriers.admits(line)) return false;
     try {
       const { answered, written } = await startLine(deps, line, await merchantOf(line));
-      void track(line, written);
+      writing.follow(written, (error) => deps.log.error('payout_not_recorded', about, error));
       carriers.heard(line, answered);
       return answered;
     } catch (error) {
-      deps.log.error('payout_not_started', { transaction_id: line.id, merchant_id: line.merchant_id }, error);
+      deps.log.error('payout_not_started', about, error);
       carriers.heard(line, undefined);
       return undefined;
     }

@@ -12,7 +12,15 @@ import type { Prefix } from '../domain/ids.ts';
 import { merchantAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
-import { batchOf, costOfLines, linesOf, type PayoutOrder, reserved, runTimeOf } from '../domain/payout-order.ts';
+import {
+  batchOf,
+  costOfLines,
+  linesOf,
+  missing,
+  type PayoutOrder,
+  reserved,
+  runTimeOf,
+} from '../domain/payout-order.ts';
 import type { Merchant, Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import { requireOpen, updateSession } from '../domain/session.ts';
@@ -140,7 +148,9 @@ export function makePayout(
   const starts = isImmediate && batch.approval === 'none';
   const { lines, transfers } = starts ? reserved(plain, ids.transfers, now) : { lines: plain, transfers: [] };
   const events = lines.map((line, at) =>
-    eventInsert(payoutEvent(line, deps.payoutText(line.language, line, batch.approval), ids.events[at] ?? '', now)),
+    eventInsert(
+      payoutEvent(line, deps.payoutText(line.language, line, batch.approval), ids.events[at] ?? missing(), now),
+    ),
   );
   const change: Change = {
     claims: [{ table: 'payout_batch', row: batch }],

@@ -22,37 +22,28 @@ import {
 } from '../domain/payout-outgoing.ts';
 import type { Attempt, Merchant } from '../domain/records.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
-import { askInTime, CALL_LIFE_MS, isUnsure } from './attempt-ask.ts';
+import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
 import { askTryBefore } from './attempt-before.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { callbackUrl } from './callback-url.ts';
 import { atHandFirst, type Deps, idsOf, newId } from './deps.ts';
-import { commitOrFind, unlessPassing } from './perform.ts';
-
-/** How a start went for whoever made it. */
-export interface Started {
-  /** Whether the carrier answered; undefined: it was not asked. */
-  readonly answered: boolean | undefined;
-  /** What it said is still being written. */
-  readonly written: Promise<unknown>;
-}
-
-const NOT_ASKED: Started = { answered: undefined, written: Promise.resolve() };
+import { hasAnswered, notSent, putOff, type Started } from './outgoing-start.ts';
+import { commitOrFind } from './perform.ts';
 
 /** Starts a line that was leased to us as it is given. */
 export async function startLine(deps: Deps, line: PayoutLine, merchant: Merchant): Promise<Started> {
   // It waits: the lease runs out, and it is looked at again.
-  if (merchant.status !== 'ALLOWED') return NOT_ASKED;
+  if (merchant.status !== 'ALLOWED') return notSent();
   if (line.receipt_mode === 'wallet') {
     await payToWallet(deps, line);
-    return NOT_ASKED;
+    return notSent();
   }
   const { msisdn, connector: name } = line;
   const connector = name === null ? undefined : deps.connectors.payout(name);
   if (msisdn === null || connector === undefined) {
     deps.log.error('payout_connector_missing', { transaction_id: line.id, connector: name });
-    return NOT_ASKED;
+    return notSent();
   }
   return sendToPhone(deps, { line, merchant, connector, msisdn });
 }
@@ -66,25 +57,21 @@ interface Sending {
 
 async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
   const before = await askTryBefore(deps, sending.line);
-  if (before.kind === 'taken') return { ...NOT_ASKED, answered: true };
+  if (before.kind === 'taken') return notSent(true);
   if (before.kind === 'unclear') {
-    await putOff(deps, sending.line, before.until);
-    return { ...NOT_ASKED, answered: before.answered };
+    await putOff(deps, 'payout_line', sending.line, before.until);
+    return notSent(before.answered);
   }
   const intended = await intend(deps, sending, await readEarlier(deps, sending.line));
-  if (intended === undefined) return NOT_ASKED;
+  if (intended === undefined) return notSent();
   if ('paidBy' in intended) {
     await leaveUnsent(deps, sending.line, intended);
-    return NOT_ASKED;
+    return notSent();
   }
   const { attempt, line } = intended;
-  let asked = false;
-  const word = await ask(deps, attempt, sending, () => {
-    asked = true;
-  });
+  const word = await askInTime(deps, attempt, () => pay(deps, attempt, sending));
   const written = recordOutgoing(deps, { attempt, order: lineOrder(line, deps.payoutText) }, word);
-  // A commit of ours that took too long says nothing of the carrier.
-  return { answered: asked ? !isUnsure(word) : undefined, written };
+  return { answered: hasAnswered(word), written };
 }
 
 async function leaveUnsent(deps: Deps, line: PayoutLine, { paidBy }: NotSent): Promise<void> {
@@ -94,22 +81,11 @@ async function leaveUnsent(deps: Deps, line: PayoutLine, { paidBy }: NotSent): P
     return;
   }
   deps.log.warn('payout_held_back', about);
-  await putOff(deps, line, nextLookBackAt(line, deps.clock.now()));
+  await putOff(deps, 'payout_line', line, nextLookBackAt(line, deps.clock.now()));
 }
 
-/** The lease would do for a while; where this is not written, it does. */
-async function putOff(deps: Deps, { shard, id, version }: PayoutLine, next_start_at: number): Promise<void> {
-  const row = { next_start_at };
-  await deps.store.commit({ updates: [{ table: 'payout_line', shard, id, version, row }] }).catch(unlessPassing);
-}
-
-function ask(
-  deps: Deps,
-  attempt: Attempt,
-  { line, merchant, connector, msisdn }: Sending,
-  onAsked: () => void,
-): Promise<Answer> {
-  const order = {
+function pay(deps: Deps, attempt: Attempt, { line, merchant, connector, msisdn }: Sending): Promise<Answer> {
+  return connector.payOut({
     attemptId: attempt.id,
     reference: attempt.reference,
     msisdn,
@@ -119,12 +95,7 @@ function ask(
     customerReference: line.customer_reference,
     note: line.note,
     callbackUrl: callbackUrl(deps, attempt),
-  };
-  const pay = (): Promise<Answer> => {
-    onAsked();
-    return connector.payOut(order);
-  };
-  return askInTime(deps, attempt, pay);
+  });
 }
 
 interface Intended {

@@ -10,6 +10,7 @@ import { START_LEASE_MS } from '../domain/payout.ts';
 import type { Deps } from './deps.ts';
 import { createIdle, type Idle, idleInTime } from './idle.ts';
 import { createLanes, type LaneLimits } from './lanes.ts';
+import { createWriting } from './outgoing-start.ts';
 import { startRefund } from './refund-start.ts';
 
 export interface RefundDispatcher {
@@ -30,15 +31,19 @@ export function createRefundDispatcher(deps: Deps, limits: LaneLimits = LIMITS):
   const start = async (refund: Refund): Promise<boolean | undefined> => {
     // Its lease has run out: the round will claim it anew.
     if (closed || refund.next_start_at === null || deps.clock.now() >= refund.next_start_at) return undefined;
+    const about = { refund_id: refund.id, merchant_id: refund.merchant_id };
     try {
-      return await startRefund(deps, refund);
+      const { answered, written } = await startRefund(deps, refund);
+      writing.follow(written, (error) => deps.log.error('refund_not_recorded', about, error));
+      return answered;
     } catch (error) {
       // It is due again when its lease has run out; where an attempt is open, the inquiry round finds out.
-      deps.log.error('refund_not_started', { refund_id: refund.id, merchant_id: refund.merchant_id }, error);
+      deps.log.error('refund_not_started', about, error);
       return undefined;
     }
   };
-  const { idle, tell } = createIdle(() => lanes.isEmpty());
+  const { idle, tell } = createIdle(() => writing.isEmpty() && lanes.isEmpty());
+  const writing = createWriting(tell);
   const lanes = createLanes(deps.clock, limits, start, tell);
 
   return {

@@ -15,14 +15,15 @@ import type { Attempt, Payment, UpstreamMethod } from '../domain/records.ts';
 import type { RefundContext, RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
 import { intendRefund, refundOrder } from '../domain/refund-outgoing.ts';
-import { askInTime, CALL_LIFE_MS, isUnsure } from './attempt-ask.ts';
+import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
 import { askTryBefore } from './attempt-before.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { callbackUrl } from './callback-url.ts';
 import { PAY_LIFE_MS } from './card-pay.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
-import { commitOrFind, unlessPassing } from './perform.ts';
+import { hasAnswered, notSent, putOff, type Started } from './outgoing-start.ts';
+import { commitOrFind } from './perform.ts';
 import { refundOfAttempt } from './refund-read.ts';
 
 /** A refund's attempt, and what it pays. */
@@ -36,40 +37,31 @@ interface Giver {
   give(deps: Deps, rows: Intended): Promise<Answer>;
 }
 
-/**
- * Sends a refund that is leased to this process as it is given. Answers whether the upstream answered; undefined: it was
- * not asked, for instance because somebody else has gone on with the refund.
- */
-export async function startRefund(deps: Deps, known: Refund): Promise<boolean | undefined> {
+/** Sends a refund that is leased to this process as it is given, unless somebody else has gone on with it. */
+export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
   const giver = giverOf(deps, known);
   if (giver === undefined) {
     // Its lease runs out, and it is looked at again: until it is configured, or a person carries it out.
     deps.log.error('refund_upstream_missing', { refund_id: known.id, connector: known.connector });
-    return undefined;
+    return notSent();
   }
   const before = await askTryBefore(deps, known);
-  if (before.kind === 'taken') return true;
+  if (before.kind === 'taken') return notSent(true);
   if (before.kind === 'unclear') {
-    await putOff(deps, known, before.until);
-    return before.answered;
+    await putOff(deps, 'refund', known, before.until);
+    return notSent(before.answered);
   }
   const rows = await intend(deps, known, giver.intention);
   if (rows === 'held_back') {
     // Until it ends otherwise, or an operator calls this one off.
     deps.log.error('refund_held_back', { refund_id: known.id, transaction_id: known.payment_id });
-    await putOff(deps, known, nextLookBackAt(known, deps.clock.now()));
+    await putOff(deps, 'refund', known, nextLookBackAt(known, deps.clock.now()));
   }
-  if (rows === undefined || rows === 'held_back') return undefined;
+  if (rows === undefined || rows === 'held_back') return notSent();
   const { attempt } = rows;
   const word = await askInTime(deps, attempt, () => giver.give(deps, rows));
-  await recordOutgoing(deps, { attempt, order: refundOrder(rows) }, word);
-  return !isUnsure(word);
-}
-
-/** The lease would do for a while; where this is not written, it does. */
-async function putOff(deps: Deps, { shard, id, version }: Refund, next_start_at: number): Promise<void> {
-  const row = { next_start_at };
-  await deps.store.commit({ updates: [{ table: 'refund', shard, id, version, row }] }).catch(unlessPassing);
+  const written = recordOutgoing(deps, { attempt, order: refundOrder(rows) }, word);
+  return { answered: hasAnswered(word), written };
 }
 
 /** What paid has to be there still. */
@@ -103,11 +95,16 @@ function giverOf({ connectors }: Deps, refund: Refund): Giver | undefined {
       card.refund({
         orderId: payment.id,
         attemptId: attempt.id,
-        paidBy: payment.attempt_id ?? '',
+        paidBy: paidBy(payment),
         amountMinor: attempt.amount_minor,
         currency: attempt.currency,
       }),
   };
+}
+
+function paidBy({ id, attempt_id }: Payment): string {
+  if (attempt_id === null) throw new Error(`payment ${id} names no attempt that has paid it`);
+  return attempt_id;
 }
 
 function isUpstream(method: Refund['method']): method is UpstreamMethod {

@@ -2,8 +2,10 @@
  * Refunds to phones: sent once by the carrier that took the money, whatever becomes of its answers.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { manualClock } from '../../src/platform/clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { createRefundDispatcher } from '../../src/usecases/refund-dispatch.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { detailOf, rowsOf, statusOf, until, untilLater } from './flows.ts';
 import {
@@ -84,6 +86,36 @@ describe('a refund to a phone', () => {
     // Nothing is left, and yet it may come back: that is the sum's refusal, and not the state's.
     expect((await refund(world, merchant, body)).json.error_code).toBe('1202');
     expect(await statusOf(world, paid)).toBe('approved');
+  });
+
+  test('holds its carrier’s place no longer than the carrier takes to answer', async () => {
+    const { deps } = world.gateway;
+    const orders = [await paidByWord(world, merchant, '04'), await paidByWord(world, merchant, '04')];
+    world.sandbox.faults.set('mtn', { refuse_rate: 1 });
+    const ids: string[] = [];
+    for (const paid of orders) ids.push((await refunded(world, merchant, paid)).refund_id);
+    for (const id of ids) await until(async () => (await attemptsOf(id)).find(({ status }) => status === 'not_sent'));
+    world.sandbox.faults.clear();
+    const clock = manualClock(deps.clock.now() + 600_000);
+    const due = await deps.store.refund.claimDue(clock.now(), clock.now() + 60_000, 100);
+    const ours = due.filter(({ id }) => ids.includes(id));
+    expect(ours).toHaveLength(2);
+    let release = (): void => undefined;
+    const isBack = new Promise<void>((done) => {
+      release = done;
+    });
+    // What the carrier has said cannot be written for a while.
+    const commit: typeof deps.store.commit = async (change) => {
+      if (change.inserts?.some(({ table }) => table === 'attempt') !== true) await isBack;
+      return deps.store.commit(change);
+    };
+    const limits = { atReceiver: 1, inAll: 1, waitingAtReceiver: 10, waitingInAll: 10 };
+    const dispatcher = createRefundDispatcher({ ...deps, clock, store: { ...deps.store, commit } }, limits);
+    for (const one of ours) expect(dispatcher.offer(one)).toBe(true);
+    for (const id of ids) await until(async () => (await attemptsOf(id)).length === 2 || undefined);
+    release();
+    await dispatcher.close();
+    for (const id of ids) expect((await attemptsOf(id)).map(({ status }) => status)).toEqual(['not_sent', 'waiting']);
   });
 
   test('whose answer was lost is asked about, and was sent once', async () => {

@@ -78,6 +78,16 @@ test('two thousand callers of a thousand keys, in several nouns, each get their 
   );
 });
 
+test('of more than one statement takes, those who came first are answered first', async () => {
+  const order: number[] = [];
+  const asked = Array.from({ length: 3_000 }, async (_, n) => {
+    await store.payment.get(1, numbered('txn', 100_000 + n));
+    order.push(n);
+  });
+  await Promise.all(asked);
+  expect(order).toEqual(order.toSorted((a, b) => a - b));
+});
+
 test('a caller comes with what must be known of it', async () => {
   expect(await store.session.caller(0, numbered('ses', 1))).toEqual({
     ...aSession(1),
