@@ -79,8 +79,8 @@ export async function compareBooks(
     limit: PAGE,
   });
   // In this order: what is approved here has been written there before.
-  const ids = [...new Set([...approved.map(({ id }) => id), ...begun.again])].slice(0, PAGE);
-  const theirs = ids.length === 0 ? [] : await books.ofAttempts(ids);
+  const ids = [...new Set([...begun.again, ...approved.map(({ id }) => id)])];
+  const theirs = await linesOf(books, ids);
   if (theirs === undefined) return undefined;
   const byAttempt = new Map([...read.lines, ...first.repeated, ...theirs].map((line) => [line.attemptId, line]));
   const asked = new Set([...ids, ...byAttempt.keys()]);
@@ -98,7 +98,7 @@ export async function compareBooks(
       ...begun,
       after: read.after,
       settledFrom: Math.max(begun.settledFrom, settledFrom),
-      again: again.slice(-MOST_AGAIN),
+      again: again.slice(0, MOST_AGAIN),
     },
   };
 }
@@ -126,6 +126,17 @@ async function readLines(
     size = page.size;
   }
   return { lines, after: at };
+}
+
+/** What the book holds of these attempts; undefined: nobody answers. */
+async function linesOf(books: Books, ids: readonly string[]): Promise<readonly BookLine[] | undefined> {
+  const lines: BookLine[] = [];
+  for (let from = 0; from < ids.length; from += PAGE) {
+    const page = await books.ofAttempts(ids.slice(from, from + PAGE));
+    if (page === undefined) return undefined;
+    lines.push(...page);
+  }
+  return lines;
 }
 
 function attemptOf({ store }: NeedsBooks, id: string): Promise<Attempt | undefined> {
