@@ -5,12 +5,12 @@
  * still pay.
  */
 
+import type { Reason } from '../domain/reason.ts';
 import type { PaymentMethod } from '../domain/records.ts';
 import { shopAddress } from '../domain/return-address.ts';
 import type { CheckoutWord } from '../messages/checkout/words.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import { say } from '../messages/messages.ts';
-import type { MessageKey } from '../messages/sentences.ts';
 import { spanText } from './amounts.ts';
 import {
   about,
@@ -86,7 +86,7 @@ ${isOpen ? html`<form method="post" action="${pathOf(shown, 'again')}" data-once
 }
 
 /** Reasons that the reader is the subject of: the page speaks to the customer, other texts speak of him. */
-const OWN_REASONS: { readonly [reason: string]: CheckoutWord } = {
+const OWN_REASONS: { readonly [reason in Reason]?: CheckoutWord } = {
   customer_rejected: 'rejected_text',
   authentication_cancelled: 'bank_cancelled_text',
 };
@@ -95,7 +95,7 @@ function whyText(shown: Shown): string {
   const { status, reason } = shown.view.payment;
   if (reason === null) return say(shown.language, `status.${status}`);
   const own = OWN_REASONS[reason];
-  return own === undefined ? say(shown.language, `reason.${reason}` as MessageKey) : text(shown, own);
+  return own === undefined ? say(shown.language, `reason.${reason}`) : text(shown, own);
 }
 
 /** Whoever had an account to transfer to may have done so: nobody can say that nothing has been charged. */

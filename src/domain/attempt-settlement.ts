@@ -20,7 +20,7 @@ import {
 import type { Update } from './change.ts';
 import type { NewId } from './ids.ts';
 import { step } from './machine.ts';
-import type { DeclineReason, Reason } from './reason.ts';
+import { type DeclineReason, LATE_WAITS, type LateReason, type Reason } from './reason.ts';
 import type { Attempt, AttemptStatus } from './records.ts';
 
 /** What an upstream said of an attempt; the words of `connectors/connector.ts`. */
@@ -54,14 +54,19 @@ export interface SettlementContext {
 /** Something that a person must look at; logged as an error, and counted. */
 export type Alarm = 'late_success' | 'late_acceptance' | 'contradiction' | 'overdue';
 
+/** What may be written of an attempt once it is there. */
+export type AttemptColumns = Partial<
+  Omit<Attempt, 'shard' | 'id' | 'version' | 'merchant_id' | 'purpose' | 'payment_id' | 'created_at'>
+>;
+
 /** What a word does to an attempt. */
 export type Weighed =
   /** It moves, and what it pays for moves with it. */
   | { readonly kind: 'moves' }
   /** Nobody but the attempt hears of it. */
-  | { readonly kind: 'noted'; readonly row: Partial<Attempt>; readonly alarm?: Alarm }
+  | { readonly kind: 'noted'; readonly row: AttemptColumns; readonly alarm?: Alarm }
   /** Money has moved that nobody waits for any more: it is booked aside, once. */
-  | { readonly kind: 'late_money'; readonly row: Partial<Attempt> }
+  | { readonly kind: 'late_money'; readonly row: AttemptColumns }
   | { readonly kind: 'nothing'; readonly alarm?: Alarm };
 
 /** A word that moves nothing. */
@@ -92,7 +97,7 @@ export function weighWord(
 export function attemptColumns(
   attempt: Attempt,
   status: AttemptStatus,
-  reason: Reason | 'late_success' | null,
+  reason: Reason | LateReason | null,
   reference: string | null,
   context: SettlementContext,
 ) {
@@ -114,7 +119,7 @@ export function attemptColumns(
 }
 
 /** A guarded write of attempt columns. */
-export function updateAttempt(attempt: Attempt, row: Partial<Attempt>): Update {
+export function updateAttempt(attempt: Attempt, row: AttemptColumns): Update {
   return { table: 'attempt', shard: attempt.shard, id: attempt.id, version: attempt.version, row };
 }
 
@@ -154,7 +159,7 @@ export function lookAgain(attempt: Attempt, context: SettlementContext): Heard {
 }
 
 /** Nothing is new. Only an inquiry that was due is counted, and puts off the next one. */
-function stillOpen(attempt: Attempt, context: SettlementContext, row?: Partial<Attempt>): Heard {
+function stillOpen(attempt: Attempt, context: SettlementContext, row?: AttemptColumns): Heard {
   if (context.inquiry !== 'due') return row === undefined ? { kind: 'nothing' } : { kind: 'noted', row };
   const inquiries = attempt.inquiries + 1;
   const columns = { ...row, inquiries, next_inquiry_at: nextInquiryAt(inquiries, context.now) };
@@ -168,7 +173,7 @@ function stillOpen(attempt: Attempt, context: SettlementContext, row?: Partial<A
  */
 function afterword(attempt: Attempt, word: Word, context: SettlementContext): Weighed {
   if (word.kind === 'approved' && attempt.status !== 'approved') {
-    const row = attemptColumns(attempt, 'approved', 'late_success', word.providerReference, context);
+    const row = attemptColumns(attempt, 'approved', LATE_WAITS, word.providerReference, context);
     return { kind: 'late_money', row };
   }
   if (word.kind === 'waiting' && attempt.status === 'not_sent') {

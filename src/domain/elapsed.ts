@@ -4,7 +4,7 @@
  * Invariant: pure. A clock that was set back says of nothing that it lasts longer.
  */
 
-/** Whether at most so many milliseconds have passed since `at`; where the clock was set back behind it, they have. */
+/** Whether less than so many milliseconds have passed since `at`; where the clock was set back behind it, they have. */
 export function isWithin(milliseconds: number, at: number, now: number): boolean {
   return now >= at && now - at < milliseconds;
 }

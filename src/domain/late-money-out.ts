@@ -13,7 +13,6 @@ import {
   type BookingContext,
   bookedColumns,
   GIVEN_BACK,
-  LATE_KEPT,
   type LateTarget,
   lateMoneyOf,
 } from './late-money.ts';
@@ -21,6 +20,7 @@ import { feesAccount, merchantAccount, suspenseAccount, transitAccount } from '.
 import type { PayoutLine, Refund } from './outgoing-records.ts';
 import { guardPayment } from './payment.ts';
 import { costOf } from './payout.ts';
+import { LATE_KEPT } from './reason.ts';
 import type { Attempt, Payment } from './records.ts';
 
 /** What the money left for, where it has not been archived meanwhile. */

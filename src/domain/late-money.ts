@@ -10,6 +10,7 @@ import { updateAttempt } from './attempt-settlement.ts';
 import type { Change, Transfer, Update } from './change.ts';
 import { paymentTransfers, suspenseAccount, transitAccount } from './ledger.ts';
 import { isFinal } from './payment.ts';
+import { LATE_BORNE, LATE_GIVEN_BACK, LATE_KEPT, LATE_WAITS, type LateReason } from './reason.ts';
 import type { Attempt, AttemptPurpose, Payment } from './records.ts';
 
 /** Whose a payment's is: the merchant delivers after all; or the payer has been given it back by hand, at the upstream. */
@@ -26,17 +27,12 @@ export function lateTargetsOf(purpose: AttemptPurpose): readonly LateTarget[] {
   return purpose === 'payment' ? LATE_IN : LATE_OUT;
 }
 
-/** The `reason` of an attempt whose late money lies in suspense. */
-export const LATE_WAITS = 'late_success';
-/** And once it was booked to the merchant, or its order has been paid with it. */
-export const LATE_KEPT = 'late_success_kept';
-const LATE_GIVEN_BACK = 'late_success_given_back';
 const BOOKED = {
   merchant: LATE_KEPT,
   payer: LATE_GIVEN_BACK,
   upstream: LATE_GIVEN_BACK,
-  gateway: 'late_success_borne',
-} as const satisfies Record<LateTarget, string>;
+  gateway: LATE_BORNE,
+} as const satisfies Record<LateTarget, LateReason>;
 
 /** What a transfer of money that was given back by hand is for: the upstream's book has it, and no attempt of ours. */
 export const GIVEN_BACK = 'late_given_back';
@@ -50,7 +46,7 @@ export function lateMoneyOf({
 }
 
 /** What an attempt writes whose late money is booked. */
-export function bookedColumns(to: LateTarget): { readonly reason: string } {
+export function bookedColumns(to: LateTarget): { readonly reason: LateReason } {
   return { reason: BOOKED[to] };
 }
 

@@ -5,6 +5,7 @@
  */
 
 import type { Currency } from './currency.ts';
+import type { Reason } from './reason.ts';
 import type { PaymentMethod, ReceiptMode, Versioned } from './records.ts';
 
 export type SendingType = 'immediate' | 'scheduled' | 'recurring';
@@ -95,7 +96,7 @@ export interface PayoutLine extends Versioned {
   readonly late_attempt_id: string | null;
   readonly provider_reference: string | null;
   /** Why it failed, or why it waits: a code of `domain/reason.ts`. */
-  readonly reason: string | null;
+  readonly reason: Reason | null;
   /** How many webhook events it has had. */
   readonly events: number;
   /** How often its payment was started, or could not be. */
@@ -138,7 +139,7 @@ export interface Refund extends Versioned {
   readonly late_attempt_id: string | null;
   readonly provider_reference: string | null;
   /** Why it failed, or why it waits. */
-  readonly reason: string | null;
+  readonly reason: Reason | null;
   readonly tries: number;
   /** When it may start; null: it has, or a person executes it by hand. */
   readonly next_start_at: number | null;

@@ -3,8 +3,6 @@
  * the sentence for people is in `messages/`.
  */
 
-import type { PaymentStatus } from './records.ts';
-
 /** What an upstream's final "no" can mean, and the status each leads to (upstreams §12.1). */
 export const DECLINE_STATUS = {
   insufficient_funds: 'failed',
@@ -24,7 +22,7 @@ export const DECLINE_STATUS = {
   authentication_failed: 'declined',
   authentication_cancelled: 'cancelled',
   challenge_expired: 'expired',
-} as const satisfies Record<string, PaymentStatus>;
+} as const satisfies Record<string, 'failed' | 'cancelled' | 'expired' | 'declined'>;
 
 export type DeclineReason = keyof typeof DECLINE_STATUS;
 
@@ -52,5 +50,17 @@ const OTHER_REASONS = [
 
 /** Every reason that the row of a payment, a payout line or a refund, or a timeline, can carry. */
 export type Reason = DeclineReason | (typeof OTHER_REASONS)[number];
+
+/** The `reason` of an attempt whose late money lies in suspense. */
+export const LATE_WAITS = 'late_success';
+/** And once it was booked to the merchant, or its order has been paid with it. */
+export const LATE_KEPT = 'late_success_kept';
+/** And once it was given back: to the payer by hand, or by the upstream. */
+export const LATE_GIVEN_BACK = 'late_success_given_back';
+/** And once the gateway has borne it. */
+export const LATE_BORNE = 'late_success_borne';
+
+/** Where an attempt's late money is. No payment, payout or refund carries it. */
+export type LateReason = typeof LATE_WAITS | typeof LATE_KEPT | typeof LATE_GIVEN_BACK | typeof LATE_BORNE;
 
 export const REASONS: readonly Reason[] = [...(Object.keys(DECLINE_STATUS) as DeclineReason[]), ...OTHER_REASONS];

@@ -6,6 +6,7 @@
  */
 
 import type { Currency } from './currency.ts';
+import type { LateReason, Reason } from './reason.ts';
 import type { TrafficLimit } from './traffic-limit.ts';
 
 /** Every record lives in a shard; the shard is the first column of every key. */
@@ -184,7 +185,7 @@ export interface Payment extends Versioned {
   readonly attempt_id: string | null;
   readonly provider_reference: string | null;
   /** Why it ended as it did: a code of `domain/reason.ts`. */
-  readonly reason: string | null;
+  readonly reason: Reason | null;
   /** How many webhook events it has had: the next one's sequence is one more. */
   readonly events: number;
   /** The language of texts that are sent to the customer. */
@@ -210,7 +211,7 @@ export interface PaymentHistory {
   /** The payment's version that this line belongs to. */
   readonly version: number;
   readonly status: PaymentStatus;
-  readonly reason: string | null;
+  readonly reason: Reason | null;
   readonly at: number;
 }
 
@@ -251,7 +252,7 @@ export interface Attempt extends Versioned {
   readonly fee_minor: bigint;
   readonly currency: Currency;
   readonly provider_reference: string | null;
-  readonly reason: string | null;
+  readonly reason: Reason | LateReason | null;
   /** Sealed: where the issuer asks the customer. Null before, after, and for other methods. */
   readonly challenge: string | null;
   /** What the card network said of the customer's authentication, in its words. */

@@ -8,7 +8,7 @@
 import { SHARDS } from './ids.ts';
 import type { PinCount } from './records.ts';
 
-export const PIN_TRIES = 5;
+const PIN_TRIES = 5;
 export const PIN_LOCK_MS = 15 * 60_000;
 /**
  * A wrong PIN is forgotten when no other one came for so long. It has to be: what is counted at numbers that are no

@@ -37,7 +37,7 @@ export const RETRY_WAITS_MS: readonly number[] = [
 /** The most that a receiver's Retry-After can put a try off. */
 export const RETRY_AFTER_MOST_MS = 24 * HOUR;
 /** The largest share of a wait that chance adds to it. */
-export const JITTER_MOST = 0.2;
+const JITTER_MOST = 0.2;
 
 const DELIVERY_FACTS = ['accepted', 'failed', 'exhausted', 'target_gone', 'replayed'] as const;
 export type DeliveryFact = (typeof DELIVERY_FACTS)[number];
@@ -181,7 +181,7 @@ function isAccepted({ status }: Try): boolean {
 }
 
 /** What a try means for its event. */
-export function factOfTry(event: WebhookEvent, result: Try): Exclude<DeliveryFact, 'replayed'> {
+function factOfTry(event: WebhookEvent, result: Try): Exclude<DeliveryFact, 'replayed'> {
   if (isAccepted(result)) return 'accepted';
   if (result.status === 410) return 'target_gone';
   return event.attempts - event.replayed_after >= RETRY_WAITS_MS.length ? 'exhausted' : 'failed';

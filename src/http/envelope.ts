@@ -137,7 +137,7 @@ export function notForm(): Refusal {
   return new Refusal(1403, { http: 415, details: [{ field: 'Content-Type', code: 'NOT_FORM' }] });
 }
 
-export function bodyTooLarge(): Refusal {
+function bodyTooLarge(): Refusal {
   return new Refusal(1403, { http: 413, details: [{ field: 'body', code: 'BODY_TOO_LARGE' }] });
 }
 

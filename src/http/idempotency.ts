@@ -9,15 +9,13 @@ import serialize from 'canonicalize';
 import type { IdempotencyRecord } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { Clock, Secrets } from '../platform/platform.ts';
-import { keepUnderKeys } from '../usecases/key-memory.ts';
+import { BEGUN, keepUnderKeys } from '../usecases/key-memory.ts';
 import type { Memory, Reply, RevocableReceipt } from '../usecases/perform.ts';
 import type { Lookups } from './lookups.ts';
 
 /** The package is a CommonJS function whose types claim a module with a default export. */
 const canonicalJson = serialize as unknown as (value: unknown) => string | undefined;
 
-/** The status of a run that has begun and has no answer yet (RFC 2518, 102 Processing). */
-const BEGUN = 102;
 const MEMORY_MS = 24 * 60 * 60_000;
 const VISIBLE = /^[\x21-\x7e]{1,255}$/;
 
@@ -31,7 +29,7 @@ export function readIdempotencyKey(header: string): string {
 
 export interface ReceiptParts {
   readonly lookups: Pick<Lookups, 'idempotencyGet'>;
-  readonly secrets: Pick<Secrets, 'mac' | 'macs' | 'seal' | 'open' | 'equal'>;
+  readonly secrets: Pick<Secrets, 'macs' | 'seal' | 'open' | 'equal'>;
   readonly clock: Pick<Clock, 'now'>;
 }
 

@@ -12,7 +12,7 @@ import { CODE_RESENDS } from '../domain/one-time-code.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
 import { isFinal, mobileMoneyStatus } from '../domain/payment.ts';
 import { maskPhone } from '../domain/phone.ts';
-import type { Payment, PaymentMethod, PaymentStatus } from '../domain/records.ts';
+import type { Payment, PaymentMethod } from '../domain/records.ts';
 import { type Language, say } from '../messages/messages.ts';
 import type { MessageKey } from '../messages/sentences.ts';
 import type { CodeResent } from '../usecases/code-resend.ts';
@@ -109,22 +109,14 @@ export function presentReleased({ payment, amountMinor, releasedAt }: Released, 
 
 /** Why a payment stands as it does, in a sentence. */
 export function sentenceOf(payment: Pick<Payment, 'status' | 'reason' | 'attempt_id'>, language: Language): string {
-  const ended = isFinal(payment.status) && payment.status !== 'approved' && payment.reason !== null;
-  if (ended) return say(language, reasonKey(payment.reason));
-  return say(language, statusKey(isPaying(payment) ? 'processing' : payment.status));
+  const { status, reason } = payment;
+  if (isFinal(status) && status !== 'approved' && reason !== null) return say(language, `reason.${reason}`);
+  return say(language, `status.${isPaying(payment) ? 'processing' : status}`);
 }
 
 /** Pending, and nothing is left to the customer: the token of Google Pay or Apple Pay came with the collect. */
 function isPaying({ status, attempt_id }: Pick<Payment, 'status' | 'attempt_id'>): boolean {
   return status === 'pending' && attempt_id !== null;
-}
-
-function statusKey(status: PaymentStatus): MessageKey {
-  return `status.${status}`;
-}
-
-function reasonKey(reason: string | null): MessageKey {
-  return `reason.${reason}` as MessageKey;
 }
 
 export function presentStatus(payment: Payment | PayoutLine) {

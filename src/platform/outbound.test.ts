@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type ManualClock, manualClock } from './clock.ts';
 import { createOutbound } from './outbound.ts';
 import type { Clock, Outbound, OutboundAnswer, OutboundRequest } from './platform.ts';
+import { VERSION } from './version.ts';
 
 let clock: ManualClock;
 let outbound: Outbound;
@@ -97,14 +98,14 @@ describe('answered', () => {
       response.end(`${request.method} ${request.url} ${agent} ${own} ${body} é`);
     });
     const answer = await send(`http://${host}/a?b=c`, { headers: { 'x-own': 'yes' } });
-    expect(answer).toMatchObject({ kind: 'answered', status: 201, body: 'POST /a?b=c Mbongo yes hello é' });
+    expect(answer).toMatchObject({ kind: 'answered', status: 201, body: `POST /a?b=c Mbongo/${VERSION} yes hello é` });
     expect(answer).toHaveProperty(['headers', 'x-a'], '1, 2');
     expect(clock.pending()).toBe(0);
     const put = await send(`http://${host}/`, { method: 'PUT', trust: 'upstream' });
-    expect(put).toMatchObject({ body: 'PUT / Mbongo undefined hello é' });
+    expect(put).toMatchObject({ body: `PUT / Mbongo/${VERSION} undefined hello é` });
     const { body: _, ...get } = { method: 'GET', url: `http://${host}/`, headers: {}, timeout: 1, body: '' } as const;
     expect(await outbound.request({ ...get, trust: 'merchant', answerLimit: 99 })).toMatchObject({
-      body: 'GET / Mbongo undefined  é',
+      body: `GET / Mbongo/${VERSION} undefined  é`,
     });
   });
 

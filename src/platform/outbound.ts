@@ -11,6 +11,10 @@ import { BLOCKED, CONNECT_LIMIT_MS, guardedConnector, nameServers, type Resolve 
 import { createLanes, LANE_WIDTH, type Lanes } from './outbound-lanes.ts';
 import { type DialRules, type Target, targetOfMerchant, targetOfUpstream } from './outbound-url.ts';
 import type { Clock, Outbound, OutboundAnswer, OutboundRequest } from './platform.ts';
+import { VERSION } from './version.ts';
+
+/** What every request says of who sends it, unless it says otherwise. */
+const USER_AGENT = `Mbongo/${VERSION}`;
 
 export interface OutboundOptions extends DialRules {
   /** What measures the deadlines; the machine's clock when absent. */
@@ -187,7 +191,7 @@ function dispatchOptions(origin: string, path: string, request: OutboundRequest)
     origin,
     path,
     method: request.method,
-    headers: { 'user-agent': 'Mbongo', ...request.headers },
+    headers: { 'user-agent': USER_AGENT, ...request.headers },
     body: request.body ?? null,
   };
 }

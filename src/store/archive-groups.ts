@@ -6,7 +6,7 @@
  */
 
 import type { Prefix } from '../domain/ids.ts';
-import { LATE_KEPT, LATE_WAITS } from '../domain/late-money.ts';
+import { LATE_KEPT, LATE_WAITS } from '../domain/reason.ts';
 import { CLOSED_UNTIL } from './account-days.ts';
 import type { ArchivedTable } from './archive-tables.ts';
 

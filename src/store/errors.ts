@@ -43,6 +43,16 @@ export class StoreRefused extends Error {
   }
 }
 
+/** Whether a failure of the store's may pass by itself, so that the same work can be tried again; it may even have been done. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof CommitUnknown || error instanceof StoreUnavailable || error instanceof StoreBusy;
+}
+
+/** Whether a commit that ended so has certainly written nothing. */
+export function isUnwritten(error: unknown): boolean {
+  return error instanceof StoreUnavailable || error instanceof StoreBusy || error instanceof StoreRefused;
+}
+
 /** The connection broke, or was broken. `sent` says whether the statements may have reached the server. */
 export class LineLost extends Error {
   override readonly name = 'LineLost';

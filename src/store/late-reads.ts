@@ -6,8 +6,8 @@
  */
 
 import { firstIdAt } from '../domain/ids.ts';
-import { LATE_KEPT } from '../domain/late-money.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
+import { LATE_KEPT } from '../domain/reason.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { TTL_MAX_S } from '../domain/session.ts';
 import { isLate } from './archive-groups.ts';

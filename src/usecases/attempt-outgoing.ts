@@ -124,8 +124,7 @@ async function settleWord(
       const inquiry = asked.inquiry === 'due' && now.attempt.status !== attempt.status ? 'hint' : asked.inquiry;
       const context = settlementContext(deps, upstream, { at: asked.at, inquiry });
       const settlement = settling(settleOutgoing(now.attempt, now.order, word, context));
-      const { change } = settlement;
-      return change === undefined ? { answer: settlement } : { change, answer: settlement };
+      return { change: settlement.change, answer: settlement };
     }),
   );
 }

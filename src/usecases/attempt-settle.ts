@@ -8,7 +8,7 @@ import type { InquiryAnswer } from '../connectors/connector.ts';
 import type { Inquired, SettlementContext, Word } from '../domain/attempt-settlement.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { needsSession, type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
-import { StoreBusy, StoreRefused, StoreUnavailable } from '../store/errors.ts';
+import { isUnwritten } from '../store/errors.ts';
 import { recorded } from './attempt-record.ts';
 import { atHandFirst, type Deps, idsOf } from './deps.ts';
 import { commitDecision, persist } from './perform.ts';
@@ -81,8 +81,7 @@ export async function settleByInquiry(
       const inquiry = rows.attempt.status === attempt.status ? asked.inquiry : 'hint';
       const context = settlementContext(deps, upstream, { at: asked.at, inquiry });
       const settlement = settling(settleAttempt(rows, word, context));
-      const { change } = settlement;
-      return change === undefined ? { answer: settlement } : { change, answer: settlement };
+      return { change: settlement.change, answer: settlement };
     });
   const settled = await soundingLast(deps, async (settling) => {
     const first = await settleOn(atHand === undefined ? fresh : atHandFirst(atHand, fresh), settling);
@@ -136,8 +135,7 @@ export async function settleByWord(
       (rows) => {
         const context = settlementContext(deps, connector, { ...asked, inquiry: false });
         const settlement = settling(settleAttempt(rows, word, context));
-        const { change } = settlement;
-        return change === undefined ? { answer: settlement } : { change, answer: settlement };
+        return { change: settlement.change, answer: settlement };
       },
     );
   return (await persist(deps, () => soundingLast(deps, record))).payment;
@@ -174,11 +172,6 @@ export async function soundingLast<T>(
     if (!isUnwritten(error)) sound();
     throw error;
   }
-}
-
-/** What the commit path throws of a change that has certainly not been written. */
-function isUnwritten(error: unknown): boolean {
-  return error instanceof StoreUnavailable || error instanceof StoreBusy || error instanceof StoreRefused;
 }
 
 /** What a person must look at is an error in the log, and a number. */

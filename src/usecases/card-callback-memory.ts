@@ -6,11 +6,8 @@
 
 import type { IdempotencyRecord, Payment } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
-import { keepUnderKeys } from './key-memory.ts';
+import { BEGUN, keepUnderKeys } from './key-memory.ts';
 import type { Memory, Receipt, Reply } from './perform.ts';
-
-/** The status of a run that has begun and has no answer yet, as for Idempotency-Keys. */
-const BEGUN = 102;
 
 /** `identity` is everything that makes this callback another one than the next. */
 export function callbackReceipt(

@@ -290,7 +290,7 @@ function remember<R extends { readonly payment: Payment; readonly attempt: Attem
         const { change, payment, attempt } = decide(rows, settling);
         if (stored !== undefined) {
           const answer = { ...stored, replayed: true };
-          return change === undefined ? { answer } : { change, answer };
+          return { change, answer };
         }
         const reply = render(payment, attempt);
         return { change: joined(change ?? {}, receipt.remember(reply)), answer: reply };

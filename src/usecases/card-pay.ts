@@ -224,7 +224,7 @@ async function lookAndWrite(deps: Deps, attempt: Attempt, payment: Payment, inqu
           () => readWithEarlier(deps, attempt, look.paid),
           (rows) => {
             const { change, payment: after } = settleEarlier(deps, rows, look.paid);
-            return change === undefined ? { answer: after } : { change, answer: after };
+            return { change, answer: after };
           },
         ),
       );
@@ -244,7 +244,7 @@ export function lookAgainLater(deps: Deps, key: Attempt, looked: LookedAt): Prom
     () => readSettlement(deps, key),
     (rows) => {
       const change = challengeStillOpen(rows.attempt, deps.clock.now(), looked);
-      return change === undefined ? { answer: rows } : { change, answer: rows };
+      return { change, answer: rows };
     },
   );
 }

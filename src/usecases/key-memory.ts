@@ -9,6 +9,9 @@
 import type { Claim, Update } from '../domain/change.ts';
 import type { Memory } from './perform.ts';
 
+/** The status of a run that has begun and has no answer yet (RFC 2518, 102 Processing). */
+export const BEGUN = 102;
+
 /** A new master key and the one that it takes the place of. */
 const KEPT_UNDER = 2;
 

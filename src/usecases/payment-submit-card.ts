@@ -14,7 +14,7 @@ import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '../domain/submission.ts';
 import { askInTime, TOO_LATE } from './attempt-ask.ts';
-import { type Intended, type Intention, intendAttempt } from './attempt-intend.ts';
+import type { Intended, Intention } from './attempt-intend.ts';
 import { readSettlement, type Settling, settlementContext, soundingLast } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
 import { browserFor, challengeUrl, sealChallenge } from './card-challenge.ts';
@@ -30,6 +30,7 @@ import { cardOf, networkDown } from './card-form.ts';
 import { cardOrderOf, PAY_LIFE_MS } from './card-pay.ts';
 import { atHandFirst, type Deps } from './deps.ts';
 import { outcomeOf } from './payment-submit-outcome.ts';
+import { submitByAttempt } from './payment-submit-upstream.ts';
 import { type Answering, type Decision, perform, persist, type Reply, refusalOf, refuse } from './perform.ts';
 
 /**
@@ -67,20 +68,9 @@ export async function submitByCard(
   };
   const check = (found: Payment): void => requireForm(found, formId);
   check(payment);
-  const intended = await intendAttempt(deps, caller, payment, intention, answering.receipt, check).catch(
-    (error: unknown) => {
-      if (error instanceof Refusal) return error;
-      throw error;
-    },
+  return submitByAttempt(deps, { caller, payment, intention, answering, check }, (intended) =>
+    authenticateAndPay(deps, command, intended, card, answering),
   );
-  if (intended instanceof Refusal) return refuse(deps.store, answering, intended);
-  const rest = authenticateAndPay(deps, command, intended, card, answering);
-  deps.underWay.set(payment.session_id, rest);
-  try {
-    return await rest;
-  } finally {
-    deps.underWay.delete(payment.session_id);
-  }
 }
 
 /** Only the form that was opened for this payment pays it. */

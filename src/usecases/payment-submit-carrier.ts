@@ -11,12 +11,13 @@ import { Refusal, refuseField } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '../domain/submission.ts';
 import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
-import { type Intended, type Intention, intendAttempt } from './attempt-intend.ts';
+import type { Intended, Intention } from './attempt-intend.ts';
 import { whileRecording } from './attempt-record.ts';
 import { readSettlement, type Settling, settlementContext, soundingLast } from './attempt-settle.ts';
 import { callbackUrl } from './callback-url.ts';
 import type { SessionCaller } from './callers.ts';
 import { atHandFirst, type Deps } from './deps.ts';
+import { submitByAttempt } from './payment-submit-upstream.ts';
 import { type Answering, perform, persist, type Reply, refusalOf, refuse } from './perform.ts';
 
 /**
@@ -40,18 +41,9 @@ export async function submitToCarrier(
   if (closed !== undefined) return refuse(deps.store, answering, closed);
   const route = carrierFor(deps, msisdn, payment);
   const intention: Intention = { method: 'mobile_money', msisdn, callLifeMs: CALL_LIFE_MS, ...route };
-  const intended = await intendAttempt(deps, caller, payment, intention, answering.receipt).catch((error: unknown) => {
-    if (error instanceof Refusal) return error;
-    throw error;
-  });
-  if (intended instanceof Refusal) return refuse(deps.store, answering, intended);
-  const rest = callAndRecord(deps, caller, { msisdn, ...intended }, route.connector, answering);
-  deps.underWay.set(payment.session_id, rest);
-  try {
-    return await rest;
-  } finally {
-    deps.underWay.delete(payment.session_id);
-  }
+  return submitByAttempt(deps, { caller, payment, intention, answering }, (intended) =>
+    callAndRecord(deps, caller, { msisdn, ...intended }, route.connector, answering),
+  );
 }
 
 interface Route {

@@ -4,7 +4,7 @@
  * Invariant: only a card is refused at once; every other payment is answered as it stands.
  */
 
-import type { DeclineReason } from '../domain/reason.ts';
+import type { Reason } from '../domain/reason.ts';
 import type { Payment } from '../domain/records.ts';
 import { type DetailCode, Refusal } from '../domain/refusal.ts';
 import type { Submitted } from '../domain/submission.ts';
@@ -12,13 +12,13 @@ import type { Decision } from './perform.ts';
 
 /** The payment, or refusal 1502 for a card that was declined. */
 export function outcomeOf(payment: Payment): Decision<Submitted> {
-  const known = DECLINED[payment.reason as DeclineReason];
+  const known = payment.reason === null ? undefined : DECLINED[payment.reason];
   if (known === undefined && payment.status !== 'declined') return { answer: { payment } };
   const code = known ?? 'CARD_DECLINED';
   return { refusal: new Refusal(1502, { transactionId: payment.id, details: [{ field: 'session_id', code }] }) };
 }
 
-const DECLINED: { readonly [reason in DeclineReason]?: DetailCode } = {
+const DECLINED: { readonly [reason in Reason]?: DetailCode } = {
   card_declined: 'CARD_DECLINED',
   card_funds: 'CARD_FUNDS',
   card_expired: 'CARD_EXPIRED',

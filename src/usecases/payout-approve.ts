@@ -5,8 +5,6 @@
  * that pays at once and whose funds do not suffice goes on waiting.
  */
 
-import { shardOf } from '../domain/ids.ts';
-import { merchantAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { approve, reject, stateOf } from '../domain/payout-batch.ts';
@@ -14,6 +12,7 @@ import { costOfLines } from '../domain/payout-order.ts';
 import { OperatorError, requireSay, type Say } from './operator.ts';
 import { changeBatch, type PayoutOperatorDeps, tell } from './payout-operate.ts';
 import type { BatchRows } from './payout-run.ts';
+import { availableTo } from './payout-send.ts';
 
 /** @throws OperatorError when there is no such batch, it does not wait, or its merchant's funds do not suffice. */
 export async function approvePayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
@@ -50,8 +49,7 @@ export function requireWaiting(batch: PayoutBatch): void {
 
 async function requireFunds(deps: PayoutOperatorDeps, { batch, first }: BatchRows): Promise<void> {
   const { merchant_id: merchantId, currency, id } = batch;
-  const { id: account } = merchantAccount(merchantId, 'available', currency);
-  const available = (await deps.store.account.get(shardOf(merchantId), account))?.balance ?? 0n;
+  const available = await availableTo(deps, { id: merchantId }, currency);
   const cost = costOfLines(first);
   if (available >= cost) return;
   const [has, needs] = [available, cost].map((minor) => `${formatMinor(minor, currency)} ${currency}`);

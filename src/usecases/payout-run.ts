@@ -9,11 +9,12 @@ import type { Change } from '../domain/change.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
 import { type BatchContext, callOff, close, runNext, runsAt } from '../domain/payout-batch.ts';
+import { isPassing } from '../store/errors.ts';
 import type { DueBatch } from '../store/round-reads.ts';
 import { type Deps, idsOf } from './deps.ts';
 import { createMerchantTurns, type MerchantTurns } from './merchant-turns.ts';
 import type { Dispatcher } from './payout-dispatch.ts';
-import { commitDecision, isPassing, persist } from './perform.ts';
+import { commitDecision, persist } from './perform.ts';
 
 /** What deciding about a batch takes of the world. */
 export type PayoutBatchDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'calendar' | 'payoutText' | 'log'>;

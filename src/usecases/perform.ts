@@ -8,7 +8,7 @@
 import type { Change, Outcome } from '../domain/change.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
-import { CommitUnknown } from '../store/errors.ts';
+import { CommitUnknown, isPassing } from '../store/errors.ts';
 
 /** An answer as bytes: what is sent, and what a replay sends again. */
 export interface Reply {
@@ -48,12 +48,11 @@ export interface Answering<A> {
 }
 
 /** What a rule decided: what to write, and what to answer or refuse once it is written. */
-export interface Decision<A> {
-  readonly change?: Change;
-  readonly answer?: A;
+export type Decision<A> = { readonly change?: Change | undefined } & (
+  | { readonly answer: A; readonly refusal?: never }
   /** Thrown after the change has been committed: for example a wrong PIN, once it is counted. */
-  readonly refusal?: Refusal;
-}
+  | { readonly refusal: Refusal; readonly answer?: never }
+);
 
 interface Committing {
   commit(change: Change): Promise<Outcome>;
@@ -134,14 +133,6 @@ export function refusalOf(check: () => void): Refusal | undefined {
   }
 }
 
-/** The store's ways of saying "not now"; after `CommitUnknown` the change may even have happened. */
-const PASSING = new Set(['CommitUnknown', 'StoreUnavailable', 'StoreBusy']);
-
-/** Whether an error of the store's may pass by itself, so that the same work can be tried again. */
-export function isPassing(error: unknown): boolean {
-  return error instanceof Error && PASSING.has(error.name);
-}
-
 /** Lets a failure of the store's go that may pass by itself, where what was to be written comes up again. */
 export function unlessPassing(error: unknown): void {
   if (!isPassing(error)) throw error;
@@ -169,7 +160,7 @@ export async function persist<T>(deps: { readonly clock: Pick<Clock, 'after'> },
 export async function commitDecision<R, A>(
   store: Committing,
   read: () => Promise<R>,
-  decide: (rows: R) => { readonly change?: Change; readonly answer: A },
+  decide: (rows: R) => { readonly change?: Change | undefined; readonly answer: A },
 ): Promise<A> {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const decision = decide(await read());
@@ -191,7 +182,7 @@ export async function commitDecision<R, A>(
 export async function commitOrFind<R, A>(
   deps: { readonly store: Committing; readonly clock: Pick<Clock, 'after'> },
   read: () => Promise<R>,
-  decide: (rows: R, isInDoubt: boolean) => { readonly change?: Change; readonly answer: A },
+  decide: (rows: R, isInDoubt: boolean) => { readonly change?: Change | undefined; readonly answer: A },
 ): Promise<A> {
   try {
     return await commitDecision(deps.store, read, (rows) => decide(rows, false));
@@ -226,7 +217,6 @@ export function weigh<A>(decide: () => Decision<A>): Decision<A> {
 
 function replyOf<A>(decision: Decision<A>, answering: Answering<A>): Reply {
   if (decision.refusal !== undefined) return answering.renderRefusal(decision.refusal);
-  if (decision.answer === undefined) throw new Error('a decision needs an answer or a refusal');
   return answering.render(decision.answer);
 }
 

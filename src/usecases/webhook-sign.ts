@@ -17,7 +17,6 @@ type SignerDeps = Pick<Deps, 'store' | 'clock' | 'secrets'>;
 export type Signer = (event: WebhookEvent) => Promise<{ readonly [name: string]: string } | undefined>;
 
 const PREFIX = 'whsec_';
-const USER_AGENT = 'Mbongo/0.1';
 const SECRETS_FRESH_MS = 1_000;
 /** Merchants, and opened keys, that are remembered; what is forgotten is read again. */
 const MOST_REMEMBERED = 4_096;
@@ -62,7 +61,6 @@ export function createSigner(deps: SignerDeps): Signer {
     if (signatures.length === 0) return undefined;
     return {
       'content-type': 'application/json',
-      'user-agent': USER_AGENT,
       'webhook-id': event.id,
       'webhook-timestamp': seconds,
       'webhook-signature': signatures.join(' '),

@@ -76,19 +76,19 @@ test('a record comes back as it was written', async () => {
 test('an update writes its columns and raises the version; who relied on the older version loses', async () => {
   const payment = aPayment(1);
   await store.commit({ claims: [{ table: 'payment', row: payment }] });
-  const update = (version: number, reason: string | null): Change => ({
-    updates: [{ table: 'payment', shard: 0, id: payment.id, version, row: { reason, submitted_at: NOON + 5 } }],
+  const update = (version: number, carrier: string | null): Change => ({
+    updates: [{ table: 'payment', shard: 0, id: payment.id, version, row: { carrier, submitted_at: NOON + 5 } }],
   });
   expect(await store.commit(update(1, 'first'))).toBe('won');
   expect(await store.commit(update(1, 'second'))).toBe('lost');
   expect(await store.payment.get(0, payment.id)).toEqual({
     ...payment,
     version: 2,
-    reason: 'first',
+    carrier: 'first',
     submitted_at: NOON + 5,
   });
   expect(await store.commit(update(2, null))).toBe('won');
-  expect((await store.payment.get(0, payment.id))?.reason).toBeNull();
+  expect((await store.payment.get(0, payment.id))?.carrier).toBeNull();
 });
 
 test('an update of nothing only raises the version', async () => {

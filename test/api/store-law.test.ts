@@ -90,7 +90,7 @@ async function decide(store: Store, wanted: Wish, n: string): Promise<Decided> {
       id,
       version,
       // Different sets of columns are different statements.
-      row: at === 0 ? { reason: n } : { reason: n, carrier: 'mtn' },
+      row: at === 0 ? { carrier: n } : { carrier: n, msisdn: '+243810000042' },
     })),
     claims: [{ table: 'idempotency', row: { ...anAnswer(key), body: poison ?? n } }],
     inserts:
@@ -154,14 +154,14 @@ function checkFailures(outcomes: ReadonlyMap<Decided, Outcome | Error>): void {
 /** Applies the winners one after the other, as a ledger clerk would; each must be possible when its turn comes. */
 function replay(winners: readonly Decided[]) {
   const payments = new Map(
-    Array.from({ length: PAYMENTS }, (_, n) => [numbered('txn', n), { version: 1, reason: null as string | null }]),
+    Array.from({ length: PAYMENTS }, (_, n) => [numbered('txn', n), { version: 1, carrier: null as string | null }]),
   );
   const keys = new Map<string, string>();
   const balances = new Map<string, bigint>();
   for (const { n, change, guards } of winners) {
     for (const { id, version } of guards) {
       expect(payments.get(id)?.version).toBe(version);
-      payments.set(id, { version: version + 1, reason: n });
+      payments.set(id, { version: version + 1, carrier: n });
     }
     for (const { id } of change.removals ?? []) keys.delete(id);
     for (const { row } of change.claims ?? []) {
@@ -178,14 +178,14 @@ function replay(winners: readonly Decided[]) {
 }
 
 async function readAll() {
-  const payments = await client.query<{ id: string; version: number; reason: string | null }>(
-    'select id, version, reason from payment',
+  const payments = await client.query<{ id: string; version: number; carrier: string | null }>(
+    'select id, version, carrier from payment',
   );
   const keys = await client.query<{ id: string; body: string }>('select id, body from idempotency');
   const balances = await client.query<{ id: string; balance: string }>('select id, balance from account');
   const lines = await client.query<{ id: string }>('select id from ledger_transfer');
   return {
-    payments: new Map(payments.rows.map(({ id, version, reason }) => [id, { version, reason }])),
+    payments: new Map(payments.rows.map(({ id, version, carrier }) => [id, { version, carrier }])),
     keys: new Map(keys.rows.map(({ id, body }) => [id, body])),
     balances: new Map(balances.rows.map(({ id, balance }) => [id, BigInt(balance)])),
     lines: lines.rows.map(({ id }) => id).sort(),

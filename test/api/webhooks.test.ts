@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WebhookEvent } from '../../src/domain/records.ts';
 import { LEASE_MS, RETRY_WAITS_MS } from '../../src/domain/webhook.ts';
+import { VERSION } from '../../src/platform/version.ts';
 import { createMerchant, type MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { offerDue } from '../../src/usecases/webhook-claim.ts';
 import { type Courier, createCourier } from '../../src/usecases/webhook-deliver.ts';
@@ -41,7 +42,7 @@ describe('delivery', () => {
         'webhook-event': 'payment.approved',
         'webhook-sequence': '1',
         'content-type': 'application/json',
-        'user-agent': 'Mbongo/0.1',
+        'user-agent': `Mbongo/${VERSION}`,
         'webhook-timestamp': String(Math.floor(world.clock.now() / 1000)),
       },
     });

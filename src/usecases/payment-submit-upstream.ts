@@ -1,0 +1,43 @@
+/**
+ * What submits by an upstream have in common: the attempt is opened, and whoever comes beside waits for how it goes on.
+ *
+ * Invariant: a refusal to open it is remembered with its key; a submit takes away nobody's turn but its own.
+ */
+
+import type { Payment } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { Submitted } from '../domain/submission.ts';
+import { type Intended, type Intention, intendAttempt } from './attempt-intend.ts';
+import type { SessionCaller } from './callers.ts';
+import type { Deps } from './deps.ts';
+import { type Answering, type Reply, refuse } from './perform.ts';
+
+/** A submit that has found its payment, its upstream and its number or form. */
+export interface Submitting {
+  readonly caller: SessionCaller;
+  readonly payment: Payment;
+  readonly intention: Intention;
+  readonly answering: Answering<Submitted>;
+  /** Looks at the payment as it is when the attempt is opened. */
+  readonly check?: (payment: Payment) => void;
+}
+
+/** Opens the attempt and goes on with it by `rest`. @throws Refusal and SubmitUnderWay as `intendAttempt`, and what `rest` throws. */
+export async function submitByAttempt(
+  deps: Deps,
+  { caller, payment, intention, answering, check }: Submitting,
+  rest: (intended: Intended) => Promise<Reply>,
+): Promise<Reply> {
+  const intending = intendAttempt(deps, caller, payment, intention, answering.receipt, check);
+  const intended = await intending.catch((error: unknown) => {
+    if (error instanceof Refusal) return error;
+    throw error;
+  });
+  if (intended instanceof Refusal) return refuse(deps.store, answering, intended);
+  const { session_id } = payment;
+  const turn: Promise<Reply> = rest(intended).finally(() => {
+    if (deps.underWay.get(session_id) === turn) deps.underWay.delete(session_id);
+  });
+  deps.underWay.set(session_id, turn);
+  return turn;
+}
