@@ -76,6 +76,15 @@ interface Kept {
   readonly calls: SlidingWindow | undefined;
 }
 
+/** One call on its way through: what it came by, and what its route keeps. */
+interface Handling {
+  readonly parts: PipelineParts;
+  readonly route: Route;
+  readonly kept: Kept;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
 /** A guard counts by payment, and only calls that find one; never scaled, and far above what any guard lets through. */
 const GUARDED_CALLS: Guard = { name: 'calls', calls: 120, seconds: 60 };
 
@@ -109,7 +118,7 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<string | Readable> {
     try {
-      const answer = await answerCall(parts, route, kept, request, reply);
+      const answer = await answerCall({ parts, route, kept, request, reply });
       if ('chunks' in answer) return parts.streams.send(request, reply, answer);
       if (answer.location !== undefined) reply.header('Location', writable('Location', answer.location));
       reply.code(answer.status).header('Content-Type', JSON_TYPE);
@@ -135,13 +144,8 @@ function requireType(route: Route, { headers }: FastifyRequest): void {
   throw route.upload === undefined ? notJson() : notForm();
 }
 
-async function answerCall(
-  parts: PipelineParts,
-  route: Route,
-  kept: Kept,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<Reply | Streamed> {
+async function answerCall(handling: Handling): Promise<Reply | Streamed> {
+  const { parts, route, kept, request, reply } = handling;
   const exchange = exchangeOf(request);
   const { headers } = exchange;
   exchange.guard = FAILED_AUTHENTICATIONS;
@@ -153,36 +157,28 @@ async function answerCall(
   // Of two fingerprints none is chosen, so none may be bound.
   if (headers?.duplicate !== undefined) throw refuseField(1110, headers.duplicate, 'DUPLICATE_HEADER');
   const caller = await withDevice(parts, known);
-  if (route.upload === undefined)
-    return answerBody(parts, route, kept, { request, reply }, caller, bodyOf(route, request));
+  if (route.upload === undefined) return answerBody(handling, caller, bodyOf(route, request));
   if (caller === undefined) throw new Error('a file of a sender who is nobody');
   // Until the answer: the file is in memory as long.
   const giveBack = parts.uploads.take(senderOf(caller), caller.merchant.id);
   try {
     const form = await formOf(parts, route.upload, request);
-    return await answerBody(parts, route, kept, { request, reply }, caller, form.body, form.memory);
+    return await answerBody(handling, caller, form.body, form.memory);
   } finally {
     giveBack();
   }
 }
 
 /** From the body on. `memory` is what an Idempotency-Key remembers the body by. */
-async function answerBody(
-  parts: PipelineParts,
-  route: Route,
-  kept: Kept,
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  caller: Caller,
-  body: unknown,
-  memory = body,
-): Promise<Reply | Streamed> {
-  route.requireProof?.(callOf(parts, route, { request, reply }, caller, body, undefined));
-  const receipt = receiptOf(parts, route, caller, request, memory);
+async function answerBody(handling: Handling, caller: Caller, body: unknown, memory = body): Promise<Reply | Streamed> {
+  const { route, kept, request } = handling;
+  route.requireProof?.(callOf(handling, caller, body, undefined));
+  const receipt = receiptOf(handling, caller, memory);
   const endTurn = receipt === undefined ? undefined : await kept.turns.take(receipt.id);
   try {
     if (!route.allowConsumed && !(await hasBegun(receipt, caller))) requireUnconsumed(caller);
-    requireShapes(kept, route, request, caller, body);
-    return sentBy(route, request, await route.run(callOf(parts, route, { request, reply }, caller, body, receipt)));
+    requireShapes(handling, caller, body);
+    return sentBy(route, request, await route.run(callOf(handling, caller, body, receipt)));
   } catch (error) {
     return sentBy(route, request, await replayInstead(receipt, error));
   } finally {
@@ -286,13 +282,7 @@ function bodyOf(route: Route, request: FastifyRequest): unknown {
   return body.value;
 }
 
-function receiptOf(
-  parts: PipelineParts,
-  route: Route,
-  caller: Caller,
-  request: FastifyRequest,
-  body: unknown,
-): UsedReceipt | undefined {
+function receiptOf({ parts, route, request }: Handling, caller: Caller, body: unknown): UsedReceipt | undefined {
   const { headers } = exchangeOf(request);
   if (headers?.idempotencyKey === undefined || route.method === 'GET') return undefined;
   const key = readIdempotencyKey(headers.idempotencyKey);
@@ -305,7 +295,7 @@ function receiptOf(
   return createReceipt(parts, { shard, owner, route: `${route.method} ${route.path}` }, key, said);
 }
 
-function requireShapes(shapes: Kept, route: Route, request: FastifyRequest, caller: Caller, body: unknown): void {
+function requireShapes({ kept: shapes, route, request }: Handling, caller: Caller, body: unknown): void {
   shapes.params?.require(request.params);
   shapes.query?.require(request.query, route.checkQuery && ((readable) => route.checkQuery?.(readable) ?? []));
   shapes.body?.require(body, route.check && ((readable, faulty) => route.check?.(readable, caller, faulty) ?? []));
@@ -328,14 +318,9 @@ function isOutOfScope({ more }: Refusal): boolean {
   return more.details?.some(({ code }) => code === 'WRONG_SCOPE') === true;
 }
 
-function callOf(
-  parts: PipelineParts,
-  { guard }: Route,
-  { request, reply: response }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  caller: Caller,
-  body: unknown,
-  receipt: UsedReceipt | undefined,
-): Call {
+function callOf(handling: Handling, caller: Caller, body: unknown, receipt: UsedReceipt | undefined): Call {
+  const { parts, request, reply: response } = handling;
+  const { guard } = handling.route;
   const exchange = exchangeOf(request);
   const reply = (status: number, value: unknown): Reply => {
     exchange.transactionId ??= transactionIn(value);

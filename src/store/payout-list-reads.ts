@@ -8,7 +8,7 @@ import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { asked, whereAll } from './conditions.ts';
 import type { Statement } from './pipeline.ts';
 import { nameIn, type Place, tableIn } from './place.ts';
-import type { Readers } from './read.ts';
+import type { Readers, ReadShape } from './read.ts';
 import { columnsOf, listOf } from './tables.ts';
 
 /** Which batches of a merchant to list, newest first. */
@@ -33,6 +33,7 @@ export interface PayoutLists {
 
 /** Reads of a merchant's live batches, and of lines to be paid again. */
 export function openPayoutLists(readers: Readers): PayoutLists {
+  const earlier = readers.keyed(EARLIER);
   return {
     batches: async (filter) => {
       const { statement, values } = pageOfBatches(filter);
@@ -40,13 +41,8 @@ export function openPayoutLists(readers: Readers): PayoutLists {
     },
     retryable: async (shard, batchId) =>
       (await readers.query(RETRYABLE, columnsOf('payout_line'), [String(shard), batchId])) as unknown as PayoutLine[],
-    earlier: async ({ shard, retry_of }) => {
-      if (retry_of === null) return [];
-      return (await readers.query(EARLIER, columnsOf('payout_line'), [
-        String(shard),
-        retry_of,
-      ])) as unknown as PayoutLine[];
-    },
+    earlier: async ({ shard, retry_of }) =>
+      retry_of === null ? [] : ((await earlier(shard, retry_of)) as unknown as PayoutLine[]),
   };
 }
 
@@ -59,13 +55,18 @@ where shard = $1::int2 and batch_id = $2 and status = 'failed' and retried_by is
 order by position, occurrence`,
 };
 
-const EARLIER: Statement = {
-  name: 'payout_lines_paid_again',
-  text: `with recursive earlier as (
-  select * from payout_line where shard = $1::int2 and id = $2
+/** By the id of the first one. All lines of a retry ask at once. */
+const EARLIER: ReadShape = {
+  columns: columnsOf('payout_line'),
+  keyAt: columnsOf('payout_line').length,
+  statement: {
+    name: 'payout_lines_paid_again',
+    text: `with recursive earlier as (
+  select l.*, k.key from unnest($1::int2[], $2::text[]) as k(shard, key) join payout_line l on l.shard = k.shard and l.id = k.key
   union all
-  select l.* from earlier e join payout_line l on l.shard = e.shard and l.id = e.retry_of)
-select ${listOf(columnsOf('payout_line'))} from earlier`,
+  select l.*, e.key from earlier e join payout_line l on l.shard = e.shard and l.id = e.retry_of)
+select ${listOf(columnsOf('payout_line'))}, key from earlier`,
+  },
 };
 
 interface Asking {

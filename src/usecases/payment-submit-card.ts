@@ -69,7 +69,7 @@ export async function submitByCard(
   const check = (found: Payment): void => requireForm(found, formId);
   check(payment);
   return submitByAttempt(deps, { caller, payment, intention, answering, check }, (intended) =>
-    authenticateAndPay(deps, command, intended, card, answering),
+    authenticateAndPay({ deps, intended, card, answering }, command),
   );
 }
 
@@ -79,26 +79,28 @@ function requireForm(payment: Payment, formId: string): void {
   if (payment.hosted_session_id !== formId) throw refuseField(1110, 'session_id', 'OTHER_CARD_FORM');
 }
 
-async function authenticateAndPay(
-  deps: Deps,
-  command: PaymentSubmitCommand,
-  intended: Intended,
-  card: CardConnector,
-  answering: Answering<Submitted>,
-): Promise<Reply> {
-  const { attempt, payment } = intended;
+/** A submit whose attempt is open. */
+interface Submit {
+  readonly deps: Deps;
+  readonly intended: Intended;
+  readonly card: CardConnector;
+  readonly answering: Answering<Submitted>;
+}
+
+async function authenticateAndPay(submit: Submit, command: PaymentSubmitCommand): Promise<Reply> {
+  const { deps, card } = submit;
+  const { attempt, payment } = submit.intended;
   const order = cardOrderOf(attempt, payment);
   const browser = browserFor(deps, attempt.id, command.browser);
   const said = await card.authenticate(order, browser);
-  const write = (word: Word, heard?: Heard): Promise<Reply> =>
-    record(deps, intended, card, answering, { word, heard, unasked: undefined });
+  const write = (word: Word, heard?: Heard): Promise<Reply> => record(submit, { word, heard, unasked: undefined });
   const giveBack = (reason: string, unasked: Unasked = NOT_ASKED): Promise<Reply> =>
-    record(deps, intended, card, answering, { word: { kind: 'not_sent', reason }, heard: undefined, unasked });
+    record(submit, { word: { kind: 'not_sent', reason }, heard: undefined, unasked });
   // Whatever is said now leads to PAY, or to a customer who pays anew or another way; but an empty form is only filled.
   if (said.kind !== 'unusable' || said.fault !== 'no_card') {
     const isAway = said.kind === 'not_sent' || said.kind === 'unknown';
     const earlier = isAway ? await guessEarlier(deps, attempt) : await askEarlier(deps, card, attempt);
-    if (earlier.kind === 'paid') return recordEarlier(deps, intended, card, answering, earlier);
+    if (earlier.kind === 'paid') return recordEarlier(submit, earlier);
     if (earlier.kind === 'booked_aside') return giveBack('the order was paid before', paidBefore(payment));
     if (earlier.kind === 'unclear') return giveBack(earlier.reason, unclearBefore(payment));
   }
@@ -110,7 +112,7 @@ async function authenticateAndPay(
     case 'challenge':
       // What nobody can be sent to is no challenge; and no money has been asked for.
       if (said.challenge === undefined) return giveBack('a challenge without its form');
-      return recordChallenge(deps, intended, card, answering, said.status, said.challenge);
+      return recordChallenge(submit, said.status, said.challenge);
     case 'rejected': {
       const word = { kind: 'declined', reason: said.reason, providerReference: null } as const;
       return write(word, { three_ds_status: said.status, eci: null });
@@ -144,24 +146,20 @@ function paidBefore({ id }: Payment): Unasked {
 }
 
 /** An earlier attempt has paid, though it was taken for not sent: the submit answers for that one. */
-function recordEarlier(
-  deps: Deps,
-  { attempt }: Intended,
-  card: CardConnector,
-  answering: Answering<Submitted>,
-  paid: PaidEarlier,
-): Promise<Reply> {
+function recordEarlier(submit: Submit, paid: PaidEarlier): Promise<Reply> {
+  const { deps, answering } = submit;
+  const { attempt } = submit.intended;
   const read = (): Promise<EarlierRows> => readWithEarlier(deps, attempt, paid);
   const decide = (rows: EarlierRows, settling: Settling): Decision<Submitted> => {
     const { change, payment } = settling(settleEarlier(deps, rows, paid));
     if (change === undefined && rows.attempt.status === 'intended') {
       // Its money has been booked as late meanwhile: this one ends as it does where that was known before.
       const word = { kind: 'not_sent', reason: 'the order was paid before' } as const;
-      return decideWord(deps, card, rows, settling, { word, heard: undefined, unasked: paidBefore(payment) });
+      return decideWord(submit, rows, settling, { word, heard: undefined, unasked: paidBefore(payment) });
     }
     // Settled otherwise meanwhile, by the round.
     if (payment.status === 'pending') return { refusal: unclearBefore(payment).refusal };
-    return { ...(change === undefined ? {} : { change }), ...outcomeOf(payment) };
+    return { ...outcomeOf(payment), change };
   };
   const record = (settling: Settling): Promise<Reply> =>
     perform(deps.store, answering, read, (rows) => decide(rows, settling));
@@ -176,20 +174,13 @@ interface Told {
 }
 
 /** Writes what came of it, with the session's end or return and the remembered answer. */
-function record(
-  deps: Deps,
-  intended: Intended,
-  card: CardConnector,
-  answering: Answering<Submitted>,
-  told: Told,
-): Promise<Reply> {
-  return write(deps, intended, answering, (rows, settling) => decideWord(deps, card, rows, settling, told));
+function record(submit: Submit, told: Told): Promise<Reply> {
+  return write(submit, (rows, settling) => decideWord(submit, rows, settling, told));
 }
 
 /** What a word writes, and what is answered then. */
 function decideWord(
-  deps: Deps,
-  card: CardConnector,
+  { deps, card }: Pick<Submit, 'deps' | 'card'>,
   rows: SettlementRows,
   settling: Settling,
   { word, heard, unasked }: Told,
@@ -201,29 +192,23 @@ function decideWord(
     ...(unasked === undefined ? {} : { reason: unasked.reason }),
   } as const;
   const settled = settling(settleAttempt(rows, word, settlementContext(deps, card, asked)));
-  const change = settled.change === undefined ? {} : { change: settled.change };
+  const { change } = settled;
   // Whatever we were told, the network may have said otherwise since: what is settled is answered.
   if (settled.attempt.status === 'not_sent' && word.kind !== 'approved') {
-    return { ...change, refusal: unasked?.refusal ?? networkDown(card, 'session_id', rows.payment.id) };
+    return { change, refusal: unasked?.refusal ?? networkDown(card, 'session_id', rows.payment.id) };
   }
   // It has paid, while another payment's submit holds the session: this one is not there to be paid again.
-  if (settled.payment.status === 'pending') return { ...change, refusal: unclearBefore(settled.payment).refusal };
-  return { ...change, ...outcomeOf(settled.payment) };
+  if (settled.payment.status === 'pending') return { change, refusal: unclearBefore(settled.payment).refusal };
+  return { ...outcomeOf(settled.payment), change };
 }
 
 /** The issuer wants to ask its customer: 202, and the address where it does. */
-function recordChallenge(
-  deps: Deps,
-  intended: Intended,
-  card: CardConnector,
-  answering: Answering<Submitted>,
-  status: string,
-  challenge: Challenge,
-): Promise<Reply> {
-  const { attempt } = intended;
+function recordChallenge(submit: Submit, status: string, challenge: Challenge): Promise<Reply> {
+  const { deps, card } = submit;
+  const { attempt } = submit.intended;
   const asked = { three_ds_status: status, eci: null, challenge: sealChallenge(deps, attempt.id, challenge) };
   const redirectUrl = challengeUrl(deps, attempt);
-  return write(deps, intended, answering, (rows) => {
+  return write(submit, (rows) => {
     const context = settlementContext(deps, card, { at: attempt.created_at, inquiry: false });
     const step = challengeAttempt(rows, asked, context);
     if (step !== undefined) return { change: step.change, answer: { payment: step.payment, redirectUrl } };
@@ -237,9 +222,7 @@ function recordChallenge(
 
 /** What we have just written is at hand; siblings, where there are any, have to be read. */
 function write(
-  deps: Deps,
-  intended: Intended,
-  answering: Answering<Submitted>,
+  { deps, intended, answering }: Submit,
   decide: (rows: SettlementRows, settling: Settling) => Decision<Submitted>,
 ): Promise<Reply> {
   const { attempt, session } = intended;

@@ -87,10 +87,10 @@ async function callAndRecord(
     perform<SettlementRows, Submitted>(deps.store, answering, read ?? (() => readSettlement(deps, attempt)), (rows) => {
       const asked = { at: attempt.created_at, inquiry: false } as const;
       const settled = settling(settleAttempt(rows, word, settlementContext(deps, connector, asked)));
-      const change = settled.change === undefined ? {} : { change: settled.change };
+      const { change } = settled;
       // Whatever we were told, the carrier may have said otherwise since: what is settled is answered.
-      if (settled.attempt.status === 'not_sent') return { refusal: carrierDown(attempt), ...change };
-      return { answer: { payment: settled.payment }, ...change };
+      if (settled.attempt.status === 'not_sent') return { change, refusal: carrierDown(attempt) };
+      return { change, answer: { payment: settled.payment } };
     });
   const recording = (): Promise<Reply> => persist(deps, () => soundingLast(deps, record));
   return whileRecording(deps, attempt.id, recording);

@@ -9,7 +9,7 @@
 import type { Update } from '../domain/change.ts';
 import { StateConflict } from '../domain/machine.ts';
 import { CODE_LIFE_MS, CODE_THRESHOLDS, expiryWithCode, writeCode } from '../domain/one-time-code.ts';
-import { movePayment } from '../domain/payment.ts';
+import { movePayment, type PaymentColumns } from '../domain/payment.ts';
 import type { Merchant, Payment, Session, Wallet } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { consume } from '../domain/session.ts';
@@ -72,6 +72,7 @@ export async function submitFromWallet(
 ): Promise<Reply> {
   const typed = requireAccount(command, method);
   const code = writeCode(deps.random.below(1_000_000));
+  const submit: Submit = { deps, merchant: caller.merchant, typed, code };
   let asked: Payment | undefined;
   const first = await readRows(deps, caller, payment.id, typed);
   const closed = refusalOf(() =>
@@ -84,7 +85,7 @@ export async function submitFromWallet(
     answering,
     () => readRows(deps, caller, payment.id, typed),
     (rows) => {
-      const decision = decide(deps, caller, rows, typed, verdict, code);
+      const decision = decide(submit, rows, verdict);
       asked = decision.answer?.payment.status === 'pending_otp_verification' ? decision.answer.payment : undefined;
       return decision;
     },
@@ -130,14 +131,8 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string, ty
   return { session, payment, ...pinRows, siblings };
 }
 
-function decide(
-  deps: Deps,
-  caller: SessionCaller,
-  rows: Rows,
-  typed: Typed,
-  verdict: PinVerdict,
-  code: string,
-): Decision<Submitted> {
+function decide(submit: Submit, rows: Rows, verdict: PinVerdict): Decision<Submitted> {
+  const { deps } = submit;
   const now = deps.clock.now();
   const { session } = rows;
   if (session === undefined) throw new Refusal(1001);
@@ -147,10 +142,18 @@ function decide(
   const locked = lockedFor(countOf(rows, now), now) ?? (verdict === 'unverified' ? 1 : undefined);
   if (locked !== undefined) throw lockedAccount(locked, payment);
   const { wallet } = rows;
-  if (verdict !== 'right' || wallet === undefined) return wrongPin(deps, rows, typed, payment, now);
-  const decision = weigh(() => pay(deps, caller.merchant, { ...rows, session, payment, wallet }, typed, code, now));
+  if (verdict !== 'right' || wallet === undefined) return wrongPin(submit, rows, payment, now);
+  const decision = weigh(() => pay(submit, { ...rows, session, payment, wallet }, now));
   if (decision.refusal === undefined) return decision;
   return { change: { updates: [guardWallet(wallet)] }, refusal: decision.refusal };
+}
+
+/** What a submit is decided by besides the rows: what was typed, and the code that would be asked for. */
+interface Submit {
+  readonly deps: Deps;
+  readonly merchant: Merchant;
+  readonly typed: Typed;
+  readonly code: string;
 }
 
 /** What a right PIN may pay from. */
@@ -161,14 +164,9 @@ interface Opened extends Rows {
 }
 
 /** @throws Refusal 1102, 1201, 1202 or 1402. */
-function pay(
-  deps: Deps,
-  merchant: Merchant,
-  { session, payment, wallet, account, siblings }: Opened,
-  typed: Typed,
-  code: string,
-  now: number,
-): Decision<Submitted> {
+function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
+  const { deps, merchant, typed } = submit;
+  const { session, payment, wallet, account, siblings } = opened;
   if (wallet.currency !== payment.currency) {
     throw refuseField(1102, typed.numberField, 'WALLET_CURRENCY', { currency: wallet.currency });
   }
@@ -193,9 +191,8 @@ function pay(
   const codeAsked = asksForCode(merchant, payment);
   // Without a door for texts no code could ever arrive: refused while session and payment are still the customer's.
   if (codeAsked && deps.connectors.texts === undefined) throw new Refusal(1402, { transactionId: payment.id });
-  const change = codeAsked
-    ? askCode(deps, ready, columns, wallet, code, now)
-    : approve(deps, ready, columns, wallet, now);
+  const paying = { ...opened, payment: ready, columns };
+  const change = codeAsked ? askCode(submit, paying, now) : approve(submit, paying, now);
   return {
     change: {
       ...change.change,
@@ -206,7 +203,7 @@ function pay(
   };
 }
 
-function wrongPin(deps: Deps, rows: Rows, typed: Typed, payment: Payment, now: number): Decision<Submitted> {
+function wrongPin({ deps, typed }: Submit, rows: Rows, payment: Payment, now: number): Decision<Submitted> {
   const { change, left } = countWrongPin(deps, rows, typed.number, typed.kind, now);
   const details = [{ field: typed.pinField, code: 'INVALID_PIN', words: { left } }] as const;
   return { change, refusal: new Refusal(1302, { transactionId: payment.id, details }) };
@@ -223,15 +220,18 @@ function asksForCode(merchant: Merchant, payment: Payment): boolean {
   return threshold !== undefined && payment.amount_minor >= threshold;
 }
 
-type Columns = Parameters<typeof movePayment>[4];
+/** With what the payment takes on by being paid so. */
+interface Paying extends Opened {
+  readonly columns: PaymentColumns;
+}
 
-function approve(deps: Deps, payment: Payment, columns: Columns, wallet: Wallet, now: number): Step {
+function approve({ deps }: Submit, { payment, columns, wallet }: Paying, now: number): Step {
   const moved = movePayment(payment, 'account_debited', null, now, columns);
   if (moved === undefined) throw new StateConflict('payment', payment, 'account_debited');
   return approvedStep(deps, moved, wallet.id, now);
 }
 
-function askCode(deps: Deps, payment: Payment, columns: Columns, wallet: Wallet, code: string, now: number): Step {
+function askCode({ deps, code }: Submit, { payment, columns, wallet }: Paying, now: number): Step {
   const expiry = { expires_at: now + CODE_LIFE_MS };
   const waiting = { expires_at: expiryWithCode(payment, expiry), ...columns };
   const moved = movePayment(payment, 'code_asked', null, now, waiting);

@@ -58,7 +58,7 @@ describe('get-config-bank', () => {
             {
               ...common,
               id: first.id,
-              account_number: '00011-05101-20260000421-77',
+              account_number: first.account_number,
               iban: 'FR1420041010050500013M02606',
               swift: 'OKPICDKI',
             },

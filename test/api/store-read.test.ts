@@ -2,6 +2,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Account, Credential } from '../../src/domain/records.ts';
+import { keyedShape } from '../../src/store/keyed-shape.ts';
+import { openLine } from '../../src/store/line.ts';
+import { openReaders } from '../../src/store/read.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { aMerchant, anAnswer, aPayment, aSession, aTransfer, moving, NOON, numbered } from './store-records.ts';
@@ -79,13 +82,19 @@ test('two thousand callers of a thousand keys, in several nouns, each get their 
 });
 
 test('of more than one statement takes, those who came first are answered first', async () => {
+  const line = openLine({ url: database.url, onError: () => undefined, name: 'read' });
+  const readers = openReaders([line]);
+  const byId = readers.keyed(keyedShape('live', 'payment', 'id', 'id'));
   const order: number[] = [];
-  const asked = Array.from({ length: 3_000 }, async (_, n) => {
-    await store.payment.get(1, numbered('txn', 100_000 + n));
-    order.push(n);
-  });
-  await Promise.all(asked);
+  await Promise.all(
+    Array.from({ length: 3_000 }, async (_, n) => {
+      await byId(1, numbered('txn', 100_000 + n));
+      order.push(n);
+    }),
+  );
   expect(order).toEqual(order.toSorted((a, b) => a - b));
+  await readers.close();
+  await line.close();
 });
 
 test('a caller comes with what must be known of it', async () => {

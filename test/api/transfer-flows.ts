@@ -12,20 +12,23 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import type { Answer, World } from '../support/world.ts';
 import { collect, type Fields, type Paying } from './flows.ts';
 
-/** An account of that merchant, at an invented bank; a millisecond later than the one before. */
+let numbers = 421;
+
+/** An account of that merchant, at an invented bank, with a number of its own; a millisecond later than the one before. */
 export async function addAccount(
   world: World,
   { merchant }: Pick<MerchantCreated, 'merchant'>,
   more: Partial<BankAddCommand> = {},
 ): Promise<BankAccount> {
   await world.clock.advance(1);
+  numbers += 1;
   return addBankAccount(world.gateway.deps, {
     merchantId: merchant.id,
     bank: 'Banque Okapi',
     bankId: undefined,
     country: 'CD',
     accountName: 'Boutique Kivu',
-    accountNumber: '00011-05101-20260000421-77',
+    accountNumber: `00011-05101-2026000${numbers}-77`,
     iban: undefined,
     swift: undefined,
     currency: 'usd',
