@@ -3,17 +3,24 @@
  */
 
 import { describe, expect, test } from 'vitest';
+import { settleOutgoing } from './outgoing.ts';
+import { lineOrder } from './payout-outgoing.ts';
 import {
   account,
+  attemptAt,
   balance,
   hear,
+  line,
   NOT_SENT,
+  newId,
   PAID,
   REFUSED,
+  SETTLE_DELAY_MS,
   sent,
   start,
   TAKEN,
   TRANSIT,
+  text,
 } from './testing/payout-world.ts';
 
 describe('late, an upstream says', () => {
@@ -124,6 +131,19 @@ describe('late, an upstream says', () => {
     expect(world.line).toMatchObject({ status: 'processing', attempt_id: 'att_1', late_attempt_id: null });
     hear(world, REFUSED, 90, 'due', 1);
     expect(world.line).toMatchObject({ status: 'failed', late_attempt_id: null });
+  });
+
+  test('no, of an attempt that nobody waits for: that is so only as long as the line is as it was read', () => {
+    const other = { ...attemptAt(1, 10), status: 'waiting' } as const;
+    const read = { ...line, status: 'processing', attempt_id: 'att_2', version: 3 } as const;
+    const context = { now: 20, askedAt: 20, settleDelayMs: SETTLE_DELAY_MS, inquiry: 'hint', newId } as const;
+    const { change } = settleOutgoing(other, lineOrder(read, text), REFUSED, context);
+    expect(change?.updates?.map(({ table, version }) => [table, version])).toEqual([
+      ['attempt', 1],
+      ['payout_line', 3],
+    ]);
+    const over = lineOrder({ ...read, status: 'failed' }, text);
+    expect(settleOutgoing(other, over, REFUSED, context).change?.updates).toHaveLength(1);
   });
 
   test('paid, after it has said no: the merchant keeps its money and its answer', () => {

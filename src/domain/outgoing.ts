@@ -48,9 +48,10 @@ export interface Outgoing {
   move(fact: OutgoingFact, reason: Reason | null, attempt: Attempt, context: SettlementContext): Change | undefined;
   /**
    * What is noted of it when an attempt that nobody waits for, given as it will be, was taken after all, has paid, or has
-   * ended without; nothing where the order has been paid already.
+   * ended without; nothing where the order has been paid already. Where its status `hasMoved`, an order that is open is
+   * written in any case: it was read as one that does not wait for this attempt, and has to be so still.
    */
-  noteLate(attempt: Attempt): readonly Update[];
+  noteLate(attempt: Attempt, hasMoved: boolean): readonly Update[];
 }
 
 /** The attempt has not paid, and will not. */
@@ -149,7 +150,8 @@ function attemptOnly(
   const said = alarm === undefined ? {} : { alarm };
   if (weighed.kind === 'nothing') return { attempt, ...said };
   const after = { ...attempt, ...weighed.row, version: attempt.version + 1 };
-  const updates = [updateAttempt(attempt, weighed.row), ...(order.isItsOwn(attempt) ? [] : order.noteLate(after))];
+  const late = order.isItsOwn(attempt) ? [] : order.noteLate(after, weighed.row.status !== undefined);
+  const updates = [updateAttempt(attempt, weighed.row), ...late];
   const transfers =
     weighed.kind === 'late_money' ? [lateTransfer(attempt, 'out', newId('trf', attempt.shard), now)] : [];
   return { change: { updates, transfers }, attempt: after, ...said };
@@ -181,7 +183,7 @@ function successor(known: string | null, waitedFor: string | null, { all }: Reme
  * only waiting. One that has ended leaves its place to another that was taken. Where it keeps to the one that it knows it is written all the same, so that
  * whoever decides by its attempts beside this decides again. The reference of a failed order stays, as its merchant reads it.
  */
-export function lateColumns(order: Remembering, attempt: Attempt, remembered: Remembered) {
+export function lateColumns(order: Remembering, attempt: Attempt, remembered: Remembered, hasMoved: boolean) {
   if (order.status === 'completed') return undefined;
   const { id, status, provider_reference } = attempt;
   const known = order.late_attempt_id;
@@ -191,12 +193,16 @@ export function lateColumns(order: Remembering, attempt: Attempt, remembered: Re
     return { late_attempt_id: id, ...(order.status === 'failed' ? {} : { provider_reference }) };
   }
   if (isOpen(status)) return { late_attempt_id: known ?? id };
-  if (known === null) return undefined;
+  // Of what is open it is written all the same: it may have come to wait for this attempt since it was read.
+  if (known === null) return hasMoved && order.status !== 'failed' ? { late_attempt_id: null } : undefined;
   if (!isKnown) return { late_attempt_id: known };
   // Of what has failed nobody waits for the last attempt either: it may have been called off after that was turned away.
   const waitedFor = order.status === 'failed' ? null : order.attempt_id;
   return { late_attempt_id: successor(known, waitedFor, remembered) };
 }
+
+/** What `lateColumns` writes of an order. */
+export type LateColumns = ReturnType<typeof lateColumns>;
 
 /** How an order goes on whose attempt has not paid, while it remembers another one. */
 export type Onward =

@@ -11,6 +11,7 @@ import { takenFromSuspense } from './late-money.ts';
 import { suspenseAccount, transitAccount, walletAccount } from './ledger.ts';
 import {
   isNotPaid,
+  type LateColumns,
   lateColumns,
   NOTHING_REMEMBERED,
   type Outgoing,
@@ -57,12 +58,11 @@ export function lineOrder(line: PayoutLine, text: LineText, known: Remembered = 
       if (isNotPaid(fact) && line.late_attempt_id !== null) return goOn(line, known, { text, ...context });
       return afterWord(line, fact, reason, attempt, { text, ...context });
     },
-    noteLate: (attempt) => noteLate(line, attempt, known),
+    noteLate: (attempt, hasMoved) => noteLate(line, lateColumns(line, attempt, known, hasMoved)),
   };
 }
 
-function noteLate(line: PayoutLine, attempt: Attempt, known: Remembered): Update[] {
-  const row = lateColumns(line, attempt, known);
+function noteLate(line: PayoutLine, row: LateColumns): Update[] {
   const { shard, id, version } = line;
   return row === undefined ? [] : [{ table: 'payout_line', shard, id, version, row }];
 }

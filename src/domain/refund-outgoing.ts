@@ -8,7 +8,15 @@
 import type { Change, Update } from './change.ts';
 import { takenFromSuspense } from './late-money.ts';
 import { suspenseAccount, transitAccount } from './ledger.ts';
-import { isNotPaid, lateColumns, NOTHING_REMEMBERED, type Outgoing, onward, type Remembered } from './outgoing.ts';
+import {
+  isNotPaid,
+  type LateColumns,
+  lateColumns,
+  NOTHING_REMEMBERED,
+  type Outgoing,
+  onward,
+  type Remembered,
+} from './outgoing.ts';
 import { guardPayment } from './payment.ts';
 import { nextStartAt } from './payout.ts';
 import type { Attempt } from './records.ts';
@@ -28,7 +36,7 @@ export function refundOrder(rows: RefundRows, known: Remembered = NOTHING_REMEMB
     status: refund.status,
     isItsOwn: (attempt) => refund.attempt_id === attempt.id && !isRefundOver(refund.status),
     waits: refund.status === 'pending',
-    noteLate: (attempt) => noteLate(rows, attempt, known),
+    noteLate: (attempt, hasMoved) => noteLate(rows, lateColumns(rows.refund, attempt, known, hasMoved)),
     move: (fact, reason, attempt, context) => {
       if (isNotPaid(fact) && refund.late_attempt_id !== null) return goOn(rows, known, context);
       const target = transitAccount(refund.shard, attempt.connector, refund.currency);
@@ -57,8 +65,7 @@ function goOn(rows: RefundRows, known: Remembered, context: RefundContext): Chan
 }
 
 /** Of the payment nothing changes but its version: a refund that is being made of it is decided again, and sees this. */
-function noteLate({ refund, payment }: RefundRows, attempt: Attempt, known: Remembered): Update[] {
-  const row = lateColumns(refund, attempt, known);
+function noteLate({ refund, payment }: RefundRows, row: LateColumns): Update[] {
   if (row === undefined) return [];
   const { shard, id, version } = refund;
   return [{ table: 'refund', shard, id, version, row }, guardPayment(payment)];

@@ -301,6 +301,15 @@ describe('afterwards', () => {
     expect(late.change?.updates?.map(({ table }) => table)).toEqual(['attempt', 'payment']);
   });
 
+  test('and so is a no of an attempt that the payment does not wait for', () => {
+    const world = newWorld();
+    world.attempt = { ...world.attempt, status: 'waiting' };
+    world.payment = { ...world.payment, status: 'processing', attempt_id: 'att_02' };
+    const refused = { kind: 'declined', reason: 'customer_rejected', providerReference: null } as const;
+    const { change } = hear(world, refused, 20);
+    expect(change?.updates?.map(({ table }) => table)).toEqual(['attempt', 'payment']);
+  });
+
   test.each<[string, Partial<Session>]>([
     ['has been paid by another payment', { status: 'CONSUMED', submitting_payment_id: `${txn}2` }],
     ['is being paid by another payment', { submitting_payment_id: `${txn}2` }],

@@ -271,9 +271,9 @@ function attemptOnly(
   const alarm = weighed.kind === 'late_money' ? 'late_success' : weighed.alarm;
   const said = alarm === undefined ? {} : { alarm };
   if (weighed.kind === 'nothing') return { payment, attempt, ...said };
-  // That nobody waits for it was read of a payment that is open: it has to be so still.
-  const tells = weighed.kind === 'late_money' || weighed.alarm === 'late_acceptance';
-  const held = tells && !isFinal(payment.status) ? [guardPayment(payment)] : [];
+  // That nobody waits for it was read of a payment that is open: it has to be so still when the attempt moves.
+  const moves = weighed.row.status !== undefined;
+  const held = moves && !isFinal(payment.status) ? [guardPayment(payment)] : [];
   const updates = [updateAttempt(attempt, weighed.row), ...held];
   const transfers =
     weighed.kind === 'late_money' ? [lateTransfer(attempt, 'in', newId('trf', attempt.shard), now)] : [];

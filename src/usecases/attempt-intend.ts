@@ -56,10 +56,11 @@ export async function intendAttempt(
   const { shard } = known;
   const attemptId = newId(deps, 'att', shard);
   const read = atHandFirst<Rows>({ session: caller.session, payment: known, own: undefined }, async () => {
-    const [session, payment, own, stored] = await Promise.all([
+    // In this order: a commit of ours that is found has happened to the rows that are read after it.
+    const own = await deps.store.attempt.get(shard, attemptId);
+    const [session, payment, stored] = await Promise.all([
       deps.store.session.caller(shard, caller.session.id),
       deps.store.payment.get(shard, known.id),
-      deps.store.attempt.get(shard, attemptId),
       receipt?.stored(),
     ]);
     // Another run of this key has been answered meanwhile: whoever waits for it finds that answer.

@@ -86,14 +86,19 @@ interface Asked {
 }
 
 /**
- * Settles an attempt by the answer to our own call. `rows` are at hand, and may be old: the guards find what has moved. Tried
- * again while the database is away.
+ * Settles an attempt by the answer to our own call. `order` is at hand, and may be old: the guards find what has moved.
+ * Undefined: it has to be read. Tried again while the database is away.
  */
-export function recordOutgoing(deps: Deps, rows: OutgoingRows, word: Word): Promise<OutgoingSettlement> {
-  const { attempt } = rows;
+export function recordOutgoing(
+  deps: Deps,
+  attempt: Attempt,
+  order: Outgoing | undefined,
+  word: Word,
+): Promise<OutgoingSettlement> {
   const asked = { at: attempt.created_at, inquiry: false } as const;
   const write = (): Promise<OutgoingSettlement> => {
-    const read = atHandFirst(rows, () => readOutgoing(deps, attempt));
+    const fresh = (): Promise<OutgoingRows> => readOutgoing(deps, attempt);
+    const read = order === undefined ? fresh : atHandFirst({ attempt, order }, fresh);
     return settleWord(deps, attempt, read, word, asked);
   };
   return whileRecording(deps, attempt.id, () => persist(deps, write));

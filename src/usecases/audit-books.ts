@@ -54,7 +54,7 @@ const PAGE = 1_000;
 const OVERLAP_MS = 60_000;
 /** How long after its making an attempt may end, and still be compared. */
 const LONGEST_OPEN_MS = 2 * 24 * 60 * 60_000;
-/** What is looked at again is kept with the mark: so many, the oldest first. */
+/** What is looked at again is kept with the mark: so many, of its kind the oldest first. */
 const MOST_AGAIN = 1_000;
 
 /**
@@ -88,7 +88,8 @@ export async function compareBooks(
     [...asked].map(async (id) => judge(books, id, await attemptOf(deps, id), byAttempt.get(id), begun.since)),
   );
   const findings = verdicts.flatMap(({ finding }) => finding ?? []);
-  const again = verdicts.flatMap(({ id, again: isAgain }) => (isAgain ? [id] : []));
+  // What is not over yet has been judged by nobody: where there is too much, it is kept before what has been.
+  const waiting = verdicts.filter((one) => one.again).toSorted((one, other) => rankOf(one) - rankOf(other));
   // A page that is full may have left out others of its last instant.
   const settledFrom = approved.length < PAGE ? now - OVERLAP_MS : (approved.at(-1)?.settled_at ?? now);
   return {
@@ -98,7 +99,7 @@ export async function compareBooks(
       ...begun,
       after: read.after,
       settledFrom: Math.max(begun.settledFrom, settledFrom),
-      again: again.slice(0, MOST_AGAIN),
+      again: waiting.slice(0, MOST_AGAIN).map(({ id }) => id),
     },
   };
 }
@@ -148,6 +149,10 @@ interface Verdict {
   readonly finding?: BookFinding;
   /** It is not over, or a finding that stands until somebody has mended it. */
   readonly again: boolean;
+}
+
+function rankOf({ finding }: Verdict): 0 | 1 {
+  return finding === undefined ? 0 : 1;
 }
 
 function judge(

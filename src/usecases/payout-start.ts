@@ -70,7 +70,9 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
   }
   const { attempt, line } = intended;
   const word = await askInTime(deps, attempt, () => pay(deps, attempt, sending));
-  const written = recordOutgoing(deps, { attempt, order: lineOrder(line, deps.payoutText) }, word);
+  // One that remembers another attempt is decided on by all of them.
+  const order = line.late_attempt_id === null ? lineOrder(line, deps.payoutText) : undefined;
+  const written = recordOutgoing(deps, attempt, order, word);
   return { answered: hasAnswered(word), written };
 }
 
@@ -213,9 +215,10 @@ async function writeLine<M, A>(
     if (line === undefined) throw new Error(`payout ${id} is gone`);
     return { line, availableMinor: account?.balance ?? 0n };
   });
+  // In this order: a commit of ours that is found has happened to the line that is read after it.
   const read = async (): Promise<Rows<M>> => {
-    const [now, found] = await Promise.all([rows(), more()]);
-    return { ...now, more: found };
+    const found = await more();
+    return { ...(await rows()), more: found };
   };
   return commitOrFind(deps, read, (found) => {
     const context = lineContext(deps);

@@ -60,7 +60,9 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
   if (rows === undefined || rows === 'held_back') return notSent();
   const { attempt } = rows;
   const word = await askInTime(deps, attempt, () => giver.give(deps, rows));
-  const written = recordOutgoing(deps, { attempt, order: refundOrder(rows) }, word);
+  // One that remembers another attempt is decided on by all of them.
+  const order = rows.refund.late_attempt_id === null ? refundOrder(rows) : undefined;
+  const written = recordOutgoing(deps, attempt, order, word);
   return { answered: hasAnswered(word), written };
 }
 
@@ -136,10 +138,9 @@ interface Rows extends RefundRows {
 async function intend(deps: Deps, known: Refund, intention: Intention): Promise<Intended | 'held_back' | undefined> {
   const attemptId = newId(deps, 'att', known.shard);
   const read = async (): Promise<Rows> => {
-    const [rows, own] = await Promise.all([
-      refundOfAttempt(deps, known.shard, known.id),
-      deps.store.attempt.get(known.shard, attemptId),
-    ]);
+    // In this order: a commit of ours that is found has happened to the refund that is read after it.
+    const own = await deps.store.attempt.get(known.shard, attemptId);
+    const rows = await refundOfAttempt(deps, known.shard, known.id);
     // After the payment, whose version guards what they say.
     const refunds = await deps.store.refund.ofPayment(known.shard, known.payment_id);
     return { ...rows, own, refunds };

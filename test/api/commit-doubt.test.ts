@@ -1,0 +1,188 @@
+/**
+ * The commit that lets a carrier be asked happens, and its answer is lost: what follows is decided on rows that know of it.
+ */
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Reply } from '../../src/connectors/scripted-upstream.ts';
+import type { Change } from '../../src/domain/change.ts';
+import type { PaymentSubmitCommand } from '../../src/domain/submission.ts';
+import { manualClock } from '../../src/platform/clock.ts';
+import { CommitUnknown } from '../../src/store/errors.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Deps } from '../../src/usecases/deps.ts';
+import { submitPayment } from '../../src/usecases/payment-submit.ts';
+import { startLine } from '../../src/usecases/payout-start.ts';
+import { startRefund } from '../../src/usecases/refund-start.ts';
+import type { World } from '../support/world.ts';
+import { collect, numberEnding, payByPhone } from './flows.ts';
+import { type OutDesk, openOutDesk, TURNED_AWAY } from './late-out-desk.ts';
+import { commitBatch, lineNow, openPayer } from './payout-lines.ts';
+import { attemptOf } from './phone-payments.ts';
+import { minted, refunded } from './refund-flows.ts';
+
+const REFUSED: Reply = { status: 500, body: '{"code":"INVALID_CURRENCY"}' };
+
+let desk: OutDesk;
+let world: World;
+beforeAll(async () => {
+  desk = await openOutDesk();
+  ({ world } = desk);
+});
+afterAll(() => desk.close());
+
+const opens = (change: Change): boolean => change.inserts?.some(({ table }) => table === 'attempt') === true;
+
+/** Far enough ahead for the carrier to have noticed what it has turned away. */
+const ahead = (store: Partial<Store>): Deps => {
+  const { deps } = world.gateway;
+  return { ...deps, clock: manualClock(deps.clock.now() + 60_000), store: { ...deps.store, ...store } };
+};
+
+/** The answer of the first commit that opens an attempt is lost; `meanwhile` happens before anybody reads. */
+function losing(meanwhile: () => Promise<void>): Partial<Store> {
+  const { store } = world.gateway.deps;
+  let isFirst = true;
+  return {
+    async commit(change) {
+      const outcome = await store.commit(change);
+      if (!isFirst || !opens(change)) return outcome;
+      isFirst = false;
+      await meanwhile();
+      throw new CommitUnknown();
+    },
+  };
+}
+
+/** The answer of the first commit that opens an attempt is lost before it has happened: it does once its order has been read. */
+function late(read: 'payment' | 'payoutLine' | 'refund'): Partial<Store> {
+  const { store } = world.gateway.deps;
+  let lost: Change | undefined;
+  let reading: Promise<unknown> = Promise.resolve();
+  const get = async (shard: number, id: string): Promise<never> => {
+    const row = store[read].get(shard, id);
+    reading = row;
+    return row as Promise<never>;
+  };
+  return {
+    commit(change) {
+      if (lost !== undefined || !opens(change)) return store.commit(change);
+      lost = change;
+      return Promise.reject(new CommitUnknown());
+    },
+    [read]: { ...store[read], get },
+    attempt: {
+      ...store.attempt,
+      async get(shard, id) {
+        await reading;
+        if (lost !== undefined && opens(lost)) {
+          const happens = lost;
+          lost = {};
+          expect(await store.commit(happens)).toBe('won');
+        }
+        return store.attempt.get(shard, id);
+      },
+    },
+  };
+}
+
+describe('a payout line', () => {
+  test('whose earlier try was taken meanwhile, and this one is not: it waits for that one', async () => {
+    const payer = await openPayer(world, 100_00n);
+    desk.carrier.answer(TURNED_AWAY);
+    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+    const one = await desk.lastTry(line.id, 'not_sent');
+    desk.carrier.answer(TURNED_AWAY);
+    const deps = ahead(losing(() => desk.hearOf(one, 'PENDING')));
+    const { written } = await startLine(deps, await lineNow(world, line), payer.merchant);
+    await written;
+    expect(await lineNow(world, line)).toMatchObject({ status: 'processing', attempt_id: one.id });
+    await desk.hearOf(one, 'SUCCESSFUL');
+    expect((await lineNow(world, line)).status).toBe('completed');
+    await desk.expectSoundBooks();
+  });
+
+  test('that was read before its own commit had happened: it ends with what its carrier says', async () => {
+    const payer = await openPayer(world, 100_00n);
+    const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }], { nextStartAt: null });
+    desk.carrier.answer(REFUSED);
+    const { written } = await startLine(ahead(late('payoutLine')), line, payer.merchant);
+    await written;
+    expect((await desk.triesOf(line.id)).map(({ status }) => status)).toEqual(['declined']);
+    expect(await lineNow(world, line)).toMatchObject({ status: 'failed', reserved_at: null });
+    await desk.expectSoundBooks();
+  });
+});
+
+describe('a refund', () => {
+  async function waiting() {
+    const merchant = await world.merchant();
+    const paying = await collect(world, merchant, { method: 'mobile_money', minted });
+    await payByPhone(world, paying, numberEnding('42'));
+    await desk.hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
+    desk.carrier.answer(TURNED_AWAY);
+    const { refund_id } = await refunded(world, merchant, paying);
+    const one = await desk.lastTry(refund_id, 'not_sent');
+    const now = async () => {
+      const refund = await world.gateway.store.refund.get(merchant.merchant.shard, refund_id);
+      if (refund === undefined) throw new Error('the refund is gone');
+      return refund;
+    };
+    return { one, now };
+  }
+
+  test('whose earlier try was taken meanwhile, and this one is not: it waits for that one', async () => {
+    const { one, now } = await waiting();
+    desk.carrier.answer(TURNED_AWAY);
+    const { written } = await startRefund(ahead(losing(() => desk.hearOf(one, 'PENDING'))), await now());
+    await written;
+    expect(await now()).toMatchObject({ status: 'processing', attempt_id: one.id });
+    await desk.hearOf(one, 'SUCCESSFUL');
+    expect((await now()).status).toBe('completed');
+    await desk.expectSoundBooks();
+  });
+
+  test('that was read before its own commit had happened: it ends with what its carrier says', async () => {
+    const { now } = await waiting();
+    desk.carrier.answer(REFUSED);
+    const { written } = await startRefund(ahead(late('refund')), await now());
+    await written;
+    expect((await now()).status).toBe('failed');
+    await desk.expectSoundBooks();
+  });
+});
+
+test('a payment that was read before its own commit had happened is its customer’s again where the carrier is down', async () => {
+  const merchant = await world.merchant();
+  const paying = await collect(world, merchant, { method: 'mobile_money', minted });
+  const { store } = world.gateway.deps;
+  const { shard } = merchant.merchant;
+  const payment = await store.payment.get(shard, paying.transaction_id);
+  const session = payment && (await store.session.caller(shard, payment.session_id));
+  const owner = await store.merchant.get(shard, merchant.merchant.id);
+  if (session === undefined || owner === undefined) throw new Error('the session is gone');
+  const command: PaymentSubmitCommand = {
+    payment_id: paying.payment_id,
+    payment_method_id: 'mobile_money',
+    msisdn: numberEnding('42'),
+    wallet_number: undefined,
+    wallet_pin: undefined,
+    session_id: undefined,
+    bank_account_id: undefined,
+    browser: undefined,
+  };
+  desk.carrier.answer(TURNED_AWAY);
+  const submitted = submitPayment(
+    { ...world.gateway.deps, store: { ...store, ...late('payment') } },
+    { kind: 'session', merchant: owner, session, fingerprint: undefined },
+    command,
+    {
+      receipt: undefined,
+      render: (answer) => ({ status: 200, body: answer.payment.status }),
+      renderRefusal: (refusal) => ({ status: refusal.http, body: String(refusal.code) }),
+    },
+  );
+  await expect(submitted).rejects.toMatchObject({ code: 1404 });
+  const after = { status: 'pending', attempt_id: null, submitted_at: null };
+  expect(await store.payment.get(shard, paying.transaction_id)).toMatchObject(after);
+  expect((await store.session.caller(shard, session.id))?.submitting_payment_id).toBeNull();
+});
