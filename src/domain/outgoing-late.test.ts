@@ -143,7 +143,23 @@ describe('late, an upstream says', () => {
       ['payout_line', 3],
     ]);
     const over = lineOrder({ ...read, status: 'failed' }, text);
-    expect(settleOutgoing(other, over, REFUSED, context).change?.updates).toHaveLength(1);
+    expect(settleOutgoing(other, over, REFUSED, context).change?.updates).toHaveLength(2);
+    const told = lineOrder({ ...read, status: 'completed' }, text);
+    expect(settleOutgoing(other, told, REFUSED, context).change?.updates).toHaveLength(1);
+  });
+
+  test.each([
+    ['taken', TAKEN],
+    ['paid', PAID],
+  ])('%s, of its own attempt, which was closed after the line was read: it is decided again', (_, word) => {
+    const closed = { ...attemptAt(1, 10), status: 'not_sent', settled_at: 15, version: 2 } as const;
+    const read = { ...line, status: 'processing', attempt_id: closed.id, version: 3 } as const;
+    const context = { now: 20, askedAt: 20, settleDelayMs: SETTLE_DELAY_MS, inquiry: 'hint', newId } as const;
+    const { change } = settleOutgoing(closed, lineOrder(read, text), word, context);
+    expect(change?.updates?.map(({ table, version }) => [table, version])).toEqual([
+      ['attempt', 2],
+      ['payout_line', 3],
+    ]);
   });
 
   test('paid, after it has said no: the merchant keeps its money and its answer', () => {

@@ -48,8 +48,8 @@ export interface Outgoing {
   move(fact: OutgoingFact, reason: Reason | null, attempt: Attempt, context: SettlementContext): Change | undefined;
   /**
    * What is noted of it when an attempt that nobody waits for, given as it will be, was taken after all, has paid, or has
-   * ended without; nothing where the order has been paid already. Where its status `hasMoved`, an order that is open is
-   * written in any case: it was read as one that does not wait for this attempt, and has to be so still.
+   * ended without; nothing where the order has been paid already. Where the attempt's status `hasMoved`, the order
+   * is written in any case: it was read as one that does not wait for this attempt, and has to be so still.
    */
   noteLate(attempt: Attempt, hasMoved: boolean): readonly Update[];
 }
@@ -150,7 +150,9 @@ function attemptOnly(
   const said = alarm === undefined ? {} : { alarm };
   if (weighed.kind === 'nothing') return { attempt, ...said };
   const after = { ...attempt, ...weighed.row, version: attempt.version + 1 };
-  const late = order.isItsOwn(attempt) ? [] : order.noteLate(after, weighed.row.status !== undefined);
+  // Nothing that is its own moves here, but where it was read before a commit, and the attempt after it: then this loses.
+  const hasMoved = weighed.row.status !== undefined;
+  const late = order.isItsOwn(attempt) && !hasMoved ? [] : order.noteLate(after, hasMoved);
   const updates = [updateAttempt(attempt, weighed.row), ...late];
   const transfers =
     weighed.kind === 'late_money' ? [lateTransfer(attempt, 'out', newId('trf', attempt.shard), now)] : [];
@@ -193,8 +195,8 @@ export function lateColumns(order: Remembering, attempt: Attempt, remembered: Re
     return { late_attempt_id: id, ...(order.status === 'failed' ? {} : { provider_reference }) };
   }
   if (isOpen(status)) return { late_attempt_id: known ?? id };
-  // Of what is open it is written all the same: it may have come to wait for this attempt since it was read.
-  if (known === null) return hasMoved && order.status !== 'failed' ? { late_attempt_id: null } : undefined;
+  // It is written all the same: it may have come to wait for this attempt, or to remember it, since it was read.
+  if (known === null) return hasMoved ? { late_attempt_id: null } : undefined;
   if (!isKnown) return { late_attempt_id: known };
   // Of what has failed nobody waits for the last attempt either: it may have been called off after that was turned away.
   const waitedFor = order.status === 'failed' ? null : order.attempt_id;

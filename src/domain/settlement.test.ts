@@ -310,6 +310,13 @@ describe('afterwards', () => {
     expect(change?.updates?.map(({ table }) => table)).toEqual(['attempt', 'payment']);
   });
 
+  test('what says nothing new of a closed attempt is answered with its payment only as that is now', () => {
+    const world = newWorld();
+    world.attempt = { ...world.attempt, status: 'declined', settled_at: 15 };
+    const { change } = hear(world, { kind: 'waiting', providerReference: null }, 20, false);
+    expect(change?.updates?.map(({ table }) => table)).toEqual(['payment']);
+  });
+
   test.each<[string, Partial<Session>]>([
     ['has been paid by another payment', { status: 'CONSUMED', submitting_payment_id: `${txn}2` }],
     ['is being paid by another payment', { submitting_payment_id: `${txn}2` }],

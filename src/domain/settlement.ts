@@ -6,7 +6,7 @@
  * An approved payment's money, fee and event commit with its status.
  */
 
-import { ATTEMPT, type AttemptFact, EARLIER_ASKED_MS } from './attempt.ts';
+import { ATTEMPT, type AttemptFact, EARLIER_ASKED_MS, isOpen } from './attempt.ts';
 import {
   type Alarm,
   attemptColumns,
@@ -270,11 +270,12 @@ function attemptOnly(
 ): Settlement {
   const alarm = weighed.kind === 'late_money' ? 'late_success' : weighed.alarm;
   const said = alarm === undefined ? {} : { alarm };
-  if (weighed.kind === 'nothing') return { payment, attempt, ...said };
+  if (weighed.kind === 'nothing')
+    return { payment, attempt, ...said, ...(isMixed(attempt, payment) ? held(payment) : {}) };
   // That nobody waits for it was read of a payment that is open: it has to be so still when the attempt moves.
   const moves = weighed.row.status !== undefined;
-  const held = moves && !isFinal(payment.status) ? [guardPayment(payment)] : [];
-  const updates = [updateAttempt(attempt, weighed.row), ...held];
+  const guards = moves && !isFinal(payment.status) ? [guardPayment(payment)] : [];
+  const updates = [updateAttempt(attempt, weighed.row), ...guards];
   const transfers =
     weighed.kind === 'late_money' ? [lateTransfer(attempt, 'in', newId('trf', attempt.shard), now)] : [];
   return {
@@ -283,6 +284,16 @@ function attemptOnly(
     attempt: { ...attempt, ...weighed.row, version: attempt.version + 1 },
     ...said,
   };
+}
+
+/** A payment ends, or is given back, with its own attempt: one that is open beside that was read before, and is not answered with. */
+function isMixed(attempt: Attempt, payment: Payment): boolean {
+  return payment.attempt_id === attempt.id && !isFinal(payment.status) && !isOpen(attempt.status);
+}
+
+/** Writes nothing but that the payment is as it was read. */
+function held(payment: Payment): { readonly change: Change } {
+  return { change: { updates: [guardPayment(payment)] } };
 }
 
 function eventOf(payment: Payment, context: SettlementContext): Insert {

@@ -35,8 +35,13 @@ interface Order {
 export async function askTryBefore(deps: Deps, order: Order): Promise<TryBefore> {
   const { shard, attempt_id } = order;
   const attempt = attempt_id === null ? undefined : await deps.store.attempt.get(shard, attempt_id);
-  if (attempt?.status !== 'not_sent') return { kind: 'over' };
+  if (attempt === undefined || attempt.status === 'declined') return { kind: 'over' };
   const at = deps.clock.now();
+  // What waits to be sent cannot have one that is open, or has paid: nothing goes out beside it, whatever has happened.
+  if (attempt.status !== 'not_sent') {
+    deps.log.error('try_before_is_open', { attempt_id: attempt.id, transaction_id: attempt.payment_id });
+    return { kind: 'unclear', until: nextLookBackAt(order, at), answered: undefined };
+  }
   const word = await askUpstream(deps, attempt);
   const about = { attempt_id: attempt.id, connector: attempt.connector, transaction_id: attempt.payment_id };
   switch (word.kind) {

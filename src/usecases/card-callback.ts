@@ -280,19 +280,21 @@ function remember<R extends { readonly payment: Payment; readonly attempt: Attem
   receipt: Receipt,
   render: Render,
   read: () => Promise<R>,
-  decide: (rows: R, settling: Settling) => Decided = ({ payment, attempt }) => ({ payment, attempt }),
+  decide?: (rows: R, settling: Settling) => Decided,
 ): Promise<Reply> {
   const write = (settling: Settling): Promise<Reply> =>
     commitDecision(
       deps.store,
       () => Promise.all([read(), receipt.stored()]),
       ([rows, stored]) => {
-        const { change, payment, attempt } = decide(rows, settling);
+        const { change, payment, attempt }: Decided = decide?.(rows, settling) ?? rows;
         if (stored !== undefined) {
           const answer = { ...stored, replayed: true };
           return { change, answer };
         }
         const reply = render(payment, attempt);
+        // Another run of this callback has begun: what comes of it is that one's to remember.
+        if (decide === undefined && receipt.begun()) return { answer: reply };
         return { change: joined(change ?? {}, receipt.remember(reply)), answer: reply };
       },
     );

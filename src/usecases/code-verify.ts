@@ -9,7 +9,7 @@
 import type { Update } from '../domain/change.ts';
 import { StateConflict } from '../domain/machine.ts';
 import { type Left, recentTries, triesLeft } from '../domain/one-time-code.ts';
-import { movePayment, refuseState, requireInTime } from '../domain/payment.ts';
+import { guardPayment, movePayment, refuseState, requireInTime } from '../domain/payment.ts';
 import type { Account, OneTimeCode, Payment, Wallet } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
@@ -72,11 +72,12 @@ export function verifyCode(
 async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Rows> {
   const payment = await readByPaymentId(deps, caller, paymentId);
   const number = payment.wallet_number;
-  const [code, wallet, account] = await Promise.all([
+  const [code, wallet] = await Promise.all([
     deps.store.code.get(payment.shard, payment.id),
     number === null ? undefined : deps.store.wallet.get(shardOfWallet(number), number),
-    number === null ? undefined : deps.store.account.get(shardOfWallet(number), number),
   ]);
+  // After the wallet, whose version says that no payment from it came in between.
+  const account = number === null ? undefined : await deps.store.account.get(shardOfWallet(number), number);
   return { payment, code, wallet, account, left: triesLeft(code, deps.clock.now()) };
 }
 
@@ -102,7 +103,11 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   const wrong = verdictOf(deps, code, payment, given, now, then.count);
   if (wrong !== undefined) return { change: { updates: [counted] }, refusal: wrong };
   if (wallet === undefined || (rows.account?.balance ?? 0n) < payment.total_minor) {
-    return { change: { updates: [counted] }, refusal: new Refusal(1201, { transactionId: payment.id }) };
+    // The account was read after the payment, which may have been paid in between, from this very account.
+    return {
+      change: { updates: [counted, guardPayment(payment)] },
+      refusal: new Refusal(1201, { transactionId: payment.id }),
+    };
   }
   const moved = movePayment(payment, 'code_confirmed', null, now);
   if (moved === undefined) throw new StateConflict('payment', payment, 'code_confirmed');

@@ -7,7 +7,7 @@
  */
 
 import type { Authentication, CardConnector, Challenge } from '../connectors/connector.ts';
-import type { Word } from '../domain/attempt-settlement.ts';
+import { updateAttempt, type Word } from '../domain/attempt-settlement.ts';
 import { challengeAttempt, type Heard } from '../domain/authentication.ts';
 import type { Payment } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
@@ -216,7 +216,9 @@ function recordChallenge(submit: Submit, status: string, challenge: Challenge): 
     const { status: now } = rows.attempt;
     if (now === 'challenged') return { answer: { payment: rows.payment, redirectUrl } };
     if (now !== 'intended' && now !== 'not_sent') return outcomeOf(rows.payment);
-    return { refusal: networkDown(card, 'session_id', attempt.payment_id) };
+    // Still intended, and its session not held: read on both sides of that commit. This loses, and all is read again.
+    const change = now === 'intended' ? { updates: [updateAttempt(rows.attempt, { status: now })] } : undefined;
+    return { change, refusal: networkDown(card, 'session_id', attempt.payment_id) };
   });
 }
 

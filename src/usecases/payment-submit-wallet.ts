@@ -9,7 +9,7 @@
 import type { Update } from '../domain/change.ts';
 import { StateConflict } from '../domain/machine.ts';
 import { CODE_LIFE_MS, CODE_THRESHOLDS, expiryWithCode, writeCode } from '../domain/one-time-code.ts';
-import { movePayment, type PaymentColumns } from '../domain/payment.ts';
+import { guardPayment, movePayment, type PaymentColumns } from '../domain/payment.ts';
 import type { Merchant, Payment, Session, Wallet } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { consume } from '../domain/session.ts';
@@ -145,7 +145,8 @@ function decide(submit: Submit, rows: Rows, verdict: PinVerdict): Decision<Submi
   if (verdict !== 'right' || wallet === undefined) return wrongPin(submit, rows, payment, now);
   const decision = weigh(() => pay(submit, { ...rows, session, payment, wallet }, now));
   if (decision.refusal === undefined) return decision;
-  return { change: { updates: [guardWallet(wallet)] }, refusal: decision.refusal };
+  // The account may have been read after another submit had paid this very payment from it.
+  return { change: { updates: [guardWallet(wallet), guardPayment(payment)] }, refusal: decision.refusal };
 }
 
 /** What a submit is decided by besides the rows: what was typed, and the code that would be asked for. */

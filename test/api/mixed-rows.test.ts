@@ -1,0 +1,119 @@
+/**
+ * Rows that were read on both sides of somebody's commit: what has just been paid is not refused for what it has cost.
+ */
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { PaymentSubmitCommand } from '../../src/domain/submission.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { SessionCaller } from '../../src/usecases/callers.ts';
+import { verifyCode } from '../../src/usecases/code-verify.ts';
+import type { Deps } from '../../src/usecases/deps.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { submitPayment } from '../../src/usecases/payment-submit.ts';
+import type { Answering } from '../../src/usecases/perform.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { codeOn, collect, type Paying, payFromWallet } from './flows.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  merchant = await world.merchant();
+});
+afterAll(() => world.close());
+
+const plainly: Answering<unknown> = {
+  receipt: undefined,
+  render: () => ({ status: 200, body: '' }),
+  renderRefusal: ({ http, code }) => ({ status: http, body: String(code) }),
+};
+
+const withStore = (store: Partial<Store>): Deps => {
+  const { deps } = world.gateway;
+  return { ...deps, store: { ...deps.store, ...store } };
+};
+
+async function callerOf({ transaction_id }: Paying): Promise<SessionCaller> {
+  const { store } = world.gateway;
+  const { shard, id } = merchant.merchant;
+  const payment = await store.payment.get(shard, transaction_id);
+  const session = payment && (await store.session.caller(shard, payment.session_id));
+  const owner = await store.merchant.get(shard, id);
+  if (session === undefined || owner === undefined) throw new Error('the session is gone');
+  return { kind: 'session', merchant: owner, session, fingerprint: undefined };
+}
+
+test('a second submit from the same wallet, whose balance the first one has taken', async () => {
+  const wallet = await world.wallet({ balance: 12_50n });
+  const paying = await collect(world, merchant);
+  const { store } = world.gateway.deps;
+  let reading: Promise<unknown> = Promise.resolve();
+  let first: Promise<void> | undefined;
+  /** Once the payment has been read as it was, the first submit pays it; the second one reads the rest after that. */
+  const pay = async (): Promise<void> => {
+    await reading;
+    const paid = await payFromWallet(world, paying, wallet);
+    expect(paid.json.status, paid.text).toBe('approved');
+  };
+  const payFirst = (): Promise<void> => {
+    first ??= pay();
+    return first;
+  };
+  /** The PIN is judged by rows of its own; what is decided on is read after that. */
+  const afterPin = <V>(get: (shard: number, id: string) => Promise<V>) => {
+    let reads = 0;
+    return async (shard: number, id: string): Promise<V> => {
+      reads += 1;
+      if (reads > 1) await payFirst();
+      return get(shard, id);
+    };
+  };
+  const deps = withStore({
+    payment: {
+      ...store.payment,
+      get(shard, id) {
+        const row = store.payment.get(shard, id);
+        reading = row;
+        return row;
+      },
+    },
+    wallet: { ...store.wallet, get: afterPin(store.wallet.get) },
+    account: { ...store.account, get: afterPin(store.account.get) },
+  });
+  const command: PaymentSubmitCommand = {
+    payment_id: paying.payment_id,
+    payment_method_id: 'wallet',
+    wallet_number: wallet.number,
+    wallet_pin: wallet.pin,
+    msisdn: undefined,
+    session_id: undefined,
+    bank_account_id: undefined,
+    browser: undefined,
+  };
+  const second = submitPayment(deps, await callerOf(paying), command, plainly);
+  await expect(second).rejects.toMatchObject({ code: 1001 });
+});
+
+test('a second verification of the same code, whose payment has taken the wallet’s balance', async () => {
+  const wallet = await world.wallet({ balance: 150_00n, phone: '+243820000556' });
+  const paying = await collect(world, merchant, { minted: { amount: '150.00' } });
+  expect((await payFromWallet(world, paying, wallet)).json.status).toBe('pending_otp_verification');
+  const command = { payment_id: paying.payment_id, otp_code: await codeOn(world, wallet.phone) };
+  const { store } = world.gateway.deps;
+  let first: Promise<unknown> | undefined;
+  const afterFirst =
+    <V>(get: (shard: number, id: string) => Promise<V>) =>
+    async (shard: number, id: string): Promise<V> => {
+      first ??= world.call('POST', '/payments/verify-otp', { bearer: paying.token, body: command });
+      await first;
+      return get(shard, id);
+    };
+  const rest = {
+    code: { ...store.code, get: afterFirst(store.code.get) },
+    account: { ...store.account, get: afterFirst(store.account.get) },
+  };
+  const caller = await callerOf(paying);
+  const calls = { count: () => undefined, tell: () => undefined };
+  const second = verifyCode(withStore(rest), caller, command, plainly, calls);
+  await expect(second).rejects.toMatchObject({ code: 1205, more: { words: { state: 'approved' } } });
+});
