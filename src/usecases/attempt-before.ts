@@ -37,13 +37,13 @@ export async function askTryBefore(deps: Deps, order: Order): Promise<TryBefore>
   const attempt = attempt_id === null ? undefined : await deps.store.attempt.get(shard, attempt_id);
   if (attempt === undefined || attempt.status === 'declined') return { kind: 'over' };
   const at = deps.clock.now();
-  // What waits to be sent cannot have one that is open, or has paid: nothing goes out beside it, whatever has happened.
+  const about = { attempt_id: attempt.id, connector: attempt.connector, transaction_id: attempt.payment_id };
+  // It has been taken since the order was leased, which goes on with it; in any case nothing goes out beside it.
   if (attempt.status !== 'not_sent') {
-    deps.log.error('try_before_is_open', { attempt_id: attempt.id, transaction_id: attempt.payment_id });
+    deps.log.warn('try_before_unclear', { ...about, attempt_status: attempt.status });
     return { kind: 'unclear', until: nextLookBackAt(order, at), answered: undefined };
   }
   const word = await askUpstream(deps, attempt);
-  const about = { attempt_id: attempt.id, connector: attempt.connector, transaction_id: attempt.payment_id };
   switch (word.kind) {
     case 'approved':
     case 'waiting':

@@ -293,8 +293,9 @@ function remember<R extends { readonly payment: Payment; readonly attempt: Attem
           return { change, answer };
         }
         const reply = render(payment, attempt);
-        // Another run of this callback has begun: what comes of it is that one's to remember.
-        if (decide === undefined && receipt.begun()) return { answer: reply };
+        // Another run of this callback has begun: what is still to come of it is that one's to remember.
+        const isUnderWay = attempt !== undefined && isOpen(attempt.status);
+        if (decide === undefined && receipt.begun() && isUnderWay) return { answer: reply };
         return { change: joined(change ?? {}, receipt.remember(reply)), answer: reply };
       },
     );

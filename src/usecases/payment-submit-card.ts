@@ -216,7 +216,7 @@ function recordChallenge(submit: Submit, status: string, challenge: Challenge): 
     const { status: now } = rows.attempt;
     if (now === 'challenged') return { answer: { payment: rows.payment, redirectUrl } };
     if (now !== 'intended' && now !== 'not_sent') return outcomeOf(rows.payment);
-    // Still intended, and its session not held: read on both sides of that commit. This loses, and all is read again.
+    // Still intended, and its session not held: read on both sides of that commit. This can only lose, and all is read again.
     const change = now === 'intended' ? { updates: [updateAttempt(rows.attempt, { status: now })] } : undefined;
     return { change, refusal: networkDown(card, 'session_id', attempt.payment_id) };
   });
