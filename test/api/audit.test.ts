@@ -21,7 +21,7 @@ let merchant: MerchantCreated;
 let told: number;
 
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
   merchant = await world.merchant();
   await world.pass(MINUTE);
   told = 0;

@@ -25,7 +25,7 @@ let world: World;
 let merchant: MerchantCreated;
 
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
   merchant = await world.merchant();
 });
 afterEach(() => world.sandbox.faults.clear());
