@@ -215,12 +215,11 @@ function keyedReader(shape: ReadShape, read: RowReader, enlist: (source: Source)
     take() {
       const taken = waiting;
       waiting = new Map();
-      let place = 0;
-      for (const [id, asked] of taken) {
-        place += 1;
-        if (place <= MOST_KEYS) continue;
-        taken.delete(id);
-        waiting.set(id, asked);
+      if (taken.size > MOST_KEYS) {
+        for (const [id, asked] of [...taken].slice(MOST_KEYS)) {
+          taken.delete(id);
+          waiting.set(id, asked);
+        }
       }
       return jobOf(shape, read, taken);
     },
