@@ -5,6 +5,7 @@
  */
 
 import { isOpen } from '../domain/attempt.ts';
+import { requireMintingSecret } from '../domain/credential.ts';
 import { isWithin } from '../domain/elapsed.ts';
 import { methodNamed } from '../domain/method.ts';
 import { isFinal } from '../domain/payment.ts';
@@ -42,7 +43,8 @@ const LOOK_AGAIN_MS = 100;
  *
  * @throws Refusal 1204 for a payment that is not of this session; 1103 for a method that is unknown, not offered, or not
  * the one that was collected; 1001, 1005 or 1205 when session or payment take no submit any more; 1203 when the other
- * submit takes longer; and what the method's own submit throws.
+ * submit takes longer; 1001, 1004 or 1005 when the session's credential or merchant was stopped while this one waited; and
+ * what the method's own submit throws.
  */
 export async function submitPayment(
   deps: Deps,
@@ -67,9 +69,17 @@ export async function submitPayment(
         continue;
       }
       await turnOf(deps, id, begunAt);
-      current = { ...caller, session: (await deps.store.session.caller(shard, id)) ?? caller.session };
+      current = await authenticatedAnew(deps, caller);
     }
   }
+}
+
+/** The caller as it is after a wait: what was revoked or suspended meanwhile pays nothing (specification, Authentication rule 3). */
+async function authenticatedAnew(deps: Deps, caller: SessionCaller): Promise<SessionCaller> {
+  const session = await deps.store.session.caller(caller.session.shard, caller.session.id);
+  if (session === undefined) return caller;
+  requireMintingSecret(session, deps.clock.now());
+  return { ...caller, session };
 }
 
 async function submitOnce(

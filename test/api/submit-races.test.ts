@@ -3,6 +3,7 @@
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
 import { answerChallenge, collectByCard, fillForm, postCallback, readyToPay, submitCard } from './card-payments.ts';
@@ -53,6 +54,25 @@ test('a clock that is set back while a submit waits makes it wait no longer', as
   expect((await whileTimePasses(world, first, 250)).status).toBe(200);
   await untilStatus(world, paying, 'approved');
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+});
+
+test('a submit that waited pays nothing for a credential that was revoked meanwhile', async () => {
+  const shop = await world.merchant();
+  const paying = await collect(world, shop);
+  world.sandbox.faults.set('mtn', { delay_ms: 5_000 });
+  const asked = carrierAsked(world);
+  // The carrier turns the first one away, and the session is free again.
+  const first = payByPhone(world, paying, numberEnding('06'));
+  await asked;
+  world.sandbox.faults.clear();
+  const waits = turnAwaited();
+  const msisdn = numberEnding('01');
+  const second = payByPhone(world, paying, msisdn);
+  await waits;
+  await revokeCredential(world.gateway.deps, shop.key_id);
+  await whileTimePasses(world, first, 250);
+  expectRefusal(await whileTimePasses(world, second, 250), 401, '1001');
+  expect(debitsOf(world, msisdn)).toEqual([]);
 });
 
 /** Resolves once a submit waits for the one that holds its session. */
