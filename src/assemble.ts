@@ -38,7 +38,9 @@ import { type Round, repeat } from './rounds/round.ts';
 import { snapshotRounds } from './rounds/snapshot-round.ts';
 import { webhookRounds } from './rounds/webhook-round.ts';
 import { openStore, type Store } from './store/store.ts';
+import { createAcceptances, sessionAsTold } from './usecases/acceptances.ts';
 import { alarmMetrics } from './usecases/alarm-metrics.ts';
+import type { Recordings } from './usecases/attempt-record.ts';
 import { doubtAfterLeap } from './usecases/clock-leap.ts';
 import { databaseMetrics } from './usecases/database-metrics.ts';
 import type { Deps } from './usecases/deps.ts';
@@ -94,6 +96,14 @@ export async function assembleTools(
   const store = await openStore({ url: databaseUrl, onError });
   storeMetrics(store, platform.metrics);
   const background = new Set<Promise<unknown>>();
+  const recording: Recordings = new Map();
+  const inBackground = (work: Promise<unknown>): void => {
+    const tracked = work
+      .catch((error: unknown) => platform.log.error('background_failed', {}, error))
+      .finally(() => background.delete(tracked));
+    background.add(tracked);
+  };
+  const acceptances = createAcceptances({ ...platform, recording, background: inBackground });
   const deps: Deps = {
     ...platform,
     store,
@@ -106,15 +116,12 @@ export async function assembleTools(
     codeText: (language, words) => say(languageOf(language), 'sms.code', words),
     payoutText,
     underWay: new Map(),
-    recording: new Map(),
-    background: (work) => {
-      const tracked = work
-        .catch((error: unknown) => platform.log.error('background_failed', {}, error))
-        .finally(() => background.delete(tracked));
-      background.add(tracked);
-    },
+    recording,
+    acceptances,
+    background: inBackground,
   };
   const close = async (): Promise<void> => {
+    acceptances.writeAll();
     await Promise.all(background);
     await store.close();
   };
@@ -204,7 +211,7 @@ function joinGateway(
     rateLimitScale: config.rateLimitScale,
     trustProxy: config.trustProxy,
     lookups: {
-      sessionCaller: (...key) => limiter.reads.follow(store.session.caller(...key)),
+      sessionCaller: (...key) => limiter.reads.follow(sessionAsTold(deps, ...key)),
       credentialCaller: (...key) => limiter.reads.follow(store.credential.caller(...key)),
       merchantAt: store.merchant.at,
       idempotencyGet: store.idempotency.get,

@@ -6,14 +6,17 @@
  * process has written what it was told. Invariant: a shortcut, and no lock: the guards decide, also against other processes.
  */
 
-import type { Deps } from './deps.ts';
+import type { Clock } from '../platform/platform.ts';
+
+/** What is being written of upstreams' answers to this process's own calls, by attempt id. */
+export type Recordings = Map<string, Promise<unknown>>;
 
 /** A commit takes milliseconds; a database that is away is waited for by whoever writes, and not by a callback as well. */
 const PATIENCE_MS = 2_000;
 
 /** Writes what the upstream answered to our call; those who wait by `recorded` come after it. */
 export async function whileRecording<T>(
-  deps: Pick<Deps, 'recording'>,
+  deps: { readonly recording: Recordings },
   attemptId: string,
   write: () => Promise<T>,
 ): Promise<T> {
@@ -27,7 +30,10 @@ export async function whileRecording<T>(
 }
 
 /** Waits until what is being written of that attempt has been, however that ends, and not for long. */
-export async function recorded(deps: Pick<Deps, 'recording' | 'clock'>, attemptId: string): Promise<void> {
+export async function recorded(
+  deps: { readonly recording: Recordings; readonly clock: Pick<Clock, 'after'> },
+  attemptId: string,
+): Promise<void> {
   const writing = deps.recording.get(attemptId);
   if (writing === undefined) return;
   await new Promise<void>((done) => {

@@ -9,7 +9,6 @@ import type { Inquired, SettlementContext, Word } from '../domain/attempt-settle
 import type { Attempt, Payment } from '../domain/records.ts';
 import { needsSession, type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { isUnwritten } from '../store/errors.ts';
-import { recorded } from './attempt-record.ts';
 import { atHandFirst, type Deps, idsOf } from './deps.ts';
 import { commitDecision, persist } from './perform.ts';
 
@@ -74,8 +73,6 @@ export async function settleByInquiry(
 ): Promise<Payment> {
   const upstream = upstreamOf(deps, attempt);
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
-  await recorded(deps, attempt.id);
-  const atHand = rowsAtHand(deps, attempt, payment);
   const settleOn = (read: () => Promise<SettlementRows>, settling: Settling): Promise<Settlement> =>
     commitDecision(deps.store, read, (rows) => {
       const inquiry = rows.attempt.status === attempt.status ? asked.inquiry : 'hint';
@@ -83,12 +80,18 @@ export async function settleByInquiry(
       const settlement = settling(settleAttempt(rows, word, context));
       return { change: settlement.change, answer: settlement };
     });
-  const settled = await soundingLast(deps, async (settling) => {
-    const first = await settleOn(atHand === undefined ? fresh : atHandFirst(atHand, fresh), settling);
-    // Who writes nothing is held up by no guard: that there is nothing to write is decided on fresh rows.
-    return first.change === undefined && atHand !== undefined ? settleOn(fresh, settling) : first;
-  });
-  return settled.payment;
+  const settleFrom = (atHand: SettlementRows | undefined): Promise<Settlement> =>
+    soundingLast(deps, async (settling) => {
+      const first = await settleOn(atHand === undefined ? fresh : atHandFirst(atHand, fresh), settling);
+      // Who writes nothing is held up by no guard: that there is nothing to write is decided on fresh rows.
+      return first.change === undefined && atHand !== undefined ? settleOn(fresh, settling) : first;
+    });
+  // An end that is heard before its acceptance was written is one change with it.
+  const ends = word.kind === 'approved' || word.kind === 'declined';
+  const ended = ends ? deps.acceptances.settledBy(attempt.id, settleFrom) : undefined;
+  if (ended !== undefined) return (await ended).payment;
+  await deps.acceptances.writtenOf(attempt.id);
+  return (await settleFrom(rowsAtHand(deps, attempt, payment))).payment;
 }
 
 /**

@@ -47,6 +47,7 @@ export interface PageView {
 /** @throws Refusal 1001, 1004 or 1005 when the session's merchant or credential no longer counts. */
 export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView> {
   const { shard } = checkout;
+  await deps.acceptances.writtenOfSession(checkout.session_id);
   const [session, payment] = await Promise.all([
     deps.store.session.caller(shard, checkout.session_id),
     deps.store.payment.get(shard, checkout.payment_id),

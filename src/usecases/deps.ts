@@ -10,7 +10,9 @@ import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import type { Words } from '../domain/refusal.ts';
 import type { Calendar, Clock, Log, Outbound, Random, Secrets } from '../platform/platform.ts';
 import type { Store } from '../store/store.ts';
+import type { Acceptances } from './acceptances.ts';
 import type { AlarmWatch } from './alarm-metrics.ts';
+import type { Recordings } from './attempt-record.ts';
 
 /** The sentence that tells of a payout line, for its webhook and for answers; the words are those of `messages/`. */
 export type PayoutText = (
@@ -46,7 +48,9 @@ export interface Deps {
   /** Submits of this process whose upstream is asked, and looks at their challenges, by session id. */
   readonly underWay: Map<string, Promise<unknown>>;
   /** Carriers' answers to this process's own calls that are being written, by attempt id (`attempt-record.ts`). */
-  readonly recording: Map<string, Promise<unknown>>;
+  readonly recording: Recordings;
+  /** What carriers' customers are waited for, told to the caller and not yet written. */
+  readonly acceptances: Acceptances;
   /** Keeps track of work that nobody waits for, so that a graceful stop can. */
   readonly background: (work: Promise<unknown>) => void;
 }

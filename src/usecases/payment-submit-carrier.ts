@@ -1,19 +1,20 @@
 /**
  * Asks a carrier to take the money: write, call, write.
  *
- * Invariant: the attempt is committed before the network is called, and no transaction is open while it answers.
+ * Invariant: the attempt is committed before the network is called, and no transaction is open while it answers. That the
+ * carrier waits for its customer may be told before it is written (decision 25); every other word is written first.
  * Whoever dies in the middle leaves an open attempt, which the inquiry round settles.
  */
 
 import type { Answer, CollectConnector, CollectOrder } from '../connectors/connector.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
-import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
+import { type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '../domain/submission.ts';
 import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
 import { whileRecording } from './attempt-record.ts';
-import { readSettlement, type Settling, settlementContext, soundingLast } from './attempt-settle.ts';
+import { readSettlement, type Settling, settleByWord, settlementContext, soundingLast } from './attempt-settle.ts';
 import { callbackUrl } from './callback-url.ts';
 import type { SessionCaller } from './callers.ts';
 import { atHandFirst, type Deps } from './deps.ts';
@@ -81,12 +82,20 @@ async function callAndRecord(
 ): Promise<Reply> {
   const { attempt, session } = intended;
   const word = await start(deps, caller, intended, connector);
+  const asked = { at: attempt.created_at, inquiry: false } as const;
+  const settle = (rows: SettlementRows): Settlement =>
+    settleAttempt(rows, word, settlementContext(deps, connector, asked));
+  // A key's answer is remembered with what it tells of, and siblings end with the session's consumption.
+  if (word.kind === 'waiting' && answering.receipt === undefined && session.payments < 2 && isAsLeft(deps, attempt)) {
+    const { payment } = settle(intended);
+    const write = (): Promise<unknown> => settleByWord(deps, attempt, word, asked);
+    if (deps.acceptances.defer({ rows: intended, write })) return answering.render({ payment });
+  }
   // What we have just written is at hand; siblings, where there are any, have to be read.
   const read = session.payments < 2 ? atHandFirst(intended, () => readSettlement(deps, attempt)) : undefined;
   const record = (settling: Settling): Promise<Reply> =>
     perform<SettlementRows, Submitted>(deps.store, answering, read ?? (() => readSettlement(deps, attempt)), (rows) => {
-      const asked = { at: attempt.created_at, inquiry: false } as const;
-      const settled = settling(settleAttempt(rows, word, settlementContext(deps, connector, asked)));
+      const settled = settling(settle(rows));
       const { change } = settled;
       // Whatever we were told, the carrier may have said otherwise since: what is settled is answered.
       if (settled.attempt.status === 'not_sent') return { change, refusal: carrierDown(attempt) };
@@ -94,6 +103,11 @@ async function callAndRecord(
     });
   const recording = (): Promise<Reply> => persist(deps, () => soundingLast(deps, record));
   return whileRecording(deps, attempt.id, recording);
+}
+
+/** Whether nothing has been heard of the attempt in this process since it was opened: its carrier may have called back. */
+function isAsLeft({ store }: Deps, { shard, id, version }: Attempt): boolean {
+  return store.attempt.recent(shard, id)?.version === version;
 }
 
 /** Asks the carrier, unless too much time has passed since the attempt was written. */

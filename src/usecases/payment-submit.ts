@@ -20,6 +20,7 @@ import {
   type Submitted,
   SubmitUnderWay,
 } from '../domain/submission.ts';
+import { sessionAsTold } from './acceptances.ts';
 import { inquireAttempt } from './attempt-inquire.ts';
 import type { SessionCaller } from './callers.ts';
 import { challengeUrl } from './card-challenge.ts';
@@ -76,7 +77,7 @@ export async function submitPayment(
 
 /** The caller as it is after a wait: what was revoked or suspended meanwhile pays nothing (specification, Authentication rule 3). */
 async function authenticatedAnew(deps: Deps, caller: SessionCaller): Promise<SessionCaller> {
-  const session = await deps.store.session.caller(caller.session.shard, caller.session.id);
+  const session = await sessionAsTold(deps, caller.session.shard, caller.session.id);
   if (session === undefined) return caller;
   requireMintingSecret(session, deps.clock.now());
   return { ...caller, session };

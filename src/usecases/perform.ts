@@ -2,7 +2,8 @@
  * Decide, then commit: the loop that every verb goes through.
  *
  * Read what is, decide what to write, commit it; when what was relied on has moved meanwhile, read and decide again.
- * Invariant: nothing is answered before it is committed, and the remembered answer commits with its effect.
+ * Invariant: nothing that goes through here is answered before it is committed, and the remembered answer commits with its
+ * effect.
  */
 
 import type { Change, Outcome } from '../domain/change.ts';

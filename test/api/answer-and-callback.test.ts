@@ -8,7 +8,7 @@ import { inquireAttempt } from '../../src/usecases/attempt-inquire.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { type FickleCarrier, openFickleCarrier } from './fickle-carrier.ts';
-import { collect, numberEnding, payByPhone, rowsOf, statusOf, until } from './flows.ts';
+import { collect, freshKey, numberEnding, payByPhone, rowsOf, statusOf, until } from './flows.ts';
 import { attemptOf, callBack } from './phone-payments.ts';
 
 let carrier: FickleCarrier;
@@ -35,7 +35,8 @@ const hasInquired = async (): Promise<true | undefined> => {
 test('a callback that overtakes the record of the carrier’s answer is decided after it, and nothing in vain', async () => {
   const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
   const held = carrier.holdNext();
-  const submitting = payByPhone(world, paying, numberEnding('42'));
+  // With a key: its answer is written before it is given.
+  const submitting = payByPhone(world, paying, numberEnding('42'), freshKey());
   await held.asked;
   const attempt = await attemptOf(world, paying);
   // Whoever writes that row from now on waits.

@@ -58,6 +58,7 @@ describe('mbongo attempt list', () => {
     const older = await pushed(world, merchant, '42');
     await world.clock.advance(1);
     const payings = [older, await pushed(world, merchant, '42')];
+    for (const paying of payings) expect((await attemptOf(world, paying)).status).toBe('waiting');
     const { attempts } = await cli.json('attempt list');
     expect(attempts).toMatchObject(
       payings.map(({ transaction_id }) => ({

@@ -36,12 +36,16 @@ export async function pushed(
   return { ...paying, msisdn };
 }
 
+/** The payment's attempt, with what the gateway has told its customer of it. */
 export async function attemptOf(world: World, paying: Pick<Paying, 'transaction_id'>): Promise<Attempt> {
+  const { deps, store } = world.gateway;
   const shard = shardOf(paying.transaction_id);
   return until(async () => {
-    const payment = await world.gateway.store.payment.get(shard, paying.transaction_id);
+    const payment = await store.payment.get(shard, paying.transaction_id);
     const id = payment?.attempt_id ?? undefined;
-    return id === undefined ? undefined : world.gateway.store.attempt.get(shard, id);
+    if (id === undefined) return undefined;
+    await deps.acceptances.writtenOf(id);
+    return store.attempt.get(shard, id);
   });
 }
 

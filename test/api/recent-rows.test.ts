@@ -125,6 +125,7 @@ test('an inquiry that was due and stays unanswered counts, at a gateway that rem
 test('an inquiry that was due is written at once, at a gateway that remembers the attempt from before it was claimed', async () => {
   const paying = await collected();
   expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
+  expect(await attemptOf(world, paying)).toMatchObject({ status: 'waiting', inquiries: 0 });
   const lost = () => world.gateway.store.stats().commit.lostAtDatabase;
   const before = lost();
   await world.pass(6_000);

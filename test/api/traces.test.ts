@@ -111,19 +111,19 @@ test('a payment by mobile money is one trace, with the carrier’s call and its 
   const { traceId } = placeOf(paying.transaction_id);
   expect(hook.headers.traceparent).toContain(traceId);
   const tree = treeOf(spans, traceId);
-  expect(tree.slice(0, 7)).toEqual([
+  // That the carrier waits for its customer is written with what it says next.
+  expect(tree.slice(0, 6)).toEqual([
     'payment',
     `  ${COLLECT}`,
     '    commit',
     `  ${SUBMIT}`,
     '    commit',
     '    mtn-momo collect',
-    '    commit',
   ]);
   // The callback, by either method, is a request of its own, which finds the trace by the payment that it is about.
   const callback = tree.findIndex((name) => /^ {2}(PUT|POST) \/upstream\/:connector\/:segment$/.test(name));
   expect(callback).toBeGreaterThan(0);
-  expect(tree[callback + 1]).toBe('    mtn-momo inquire');
+  expect(tree.slice(callback + 1, callback + 3)).toEqual(['    mtn-momo inquire', '    commit']);
   expect(tree.filter((name) => name.trim() === 'webhook')).toHaveLength(1);
   expect(spans.find(({ name }) => name === 'mtn-momo collect')).toMatchObject({
     kind: 3,

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import type { SettlementRows } from '../domain/settlement.ts';
+import { manualClock } from '../platform/clock.ts';
+import { memoryLog } from '../platform/log.ts';
+import { type Acceptance, createAcceptances } from './acceptances.ts';
+
+function begin() {
+  const clock = manualClock(0);
+  const log = memoryLog(clock);
+  const background: Promise<unknown>[] = [];
+  const deps = {
+    clock,
+    log,
+    recording: new Map<string, Promise<unknown>>(),
+    background: (work: Promise<unknown>) => void background.push(work),
+  };
+  const written: string[] = [];
+  const make = (n: number, write?: () => Promise<unknown>): Acceptance => ({
+    rows: { attempt: { id: `att_${n}` }, payment: { session_id: `ses_${n}` }, session: {} } as Acceptance['rows'],
+    write: async () => {
+      written.push(`att_${n}`);
+      await write?.();
+    },
+  });
+  return { clock, log, written, make, acceptances: createAcceptances(deps), done: () => Promise.all(background) };
+}
+
+test('what nobody asks about is written after a second, once', async () => {
+  const { clock, written, make, acceptances, done } = begin();
+  expect(acceptances.defer(make(1))).toBe(true);
+  await clock.advance(999);
+  expect(written).toEqual([]);
+  await clock.advance(1);
+  await done();
+  expect(written).toEqual(['att_1']);
+  acceptances.writeAll();
+  await acceptances.writtenOf('att_1');
+  expect(acceptances.writtenOfSession('ses_1')).toBeUndefined();
+  expect(acceptances.settledBy('att_1', () => Promise.resolve())).toBeUndefined();
+  expect([written, clock.pending()]).toEqual([['att_1'], 0]);
+});
+
+test('whoever asks about the attempt or its session has it written first, and the others wait for the same', async () => {
+  const { written, make, acceptances } = begin();
+  let end = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  acceptances.defer(make(1, () => held));
+  const order: string[] = [];
+  const asked = [acceptances.writtenOfSession('ses_1'), acceptances.writtenOf('att_1')].map(async (waiting) => {
+    await waiting;
+    order.push('read');
+  });
+  await Promise.resolve();
+  order.push('held');
+  end();
+  await Promise.all(asked);
+  expect(order).toEqual(['held', 'read', 'read']);
+  expect(written).toEqual(['att_1']);
+  expect(acceptances.writtenOfSession('ses_2')).toBeUndefined();
+});
+
+test('an end is written in its place, and readers wait for that', async () => {
+  const { clock, written, make, acceptances } = begin();
+  const acceptance = make(1);
+  acceptances.defer(acceptance);
+  const order: string[] = [];
+  let end = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const settled = acceptances.settledBy('att_1', async (rows: SettlementRows) => {
+    expect(rows).toBe(acceptance.rows);
+    await held;
+    order.push('settled');
+    return 'approved';
+  });
+  const reading = acceptances.writtenOfSession('ses_1')?.then(() => order.push('read'));
+  end();
+  expect(await settled).toBe('approved');
+  await reading;
+  expect([order, written, clock.pending()]).toEqual([['settled', 'read'], [], 0]);
+});
+
+test('where the end cannot be written the acceptance is, and whoever brought the end hears of it', async () => {
+  const { written, make, acceptances } = begin();
+  acceptances.defer(make(1));
+  const settled = acceptances.settledBy('att_1', () => Promise.reject(new Error('the database is away')));
+  await expect(settled).rejects.toThrow('away');
+  expect(written).toEqual(['att_1']);
+});
+
+test('one that cannot be written is an error in the log, and nobody waits for ever', async () => {
+  const { clock, log, make, acceptances, done } = begin();
+  acceptances.defer(make(1, () => Promise.reject(new Error('the database is away'))));
+  await acceptances.writtenOfSession('ses_1');
+  await done();
+  expect(log.lines.filter((line) => line.includes('acceptance_not_written'))).toHaveLength(1);
+  acceptances.defer(make(2, () => new Promise(() => undefined)));
+  let over = false;
+  void acceptances.writtenOfSession('ses_2')?.then(() => {
+    over = true;
+  });
+  await clock.advance(2_000);
+  expect(over).toBe(true);
+});
+
+test('beyond two thousand none is put off, and all are written when they have to be', async () => {
+  const { written, make, acceptances, done } = begin();
+  const taken = Array.from({ length: 2_001 }, (_, n) => acceptances.defer(make(n)));
+  expect(taken.indexOf(false)).toBe(2_000);
+  acceptances.writeAll();
+  await done();
+  expect(written).toHaveLength(2_000);
+  expect(acceptances.defer(make(1))).toBe(true);
+});

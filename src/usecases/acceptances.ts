@@ -1,0 +1,139 @@
+/**
+ * Acceptances that a customer has been told of, and that are written a moment later or with what comes after them.
+ *
+ * That an upstream has taken an order and waits for its customer adds nothing that money rests on: the attempt is committed
+ * and open, and its payment holds the session. So a submit is answered without a second commit (decision 25). Whoever
+ * reads the session in this process has the acceptance written before; a final word that comes first is one change with it;
+ * otherwise it is written after a second. Invariant: each is written once, and only the death of the process loses one. Then
+ * its attempt is like any other whose call was never answered, and the inquiry round finds it.
+ */
+
+import type { SettlementRows } from '../domain/settlement.ts';
+import type { Clock, Log } from '../platform/platform.ts';
+import type { Store } from '../store/store.ts';
+import { type Recordings, recorded, whileRecording } from './attempt-record.ts';
+
+/** Until then readers in other processes see the payment as `processing`. */
+const WRITTEN_AFTER_MS = 1_000;
+/** So many may be unwritten at once; what comes beyond that is written before it is told. */
+const MOST_UNWRITTEN = 2_000;
+
+export interface Acceptance {
+  /** The rows as the attempt's own change has left them: the session is held, and the attempt open. */
+  readonly rows: SettlementRows & { readonly session: object };
+  /** Writes the acceptance; it may have been overtaken by what has been heard elsewhere. */
+  write(): Promise<unknown>;
+}
+
+export interface Acceptances {
+  /** Takes one on. Answers false where there is no room: then whoever brings it writes it before it is told. */
+  defer(acceptance: Acceptance): boolean;
+  /**
+   * Settles the attempt by `settle` in place of writing its acceptance first; undefined where none is unwritten. When that
+   * fails, the acceptance is written after all.
+   */
+  settledBy<T>(attemptId: string, settle: (rows: SettlementRows) => Promise<T>): Promise<T> | undefined;
+  /** Resolves when what is unwritten of that attempt has been written, or could not be for two seconds. */
+  writtenOf(attemptId: string): Promise<void>;
+  /** The same for what a session's payment waits for; undefined where nothing is unwritten. */
+  writtenOfSession(sessionId: string): Promise<void> | undefined;
+  /** Begins to write all there are. */
+  writeAll(): void;
+}
+
+interface Unwritten extends Acceptance {
+  readonly cancel: () => void;
+}
+
+interface Needs {
+  readonly clock: Pick<Clock, 'after'>;
+  readonly log: Pick<Log, 'error'>;
+  readonly recording: Recordings;
+  /** Keeps track of work that nobody waits for. */
+  readonly background: (work: Promise<unknown>) => void;
+}
+
+export function createAcceptances(deps: Needs): Acceptances {
+  const unwritten = new Map<string, Unwritten>();
+  const attemptOfSession = new Map<string, string>();
+
+  /** Gives one away to whoever writes it: nobody else finds it any more. */
+  function take(attemptId: string): Unwritten | undefined {
+    const found = unwritten.get(attemptId);
+    if (found === undefined) return undefined;
+    found.cancel();
+    unwritten.delete(attemptId);
+    return found;
+  }
+
+  /** Writes by `work` as the record of that attempt's call: readers of the attempt and of its session wait for it. */
+  function writing<T>({ rows }: Acceptance, work: () => Promise<T>): Promise<T> {
+    const { id } = rows.attempt;
+    const { session_id } = rows.payment;
+    const done = whileRecording(deps, id, work).finally(() => {
+      if (attemptOfSession.get(session_id) === id) attemptOfSession.delete(session_id);
+    });
+    deps.background(done.catch(() => undefined));
+    return done;
+  }
+
+  async function write(acceptance: Acceptance): Promise<void> {
+    try {
+      await acceptance.write();
+    } catch (error) {
+      const { id, payment_id } = acceptance.rows.attempt;
+      deps.log.error('acceptance_not_written', { attempt_id: id, transaction_id: payment_id }, error);
+    }
+  }
+
+  function begin(attemptId: string): void {
+    const found = take(attemptId);
+    if (found !== undefined) void writing(found, () => write(found));
+  }
+
+  return {
+    defer(acceptance) {
+      if (unwritten.size >= MOST_UNWRITTEN) return false;
+      const { attempt, payment } = acceptance.rows;
+      const cancel = deps.clock.after(WRITTEN_AFTER_MS, () => begin(attempt.id));
+      unwritten.set(attempt.id, { ...acceptance, cancel });
+      attemptOfSession.set(payment.session_id, attempt.id);
+      return true;
+    },
+    settledBy(attemptId, settle) {
+      const found = take(attemptId);
+      if (found === undefined) return undefined;
+      return writing(found, async () => {
+        try {
+          return await settle(found.rows);
+        } catch (error) {
+          await write(found);
+          throw error;
+        }
+      });
+    },
+    writtenOf(attemptId) {
+      begin(attemptId);
+      return recorded(deps, attemptId);
+    },
+    writtenOfSession(sessionId) {
+      const attemptId = attemptOfSession.get(sessionId);
+      if (attemptId === undefined) return undefined;
+      begin(attemptId);
+      return recorded(deps, attemptId);
+    },
+    writeAll() {
+      for (const attemptId of unwritten.keys()) begin(attemptId);
+    },
+  };
+}
+
+/** The session with its credential and merchant, no older than what this process has told of its payment. */
+export function sessionAsTold(
+  { store, acceptances }: { readonly store: Pick<Store, 'session'>; readonly acceptances: Acceptances },
+  shard: number,
+  id: string,
+): ReturnType<Store['session']['caller']> {
+  const writing = acceptances.writtenOfSession(id);
+  return writing === undefined ? store.session.caller(shard, id) : writing.then(() => store.session.caller(shard, id));
+}

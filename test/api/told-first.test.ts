@@ -1,0 +1,188 @@
+/**
+ * A submit that is answered before it is written that the carrier waits for its customer (decision 25): nobody in this process
+ * reads less than was told, nobody anywhere pays twice, and what is heard next is written with it.
+ */
+
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { manualClock } from '../../src/platform/clock.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { openWire, type Wire } from '../support/wire.ts';
+import { collectBody, openWorld, type World } from '../support/world.ts';
+import {
+  answerPrompt,
+  collect,
+  collectWith,
+  debitsOf,
+  detailOf,
+  expectRefusal,
+  freshKey,
+  numberEnding,
+  type Paying,
+  payByPhone,
+  rowsOf,
+  statusOf,
+  untilLater,
+  untilStatus,
+  whileTimePasses,
+} from './flows.ts';
+import { expectBooksAgree, onlyHook, pushed } from './phone-payments.ts';
+import { openSecond, type Second, submitAt } from './second-gateway.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+/** Another process's gateway, whose database lies behind the wire. */
+let wire: Wire;
+let second: Second;
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  merchant = await world.merchant();
+  wire = await openWire(world.databaseUrl);
+  second = await openSecond(world, manualClock(0), wire.url);
+});
+afterEach(() => {
+  wire.refuse = false;
+});
+afterAll(async () => {
+  await second.close();
+  await wire.close();
+  await world.close();
+});
+
+const AS_INTENDED = { attempt: 'intended', payment: 'processing', session: 'ACTIVE' };
+const AS_TOLD = { attempt: 'waiting', payment: 'pending_mobile_money_verification', session: 'CONSUMED' };
+
+/** What is written of a payment, its session and its attempt. */
+async function writtenOf({ transaction_id }: Pick<Paying, 'transaction_id'>): Promise<unknown> {
+  const text = `select a.status as attempt, p.status as payment, s.status as session from payment p
+    join attempt a on a.id = p.attempt_id join session s on s.id = p.session_id where p.id = '${transaction_id}'`;
+  return (await rowsOf(world, text))[0];
+}
+
+const timelineOf = async (paying: Paying): Promise<string[]> =>
+  (await detailOf(world, paying)).timeline.map(({ status }: { status: string }) => status);
+
+test('it is written a second later, where nobody asks', async () => {
+  const paying = await pushed(world, merchant, '42');
+  expect(await writtenOf(paying)).toEqual(AS_INTENDED);
+  await world.clock.advance(999);
+  expect(await writtenOf(paying)).toEqual(AS_INTENDED);
+  await untilLater(
+    world,
+    async () => ((await writtenOf(paying)) as { attempt: string }).attempt === 'waiting' || undefined,
+    1,
+  );
+  expect(await writtenOf(paying)).toEqual(AS_TOLD);
+  expect(await timelineOf(paying)).toEqual(['pending', 'processing', 'pending_mobile_money_verification']);
+});
+
+test('whoever reads here reads what was told, and it is written by then', async () => {
+  for (const path of ['status', 'transaction']) {
+    const paying = await pushed(world, merchant, '42');
+    const read = await world.call('GET', `/payments/${path}/${paying.transaction_id}`, { bearer: paying.token });
+    expect(read.json, path).toMatchObject({ status: 'pending_mobile_money_verification' });
+    expect(await writtenOf(paying)).toEqual(AS_TOLD);
+  }
+});
+
+test('its session is consumed for whoever comes next here: a second submit, and another payment', async () => {
+  const paying = await pushed(world, merchant, '42');
+  const other = numberEnding('01');
+  expectRefusal(await payByPhone(world, paying, other), 401, '1001', 'SESSION_CONSUMED');
+  expect(debitsOf(world, other)).toEqual([]);
+  const next = await pushed(world, merchant, '42');
+  const body = collectBody(world, 'mobile_money');
+  expectRefusal(await world.call('POST', '/payments/collect', { bearer: next.token, body }), 401, '1001');
+});
+
+test('an end that is heard first is one change with it', async () => {
+  const paying = await pushed(world, merchant, '42');
+  expect(await writtenOf(paying)).toEqual(AS_INTENDED);
+  const { commit } = world.gateway.store.stats();
+  const lost = commit.lostAtDatabase + commit.lostInBatch;
+  expect(await answerPrompt(world, paying.msisdn, 'approve')).toBe(200);
+  const hook = await onlyHook(world, paying);
+  expect(hook.body.status).toBe('approved');
+  expect(await writtenOf(paying)).toEqual({ attempt: 'approved', payment: 'approved', session: 'CONSUMED' });
+  expect(await timelineOf(paying)).toEqual(['pending', 'processing', 'approved']);
+  expect(commit.lostAtDatabase + commit.lostInBatch).toBe(lost);
+  // Nothing is left that would be written later.
+  await world.pass(2_000);
+  expect(await timelineOf(paying)).toEqual(['pending', 'processing', 'approved']);
+  expect(debitsOf(world, paying.msisdn)).toMatchObject([{ times: 1 }]);
+});
+
+test('a “no” that is heard first ends the payment, and the session is consumed by it', async () => {
+  const paying = await pushed(world, merchant, '42');
+  expect(await answerPrompt(world, paying.msisdn, 'reject')).toBe(200);
+  expect((await onlyHook(world, paying)).body.status).toBe('cancelled');
+  expect(await writtenOf(paying)).toEqual({ attempt: 'declined', payment: 'cancelled', session: 'CONSUMED' });
+  expectRefusal(await payByPhone(world, paying, numberEnding('01')), 401, '1001', 'SESSION_CONSUMED');
+});
+
+test('with an Idempotency-Key, and where a sibling has to end, it is written before it is told', async () => {
+  const keyed = await collect(world, merchant, { method: 'mobile_money' });
+  expect((await payByPhone(world, keyed, numberEnding('42'), freshKey())).status).toBe(200);
+  expect(await writtenOf(keyed)).toEqual(AS_TOLD);
+  const first = await collect(world, merchant, { method: 'mobile_money' });
+  const sibling = await collectWith(world, first.token, 'mobile_money');
+  expect((await payByPhone(world, first, numberEnding('42'))).status).toBe(200);
+  expect(await writtenOf(first)).toEqual(AS_TOLD);
+  expect(await statusOf(world, { ...sibling, token: first.token })).toBe('cancelled');
+});
+
+test('another process shows `processing` for that second, and never pays beside it', async () => {
+  const paying = await pushed(world, merchant, '42');
+  const headers = { authorization: `Bearer ${paying.token}` };
+  const read = await fetch(`${second.url}/api/v1/payments/status/${paying.transaction_id}`, { headers });
+  expect(await read.json()).toMatchObject({ status: 'processing' });
+  const other = numberEnding('01');
+  const answer = await whileTimePasses(world, submitAt(second.url, paying, other));
+  expect([answer.status, JSON.parse(answer.text)]).toMatchObject([401, { error_code: '1001' }]);
+  expect(await writtenOf(paying)).toEqual(AS_TOLD);
+  expect(debitsOf(world, other)).toEqual([]);
+});
+
+test('a callback that reaches another process settles it there; what is written here later changes nothing', async () => {
+  const paying = await collect(world, merchant, { method: 'mobile_money' });
+  const msisdn = numberEnding('42');
+  expect((await submitAt(second.url, paying, msisdn)).status).toBe(200);
+  expect(await writtenOf(paying)).toEqual(AS_INTENDED);
+  // The carrier calls the address that the first process has as its own too.
+  expect(await answerPrompt(world, msisdn, 'approve')).toBe(200);
+  await untilStatus(world, paying, 'approved');
+  await world.pass(2_000);
+  expect(await writtenOf(paying)).toEqual({ attempt: 'approved', payment: 'approved', session: 'CONSUMED' });
+  expect((await onlyHook(world, paying)).body.status).toBe('approved');
+  expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+});
+
+test('a process that dies before it has written it loses nothing but that: the carrier is asked again', async () => {
+  const paying = await collect(world, merchant, { method: 'mobile_money' });
+  const msisdn = numberEnding('42');
+  expect((await submitAt(second.url, paying, msisdn)).status).toBe(200);
+  // Whatever it would write from now on comes to nothing.
+  wire.refuse = true;
+  wire.cut();
+  expect(await statusOf(world, paying)).toBe('processing');
+  const asked = async (): Promise<true | undefined> => (await statusOf(world, paying)) !== 'processing' || undefined;
+  await untilLater(world, asked);
+  expect(await writtenOf(paying)).toEqual(AS_TOLD);
+  wire.refuse = false;
+  expect(await answerPrompt(world, msisdn, 'approve')).toBe(200);
+  await untilStatus(world, paying, 'approved');
+  expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
+});
+
+test('a stop writes what is unwritten', async () => {
+  const stopping = await openSecond(world, manualClock(0));
+  const paying = await collect(world, merchant, { method: 'mobile_money' });
+  expect((await submitAt(stopping.url, paying, numberEnding('42'))).status).toBe(200);
+  expect(await writtenOf(paying)).toEqual(AS_INTENDED);
+  await stopping.close();
+  expect(await writtenOf(paying)).toEqual(AS_TOLD);
+});
+
+test('the books agree after all of this', async () => {
+  await expectBooksAgree(world, merchant);
+});
