@@ -22,7 +22,8 @@ export interface HeardMessage {
   readonly webhooks: readonly Heard[];
 }
 
-const TELL_EVERY_MS = 5;
+/** Nobody waits for it, and what is told carries its time: telling more often only costs both sides more. */
+const TELL_EVERY_MS = 50;
 
 let waiting: Heard[] = [];
 

@@ -24,39 +24,56 @@ export interface Caller {
 const HEAD_END = '\r\n\r\n';
 const LENGTH = /\r\ncontent-length: *(\d+)\r\n/i;
 
-/** A message that has arrived whole: its head, its body, and how many characters both take. */
+/** A message that has arrived whole: its head, its body, and how many bytes both take. */
 interface Message {
   readonly head: string;
   readonly body: string;
   readonly size: number;
 }
 
-/** Reads latin1 text, in which a character is a byte, so that lengths are lengths. */
-function messageIn(text: string): Message | undefined {
-  const end = text.indexOf(HEAD_END);
+function messageIn(bytes: Buffer): Message | undefined {
+  const end = bytes.indexOf(HEAD_END, 0, 'latin1');
   if (end < 0) return undefined;
-  const head = text.slice(0, end + 2);
+  const head = bytes.toString('latin1', 0, end + 2);
   const length = LENGTH.exec(head)?.[1];
   if (length === undefined) throw new Error('a message without a content-length');
-  const size = end + HEAD_END.length + Number(length);
-  return text.length < size ? undefined : { head, body: text.slice(end + HEAD_END.length, size), size };
+  const from = end + HEAD_END.length;
+  const size = from + Number(length);
+  return bytes.length < size ? undefined : { head, body: bytes.toString('utf8', from, size), size };
 }
+
+/** Hands over each message that arrives. Returns what takes the bytes, which it does not keep. */
+function messages(arrived: (message: Message) => void): (bytes: Buffer) => void {
+  let rest: Buffer | undefined;
+  return (bytes) => {
+    let left = rest === undefined ? bytes : Buffer.concat([rest, bytes]);
+    for (let message = messageIn(left); message !== undefined; message = messageIn(left)) {
+      left = left.subarray(message.size);
+      arrived(message);
+      if (left.length === 0) break;
+    }
+    rest = left.length === 0 ? undefined : Buffer.from(left);
+  };
+}
+
+/** Where what all callers receive lands, one after the other: a buffer of its own for each read is dear. */
+const landing = Buffer.allocUnsafe(64 * 1024);
 
 /** One connection of its own to a server at an `http://` origin. */
 export function openCaller(origin: string): Caller {
   const { hostname, port, host } = new URL(origin);
-  const socket = createConnection({ host: hostname, port: Number(port), noDelay: true });
   let waiting: { resolve(answer: Answer): void; reject(error: Error): void } | undefined;
-  let received = '';
-  socket.setEncoding('latin1');
-  socket.on('data', (chunk: string) => {
-    received = received === '' ? chunk : received + chunk;
-    const message = messageIn(received);
-    if (message === undefined) return;
-    received = received.slice(message.size);
-    const body = JSON.parse(Buffer.from(message.body, 'latin1').toString()) as Record<string, unknown>;
-    waiting?.resolve({ status: Number(message.head.slice(9, 12)), body });
+  const take = messages(({ head, body }) => {
+    waiting?.resolve({ status: Number(head.slice(9, 12)), body: JSON.parse(body) as Answer['body'] });
   });
+  const onread = {
+    buffer: landing,
+    callback: (count: number): boolean => {
+      take(landing.subarray(0, count));
+      return true;
+    },
+  };
+  const socket = createConnection({ host: hostname, port: Number(port), noDelay: true, onread });
   let broken: Error | undefined;
   const fail = (error: Error): void => {
     broken ??= error;
@@ -90,18 +107,12 @@ const ACKNOWLEDGED = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
 export function openReceiver(port: number, heard: (body: string) => void): Promise<() => void> {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {
-    let received = '';
     sockets.add(socket);
-    socket.setEncoding('latin1');
-    socket.on('data', (chunk: string) => {
-      received = received === '' ? chunk : received + chunk;
-      for (let message = messageIn(received); message !== undefined; message = messageIn(received)) {
-        received = received.slice(message.size);
-        socket.write(ACKNOWLEDGED, 'latin1');
-        heard(Buffer.from(message.body, 'latin1').toString());
-        if (received === '') break;
-      }
+    const take = messages(({ body }) => {
+      socket.write(ACKNOWLEDGED, 'latin1');
+      heard(body);
     });
+    socket.on('data', take);
     // Whoever posts closes idle connections as it likes.
     socket.on('error', () => undefined);
     socket.on('close', () => sockets.delete(socket));
