@@ -45,7 +45,8 @@ function productRoutes(scope: FastifyInstance, product: Product, hooks: FaultHoo
 /** MTN takes an empty body under any content type, and answers malformed JSON in its own shape. */
 function readJsonLeniently(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
+  // Named as well as meant by the star: what only the star takes is looked for anew with each request.
+  scope.addContentTypeParser(['application/json', '*'], { parseAs: 'string' }, (_request, body, done) => {
     try {
       done(null, body === '' ? undefined : JSON.parse(body.toString()));
     } catch {
