@@ -79,12 +79,20 @@ export function limitBodyTime(
   milliseconds: number,
   late: () => void,
 ): void {
-  if (raw.complete || raw.readableEnded || !hasBody(raw.headers)) return;
-  const cancel = clock.after(milliseconds, () => {
-    if (!raw.complete) late();
+  if (!isOwed(raw)) return;
+  // Nearly every body comes in one piece with its head, and is there when that piece has been read: it needs no timer.
+  process.nextTick(() => {
+    if (!isOwed(raw)) return;
+    const cancel = clock.after(milliseconds, () => {
+      if (!raw.complete) late();
+    });
+    raw.once('end', cancel);
+    raw.once('close', cancel);
   });
-  raw.once('end', cancel);
-  raw.once('close', cancel);
+}
+
+function isOwed(raw: IncomingMessage): boolean {
+  return !raw.complete && !raw.readableEnded && !raw.destroyed && hasBody(raw.headers);
 }
 
 /** To be called when an answer has left: whoever still owes the rest of a body may not take for ever over it. */
