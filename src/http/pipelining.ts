@@ -11,14 +11,18 @@ import type { Socket } from 'node:net';
 /** More than any client of today sends ahead: browsers and HTTP libraries send one. */
 const MOST_UNANSWERED = 16;
 
-/** Counts a request of a connection until it has been answered. Answers false when its connection asks for too much. */
-export function countUnanswered(): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const unanswered = new WeakMap<Socket, number>();
-  return ({ socket }, response) => {
-    const count = (unanswered.get(socket) ?? 0) + 1;
-    if (count > MOST_UNANSWERED || socket.destroyed) return false;
-    unanswered.set(socket, count);
-    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
-    return true;
-  };
+/** On the connection itself, which every request asks. */
+const UNANSWERED = Symbol('unanswered');
+type Counted = Socket & { [UNANSWERED]?: number };
+
+/** Counts a request of a connection until it has been answered. False when its connection asks for too much. */
+export function isInTurn(request: IncomingMessage, response: ServerResponse): boolean {
+  const socket: Counted = request.socket;
+  const count = (socket[UNANSWERED] ?? 0) + 1;
+  if (count > MOST_UNANSWERED || socket.destroyed) return false;
+  socket[UNANSWERED] = count;
+  response.once('close', () => {
+    socket[UNANSWERED] = (socket[UNANSWERED] ?? 1) - 1;
+  });
+  return true;
 }

@@ -15,7 +15,7 @@ import { PAGES_HEADERS } from './cors.ts';
 import { type EnvelopeWriter, envelopeWriter, retryAfterOf } from './envelope.ts';
 import { ANSWER_HEADERS, JSON_TYPE, logExchange, newExchange } from './exchange.ts';
 import type { Door } from './overload-door.ts';
-import { countUnanswered } from './pipelining.ts';
+import { isInTurn } from './pipelining.ts';
 import type { Place, Places } from './places.ts';
 import { hasBody, hasOneHost } from './request-headers.ts';
 import type { CountAnswer } from './request-metrics.ts';
@@ -54,13 +54,15 @@ export interface TurnAway {
   meet(request: IncomingMessage, response: ServerResponse): Met;
 }
 
+/** On the request itself: a weak table of all requests is gone through by each collection of garbage. */
+const MET = Symbol('met');
+type Judged = IncomingMessage & { [MET]?: Met };
+
 /** The framework is asked instead: it has its own way with what goes wrong. */
 const NOT_JUDGED: Met = { isInTurn: true, refusal: undefined };
 
 export function createTurnAway(parts: TurnAwayParts): TurnAway {
   const { places } = parts;
-  const isInTurn = countUnanswered();
-  const known = new WeakMap<IncomingMessage, Met>();
   const answer = answerer(parts);
 
   const judge = (request: IncomingMessage, place: Place | undefined): Refusal | undefined => {
@@ -71,8 +73,8 @@ export function createTurnAway(parts: TurnAwayParts): TurnAway {
     const inTurn = isInTurn(request, response);
     return { isInTurn: inTurn, refusal: inTurn ? judge(request, place) : undefined };
   };
-  const remember = (request: IncomingMessage, met: Met): Met => {
-    known.set(request, met);
+  const remember = (request: Judged, met: Met): Met => {
+    request[MET] = met;
     return met;
   };
   const take = (request: IncomingMessage, response: ServerResponse): boolean => {
@@ -92,7 +94,8 @@ export function createTurnAway(parts: TurnAwayParts): TurnAway {
   };
 
   return {
-    meet: (request, response) => known.get(request) ?? remember(request, meetAt(request, response, places.at(request))),
+    meet: (request: Judged, response) =>
+      request[MET] ?? remember(request, meetAt(request, response, places.at(request))),
     takes(request, response) {
       try {
         return take(request, response);
