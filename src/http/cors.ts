@@ -20,8 +20,8 @@ export function isOpenToPages(route: Pick<Route, 'credential' | 'path'>): boolea
 
 /** On every answer of such a route, failures included: a page could read neither without it. */
 export const PAGES_HEADERS = {
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': READABLE_HEADERS,
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': READABLE_HEADERS,
 } as const;
 
 /**
@@ -46,9 +46,9 @@ export function addPreflights(
       return reply
         .code(204)
         .headers({
-          'Access-Control-Allow-Methods': known.join(', '),
-          'Access-Control-Allow-Headers': REQUEST_HEADERS,
-          'Access-Control-Max-Age': REMEMBERED_S,
+          'access-control-allow-methods': known.join(', '),
+          'access-control-allow-headers': REQUEST_HEADERS,
+          'access-control-max-age': REMEMBERED_S,
         })
         .send();
     });

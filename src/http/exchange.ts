@@ -81,7 +81,7 @@ export function beginExchange(
   reply: FastifyReply,
 ): void {
   request.exchange ??= newExchange(nextRequestId(), clock.now());
-  reply.headers({ 'X-Request-Id': request.exchange.requestId, ...ANSWER_HEADERS });
+  reply.header('x-request-id', request.exchange.requestId).headers(ANSWER_HEADERS);
 }
 
 /** The exchange of a request; every request has one from its first hook on. */
@@ -96,11 +96,11 @@ export function languageOfRequest(request: FastifyRequest): Language {
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** On every answer, besides its `X-Request-Id`. */
+/** On every answer, besides its `X-Request-Id`. In lower case, as the framework writes names: from another case it makes a new text each time. */
 export const ANSWER_HEADERS = {
-  'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
 } as const;
 
 /** Sets the status and headers of a failure and returns its body: the only way out for errors. */
@@ -108,11 +108,11 @@ export function refuse(parts: ExchangeParts, request: FastifyRequest, reply: Fas
   const exchange = exchangeOf(request);
   const refusal = noteFailure(parts, request, error);
   const retryAfter = retryAfterOf(refusal);
-  if (retryAfter !== null) reply.header('Retry-After', String(retryAfter));
+  if (retryAfter !== null) reply.header('retry-after', String(retryAfter));
   if (refusal.code === 1301 && exchange.guard !== undefined) {
     reply.headers(guardHeaders(exchange.guard, { count: 0, seconds: retryAfter ?? exchange.guard.seconds }));
   }
-  reply.code(refusal.http).header('Content-Type', JSON_TYPE);
+  reply.code(refusal.http).header('content-type', JSON_TYPE);
   if (exchange.rendered?.refusal === refusal) return exchange.rendered.reply.body;
   return envelopeFor(parts, request, refusal);
 }

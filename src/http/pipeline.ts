@@ -120,9 +120,9 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
     try {
       const answer = await answerCall({ parts, route, kept, request, reply });
       if ('chunks' in answer) return parts.streams.send(request, reply, answer);
-      if (answer.location !== undefined) reply.header('Location', writable('Location', answer.location));
-      reply.code(answer.status).header('Content-Type', JSON_TYPE);
-      if (answer.replayed === true) reply.header('Idempotent-Replayed', 'true');
+      if (answer.location !== undefined) reply.header('location', writable('location', answer.location));
+      reply.code(answer.status).header('content-type', JSON_TYPE);
+      if (answer.replayed === true) reply.header('idempotent-replayed', 'true');
       return answer.body;
     } catch (error) {
       return refuse(parts, request, reply, error);
@@ -265,7 +265,7 @@ function countBy(
   const standing = parts.limits.take(limit, key, merchant?.settings.rate_limits?.[limit]);
   if (standing === undefined) return;
   const { policy, state } = limitHeaders(limit, standing);
-  reply.header('RateLimit-Policy', policy).header('RateLimit', state);
+  reply.header('ratelimit-policy', policy).header('ratelimit', state);
   if (!standing.allowed) throw new Refusal(1301, { retryAfter: standing.retryAfter });
 }
 

@@ -66,10 +66,10 @@ function answerTo(parts: ExchangeParts, requestId: string, refusal: Refusal) {
     publicUrl: parts.publicUrl,
   });
   const headers = {
-    'Content-Type': JSON_TYPE,
-    'Content-Length': String(Buffer.byteLength(body)),
-    'X-Request-Id': requestId,
-    Connection: 'close',
+    'content-type': JSON_TYPE,
+    'content-length': String(Buffer.byteLength(body)),
+    'x-request-id': requestId,
+    connection: 'close',
     ...ANSWER_HEADERS,
   };
   const { http: status, code } = refusal;

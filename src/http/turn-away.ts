@@ -137,13 +137,8 @@ function answerer(
   };
 }
 
-/** Names in lower case, as the framework writes them. */
-function listed(headers: Readonly<Record<string, string>>): string[] {
-  return Object.entries(headers).flatMap(([name, value]) => [name.toLowerCase(), value]);
-}
-
-const HEADERS = listed({ 'Content-Type': JSON_TYPE, ...ANSWER_HEADERS });
-const HEADERS_FOR_PAGES = [...HEADERS, ...listed(PAGES_HEADERS)];
+const HEADERS = Object.entries({ 'content-type': JSON_TYPE, ...ANSWER_HEADERS }).flat();
+const HEADERS_FOR_PAGES = [...HEADERS, ...Object.entries(PAGES_HEADERS).flat()];
 
 /** The writers of what is sent often, by refusal and language. */
 function envelopeWriters(publicUrl: string): (refusal: Refusal, language: Language) => EnvelopeWriter {
