@@ -5,14 +5,14 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { builtProgram } from '../support/built.ts';
+import { databasePlace } from '../support/database-place.ts';
 
 /** It measures for most of a minute. */
 const LONG = { timeout: 900_000 };
 const SHORTEST = ['--quick', '--only', 'page', '--merchants', '1', '--warmup-seconds', '1', '--pages', '2'];
 
 test('with --json it prints one JSON document, and tells people how it goes on standard error', LONG, async () => {
-  const { PATH, TMPDIR } = process.env;
-  const env = { PATH, ...(TMPDIR === undefined ? {} : { TMPDIR }) };
+  const env = { PATH: process.env.PATH, TMPDIR: databasePlace() };
   const child = spawn(process.execPath, [builtProgram('bench/main.js'), ...SHORTEST, '--json'], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

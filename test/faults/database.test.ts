@@ -5,12 +5,12 @@
  * The server is one of our own, so that it can be killed; whoever opened it starts it again on the same port.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/platform/embedded-database.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { openDatabaseFaults } from '../support/database-faults.ts';
+import { databasePlace } from '../support/database-place.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { type Hooks, openHooks } from '../support/hooks.ts';
 import { judge } from '../support/invariants.ts';
@@ -33,7 +33,7 @@ let world: FaultyWorld;
 let hooks: Hooks;
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'mbongo-test-'));
+  dataDir = mkdtempSync(join(databasePlace(), 'mbongo-test-'));
   database = await openEmbeddedDatabase({ dataDir, log: { info: () => undefined, warn: () => undefined } });
   world = await openFaultyWorld(database.url);
   hooks = await openHooks();

@@ -3,12 +3,12 @@
  * Every line ends once all the same, and nobody is paid twice.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from '../../src/platform/embedded-database.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { openDatabaseFaults } from '../support/database-faults.ts';
+import { databasePlace } from '../support/database-place.ts';
 import { type FaultyWorld, openFaultyWorld } from '../support/faulty-world.ts';
 import { type Hooks, openHooks } from '../support/hooks.ts';
 import { FUNDS_CENTS, fund, openPayroll, settled } from '../support/payroll.ts';
@@ -30,7 +30,7 @@ let world: FaultyWorld;
 let hooks: Hooks;
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'mbongo-test-'));
+  dataDir = mkdtempSync(join(databasePlace(), 'mbongo-test-'));
   database = await openEmbeddedDatabase({ dataDir, log: { info: () => undefined, warn: () => undefined } });
   world = await openFaultyWorld(database.url);
   await fund(world.gatewayEnv(0), world.merchant);

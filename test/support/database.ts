@@ -4,13 +4,18 @@
  * Invariant: a test database holds exactly what the migrations make, and belongs to the test that made it.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { openEmbeddedDatabase } from '../../src/platform/embedded-database.ts';
+import { findCluster } from '../../src/platform/embedded-database-cluster.ts';
+import { findServer } from '../../src/platform/embedded-database-server.ts';
 import { migrate, readMigrations } from '../../src/store/migrate.ts';
 import { ROW_TYPES } from '../../src/store/row-types.ts';
+import { memoryFolder } from './database-place.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -22,20 +27,35 @@ declare module 'vitest' {
 /** A database of its own; `drop` closes whatever is still connected to it. */
 export type TestDatabase = { url: string; drop(): Promise<void> };
 
+/** Of this checkout and user; a run that was killed leaves it to the next one. */
+const ON_DISK = fileURLToPath(new URL('../../.data/test', import.meta.url));
+const IN_MEMORY = `mbongo-${createHash('sha256').update(`${process.getuid?.()} ${ON_DISK}`).digest('hex').slice(0, 12)}`;
+
 /**
- * Vitest's global set-up: starts the embedded server over `.data/test`, or uses the one of DATABASE_URL, and stops it
- * at the end unless another run is using it too.
+ * Vitest's global set-up: starts the embedded server in memory, or over `.data/test`, or uses the one of DATABASE_URL, and stops
+ * it at the end unless another run is using it too.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.DATABASE_URL;
-  const dataDir = fileURLToPath(new URL('../../.data/test', import.meta.url));
+  const memory = memoryFolder();
+  const dataDir = memory === undefined ? ON_DISK : join(memory, IN_MEMORY);
   const log = { info: () => undefined, warn: (message: string) => process.stderr.write(`${message}\n`) };
   const server = given === undefined ? await openEmbeddedDatabase({ dataDir, log }) : undefined;
   const url = withDatabase(given ?? server?.url ?? '', given === undefined ? 'postgres' : undefined);
   project.provide('database', { url, template: await makeTemplate(url, server?.started === true) });
   return async () => {
     await server?.close();
+    if (memory !== undefined && given === undefined) giveBack(dataDir);
   };
+}
+
+/** Gives the memory back, unless another run is using it. Taken away under another name: whoever comes finds all of it or nothing. */
+function giveBack(dataDir: string): void {
+  const cluster = findCluster(dataDir);
+  if (cluster === undefined || findServer(cluster) !== undefined) return;
+  const away = `${dataDir}-${randomBytes(4).toString('hex')}`;
+  renameSync(dataDir, away);
+  rmSync(away, { recursive: true, force: true });
 }
 
 /** Makes a fresh, migrated database in about 50 ms. */
