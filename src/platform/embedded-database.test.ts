@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -10,12 +10,12 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { databasePlace } from '../../test/support/database-place.ts';
 import { type EmbeddedDatabase, openEmbeddedDatabase } from './embedded-database.ts';
 import { NOBODY, reachableBy } from './embedded-database-binaries.ts';
 import { findCluster } from './embedded-database-cluster.ts';
@@ -30,8 +30,20 @@ const limit = 300_000;
 
 let dataDir: string;
 let children: ChildProcess[];
+/** The files of a database that has been made and stopped: most tests are about what comes after, and making takes seconds. */
+let files: string;
+beforeAll(async () => {
+  files = realpathSync(mkdtempSync(join(databasePlace(), 'mbongo-database-')));
+  await (await open(files)).close();
+  rmSync(join(clusterOf(files).dir, 'port'));
+}, limit);
+afterAll(() => {
+  const cluster = findCluster(files);
+  if (cluster) rmSync(cluster.dir, { recursive: true, force: true });
+  rmSync(files, { recursive: true, force: true });
+});
 beforeEach(() => {
-  dataDir = realpathSync(mkdtempSync(join(tmpdir(), 'mbongo-database-')));
+  dataDir = realpathSync(mkdtempSync(join(databasePlace(), 'mbongo-database-')));
   children = [];
 });
 afterEach(async () => {
@@ -46,6 +58,7 @@ afterEach(async () => {
 test(
   'what was written is there after closing and opening again, and closing leaves no server',
   async () => {
+    alreadyMade();
     const first = await open();
     await query(first.url, 'create table kept as select 7 as n');
     await first.close();
@@ -60,6 +73,7 @@ test(
 test.each(['', '99999'])(
   'a note of its port that holds %j, as whoever is cut off while writing leaves it, keeps nobody from opening it',
   async (note) => {
+    alreadyMade();
     await (await open()).close();
     writeFileSync(join(clusterOf(dataDir).dir, 'port'), note);
     const again = await open();
@@ -101,6 +115,7 @@ test(
 test(
   'whoever could not open it counts no more among those that use it',
   async () => {
+    alreadyMade();
     const first = await open();
     const urlOf = (name: string) => Object.assign(new URL(first.url), { pathname: name }).href;
     await query(urlOf('postgres'), 'drop database mbongo');
@@ -118,6 +133,7 @@ test(
 test(
   'the last of several that leave stops the server, no earlier one does',
   async () => {
+    alreadyMade();
     const [first, second] = [await open(), await open()];
     expect([first.started, second.started]).toEqual([true, false]);
     await first.close();
@@ -131,6 +147,7 @@ test(
 test(
   'a server whose starter was killed is adopted',
   async () => {
+    alreadyMade();
     const first = await opener(dataDir);
     await kill(first.child);
     const second = await open();
@@ -144,6 +161,7 @@ test(
 test(
   'after everything was killed the committed rows are recovered',
   async () => {
+    alreadyMade();
     const first = await opener(dataDir);
     await query(first.url, 'create table kept as select 7 as n');
     const server = findServer(clusterOf(dataDir));
@@ -160,6 +178,7 @@ test(
 test(
   'a stale lock file whose pid lives again as another program does not keep the server from starting',
   async () => {
+    alreadyMade();
     const first = await opener(dataDir);
     const cluster = clusterOf(dataDir);
     const server = findServer(cluster);
@@ -180,6 +199,7 @@ test(
 test(
   'who comes while the last one is about to stop the server waits for it, and starts it again',
   async () => {
+    alreadyMade();
     const first = await open();
     // As the last one out does: nobody else was counted, and the server is told to stop.
     const leaver = await leaverWithLock(first);
@@ -196,6 +216,7 @@ test(
 test(
   'the last one out lets nobody pass before the server has cut everybody off',
   async () => {
+    alreadyMade();
     const last = await open();
     const other = await leaverWithLock(last);
     const closing = last.close();
@@ -215,6 +236,7 @@ test(
 test(
   'of those that leave at the same moment none has left before the server has ended',
   async () => {
+    alreadyMade();
     const opened: [EmbeddedDatabase, EmbeddedDatabase] = [await open(), await open()];
     const other = await leaverWithLock(opened[0]);
     const closing = opened.map(async (database) => {
@@ -231,6 +253,7 @@ test(
 test(
   'a server that dies while it is open comes back under the same address',
   async () => {
+    alreadyMade();
     const database = await open();
     await query(database.url, 'create table kept as select 7 as n');
     await killServer(findServer(clusterOf(dataDir))?.pid);
@@ -324,6 +347,11 @@ async function opener(dir: string, uid?: number): Promise<{ child: ChildProcess;
   if (child.stdout === null) throw new Error('the opener has no output');
   for await (const line of createInterface({ input: child.stdout })) return { child, ...JSON.parse(line) };
   throw new Error(`the opener ended: ${said}`);
+}
+
+/** Puts a database into the test's folder; where the files had to lie elsewhere, the test makes its own. */
+function alreadyMade(): void {
+  if (clusterOf(files).dir === join(files, 'postgres')) execFileSync('cp', ['-pR', join(files, 'postgres'), dataDir]);
 }
 
 async function kill(child: ChildProcess): Promise<void> {
