@@ -2,7 +2,7 @@
  * What the tests of faults start from: a database, the sandbox networks and a receiver, a merchant without a float and
  * wallets, made by the command line; the gateways are each test's own.
  *
- * Invariant: everything is real and runs as a process of its own, but for the receiver and the load.
+ * Invariant: everything is real and runs as a process of its own, but for the receiver, the load and the command line.
  */
 import { freePort } from './ports.ts';
 import { command, type Environment, endAll, type Running, startSandbox, temporaryFolder } from './processes.ts';

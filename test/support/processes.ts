@@ -1,13 +1,14 @@
 /**
- * Programs as real processes: the gateway, the sandbox networks and the command line, as they are built.
+ * Programs as real processes: the gateway and the sandbox networks, as they are built; and the command line, in this one.
  *
  * Invariant: no process outlives its test. Each holds a channel to this one and stops when the channel closes, and
  * `endAll` kills what a failed test has left running.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runCommandLine } from '../../src/commands/command-line.ts';
 import { builtProgram } from './built.ts';
 
 const GATEWAY = 'src/main.js';
@@ -93,16 +94,20 @@ export function startSandbox(env: Environment): Promise<Running> {
   return start([builtProgram('sandbox/main.js')], env);
 }
 
-/** Runs `mbongo … --json` and returns the document that it prints. */
+/** Runs `mbongo … --json` and returns the document that it prints. A process for each would cost more than what it does. */
 export async function command<D>(env: Environment, ...args: string[]): Promise<D> {
-  const main = builtProgram(GATEWAY);
-  const printed = await new Promise<string>((done, fail) => {
-    const child = execFile(process.execPath, [main, ...args, '--json'], { env: inherited(env) }, (error, out, said) =>
-      error === null ? done(out) : fail(new Error(`mbongo ${args.slice(0, 2).join(' ')}: ${said || error.message}`)),
-    );
-    running.add(child);
-    child.once('exit', () => running.delete(child));
-  });
+  let [printed, said] = ['', ''];
+  const around = {
+    env: inherited(env),
+    write: (text: string) => {
+      printed += text;
+    },
+    writeError: (text: string) => {
+      said += text;
+    },
+  };
+  const status = await runCommandLine([...args, '--json'], around, '0.1.0');
+  if (status !== 0) throw new Error(`mbongo ${args.slice(0, 2).join(' ')}: ${said}`);
   return JSON.parse(printed) as D;
 }
 
