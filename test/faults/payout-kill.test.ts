@@ -14,7 +14,7 @@ import { FUNDS_CENTS, fund, openPayroll, secretsInLogs } from '../support/payrol
 import { judgePayrolls } from '../support/payroll-judge.ts';
 import { type Running, startGateway } from '../support/processes.ts';
 
-const KILLS = 50;
+const KILLS = 32;
 const LINES = 100;
 const SPEED = 8;
 /** No further batch is sent while more lines than these are open. */
