@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { builtProgram } from '../support/built.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
@@ -13,6 +14,7 @@ import { freePort } from '../support/ports.ts';
 import { openReceiver, type Receiver } from '../support/world.ts';
 
 const HOUR = 60 * 60_000;
+const LOOK_EVERY_MS = 100;
 
 let database: TestDatabase;
 let cli: CommandLine;
@@ -43,13 +45,14 @@ interface Shown {
 
 const shown = async (batchId: string): Promise<Shown> => (await cli.json(`payout show ${batchId}`)) as unknown as Shown;
 
-/** Looks until it is so: each look is a command of its own. */
+/** Looks until it is so. Each look is a command of its own; without a pause they would take the time from the gateway. */
 async function untilShown(batchId: string, isSo: (batch: Shown) => boolean): Promise<Shown> {
   const late = performance.now() + 240_000;
   for (;;) {
     const found = await shown(batchId);
     if (isSo(found)) return found;
     if (performance.now() > late) throw new Error(`still ${JSON.stringify(found.runs)}`);
+    await pause(LOOK_EVERY_MS);
   }
 }
 
