@@ -121,7 +121,7 @@ export async function assembleTools(
     background: inBackground,
   };
   const close = async (): Promise<void> => {
-    acceptances.writeAll();
+    await acceptances.close();
     await Promise.all(background);
     await store.close();
   };
@@ -230,6 +230,8 @@ function joinGateway(
   const rounds = works.map((work) => repeat(work.name, work.every, work.run, deps, ran));
   const stop = async (): Promise<void> => {
     await app.close();
+    // Before the courier: what they end is told at once.
+    await tools.deps.acceptances.close();
     await Promise.all(rounds.map((round) => round.stop()));
     await Promise.all([dispatcher.close(), refunds.close()]);
     await courier.close();

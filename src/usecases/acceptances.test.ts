@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { SettlementRows } from '../domain/settlement.ts';
 import { manualClock } from '../platform/clock.ts';
 import { memoryLog } from '../platform/log.ts';
+import { StoreRefused, StoreUnavailable } from '../store/errors.ts';
 import { type Acceptance, createAcceptances } from './acceptances.ts';
 
 function begin() {
@@ -33,7 +34,6 @@ test('what nobody asks about is written after a second, once', async () => {
   await clock.advance(1);
   await done();
   expect(written).toEqual(['att_1']);
-  acceptances.writeAll();
   await acceptances.writtenOf('att_1');
   expect(acceptances.writtenOfSession('ses_1')).toBeUndefined();
   expect(acceptances.settledBy('att_1', () => Promise.resolve())).toBeUndefined();
@@ -83,35 +83,60 @@ test('an end is written in its place, and readers wait for that', async () => {
   expect([order, written, clock.pending()]).toEqual([['settled', 'read'], [], 0]);
 });
 
-test('where the end cannot be written the acceptance is, and whoever brought the end hears of it', async () => {
-  const { written, make, acceptances } = begin();
+test('where the end cannot be written, whoever brought it hears so at once, and the acceptance is as unwritten as before', async () => {
+  const { clock, written, make, acceptances, done } = begin();
   acceptances.defer(make(1));
-  const settled = acceptances.settledBy('att_1', () => Promise.reject(new Error('the database is away')));
-  await expect(settled).rejects.toThrow('away');
-  expect(written).toEqual(['att_1']);
+  const settled = acceptances.settledBy('att_1', () => Promise.reject(new StoreUnavailable()));
+  await expect(settled).rejects.toThrow(StoreUnavailable);
+  expect(written).toEqual([]);
+  expect(await acceptances.settledBy('att_1', () => Promise.resolve('approved'))).toBe('approved');
+  expect([written, clock.pending()]).toEqual([[], 0]);
+  acceptances.defer(make(2));
+  await expect(acceptances.settledBy('att_2', () => Promise.reject(new StoreUnavailable()))).rejects.toThrow();
+  await acceptances.writtenOfSession('ses_2');
+  await done();
+  expect(written).toEqual(['att_2']);
 });
 
-test('one that cannot be written is an error in the log, and nobody waits for ever', async () => {
-  const { clock, log, make, acceptances, done } = begin();
-  acceptances.defer(make(1, () => Promise.reject(new Error('the database is away'))));
+test('one that cannot be written is kept until the database is back, and is an error in the log meanwhile', async () => {
+  const { clock, log, written, make, acceptances, done } = begin();
+  let away = true;
+  acceptances.defer(make(1, () => (away ? Promise.reject(new StoreUnavailable()) : Promise.resolve())));
   await acceptances.writtenOfSession('ses_1');
   await done();
   expect(log.lines.filter((line) => line.includes('acceptance_not_written'))).toHaveLength(1);
-  acceptances.defer(make(2, () => new Promise(() => undefined)));
+  away = false;
+  await clock.advance(1_000);
+  await done();
+  expect(written).toEqual(['att_1', 'att_1']);
+  expect([acceptances.writtenOfSession('ses_1'), clock.pending()]).toEqual([undefined, 0]);
+});
+
+test('one that will never be taken is given up, and the log says so', async () => {
+  const { clock, log, make, acceptances, done } = begin();
+  acceptances.defer(make(1, () => Promise.reject(new StoreRefused('23514', undefined))));
+  await clock.advance(1_000);
+  await done();
+  expect(log.lines.filter((line) => line.includes('acceptance_not_written'))).toHaveLength(1);
+  expect([acceptances.writtenOfSession('ses_1'), clock.pending()]).toEqual([undefined, 0]);
+});
+
+test('whoever waits for one that hangs waits two seconds', async () => {
+  const { clock, make, acceptances } = begin();
+  acceptances.defer(make(1, () => new Promise(() => undefined)));
   let over = false;
-  void acceptances.writtenOfSession('ses_2')?.then(() => {
+  void acceptances.writtenOfSession('ses_1')?.then(() => {
     over = true;
   });
   await clock.advance(2_000);
   expect(over).toBe(true);
 });
 
-test('beyond two thousand none is put off, and all are written when they have to be', async () => {
-  const { written, make, acceptances, done } = begin();
+test('beyond two thousand none is put off; the end writes all of them, and takes on no more', async () => {
+  const { written, make, acceptances } = begin();
   const taken = Array.from({ length: 2_001 }, (_, n) => acceptances.defer(make(n)));
   expect(taken.indexOf(false)).toBe(2_000);
-  acceptances.writeAll();
-  await done();
+  await acceptances.close();
   expect(written).toHaveLength(2_000);
-  expect(acceptances.defer(make(1))).toBe(true);
+  expect(acceptances.defer(make(1))).toBe(false);
 });

@@ -3,17 +3,19 @@
  *
  * That an upstream has taken an order and waits for its customer adds nothing that money rests on: the attempt is committed
  * and open, and its payment holds the session. So a submit is answered without a second commit (decision 25). Whoever
- * reads the session in this process has the acceptance written before; a final word that comes first is one change with it;
- * otherwise it is written after a second. Invariant: each is written once, and only the death of the process loses one. Then
- * its attempt is like any other whose call was never answered, and the inquiry round finds it.
+ * reads the payment by its session in this process has the acceptance written before; a final word that comes first is one
+ * change with it; otherwise it is written after a second, or once the database is back. Invariant: each is written once, and
+ * only the end of the process loses one. Then its attempt is like any other whose call was never answered, and the
+ * inquiry round finds it.
  */
 
 import type { SettlementRows } from '../domain/settlement.ts';
 import type { Clock, Log } from '../platform/platform.ts';
+import { isPassing } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import { type Recordings, recorded, whileRecording } from './attempt-record.ts';
 
-/** Until then readers in other processes see the payment as `processing`. */
+/** Until then, readers in other processes see the payment as `processing`. */
 const WRITTEN_AFTER_MS = 1_000;
 /** So many may be unwritten at once; what comes beyond that is written before it is told. */
 const MOST_UNWRITTEN = 2_000;
@@ -26,19 +28,19 @@ export interface Acceptance {
 }
 
 export interface Acceptances {
-  /** Takes one on. Answers false where there is no room: then whoever brings it writes it before it is told. */
+  /** Takes one on. Answers false where there is no room, or no time: then whoever brings it writes it before it is told. */
   defer(acceptance: Acceptance): boolean;
   /**
    * Settles the attempt by `settle` in place of writing its acceptance first; undefined where none is unwritten. When that
-   * fails, the acceptance is written after all.
+   * fails, the acceptance is as unwritten as before.
    */
   settledBy<T>(attemptId: string, settle: (rows: SettlementRows) => Promise<T>): Promise<T> | undefined;
   /** Resolves when what is unwritten of that attempt has been written, or could not be for two seconds. */
   writtenOf(attemptId: string): Promise<void>;
   /** The same for what a session's payment waits for; undefined where nothing is unwritten. */
   writtenOfSession(sessionId: string): Promise<void> | undefined;
-  /** Begins to write all there are. */
-  writeAll(): void;
+  /** Writes all there are, once, and takes on no more. */
+  close(): Promise<void>;
 }
 
 interface Unwritten extends Acceptance {
@@ -56,6 +58,14 @@ interface Needs {
 export function createAcceptances(deps: Needs): Acceptances {
   const unwritten = new Map<string, Unwritten>();
   const attemptOfSession = new Map<string, string>();
+  let closed = false;
+
+  function keep(acceptance: Acceptance): void {
+    const { attempt, payment } = acceptance.rows;
+    const cancel = deps.clock.after(WRITTEN_AFTER_MS, () => begin(attempt.id));
+    unwritten.set(attempt.id, { ...acceptance, cancel });
+    attemptOfSession.set(payment.session_id, attempt.id);
+  }
 
   /** Gives one away to whoever writes it: nobody else finds it any more. */
   function take(attemptId: string): Unwritten | undefined {
@@ -71,7 +81,7 @@ export function createAcceptances(deps: Needs): Acceptances {
     const { id } = rows.attempt;
     const { session_id } = rows.payment;
     const done = whileRecording(deps, id, work).finally(() => {
-      if (attemptOfSession.get(session_id) === id) attemptOfSession.delete(session_id);
+      if (attemptOfSession.get(session_id) === id && !unwritten.has(id)) attemptOfSession.delete(session_id);
     });
     deps.background(done.catch(() => undefined));
     return done;
@@ -83,6 +93,7 @@ export function createAcceptances(deps: Needs): Acceptances {
     } catch (error) {
       const { id, payment_id } = acceptance.rows.attempt;
       deps.log.error('acceptance_not_written', { attempt_id: id, transaction_id: payment_id }, error);
+      if (isPassing(error) && !closed) keep(acceptance);
     }
   }
 
@@ -93,11 +104,8 @@ export function createAcceptances(deps: Needs): Acceptances {
 
   return {
     defer(acceptance) {
-      if (unwritten.size >= MOST_UNWRITTEN) return false;
-      const { attempt, payment } = acceptance.rows;
-      const cancel = deps.clock.after(WRITTEN_AFTER_MS, () => begin(attempt.id));
-      unwritten.set(attempt.id, { ...acceptance, cancel });
-      attemptOfSession.set(payment.session_id, attempt.id);
+      if (closed || unwritten.size >= MOST_UNWRITTEN) return false;
+      keep(acceptance);
       return true;
     },
     settledBy(attemptId, settle) {
@@ -107,7 +115,7 @@ export function createAcceptances(deps: Needs): Acceptances {
         try {
           return await settle(found.rows);
         } catch (error) {
-          await write(found);
+          if (!closed) keep(found);
           throw error;
         }
       });
@@ -122,8 +130,11 @@ export function createAcceptances(deps: Needs): Acceptances {
       begin(attemptId);
       return recorded(deps, attemptId);
     },
-    writeAll() {
-      for (const attemptId of unwritten.keys()) begin(attemptId);
+    async close() {
+      closed = true;
+      const ids = [...unwritten.keys()];
+      for (const id of ids) begin(id);
+      await Promise.all(ids.map((id) => recorded(deps, id)));
     },
   };
 }

@@ -6,6 +6,7 @@
  */
 
 import type { Change } from '../domain/change.ts';
+import { requireMintingSecret } from '../domain/credential.ts';
 import { StateConflict } from '../domain/machine.ts';
 import { movePayment } from '../domain/payment.ts';
 import type { Attempt, Payment, Session, UpstreamMethod } from '../domain/records.ts';
@@ -65,6 +66,8 @@ export async function intendAttempt(
     ]);
     // Another run of this key has been answered meanwhile: whoever waits for it finds that answer.
     if (stored !== undefined) throw new SubmitUnderWay(known.id);
+    // Whoever comes to read anew has waited: its credential may have been revoked since, and its merchant suspended.
+    if (own === undefined && session !== undefined) requireMintingSecret(session, deps.clock.now());
     return { session, payment, own };
   });
   const decide = (rows: Rows): { readonly change?: Change; readonly answer: Intended } => {

@@ -122,25 +122,25 @@ function rowsAtHand(
 
 /**
  * Settles an attempt by what the upstream answered to our own call, or by what became of its challenge, where nobody waits
- * for an answer in bytes. Tried again while the database is away. Returns the payment as it is then.
+ * for an answer in bytes. Tried again while the database is away. `atHand` are the rows as they were left, where nobody is likely
+ * to have written them since. Returns the payment as it is then.
  */
 export async function settleByWord(
   deps: Deps,
   key: Attempt,
   word: Exclude<Word, { kind: 'not_found' }>,
   asked: Pick<SettlementContext, 'authentication'> & { readonly at: number },
+  atHand?: SettlementRows,
 ): Promise<Payment> {
   const connector = upstreamOf(deps, key);
+  const fresh = (): Promise<SettlementRows> => readSettlement(deps, key);
+  const read = atHand === undefined ? fresh : atHandFirst(atHand, fresh);
   const record = (settling: Settling): Promise<Settlement> =>
-    commitDecision(
-      deps.store,
-      () => readSettlement(deps, key),
-      (rows) => {
-        const context = settlementContext(deps, connector, { ...asked, inquiry: false });
-        const settlement = settling(settleAttempt(rows, word, context));
-        return { change: settlement.change, answer: settlement };
-      },
-    );
+    commitDecision(deps.store, read, (rows) => {
+      const context = settlementContext(deps, connector, { ...asked, inquiry: false });
+      const settlement = settling(settleAttempt(rows, word, context));
+      return { change: settlement.change, answer: settlement };
+    });
   return (await persist(deps, () => soundingLast(deps, record))).payment;
 }
 

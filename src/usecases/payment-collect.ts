@@ -11,6 +11,7 @@ import type { DeliveryBehaviour, FeeCoveredBy, Merchant, Payment, PaymentMethod,
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { isPlainAddress } from '../domain/return-address.ts';
 import { requireOpen, updateSession } from '../domain/session.ts';
+import { sessionAsTold } from './acceptances.ts';
 import type { SessionCaller } from './callers.ts';
 import { openForm } from './card-form.ts';
 import { makePage, type PageNow, type PageWanted, readPageNow } from './checkout-make.ts';
@@ -119,7 +120,7 @@ function rowsOf(
 ): () => Promise<Rows> {
   const { shard, id } = caller.session;
   const read = async (): Promise<Rows> => {
-    const [session, shown] = await Promise.all([deps.store.session.caller(shard, id), readPageNow(deps, page)]);
+    const [session, shown] = await Promise.all([sessionAsTold(deps, shard, id), readPageNow(deps, page)]);
     const ends = isNative(method) && session !== undefined && session.payments > 0;
     return { session, siblings: ends ? await deps.store.payment.ofSession(shard, id) : [], shown };
   };

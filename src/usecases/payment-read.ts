@@ -49,7 +49,11 @@ async function readOwn(deps: Deps, caller: SessionCaller, id: string): Promise<P
   if (shardOf(id) !== caller.merchant.shard) throw new Refusal(1204);
   const payment = await findPayment(deps, caller.merchant.shard, id);
   if (payment === undefined || payment.merchant_id !== caller.merchant.id) throw new Refusal(1204);
-  return payment;
+  // Of another session, what has been told is written first: the caller's own was, when it was authenticated.
+  const writing = deps.acceptances.writtenOfSession(payment.session_id);
+  if (writing === undefined) return payment;
+  await writing;
+  return (await deps.store.payment.get(payment.shard, id)) ?? payment;
 }
 
 export interface PaymentDetail {

@@ -85,11 +85,12 @@ async function callAndRecord(
   const asked = { at: attempt.created_at, inquiry: false } as const;
   const settle = (rows: SettlementRows): Settlement =>
     settleAttempt(rows, word, settlementContext(deps, connector, asked));
-  // A key's answer is remembered with what it tells of, and siblings end with the session's consumption.
-  if (word.kind === 'waiting' && answering.receipt === undefined && session.payments < 2 && isAsLeft(deps, attempt)) {
+  if (word.kind === 'waiting' && answering.receipt === undefined && mayTellFirst(deps, intended)) {
     const { payment } = settle(intended);
-    const write = (): Promise<unknown> => settleByWord(deps, attempt, word, asked);
-    if (deps.acceptances.defer({ rows: intended, write })) return answering.render({ payment });
+    // What the carrier calls it stands in its acceptance alone.
+    const rows = { ...intended, attempt: { ...attempt, provider_reference: word.providerReference } };
+    const write = (): Promise<unknown> => settleByWord(deps, attempt, word, asked, intended);
+    if (deps.acceptances.defer({ rows, write })) return answering.render({ payment });
   }
   // What we have just written is at hand; siblings, where there are any, have to be read.
   const read = session.payments < 2 ? atHandFirst(intended, () => readSettlement(deps, attempt)) : undefined;
@@ -105,9 +106,17 @@ async function callAndRecord(
   return whileRecording(deps, attempt.id, recording);
 }
 
-/** Whether nothing has been heard of the attempt in this process since it was opened: its carrier may have called back. */
-function isAsLeft({ store }: Deps, { shard, id, version }: Attempt): boolean {
-  return store.attempt.recent(shard, id)?.version === version;
+/** A carrier that took longer may have asked its customer, and called another process back, before it answered us. */
+const QUICK_MS = 1_000;
+
+/**
+ * Whether what the carrier answered may be told before it is written: nothing has been heard of the attempt since it was
+ * opened, and no sibling ends with it. A key's answer is remembered with what it tells of, and is written first.
+ */
+function mayTellFirst({ store, clock }: Deps, { attempt, session }: Intended): boolean {
+  const { shard, id, version, created_at } = attempt;
+  const isQuick = clock.now() - created_at < QUICK_MS;
+  return isQuick && session.payments < 2 && store.attempt.recent(shard, id)?.version === version;
 }
 
 /** Asks the carrier, unless too much time has passed since the attempt was written. */

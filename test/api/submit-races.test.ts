@@ -75,6 +75,23 @@ test('a submit that waited pays nothing for a credential that was revoked meanwh
   expect(debitsOf(world, msisdn)).toEqual([]);
 });
 
+test('nor does one that waited for the first run of its key', async () => {
+  const shop = await world.merchant();
+  const paying = await collect(world, shop);
+  const key = freshKey();
+  const msisdn = numberEnding('06');
+  world.sandbox.faults.set('mtn', { delay_ms: 5_000 });
+  const asked = carrierAsked(world);
+  // Both are authenticated before either has asked the carrier.
+  const both = Promise.all([1, 2].map(() => payByPhone(world, paying, msisdn, key)));
+  await asked;
+  await revokeCredential(world.gateway.deps, shop.key_id);
+  const answers = await whileTimePasses(world, both, 250);
+  const [revoked, turnedAway] = answers.sort((a, b) => a.status - b.status);
+  expectRefusal(turnedAway as Answer, 502, '1404');
+  expectRefusal(revoked as Answer, 401, '1001');
+});
+
 /** Resolves once a submit waits for the one that holds its session. */
 function turnAwaited(): Promise<void> {
   const { underWay } = world.gateway.deps;

@@ -25,7 +25,7 @@ import {
   untilStatus,
   whileTimePasses,
 } from './flows.ts';
-import { expectBooksAgree, onlyHook, pushed } from './phone-payments.ts';
+import { carrierAsked, expectBooksAgree, onlyHook, pushed } from './phone-payments.ts';
 import { openSecond, type Second, submitAt } from './second-gateway.ts';
 
 let world: World;
@@ -83,6 +83,25 @@ test('whoever reads here reads what was told, and it is written by then', async 
     expect(read.json, path).toMatchObject({ status: 'pending_mobile_money_verification' });
     expect(await writtenOf(paying)).toEqual(AS_TOLD);
   }
+});
+
+test('so does whoever reads it by another session of the merchant', async () => {
+  const paying = await pushed(world, merchant, '42');
+  const other = await collect(world, merchant);
+  expect(await statusOf(world, { ...paying, token: other.token })).toBe('pending_mobile_money_verification');
+  expect(await writtenOf(paying)).toEqual(AS_TOLD);
+});
+
+test('a carrier that takes a second over its answer may have called another process back: that is written first', async () => {
+  const paying = await collect(world, merchant, { method: 'mobile_money' });
+  world.sandbox.faults.set('mtn', { delay_ms: 1_000 });
+  const asked = carrierAsked(world);
+  const submitted = payByPhone(world, paying, numberEnding('42'));
+  await asked;
+  await world.clock.advance(1_000);
+  world.sandbox.faults.clear();
+  expect((await submitted).json).toMatchObject({ status: 'pending_mobile_money_verification' });
+  expect(await writtenOf(paying)).toEqual(AS_TOLD);
 });
 
 test('its session is consumed for whoever comes next here: a second submit, and another payment', async () => {
