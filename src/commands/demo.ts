@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { shardOf } from '../domain/ids.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { WalletKind } from '../domain/records.ts';
+import { makeFolder } from '../platform/folder.ts';
 import { addBankAccount } from '../usecases/bank-add.ts';
 import { createMerchant } from '../usecases/merchant-create.ts';
 import type { OperatorDeps } from '../usecases/operator.ts';
@@ -68,6 +69,8 @@ export async function openDemo(deps: OperatorDeps, dataDir: string): Promise<Dem
     if (merchant !== undefined) return known;
   }
   if ((await deps.store.merchant.list()).length > 0) return undefined;
+  // Nothing else may have asked for the folder yet, where the database and the master key are given.
+  makeFolder(dataDir);
   const demo = await makeDemo(deps);
   await writeDemo(path, demo, Buffer.from(deps.random.bytes(8)).toString('hex'));
   return demo;

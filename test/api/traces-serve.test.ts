@@ -3,6 +3,9 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { builtProgram } from '../support/built.ts';
 import { type Collector, openCollector } from '../support/collector.ts';
@@ -13,11 +16,13 @@ import { readSources } from '../support/sources.ts';
 let database: TestDatabase;
 let collector: Collector;
 let child: ChildProcess | undefined;
+let folder: string;
 
 beforeEach(async () => {
   database = await createTestDatabase();
   collector = await openCollector();
   child = undefined;
+  folder = mkdtempSync(join(tmpdir(), 'mbongo-test-'));
 });
 
 afterEach(async () => {
@@ -27,6 +32,7 @@ afterEach(async () => {
   }
   await collector.close();
   await database.drop();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 test('a process that is told to stop hands over what it has recorded', async () => {
@@ -34,6 +40,8 @@ test('a process that is told to stop hands over what it has recorded', async () 
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: database.url,
+      // A folder that is not there yet.
+      DATA_DIR: join(folder, 'data'),
       MASTER_KEY: TEST_MASTER_KEY,
       PORT: '0',
       LOG_LEVEL: 'silent',
