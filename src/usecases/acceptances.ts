@@ -4,9 +4,9 @@
  * That an upstream has taken an order and waits for its customer adds nothing that money rests on: the attempt is committed
  * and open, and its payment holds the session. So a submit is answered without a second commit (decision 25). Whoever
  * reads the payment by its session in this process has the acceptance written before; a final word that comes first is one
- * change with it; otherwise it is written after a second, or once the database is back. Invariant: each is written once, and
- * only the end of the process loses one. Then its attempt is like any other whose call was never answered, and the
- * inquiry round finds it.
+ * change with it; otherwise it is written after a second, or once the database is back. Invariant: each is written once; only
+ * the end of the process loses one, or a database that refuses the row, which is an error in the log. Then its attempt is like
+ * any other whose call was never answered, and the inquiry round finds it.
  */
 
 import type { SettlementRows } from '../domain/settlement.ts';
