@@ -22,27 +22,22 @@ import {
 } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.ts';
 
 /** The project's folder. */
 export const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 
 const SOURCES = ['src', 'sandbox', 'bench', 'scripts'];
-const SETTINGS = [
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-  'tsconfig.build.json',
-  'tsconfig.sandbox-browser.json',
-  'tsconfig.checkout-browser.json',
-];
-const CODE = new Set(['.ts', '.tsx', '.md']);
+const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json'];
+/** What is in the bundles, and what nothing reads at run time. */
+const CODE = new Set(['.ts', '.json', '.md', '.snap']);
 const MAIN = 'dist/src/main.js';
 
 /**
  * Builds unless nothing changed since the last build.
  *
  * @returns whether there was something to build
- * @throws Error with the compiler's messages
+ * @throws Error with the bundler's messages
  */
 export async function build(): Promise<boolean> {
   const state = fingerprint();
@@ -78,11 +73,7 @@ async function rebuild(state: string): Promise<void> {
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true });
   try {
-    await Promise.all([
-      runTool('tsc', ['-p', 'tsconfig.build.json', '--outDir', draft]),
-      runTool('tsc', ['-p', 'tsconfig.sandbox-browser.json', '--outDir', draft]),
-      runTool('tsc', ['-p', 'tsconfig.checkout-browser.json', '--outDir', draft]),
-    ]);
+    await bundle(ROOT, draft);
     for (const dir of SOURCES) copyAssets(dir, draft);
     writeFileSync(join(draft, '.built-from'), state);
     const dist = join(ROOT, 'dist');

@@ -7,6 +7,9 @@ import { runCommandLine } from './commands/command-line.ts';
 import { messageOf, printError } from './commands/output.ts';
 import { VERSION } from './platform/version.ts';
 
+// What is built is a few large files; an error's stack names the sources' lines. Commands are loaded after this.
+process.setSourceMapsEnabled(true);
+
 const argv = process.argv.slice(2);
 const around = {
   env: process.env,

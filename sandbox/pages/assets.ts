@@ -40,7 +40,7 @@ export function readAssets(): Assets {
   // Without a build the pages still work: their forms need no script.
   const names = existsSync(scripts) ? readdirSync(scripts).filter((name) => name.endsWith('.js')) : [];
   for (const name of names) {
-    const content = readFileSync(join(scripts, name), 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, '');
+    const content = readFileSync(join(scripts, name), 'utf8');
     assets.set(name, { type: 'text/javascript; charset=utf-8', content });
   }
   return assets;

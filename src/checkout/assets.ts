@@ -51,7 +51,7 @@ export function openAssets(): Assets {
   for (const name of ['page.js', 'card.js']) {
     const script = scriptPath(here, name);
     // From the sources, before the first build, the pages work without: their forms need no script.
-    if (script !== undefined) add(name, 'text/javascript; charset=utf-8', withoutMap(readFileSync(script, 'utf8')));
+    if (script !== undefined) add(name, 'text/javascript; charset=utf-8', readFileSync(script, 'utf8'));
   }
   return {
     address: (name) => addresses.get(name),
@@ -66,10 +66,6 @@ export function openAssets(): Assets {
 function scriptPath(here: string, name: string): string | undefined {
   const places = [join(here, 'browser', name), join(here, '../../dist/src/checkout/browser', name)];
   return places.find((path) => existsSync(path));
-}
-
-function withoutMap(script: string): string {
-  return script.replace(/^\/\/# sourceMappingURL=.*$/m, '');
 }
 
 function encoded(asset: Asset, coding: 'br' | 'gzip' | undefined): PageAnswer {

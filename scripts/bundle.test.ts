@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ROOT } from './build.ts';
+import { bundle } from './bundle.ts';
+
+let dist: string;
+
+beforeAll(async () => {
+  // Beside the libraries, which the programs still look for.
+  dist = mkdtempSync(join(ROOT, 'node_modules', '.bundle-'));
+  await bundle(ROOT, dist);
+});
+
+afterAll(() => rmSync(dist, { recursive: true, force: true }));
+
+function builtFiles(): string[] {
+  const names = readdirSync(dist, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => name.endsWith('.js')).map((name) => join(dist, name));
+}
+
+/** What a built file asks for by name: ways into the bundle begin with a dot. */
+function importsOf(file: string): string[] {
+  const code = readFileSync(file, 'utf8');
+  return [...code.matchAll(/^(?:import|export)\b[^;]*?from "([^".][^"]*)";|\bimport\("([^".][^"]*)"\)/gm)].map(
+    ([, fixed, later]) => fixed ?? later ?? '',
+  );
+}
+
+it('carries the libraries, but for the one that is a binary', () => {
+  const asked = new Set(builtFiles().flatMap(importsOf));
+  expect([...asked].filter((name) => !isBuiltin(name))).toEqual(['@node-rs/argon2']);
+});
+
+it('tells a source the place that it has in the build', () => {
+  const told = builtFiles().flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/new URL\("(\.\.\/[^"]+)", import\.meta\.url\)\.href/g)].map(
+      ([, to]) => to,
+    ),
+  );
+  expect(told).toContain('../src/store/migrate.js');
+  expect(told).toContain('../bench/worlds.js');
+});
+
+it("leads an error's stack back to the sources", async () => {
+  const program = join(dist, 'src', 'main.js');
+  const shown = `
+    process.argv = ['node', 'mbongo', '--version'];
+    await import(${JSON.stringify(program)});
+    const { readdirSync } = await import('node:fs');
+    const shared = ${JSON.stringify(join(dist, 'shared'))};
+    const file = readdirSync(shared).find((name) => /^serve-.*\\.js$/.test(name));
+    const { serve } = await import(shared + '/' + file);
+    await serve(null, null).catch((error) => console.log(error.stack));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', shown]);
+  expect(stdout).toContain('src/commands/serve.ts:');
+});

@@ -1,0 +1,76 @@
+/**
+ * Makes the programs and the pages' scripts out of the sources: a program and what it shares with others are a few files,
+ * with the libraries in them, so that it opens some twenty at its start instead of two thousand (decision 26).
+ *
+ * Invariant: a source that asks for its own place (`import.meta.url`) is told the one that it has below the target, where
+ * what it reads lies beside it.
+ */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+
+/** What is started by its name: by people, by `npm start`, by the benchmark, by tests. */
+const PROGRAMS = [
+  'src/main.ts',
+  'sandbox/main.ts',
+  'sandbox/testing/fast-clock.ts',
+  'bench/main.ts',
+  'bench/naive.ts',
+  'bench/receiver.ts',
+  'bench/load.ts',
+  'bench/overload-load.ts',
+  'bench/payout-load.ts',
+];
+
+/** What several programs need lies in this folder, no deeper than the programs themselves. */
+const SHARED = 'shared';
+
+/** Libraries that were written for CommonJS ask for Node.js's own modules with this. */
+const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
+const require = __createRequire(import.meta.url);`;
+
+/** @throws Error with the messages of esbuild */
+export async function bundle(root: string, target: string): Promise<void> {
+  const common = { absWorkingDir: root, outdir: target, outbase: root, bundle: true, logLevel: 'silent' } as const;
+  await Promise.all([
+    build({ ...common, ...forNode(root) }),
+    build({ ...common, ...forBrowsers, entryPoints: ['sandbox/browser/*.ts'], format: 'esm' }),
+    build({ ...common, ...forBrowsers, entryPoints: ['src/checkout/browser/*.ts'], format: 'iife' }),
+  ]);
+}
+
+function forNode(root: string): BuildOptions {
+  return {
+    // An image is built without the benchmark.
+    entryPoints: PROGRAMS.filter((program) => existsSync(join(root, program))),
+    chunkNames: `${SHARED}/[name]-[hash]`,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    // Hashes are computed by a binary, which npm chooses for each system and the library's own loader finds.
+    external: ['@node-rs/argon2', 'pg-native'],
+    banner: { js: REQUIRE },
+    sourcemap: 'linked',
+    sourcesContent: false,
+    plugins: [placesBelow(root)],
+  };
+}
+
+const forBrowsers: BuildOptions = { platform: 'browser', target: 'es2022', charset: 'utf8' };
+
+function placesBelow(root: string): Plugin {
+  return {
+    name: 'places',
+    setup({ onLoad }) {
+      onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        const source = await readFile(path, 'utf8');
+        if (!source.includes('import.meta.url')) return undefined;
+        const place = relative(join(root, SHARED), path).replace(/\.ts$/, '.js');
+        const contents = source.replaceAll('import.meta.url', `new URL('${place}', import.meta.url).href`);
+        return { contents, loader: 'ts', resolveDir: dirname(path) };
+      });
+    },
+  };
+}
