@@ -1,8 +1,11 @@
 /**
  * The four kinds of test, one kind after the other. Every kind may ask for a database; the server is shared.
+ *
+ * As many files are at work at once as keep two cores busy: more of a kind that waits more.
  */
 import { defineConfig } from 'vitest/config';
 import { failedList } from './test/support/failed-list.ts';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 /**
  * A limit is there for what hangs, and is never near to what a test takes: a build server may be many times slower than a
@@ -19,8 +22,7 @@ export default defineConfig({
     passWithNoTests: true,
     expect: { poll: { timeout: 60_000 } },
     reporters: ['default', failedList],
-    // Half of the time is waiting for PostgreSQL: two files at once use two cores.
-    maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
@@ -29,6 +31,7 @@ export default defineConfig({
           isolate: false,
           include: ['{src,sandbox,scripts,bench}/**/*.test.ts', 'test/*.test.ts', 'test/support/**/*.test.ts'],
           exclude: KILLING,
+          maxWorkers: 2,
           sequence: { groupOrder: 0 },
           ...limitOf(120_000),
         },
@@ -39,6 +42,7 @@ export default defineConfig({
           name: 'api',
           isolate: false,
           include: ['test/api/**/*.test.ts'],
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
           ...limitOf(300_000),
         },
@@ -47,8 +51,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'faults',
-          // Each kills what it has started itself, and waits for most of its time.
+          isolate: false,
+          // Each kills what it has started itself, and waits for much of its time.
           include: ['test/faults/**/*.test.ts', ...KILLING],
+          maxWorkers: 4,
           sequence: { groupOrder: 2 },
           ...limitOf(600_000),
         },
@@ -57,7 +63,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e',
+          isolate: false,
           include: ['test/e2e/**/*.test.ts'],
+          maxWorkers: 3,
           sequence: { groupOrder: 3 },
           ...limitOf(300_000),
         },
