@@ -16,8 +16,9 @@ import type { PageAnswer, PageRequest } from '../messages/page.ts';
 interface Asset {
   readonly type: string;
   readonly plain: Buffer;
-  readonly br: Buffer;
-  readonly gzip: Buffer;
+  /** Made when it is first asked for, and kept: the smallest form takes tens of milliseconds, which no start waits for. */
+  br?: Buffer;
+  gzip?: Buffer;
 }
 
 export interface Assets {
@@ -42,7 +43,7 @@ export function openAssets(): Assets {
     const hash = createHash('sha256').update(content).digest('base64url').slice(0, 12);
     const file = name.replace('.', `.${hash}.`);
     const plain = Buffer.from(content);
-    byFile.set(file, { type, plain, br: brotliCompressSync(plain), gzip: gzipSync(plain) });
+    byFile.set(file, { type, plain });
     addresses.set(name, `/checkout/assets/${file}`);
   };
   const style = SHEETS.map((name) => readFileSync(join(here, name), 'utf8')).join('\n');
@@ -72,5 +73,10 @@ function encoded(asset: Asset, coding: 'br' | 'gzip' | undefined): PageAnswer {
   const { type, plain } = asset;
   const headers = { 'Cache-Control': FOR_EVER, Vary: 'Accept-Encoding' };
   if (coding === undefined) return { status: 200, type, body: plain, headers };
-  return { status: 200, type, body: asset[coding], headers: { ...headers, 'Content-Encoding': coding } };
+  return { status: 200, type, body: packed(asset, coding), headers: { ...headers, 'Content-Encoding': coding } };
+}
+
+function packed(asset: Asset, coding: 'br' | 'gzip'): Buffer {
+  asset[coding] ??= coding === 'br' ? brotliCompressSync(asset.plain) : gzipSync(asset.plain);
+  return asset[coding];
 }
