@@ -8,7 +8,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Plugin, stop } from 'esbuild';
 
 /** What is started by its name: by people, by `npm start`, by the benchmark, by tests. */
 const PROGRAMS = [
@@ -33,11 +33,16 @@ const require = __createRequire(import.meta.url);`;
 /** @throws Error with the messages of esbuild */
 export async function bundle(root: string, target: string): Promise<void> {
   const common = { absWorkingDir: root, outdir: target, outbase: root, bundle: true, logLevel: 'silent' } as const;
-  await Promise.all([
-    build({ ...common, ...forNode(root) }),
-    build({ ...common, ...forBrowsers, entryPoints: ['sandbox/browser/*.ts'], format: 'esm' }),
-    build({ ...common, ...forBrowsers, entryPoints: ['src/checkout/browser/*.ts'], format: 'iife' }),
-  ]);
+  try {
+    await Promise.all([
+      build({ ...common, ...forNode(root) }),
+      build({ ...common, ...forBrowsers, entryPoints: ['sandbox/browser/*.ts'], format: 'esm' }),
+      build({ ...common, ...forBrowsers, entryPoints: ['src/checkout/browser/*.ts'], format: 'iife' }),
+    ]);
+  } finally {
+    // Whoever has built may run for months, and would keep a process of esbuild's.
+    await stop();
+  }
 }
 
 function forNode(root: string): BuildOptions {
