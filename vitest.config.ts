@@ -1,11 +1,8 @@
 /**
  * The four kinds of test, one kind after the other. Every kind may ask for a database; the server is shared.
- *
- * As many files are at work at once as keep two cores busy: more of a kind that waits more.
  */
 import { defineConfig } from 'vitest/config';
 import { failedList } from './test/support/failed-list.ts';
-import { LongestFirst } from './test/support/longest-first.ts';
 
 /**
  * A limit is there for what hangs, and is never near to what a test takes: a build server may be many times slower than a
@@ -22,7 +19,8 @@ export default defineConfig({
     passWithNoTests: true,
     expect: { poll: { timeout: 60_000 } },
     reporters: ['default', failedList],
-    sequence: { sequencer: LongestFirst },
+    // Half of the time is waiting for PostgreSQL: two files at once use two cores.
+    maxWorkers: 2,
     projects: [
       {
         extends: true,
@@ -31,7 +29,6 @@ export default defineConfig({
           isolate: false,
           include: ['{src,sandbox,scripts,bench}/**/*.test.ts', 'test/*.test.ts', 'test/support/**/*.test.ts'],
           exclude: KILLING,
-          maxWorkers: 2,
           sequence: { groupOrder: 0 },
           ...limitOf(120_000),
         },
@@ -42,7 +39,6 @@ export default defineConfig({
           name: 'api',
           isolate: false,
           include: ['test/api/**/*.test.ts'],
-          maxWorkers: 3,
           sequence: { groupOrder: 1 },
           ...limitOf(300_000),
         },
@@ -51,10 +47,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'faults',
-          isolate: false,
-          // Each kills what it has started itself, and waits for much of its time.
+          // Each kills what it has started itself, and judges how it bears load: more of them at once would only judge the machine.
           include: ['test/faults/**/*.test.ts', ...KILLING],
-          maxWorkers: 4,
           sequence: { groupOrder: 2 },
           ...limitOf(600_000),
         },
@@ -65,6 +59,7 @@ export default defineConfig({
           name: 'e2e',
           isolate: false,
           include: ['test/e2e/**/*.test.ts'],
+          // A page is waited for longer than it is worked at.
           maxWorkers: 3,
           sequence: { groupOrder: 3 },
           ...limitOf(300_000),
