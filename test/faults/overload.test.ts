@@ -19,6 +19,12 @@ const LOAD = fileURLToPath(new URL('../../dist/bench/overload-load.js', import.m
 const LEAST_PER_SECOND = 3_000;
 /** Enough of every class to compare their shares. */
 const LEAST_REFUSED = 2_000;
+/**
+ * By how much a share may be below that of the next class: where nearly all of both are turned away, chance decides who of
+ * the two came a moment earlier. That no class loses anything before those below it have lost all is held exactly in
+ * src/http/overload.test.ts.
+ */
+const CHANCE = 0.03;
 const CALM_LOOKS = 1_200;
 const LOOK_EVERY_MS = 100;
 
@@ -87,10 +93,7 @@ test('five times the load', async () => {
   // In the order of the classes. Callbacks are the carrier's calls: the gateway counts them.
   const page = await (await fetch(`${url}/metrics`)).text();
   const shares = [read, begin, collect, finish].map(refusedShare);
-  expect(
-    [...shares].sort((a, b) => b - a),
-    told,
-  ).toEqual(shares);
+  for (const [at, share] of shares.entries()) expect(share + CHANCE, told).toBeGreaterThan(shares[at + 1] ?? 0);
   expect(numberOn(page, 'mbongo_http_shed_total{class="callback"}')).toBeLessThanOrEqual(finish.refused.count);
   expect(report.lost, told).toBe(0);
   expect(report.recoveredAfterSeconds, told).toBeDefined();
