@@ -11,9 +11,8 @@ import {
   postForm,
   readyToPay,
   submitCard,
-  whileTimePasses,
 } from './card-payments.ts';
-import { expectRefusal, rowsOf, statusOf, until, untilStatus } from './flows.ts';
+import { expectRefusal, rowsOf, statusOf, until, untilStatus, whileTimePasses } from './flows.ts';
 import { attemptOf, onlyHook, unsureOf } from './phone-payments.ts';
 import { openSecond } from './second-gateway.ts';
 

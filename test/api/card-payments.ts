@@ -11,7 +11,7 @@ import { shardOf } from '../../src/domain/ids.ts';
 import { openCardForm } from '../../src/usecases/card-form.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, collectBody, mint, type World } from '../support/world.ts';
-import { type Fields, type Paying, until } from './flows.ts';
+import type { Fields, Paying } from './flows.ts';
 
 /** Test cards (contract §11 and the sandbox's start page). */
 export const CARDS = {
@@ -205,25 +205,6 @@ async function control(world: World, path: string, body: unknown): Promise<{ sta
 export async function tamper(world: World, paying: Pick<Paying, 'transaction_id'>, amount: string): Promise<void> {
   const done = await control(world, 'attacks', { order_id: paying.transaction_id, tamper_amount: amount });
   expect(done.status, done.text).toBe(200);
-}
-
-/**
- * Lets time pass, a few milliseconds at a time, until the work is done: what waits for a neighbour waits by the clock. PAY
- * must leave within five seconds by that clock, so that it may not run far ahead of the database. The rounds run by the same
- * clock, and nobody waits for them: one of them may itself wait for the work.
- */
-export async function whileTimePasses<T>(world: World, work: Promise<T>, stepMs = 5): Promise<T> {
-  const done = work.then(
-    () => true,
-    () => true,
-  );
-  await until(async () => {
-    await world.clock.advance(stepMs);
-    // Real work over a socket, so that time is given to the others.
-    await world.call('GET', '/health');
-    return Promise.race([done, Promise.resolve(undefined)]);
-  }, 10_000);
-  return work;
 }
 
 /** Opens a form for a payment whose customer has only now chosen to pay by card, as the hosted page does; its name. */

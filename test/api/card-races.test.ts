@@ -9,18 +9,10 @@ import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
-import {
-  type CardPaying,
-  callbackFor,
-  collectByCard,
-  postCallback,
-  postForm,
-  submitCard,
-  whileTimePasses,
-} from './card-payments.ts';
+import { type CardPaying, callbackFor, collectByCard, postCallback, postForm, submitCard } from './card-payments.ts';
 import { type FickleDesk, openFickleDesk } from './fickle-desk.ts';
 import type { FickleNetwork } from './fickle-network.ts';
-import { type Fields, statusOf } from './flows.ts';
+import { type Fields, statusOf, whileTimePasses } from './flows.ts';
 import { attemptOf, onlyHook } from './phone-payments.ts';
 import { openSecond, type Second } from './second-gateway.ts';
 

@@ -13,7 +13,6 @@ import {
   fillForm,
   readyToPay,
   submitCard,
-  whileTimePasses,
 } from './card-payments.ts';
 import {
   collect,
@@ -25,6 +24,7 @@ import {
   payFromWallet,
   statusOf,
   untilStatus,
+  whileTimePasses,
 } from './flows.ts';
 import { attemptOf, onlyHook } from './phone-payments.ts';
 import { openSecond } from './second-gateway.ts';

@@ -4,7 +4,7 @@ import { manualClock } from '../../src/platform/clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 import { type Answer, collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { capturesOf, whileTimePasses } from './card-payments.ts';
+import { capturesOf } from './card-payments.ts';
 import {
   collectWith,
   detailOf,
@@ -16,6 +16,7 @@ import {
   until,
   untilLater,
   untilStatus,
+  whileTimePasses,
 } from './flows.ts';
 import { attemptOf, onlyHook } from './phone-payments.ts';
 import { openSecond, type Second } from './second-gateway.ts';

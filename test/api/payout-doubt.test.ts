@@ -27,7 +27,7 @@ import {
   payoutHooks,
   untilLine,
 } from './payout-lines.ts';
-import { callBack, carrierAsked, whileTimePasses } from './phone-payments.ts';
+import { callBack, carrierAsked, whileRoundsRun } from './phone-payments.ts';
 import { openSecond, type Second } from './second-gateway.ts';
 
 let world: World;
@@ -146,7 +146,7 @@ test('an intention whose commit is not heard of: it goes on, and the carrier is 
   const { payer, line, started } = await startAsleep(msisdn);
   wire.cut();
   wire.release();
-  await whileTimePasses(world, started, 10);
+  await whileRoundsRun(world, started, 10);
   await untilLine(world, line, 'completed');
   expect(await attemptsOf(line)).toEqual(['approved']);
   expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
@@ -158,7 +158,7 @@ test('a process that sleeps over its intention sends nothing; the line goes out 
   const { payer, line, started } = await startAsleep(msisdn);
   await world.clock.advance(5_001);
   wire.release();
-  await whileTimePasses(world, started, 10);
+  await whileRoundsRun(world, started, 10);
   expect(await lineNow(world, line)).toMatchObject({ status: 'pending', reason: 'not_sent' });
   expect(creditsOf(world, msisdn)).toEqual([]);
   await untilLine(world, line, 'completed');
@@ -227,7 +227,7 @@ test('an answer that cannot be written down: the carrier is asked what became of
   wire.refuse = true;
   wire.cut();
   world.sandbox.faults.clear();
-  await whileTimePasses(world, Promise.all([started, dispatcher.idle()]), 500);
+  await whileRoundsRun(world, Promise.all([started, dispatcher.idle()]), 500);
   await untilLine(world, line, 'completed');
   expect(await attemptsOf(line)).toEqual(['approved']);
   expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
@@ -242,7 +242,7 @@ test('05 is taken, never answered, and paid: what the carrier calls back is hear
   const [line] = await commitBatch(world, payer, [{ msisdn }], { gateway: second.gateway });
   await until(async () => ((await lineNow(world, line)).status === 'processing' ? true : undefined));
   await untilLine(world, line, 'completed');
-  await whileTimePasses(world, second.gateway.dispatcher.idle(), 1_000);
+  await whileRoundsRun(world, second.gateway.dispatcher.idle(), 1_000);
   expect(await attemptsOf(line)).toEqual(['approved']);
   expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
   await expectPayoutBooksAgree(world, payer);

@@ -83,8 +83,8 @@ export function carrierAsked(world: World, times = 1): Promise<void> {
   });
 }
 
-/** Lets time pass, so many steps at the most, until an answer is there. */
-export async function whileTimePasses<T>(world: World, answering: Promise<T>, stepMs = 500, most = 400): Promise<T> {
+/** Lets time pass with its rounds, so many steps at the most, until an answer is there. */
+export async function whileRoundsRun<T>(world: World, answering: Promise<T>, stepMs = 500, most = 400): Promise<T> {
   let done = false;
   const noted = answering.finally(() => {
     done = true;

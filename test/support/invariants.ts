@@ -175,29 +175,44 @@ async function judgeRows(judged: Judged, finals: ReadonlyMap<string, string>): P
   const audit = await store.audit().finally(() => store.close());
   return [
     ...audit.map((found) => `audit: ${found.kind} of ${found.currency} does not add up`),
-    ...[...wanted].flatMap(([name, must]) => {
-      const count = rows.get(name) ?? 0n;
-      return count === must ? [] : [`${name}: ${count}, and must be ${must}`];
-    }),
+    ...differences(rows, wanted),
   ];
 }
 
+/** A finding for each number that is not what it must be; one that is missing is nought. */
+export function differences(found: ReadonlyMap<string, bigint>, wanted: ReadonlyMap<string, bigint>): string[] {
+  return [...wanted].flatMap(([name, must]) => {
+    const is = found.get(name) ?? 0n;
+    return is === must ? [] : [`${name}: ${is}, and must be ${must}`];
+  });
+}
+
 /** What stands in the database, by name: counts of rows, and the balances of wallets by number. */
-async function readRows(url: string, merchantId: string): Promise<ReadonlyMap<string, bigint>> {
+function readRows(url: string, merchantId: string): Promise<ReadonlyMap<string, bigint>> {
+  return readNumbers(
+    url,
+    `select 'payments' as name, count(*)::text as value from payment where merchant_id = $1
+    union all select 'sessions', count(*)::text from session where merchant_id = $1
+    union all select 'webhook events', count(*)::text from webhook_event where merchant_id = $1
+    union all select 'open attempts', count(*)::text from attempt where merchant_id = $1 and settled_at is null
+    union all select '${UNDELIVERED}', count(*)::text from webhook_event
+      where merchant_id = $1 and status <> 'delivered'
+    union all select 'available', coalesce(sum(balance), 0)::text from account where id = $1 || ':available:usd'
+    union all select wallet.id, balance::text from wallet join account using (shard, id)`,
+    [merchantId],
+  );
+}
+
+/** The rows (name, value) that a query of its own connection finds, by name. */
+export async function readNumbers(
+  url: string,
+  text: string,
+  values: readonly string[] = [],
+): Promise<ReadonlyMap<string, bigint>> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const { rows } = await client.query<{ name: string; value: string }>(
-      `select 'payments' as name, count(*)::text as value from payment where merchant_id = $1
-      union all select 'sessions', count(*)::text from session where merchant_id = $1
-      union all select 'webhook events', count(*)::text from webhook_event where merchant_id = $1
-      union all select 'open attempts', count(*)::text from attempt where merchant_id = $1 and settled_at is null
-      union all select '${UNDELIVERED}', count(*)::text from webhook_event
-        where merchant_id = $1 and status <> 'delivered'
-      union all select 'available', coalesce(sum(balance), 0)::text from account where id = $1 || ':available:usd'
-      union all select wallet.id, balance::text from wallet join account using (shard, id)`,
-      [merchantId],
-    );
+    const { rows } = await client.query<{ name: string; value: string }>(text, [...values]);
     return new Map(rows.map(({ name, value }) => [name, BigInt(value)]));
   } finally {
     await client.end();

@@ -5,11 +5,10 @@
  * Invariant: each finding is one sentence that names the transaction; no finding means that everything holds.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { openStore } from '../../src/store/store.ts';
 import type { Caught } from './hooks.ts';
-import { groupBy, isSigned, minor } from './invariants.ts';
+import { differences, groupBy, isSigned, minor, readNumbers } from './invariants.ts';
 import { isFinalHook, type PaidLine, type Payday, type Payroll } from './payroll.ts';
 
 export interface JudgedPayrolls {
@@ -185,13 +184,6 @@ async function judgeRows({ payrolls, databaseUrl, opening }: JudgedPayrolls, fin
   return [...findings, ...differences(await readWallets(databaseUrl), received)];
 }
 
-function differences(found: ReadonlyMap<string, bigint>, wanted: ReadonlyMap<string, bigint>): string[] {
-  return [...wanted].flatMap(([name, must]) => {
-    const is = found.get(name) ?? 0n;
-    return is === must ? [] : [`${name}: ${is}, and must be ${must}`];
-  });
-}
-
 /** What stands in the database of a merchant, by name: counts of rows, and balances. */
 function readRows(url: string, merchantId: string): Promise<ReadonlyMap<string, bigint>> {
   return readNumbers(
@@ -215,19 +207,7 @@ function readWallets(url: string): Promise<ReadonlyMap<string, bigint>> {
   return readNumbers(
     url,
     'select wallet.id as name, balance::text as value from wallet join account using (shard, id)',
-    [],
   );
-}
-
-async function readNumbers(url: string, text: string, values: string[]): Promise<ReadonlyMap<string, bigint>> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ name: string; value: string }>(text, values);
-    return new Map(rows.map(({ name, value }) => [name, BigInt(value)]));
-  } finally {
-    await client.end();
-  }
 }
 
 function linesOf(paydays: readonly Payday[]): PaidLine[] {
