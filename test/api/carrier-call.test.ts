@@ -22,10 +22,10 @@ import {
   phoneState,
   statusOf,
   until,
-  untilLater,
   untilStatus,
+  whileTimePasses,
 } from './flows.ts';
-import { attemptOf, callBack, carrierAsked, onlyHook, whileRoundsRun } from './phone-payments.ts';
+import { attemptOf, callBack, carrierAsked, onlyHook } from './phone-payments.ts';
 import { openSecond, type Second, submitAt } from './second-gateway.ts';
 
 let world: World;
@@ -103,7 +103,7 @@ test('an attempt that was written, and the database’s word for it lost, goes o
   const { paying, submitted } = await submitAsleep(msisdn);
   wire.cut();
   wire.release();
-  const answer = await whileRoundsRun(world, submitted, 10);
+  const answer = await whileTimePasses(world, submitted, 1);
   expect(JSON.parse(answer.text), answer.text).toMatchObject({ status: 'pending_mobile_money_verification' });
   await untilStatus(world, paying, 'approved');
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
@@ -115,7 +115,7 @@ test('when the word for it is lost and five seconds have passed, nothing is sent
   await world.clock.advance(5_001);
   wire.cut();
   wire.release();
-  const answer = await whileRoundsRun(world, submitted, 10);
+  const answer = await whileTimePasses(world, submitted, 1);
   expect([answer.status, JSON.parse(answer.text)], answer.text).toMatchObject([502, { error_code: '1404' }]);
   expect((await phoneState(world, msisdn)).prompts).toEqual([]);
   expect(await statusOf(world, paying)).toBe('pending');
@@ -136,13 +136,13 @@ async function submitAsking(msisdn: string, headers: Readonly<Record<string, str
 /** What the carrier said stands in the attempt, although nobody inquired; the customer is asked and debited once. */
 async function expectWritten(paying: Paying, msisdn: string, submitted: ReturnType<typeof submitAt>): Promise<void> {
   // Small steps, so that the database has time to be there again; and fewer than it takes until an inquiry is due.
-  const answer = await whileRoundsRun(world, submitted, 10, 1_900);
+  const answer = await whileTimePasses(world, submitted, 1);
   expect(JSON.parse(answer.text), answer.text).toMatchObject({ status: 'pending_mobile_money_verification' });
   const written = async (): Promise<Attempt | undefined> => {
     const attempt = await attemptOf(world, paying);
     return attempt.status === 'intended' ? undefined : attempt;
   };
-  expect(await untilLater(world, written, 10)).toMatchObject({ status: 'waiting', inquiries: 0 });
+  expect(await whileTimePasses(world, until(written), 1)).toMatchObject({ status: 'waiting', inquiries: 0 });
   expect((await phoneState(world, msisdn)).prompts).toHaveLength(1);
   world.sandbox.faults.clear();
   expect(await answerPrompt(world, msisdn, 'approve')).toBe(200);
@@ -160,7 +160,7 @@ describe.each([
     const { paying, submitted } = await submitAsking(msisdn, headers());
     wire.hold('commit');
     await world.clock.advance(CARRIER_MS);
-    await whileRoundsRun(world, wire.kept(), 10);
+    await whileTimePasses(world, wire.kept(), 1);
     wire.cut();
     wire.release();
     await expectWritten(paying, msisdn, submitted);

@@ -6,8 +6,8 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { openWorld } from '../support/world.ts';
 import { fillForm } from './card-payments.ts';
 import { type Hosted, host, stepOf, textOf, titleOf, visitor } from './checkout-flows.ts';
-import { collectWith, numberEnding, payByPhone, rowsOf, statusOf } from './flows.ts';
-import { carrierAsked, whileRoundsRun } from './phone-payments.ts';
+import { collectWith, numberEnding, payByPhone, rowsOf, statusOf, whileTimePasses } from './flows.ts';
+import { carrierAsked } from './phone-payments.ts';
 
 const world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
 const merchant = await world.merchant();
@@ -54,7 +54,7 @@ test('a card form that is asked for while the session pays elsewhere is refused 
   expect(refused.status, textOf(refused)).toBe(409);
   expect(refused.headers.get('retry-after')).toBe('5');
   expect(textOf(refused)).toContain('Another payment of this order is under way, and nothing has been charged here.');
-  expect((await whileRoundsRun(world, paying)).status).toBe(502);
+  expect((await whileTimePasses(world, paying, 500)).status).toBe(502);
   const opened = await me.send(stepOf(page, 'card'), { method: 'card' });
   expect(opened.status, textOf(opened)).toBe(200);
   expect(await formOf(hosted)).not.toBe('');

@@ -22,11 +22,12 @@ import {
   statusOf,
   until,
   untilStatus,
+  whileTimePasses,
 } from './flows.ts';
 import { MINT, sendMint } from './mints.ts';
 import { fund } from './payout-batches.ts';
 import { payoutBody } from './payout-flows.ts';
-import { carrierAsked, whileRoundsRun } from './phone-payments.ts';
+import { carrierAsked } from './phone-payments.ts';
 import { askCode, nothing } from './route-samples.ts';
 import { openSecond, submitAt } from './second-gateway.ts';
 
@@ -181,7 +182,7 @@ describe('two processes', () => {
       const urls = [world.url, second.url];
       const calls = Array.from({ length: 60 }, (_, at) => submitAt(urls[at % 2] ?? '', paying, msisdn, key));
       // In small steps: whoever has waited ten seconds is told to come again.
-      const answers = await whileRoundsRun(world, Promise.all(calls), 20);
+      const answers = await whileTimePasses(world, Promise.all(calls), 20);
       expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size, answers[0]?.text).toBe(1);
       expect(answers[0]?.status).toBe(200);
       await untilStatus(world, paying, 'approved');
@@ -199,7 +200,7 @@ describe('two processes', () => {
     const key = freshKey();
     const hanging = submitAt(second.url, paying, msisdn, key);
     await until(async () => ((await phoneState(world, msisdn)).prompts.length > 0 ? true : undefined));
-    const taken = await whileRoundsRun(world, payByPhone(world, paying, msisdn, key));
+    const taken = await whileTimePasses(world, payByPhone(world, paying, msisdn, key), 500);
     expect(taken.status, taken.text).toBe(200);
     await untilStatus(world, paying, 'approved');
     const again = await payByPhone(world, paying, msisdn, key);
@@ -225,12 +226,12 @@ describe('two processes', () => {
     await asked;
     world.sandbox.faults.clear();
     // Beside the one that hangs, and elsewhere: whoever waits ten seconds is told to come again.
-    const beside = await whileRoundsRun(world, submitAt(second.url, paying, msisdn, key));
+    const beside = await whileTimePasses(world, submitAt(second.url, paying, msisdn, key), 500);
     expect([beside.status, JSON.parse(beside.text)], beside.text).toMatchObject([
       409,
       { error_code: '1203', retryable: true, retry_after: 5, details: [{ code: 'IN_PROGRESS' }] },
     ]);
-    const early = await whileRoundsRun(world, payByPhone(world, paying, msisdn, key));
+    const early = await whileTimePasses(world, payByPhone(world, paying, msisdn, key), 500);
     expectRefusal(early, 409, '1203', 'IN_PROGRESS');
     expect(early.json.retryable).toBe(true);
     await untilStatus(world, paying, 'pending', 5_000);

@@ -16,7 +16,7 @@ import { startDue } from '../../src/usecases/payout-claim.ts';
 import { openWire, type Wire } from '../support/wire.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { openFickleCarrier } from './fickle-carrier.ts';
-import { bearerOf, freshKey, numberEnding, rowsOf, until, untilLater } from './flows.ts';
+import { bearerOf, freshKey, numberEnding, rowsOf, until, untilLater, whileTimePasses } from './flows.ts';
 import {
   availableOf,
   commitBatch,
@@ -27,7 +27,7 @@ import {
   payoutHooks,
   untilLine,
 } from './payout-lines.ts';
-import { callBack, carrierAsked, whileRoundsRun } from './phone-payments.ts';
+import { callBack, carrierAsked } from './phone-payments.ts';
 import { openSecond, type Second } from './second-gateway.ts';
 
 let world: World;
@@ -146,7 +146,7 @@ test('an intention whose commit is not heard of: it goes on, and the carrier is 
   const { payer, line, started } = await startAsleep(msisdn);
   wire.cut();
   wire.release();
-  await whileRoundsRun(world, started, 10);
+  await whileTimePasses(world, started, 1);
   await untilLine(world, line, 'completed');
   expect(await attemptsOf(line)).toEqual(['approved']);
   expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
@@ -158,7 +158,11 @@ test('a process that sleeps over its intention sends nothing; the line goes out 
   const { payer, line, started } = await startAsleep(msisdn);
   await world.clock.advance(5_001);
   wire.release();
-  await whileRoundsRun(world, started, 10);
+  await whileTimePasses(
+    world,
+    started.then(() => behind.gateway.dispatcher.idle()),
+    1,
+  );
   expect(await lineNow(world, line)).toMatchObject({ status: 'pending', reason: 'not_sent' });
   expect(creditsOf(world, msisdn)).toEqual([]);
   await untilLine(world, line, 'completed');
@@ -227,7 +231,7 @@ test('an answer that cannot be written down: the carrier is asked what became of
   wire.refuse = true;
   wire.cut();
   world.sandbox.faults.clear();
-  await whileRoundsRun(world, Promise.all([started, dispatcher.idle()]), 500);
+  await whileTimePasses(world, Promise.all([started, dispatcher.idle()]), 500);
   await untilLine(world, line, 'completed');
   expect(await attemptsOf(line)).toEqual(['approved']);
   expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
@@ -242,7 +246,7 @@ test('05 is taken, never answered, and paid: what the carrier calls back is hear
   const [line] = await commitBatch(world, payer, [{ msisdn }], { gateway: second.gateway });
   await until(async () => ((await lineNow(world, line)).status === 'processing' ? true : undefined));
   await untilLine(world, line, 'completed');
-  await whileRoundsRun(world, second.gateway.dispatcher.idle(), 1_000);
+  await whileTimePasses(world, second.gateway.dispatcher.idle(), 1_000);
   expect(await attemptsOf(line)).toEqual(['approved']);
   expect(creditsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
   await expectPayoutBooksAgree(world, payer);

@@ -83,19 +83,6 @@ export function carrierAsked(world: World, times = 1): Promise<void> {
   });
 }
 
-/** Lets time pass with its rounds, so many steps at the most, until an answer is there. */
-export async function whileRoundsRun<T>(world: World, answering: Promise<T>, stepMs = 500, most = 400): Promise<T> {
-  let done = false;
-  const noted = answering.finally(() => {
-    done = true;
-  });
-  await until(async () => {
-    await world.pass(stepMs);
-    return done ? true : undefined;
-  }, most);
-  return noted;
-}
-
 /** The one webhook that a final payment has; what else might come has had its time. */
 export async function onlyHook(world: World, paying: Pick<Paying, 'transaction_id'>): Promise<Hook> {
   // Where the clock leapt while it was posted, its lease has to run out before it is posted anew.

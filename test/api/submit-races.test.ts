@@ -7,8 +7,18 @@ import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
 import { answerChallenge, collectByCard, fillForm, postCallback, readyToPay, submitCard } from './card-payments.ts';
-import { collect, debitsOf, expectRefusal, freshKey, numberEnding, payByPhone, rowsOf, untilStatus } from './flows.ts';
-import { carrierAsked, whileRoundsRun } from './phone-payments.ts';
+import {
+  collect,
+  debitsOf,
+  expectRefusal,
+  freshKey,
+  numberEnding,
+  payByPhone,
+  rowsOf,
+  untilStatus,
+  whileTimePasses,
+} from './flows.ts';
+import { carrierAsked } from './phone-payments.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -30,10 +40,10 @@ test('a submit waits ten seconds for the one before it in the same process, then
   const first = payByPhone(world, paying, msisdn);
   await asked;
   world.sandbox.faults.clear();
-  const second = await whileRoundsRun(world, payByPhone(world, paying, msisdn), 250);
+  const second = await whileTimePasses(world, payByPhone(world, paying, msisdn), 250);
   expectRefusal(second, 409, '1203', 'IN_PROGRESS');
   expect(second.json).toMatchObject({ retryable: true, retry_after: 5, transaction_id: paying.transaction_id });
-  expect((await whileRoundsRun(world, first, 250)).status).toBe(200);
+  expect((await whileTimePasses(world, first, 250)).status).toBe(200);
   await untilStatus(world, paying, 'approved');
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
 });
@@ -50,8 +60,8 @@ test('a clock that is set back while a submit waits makes it wait no longer', as
   const second = payByPhone(world, paying, msisdn);
   await waits;
   world.clock.setBack(3_600_000);
-  expectRefusal(await whileRoundsRun(world, second, 250), 409, '1203', 'IN_PROGRESS');
-  expect((await whileRoundsRun(world, first, 250)).status).toBe(200);
+  expectRefusal(await whileTimePasses(world, second, 250), 409, '1203', 'IN_PROGRESS');
+  expect((await whileTimePasses(world, first, 250)).status).toBe(200);
   await untilStatus(world, paying, 'approved');
   expect(debitsOf(world, msisdn)).toMatchObject([{ times: 1 }]);
 });
@@ -70,8 +80,8 @@ test('a submit that waited pays nothing for a credential that was revoked meanwh
   const second = payByPhone(world, paying, msisdn);
   await waits;
   await revokeCredential(world.gateway.deps, shop.key_id);
-  await whileRoundsRun(world, first, 250);
-  expectRefusal(await whileRoundsRun(world, second, 250), 401, '1001');
+  await whileTimePasses(world, first, 250);
+  expectRefusal(await whileTimePasses(world, second, 250), 401, '1001');
   expect(debitsOf(world, msisdn)).toEqual([]);
 });
 
@@ -86,7 +96,7 @@ test('nor does one that waited for the first run of its key', async () => {
   const both = Promise.all([1, 2].map(() => payByPhone(world, paying, msisdn, key)));
   await asked;
   await revokeCredential(world.gateway.deps, shop.key_id);
-  const answers = await whileRoundsRun(world, both, 250);
+  const answers = await whileTimePasses(world, both, 250);
   const [revoked, turnedAway] = answers.sort((a, b) => a.status - b.status);
   expectRefusal(turnedAway as Answer, 502, '1404');
   expectRefusal(revoked as Answer, 401, '1001');
@@ -166,7 +176,7 @@ test('a payment that is given back while its repeated call reads it is asked for
     await change(`update session set submitting_payment_id = null, version = version + 1
       where submitting_payment_id = '${paying.transaction_id}'`);
   });
-  const again = await whileRoundsRun(world, payByPhone(world, paying, msisdn, headers), 50);
+  const again = await whileTimePasses(world, payByPhone(world, paying, msisdn, headers), 50);
   expect(again.json, again.text).toMatchObject({ success: true, status: 'pending_mobile_money_verification' });
   expect(await rowsOf(world, `select id from attempt where ${its}`)).toHaveLength(2);
 });
