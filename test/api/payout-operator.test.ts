@@ -12,7 +12,7 @@ import type { World } from '../support/world.ts';
 import { debitsOf, hooksAbout, numberEnding, until, untilLater } from './flows.ts';
 import { balancesOf, batchNow, countsNow, eventsOf, expectSound, fund, linesNow, makeBatch } from './payout-batches.ts';
 import { DAY, type Desk, openDesk, SAY } from './payout-desk.ts';
-import { carrierAsked } from './phone-payments.ts';
+import { carrierAsked, endDropped } from './phone-payments.ts';
 
 let desk: Desk;
 let world: World;
@@ -238,7 +238,7 @@ describe('cancelling', () => {
     });
     await cancelPayout(world.gateway.deps, batch.id, SAY);
     expect(await countsNow(world, batch)).toMatchObject([{ processing: 2 }]);
-    world.sandbox.faults.clear();
+    endDropped(world);
     const statuses = await desk.untilFinal(batch);
     const paid = msisdns.map((msisdn) => debitsOf(world, msisdn).length);
     expect([statuses, paid]).toEqual([
@@ -269,7 +269,7 @@ describe('cancelling', () => {
     await asked;
     await until(async () => ((await countsNow(world, last))[0]?.processing === 1 ? true : undefined));
     await cancelPayout(deps, last.id, SAY);
-    world.sandbox.faults.clear();
+    endDropped(world);
     expect(await desk.untilFinal(last)).toEqual(['failed']);
     expect(debitsOf(world, msisdn)).toEqual([]);
     await expectSound(world, merchant);

@@ -83,6 +83,12 @@ export function carrierAsked(world: World, times = 1): Promise<void> {
   });
 }
 
+/** Faults are over, and calls that were dropped hang no longer, which they would by the machine's clock: they end unanswered. */
+export function endDropped({ sandbox }: World): void {
+  sandbox.faults.clear();
+  sandbox.app.server.closeAllConnections();
+}
+
 /** The one webhook that a final payment has; what else might come has had its time. */
 export async function onlyHook(world: World, paying: Pick<Paying, 'transaction_id'>): Promise<Hook> {
   // Where the clock leapt while it was posted, its lease has to run out before it is posted anew.
