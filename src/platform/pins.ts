@@ -88,7 +88,7 @@ interface Turns {
 }
 
 /** Runs tasks two at a time. Owners take turns, each with its tasks in the order they came. */
-function createTurns(): Turns {
+export function createTurns(): Turns {
   let running = 0;
   let count = 0;
   /** Who waits, by owner; the first owner is next. */
