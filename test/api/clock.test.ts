@@ -10,7 +10,17 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { answerChallenge, challenged, postCallback } from './card-payments.ts';
-import { bearerOf, collect, expectRefusal, freshKey, payFromWallet, rowsOf, statusOf, until } from './flows.ts';
+import {
+  bearerOf,
+  collect,
+  debitsOf,
+  expectRefusal,
+  freshKey,
+  payFromWallet,
+  rowsOf,
+  statusOf,
+  until,
+} from './flows.ts';
 import { attemptOf, pushed } from './phone-payments.ts';
 
 const HOUR = 60 * 60_000;
@@ -120,6 +130,9 @@ test('a carrier that does not call back is asked at once', async () => {
   const paying = await pushed(world, merchant, '08', { ttl_seconds: 86_400 });
   // The carrier lives by its own clock: it needs its second.
   await world.clock.advance(1_000);
+  await until(async () => debitsOf(world, paying.msisdn).length > 0 || undefined);
+  // By now its acceptance is due to be written; an inquiry that comes before that has nothing to ask about.
+  await attemptOf(world, paying);
   await world.leap(HOUR);
   await until(async () => ((await statusOf(world, paying)) === 'approved' ? true : undefined));
 });
