@@ -135,7 +135,7 @@ async function submitAsking(msisdn: string, headers: Readonly<Record<string, str
 
 /** What the carrier said stands in the attempt, although nobody inquired; the customer is asked and debited once. */
 async function expectWritten(paying: Paying, msisdn: string, submitted: ReturnType<typeof submitAt>): Promise<void> {
-  // Small steps, so that the database has time to be there again; and fewer than it takes until an inquiry is due.
+  // Small steps, so that the database is there again long before an inquiry is due.
   const answer = await whileTimePasses(world, submitted, 1);
   expect(JSON.parse(answer.text), answer.text).toMatchObject({ status: 'pending_mobile_money_verification' });
   const written = async (): Promise<Attempt | undefined> => {
