@@ -4,7 +4,8 @@
  * Invariant: it ends when its supervisor does, and finishes what is in flight first, as when it is told to stop.
  */
 import cluster from 'node:cluster';
-import type { Server, Socket } from 'node:net';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Metrics } from '../platform/platform.ts';
 import { isSupervisorWord, type ProcessWord, type SupervisorWord } from './supervise-words.ts';
 
@@ -77,22 +78,41 @@ export function openSupervised(): Supervised | undefined {
 }
 
 /**
- * Lets the process itself close the connections that are too many. Node.js would hand them back, and from one process that
- * is full to the next, without an end.
+ * Tends a server whose port several processes share, where Node.js's sharing falls short. Returns what gives up the port.
+ *
+ * The process itself closes the connections that are too many: Node.js would hand them back, and from one process that is
+ * full to the next, without an end. And `close()` waits until those that are open have ended, but keeps the port: what comes
+ * when the last process gives it up may be held by the supervisor, unanswered, for as long as that lives.
  */
-export function closeTooMany(server: Server): void {
+export function tendConnections(server: Server): () => void {
   const most = server.maxConnections;
   server.maxConnections = Number.POSITIVE_INFINITY;
-  let open = 0;
+  const open = new Set<Socket>();
   server.prependListener('connection', (socket: Socket) => {
-    open += 1;
-    socket.once('close', () => {
-      open -= 1;
-    });
-    if (open <= most) return;
-    server.emit('drop');
-    socket.destroy();
+    if (open.size >= most) {
+      server.emit('drop');
+      socket.destroy();
+      return;
+    }
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
   });
+  const close = server.close.bind(server);
+  server.close = (done) => {
+    server.closeIdleConnections();
+    void whenEnded([...open], done);
+    return server;
+  };
+  return () => {
+    close();
+    // They came after the stop began, and have not asked for anything yet.
+    server.closeAllConnections();
+  };
+}
+
+async function whenEnded(sockets: readonly Socket[], done: (() => void) | undefined): Promise<void> {
+  await Promise.all(sockets.map((socket) => new Promise<void>((end) => socket.once('close', () => end()))));
+  done?.();
 }
 
 /** A supervisor that has just gone hears nothing more; that it has gone, another event says. */

@@ -114,10 +114,14 @@ async function connectUntil(done: () => boolean): Promise<ReadonlySet<number | s
   return answers;
 }
 
-/** Resolves when a stop has gone so far that nobody new is taken. */
-async function refusesConnections(): Promise<void> {
+/** Resolves when a stop has gone so far that of several, who go on asking, nobody is taken who is new. */
+async function refusesAll(): Promise<void> {
   const close = { headers: { connection: 'close' } };
-  while ((await fetch(`${url}/health`, close).catch(() => undefined))?.status === 200) await pause(LOOK_EVERY_MS);
+  const isTaken = async () => (await fetch(`${url}/health`, close).catch(() => undefined))?.status === 200;
+  const ask = async (): Promise<void> => {
+    while (await isTaken());
+  };
+  await Promise.all(Array.from({ length: CALLERS }, ask));
 }
 
 async function metrics(): Promise<string> {
@@ -220,7 +224,8 @@ test('SIGTERM under load: what is under way is finished in all processes, exit s
   const paid = Promise.all(Array.from({ length: CALLERS }, () => shop.pay()));
   await gate.came(CALLERS);
   gateway.signal('SIGTERM');
-  await refusesConnections();
+  // Nobody's connection waits for the end of what is under way.
+  await refusesAll();
   gate.open();
   expect(await gateway.ended).toEqual(CLEAN);
   expect(gateway.printed(), 'it ended by itself').not.toContain('stop_overdue');
