@@ -4,8 +4,7 @@
  * Invariant: it ends when its supervisor does, and finishes what is in flight first, as when it is told to stop.
  */
 import cluster from 'node:cluster';
-import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import type { Metrics } from '../platform/platform.ts';
 import { isSupervisorWord, type ProcessWord, type SupervisorWord } from './supervise-words.ts';
 
@@ -18,12 +17,20 @@ export interface Supervised {
   answerWith(own: () => Promise<string>): void;
   /** The same numbers to write into; the page is that of all processes. */
   joined(metrics: Metrics): Metrics;
+  /**
+   * Has its port taken from it, and resolves when it listens no more, or when the supervisor does not answer. Given up by
+   * the process itself, Node.js would hand a connection that is on its way to the next one, and hold it unanswered for as
+   * long as the supervisor lives where none is left, or none that still hears.
+   */
+  leave(): Promise<void>;
   /** Resolves when another process has taken this one's place. */
   readonly replaced: Promise<void>;
 }
 
 /** A little longer than the supervisor waits for the slowest process. */
 const ANSWER_LIMIT_MS = 5_000;
+/** A supervisor that hears at all does so at once. */
+const LEAVE_LIMIT_MS = 1_000;
 
 /** Undefined where nobody supervises this process. */
 export function openSupervised(): Supervised | undefined {
@@ -34,6 +41,10 @@ export function openSupervised(): Supervised | undefined {
   const asked = new Map<number, (text: string) => void>();
   let own: (() => Promise<string>) | undefined;
   let asks = 0;
+  let leave: () => void = () => undefined;
+  const left = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
   let replace: () => void = () => undefined;
   const replaced = new Promise<void>((resolve) => {
     replace = resolve;
@@ -41,6 +52,7 @@ export function openSupervised(): Supervised | undefined {
 
   const hear = async (word: SupervisorWord): Promise<void> => {
     if (word.type === 'replaced') replace();
+    else if (word.type === 'left') leave();
     else if (word.type === 'numbers_of_all') asked.get(word.ask)?.(word.text);
     else if (own !== undefined) say({ type: 'numbers', ask: word.ask, text: await own() });
   };
@@ -73,46 +85,36 @@ export function openSupervised(): Supervised | undefined {
         return { type, body };
       },
     }),
+    async leave() {
+      if (!process.connected) return;
+      const late = setTimeout(leave, LEAVE_LIMIT_MS);
+      // Node.js closes the channel itself once the last connection has ended.
+      process.once('disconnect', leave);
+      say({ type: 'leaving' });
+      await left;
+      clearTimeout(late);
+    },
     replaced,
   };
 }
 
 /**
- * Tends a server whose port several processes share, where Node.js's sharing falls short. Returns what gives up the port.
- *
- * The process itself closes the connections that are too many: Node.js would hand them back, and from one process that is
- * full to the next, without an end. And `close()` waits until those that are open have ended, but keeps the port: what comes
- * when the last process gives it up may be held by the supervisor, unanswered, for as long as that lives.
+ * Lets the process itself close the connections that are too many. Node.js would hand them back, and from one process that
+ * is full to the next, without an end.
  */
-export function tendConnections(server: Server): () => void {
+export function closeTooMany(server: Server): void {
   const most = server.maxConnections;
   server.maxConnections = Number.POSITIVE_INFINITY;
-  const open = new Set<Socket>();
+  let open = 0;
   server.prependListener('connection', (socket: Socket) => {
-    if (open.size >= most) {
-      server.emit('drop');
-      socket.destroy();
-      return;
-    }
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
+    open += 1;
+    socket.once('close', () => {
+      open -= 1;
+    });
+    if (open <= most) return;
+    server.emit('drop');
+    socket.destroy();
   });
-  const close = server.close.bind(server);
-  server.close = (done) => {
-    server.closeIdleConnections();
-    void whenEnded([...open], done);
-    return server;
-  };
-  return () => {
-    close();
-    // They came after the stop began, and have not asked for anything yet.
-    server.closeAllConnections();
-  };
-}
-
-async function whenEnded(sockets: readonly Socket[], done: (() => void) | undefined): Promise<void> {
-  await Promise.all(sockets.map((socket) => new Promise<void>((end) => socket.once('close', () => end()))));
-  done?.();
 }
 
 /** A supervisor that has just gone hears nothing more; that it has gone, another event says. */

@@ -18,7 +18,7 @@ import { type Address, listenProblem } from './listen-problem.ts';
 import { messageOf, printError, type Surroundings } from './output.ts';
 import { openSandbox } from './serve-demo.ts';
 import type { Role } from './serve-processes.ts';
-import { openSupervised, type Supervised, tendConnections } from './serve-supervised.ts';
+import { closeTooMany, openSupervised, type Supervised } from './serve-supervised.ts';
 import { openUnlessTold, REPLACED_MS, STOP_LIMIT_MS, whenToldToStop } from './serve-told.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -95,7 +95,7 @@ async function runGateway(world: World, serving: Serving): Promise<number> {
   const platform = traces === undefined ? doors : { ...doors, traces };
   const gateway = await assembleGateway(config, platform, { databaseUrl: world.databaseUrl, role });
   const following = world.testClock && followClock(world.testClock, gateway.deps);
-  const leavePort = supervised && tendConnections(gateway.app.server);
+  if (supervised !== undefined) closeTooMany(gateway.app.server);
   supervised?.answerWith(async () => {
     await gateway.refreshMetrics();
     return (await own.page()).body;
@@ -119,9 +119,9 @@ async function runGateway(world: World, serving: Serving): Promise<number> {
   // What went wrong is said before the stop, which may take too long.
   const status = await untilTold().then(() => 0, fail);
   return stopInTime(status, { log, fail }, async () => {
+    if (gateway.app.server.listening) await supervised?.leave();
     await Promise.all([following?.stop(), gateway.stop()]);
     await Promise.all([outbound.close(), traces?.close()]);
-    leavePort?.();
   });
 }
 

@@ -224,9 +224,19 @@ function launch(place: Place, { log, writeError, heard }: PlacesOptions): Member
     if (!isProcessWord(word)) return;
     if (word.type === 'ready') tellStarted({ url: word.url });
     else if (word.type === 'failed') tellStarted({ failed: word.message });
+    else if (word.type === 'leaving') takePort(worker);
     else heard(member, word);
   });
   return member;
+}
+
+/**
+ * Shares out no more connections to a process that stops. The channel keeps the order: those that it was sent before have
+ * come when it hears of this, and none is on its way to a process that would turn it away.
+ */
+function takePort(worker: Worker): void {
+  worker.disconnect();
+  tell(worker, { type: 'left' });
 }
 
 /** One that has just gone hears nothing more; that it has gone, another event says. */

@@ -14,7 +14,9 @@ export type ProcessWord =
   /** It was asked for the numbers of all processes. */
   | { readonly type: 'numbers_asked'; readonly ask: number }
   /** Its own numbers, as text for Prometheus. */
-  | { readonly type: 'numbers'; readonly ask: number; readonly text: string };
+  | { readonly type: 'numbers'; readonly ask: number; readonly text: string }
+  /** It stops: its port is to be taken from it. */
+  | { readonly type: 'leaving' };
 
 /** What a supervisor tells a process. */
 export type SupervisorWord =
@@ -22,16 +24,25 @@ export type SupervisorWord =
   | { readonly type: 'numbers_wanted'; readonly ask: number }
   /** The numbers of all, as you have asked. */
   | { readonly type: 'numbers_of_all'; readonly ask: number; readonly text: string }
+  /** You get no more connections; those that were on their way have come. */
+  | { readonly type: 'left' }
   /** Another one has taken your place: take no more connections, and stop. */
   | { readonly type: 'replaced' };
 
 /** In which environment variable a process finds its name, for example `api-2`. */
 export const PROCESS_NAME = 'MBONGO_PROCESS';
 
-const OF_PROCESS = new Set<string>(['ready', 'failed', 'numbers_asked', 'numbers'] satisfies ProcessWord['type'][]);
+const OF_PROCESS = new Set<string>([
+  'ready',
+  'failed',
+  'numbers_asked',
+  'numbers',
+  'leaving',
+] satisfies ProcessWord['type'][]);
 const OF_SUPERVISOR = new Set<string>([
   'numbers_wanted',
   'numbers_of_all',
+  'left',
   'replaced',
 ] satisfies SupervisorWord['type'][]);
 

@@ -28,7 +28,7 @@ import { fullPath, type Route } from './route.ts';
 import type { ServicePage } from './service-page.ts';
 import { type Readiness, servicePages } from './service-pages.ts';
 import { answerClientError, refuseExpectation } from './socket-errors.ts';
-import { limitConnections, SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts';
+import { followConnections, limitConnections, SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts';
 import { createStreams } from './streams.ts';
 import { createTurnAway } from './turn-away.ts';
 import { createUploadSlots } from './upload-slots.ts';
@@ -99,10 +99,12 @@ export function createServer(parts: ServerParts): FastifyInstance {
     refuseExpectation(parts, life.nextRequestId(), response);
   });
   limitConnections(app.server, sockets.connections, parts);
+  const endIdle = followConnections(app.server, parts.clock);
   addRequestLife(app, life);
   app.addHook('preClose', (done) => {
     stopping = true;
     streams.stop();
+    endIdle();
     done();
   });
   takeBodies(app);

@@ -5,6 +5,7 @@
  */
 
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Clock, Metrics } from '../platform/platform.ts';
 
 export interface SocketLimits {
@@ -36,6 +37,8 @@ export const SOCKET_LIMITS: SocketLimits = {
 
 /** How often those that ask for nothing are looked for. */
 const MAKE_ROOM_EVERY_MS = 100;
+/** So long a connection that has said nothing yet may still do so while the server stops. */
+const SILENT_AT_STOP_MS = 1_000;
 
 /**
  * Lets a server have so many connections at once, and counts those that found no place. For them whoever keeps a
@@ -61,4 +64,29 @@ export function limitConnections(
     last = at;
     server.closeIdleConnections();
   });
+}
+
+/**
+ * Follows a server's connections. What it returns is to be called when the server stops: from then on those that ask for
+ * nothing are ended, so that the stop waits for nobody but who has asked. Node.js ends those alone that are idle at that
+ * moment: not those whose answer was just leaving, and not those that were opened beforehand, as browsers do.
+ */
+export function followConnections(server: Server, clock: Pick<Clock, 'after'>): () => void {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return () => {
+    let cancel: () => void;
+    const look = (waitedMs: number): void => {
+      server.closeIdleConnections();
+      if (waitedMs >= SILENT_AT_STOP_MS) {
+        for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+      }
+      cancel = clock.after(MAKE_ROOM_EVERY_MS, () => look(waitedMs + MAKE_ROOM_EVERY_MS));
+    };
+    look(0);
+    server.once('close', () => cancel());
+  };
 }

@@ -3,6 +3,7 @@
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type SmallWorld, smallWorld } from './testing/small-world.ts';
@@ -265,5 +266,39 @@ describe('a server that stops', () => {
     busy.destroy();
     idle.destroy();
     await closed;
+  });
+
+  it('does not wait for who has said nothing for a second, nor for who was answered as it began', async () => {
+    const stopping = smallWorld();
+    await stopping.app.listen({ port: 0, host: '127.0.0.1' });
+    const accepted: Socket[] = [];
+    stopping.app.server.on('connection', (socket) => accepted.push(socket));
+    const [silent, kept] = [open(stopping).resume(), open(stopping)];
+    kept.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(kept, 'data');
+    await vi.waitUntil(() => accepted.length === 2, 60_000);
+    const ends = [once(silent, 'close'), once(kept.resume(), 'close')];
+    let isClosed = false;
+    const closed = stopping.app.close().then(() => {
+      isClosed = true;
+    });
+    while (!isClosed) {
+      await stopping.clock.advance(100);
+      await setImmediate();
+    }
+    await Promise.all([closed, ...ends]);
+    expect(stopping.clock.pending()).toBe(0);
+  });
+
+  it('nor for the rest of a body whose connection has ended with its answer', async () => {
+    const stopping = smallWorld();
+    await stopping.app.listen({ port: 0, host: '127.0.0.1' });
+    const sender = open(stopping);
+    sender.write('POST /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 5\r\n\r\n');
+    const [answer] = (await once(sender, 'data')) as [Buffer];
+    expect(statuses(answer.toString())).toEqual([404]);
+    await once(sender.resume(), 'close');
+    await stopping.app.close();
+    expect(stopping.clock.pending()).toBe(0);
   });
 });

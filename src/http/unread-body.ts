@@ -83,16 +83,23 @@ export function limitBodyTime(
   // Nearly every body comes in one piece with its head, and is there when that piece has been read: it needs no timer.
   process.nextTick(() => {
     if (!isOwed(raw)) return;
+    const { socket } = raw;
     const cancel = clock.after(milliseconds, () => {
       if (!raw.complete) late();
     });
-    raw.once('end', cancel);
-    raw.once('close', cancel);
+    const over = (): void => {
+      cancel();
+      socket.off('close', over);
+    };
+    raw.once('end', over);
+    raw.once('close', over);
+    // A request that has its answer is not told that its connection has ended.
+    socket.once('close', over);
   });
 }
 
 function isOwed(raw: IncomingMessage): boolean {
-  return !raw.complete && !raw.readableEnded && !raw.destroyed && hasBody(raw.headers);
+  return !raw.complete && !raw.readableEnded && !raw.destroyed && !raw.socket.destroyed && hasBody(raw.headers);
 }
 
 /** To be called when an answer has left: whoever still owes the rest of a body may not take for ever over it. */

@@ -19,6 +19,8 @@ const CALLERS = 6;
 /** So many orders are paid between two things that happen. */
 const ORDERS = 12;
 const LOOK_EVERY_MS = 20;
+/** Less than a stop may take. */
+const ANSWERED_MS = 8_000;
 
 let database: TestDatabase;
 let world: FaultyWorld;
@@ -114,14 +116,19 @@ async function connectUntil(done: () => boolean): Promise<ReadonlySet<number | s
   return answers;
 }
 
-/** Resolves when a stop has gone so far that of several, who go on asking, nobody is taken who is new. */
+/** Resolves when a stop has gone so far that of several, who go on asking, each has been turned away; none may wait. */
 async function refusesAll(): Promise<void> {
-  const close = { headers: { connection: 'close' } };
-  const isTaken = async () => (await fetch(`${url}/health`, close).catch(() => undefined))?.status === 200;
+  const isTaken = async (): Promise<boolean> => {
+    const signal = AbortSignal.timeout(ANSWERED_MS);
+    const asked = fetch(`${url}/health`, { headers: { connection: 'close' }, signal });
+    const answer = await asked.catch(() => undefined);
+    if (signal.aborted) throw new Error('a connection is neither answered nor refused');
+    return answer?.status === 200;
+  };
   const ask = async (): Promise<void> => {
     while (await isTaken());
   };
-  await Promise.all(Array.from({ length: CALLERS }, ask));
+  await Promise.all(Array.from({ length: 2 * CALLERS }, ask));
 }
 
 async function metrics(): Promise<string> {
@@ -215,26 +222,34 @@ test('told to put in new processes before all of them serve, it does so once the
   expect(await gateway.ended).toEqual(CLEAN);
 });
 
-test('SIGTERM under load: what is under way is finished in all processes, exit status 0', async () => {
-  await gateway.stop();
-  const gate = await openGate(world.sandboxUrl);
-  gateway = await startGateway(world.gatewayEnv(Number(new URL(url).port), gate.env), { processes: 2 });
-  const shop = newShop(1, ['01', '07']);
-  gate.shut();
-  const paid = Promise.all(Array.from({ length: CALLERS }, () => shop.pay()));
-  await gate.came(CALLERS);
-  gateway.signal('SIGTERM');
-  // Nobody's connection waits for the end of what is under way.
-  await refusesAll();
-  gate.open();
-  expect(await gateway.ended).toEqual(CLEAN);
-  expect(gateway.printed(), 'it ended by itself').not.toContain('stop_overdue');
-  await paid;
-  expect(shop.seen.get('POST /payments/submit 200')).toBe(CALLERS);
-  expect([...shop.seen.keys()].filter((what) => what.includes('lost'))).toEqual([]);
-  expect(pids().filter(isAlive)).toEqual([]);
-  await gate.close();
-});
+const PAYERS = [
+  [1, CALLERS],
+  [2, 1],
+] as const;
+
+test.each(PAYERS)(
+  'shop %i, SIGTERM while %i pay: what is under way is finished, exit status 0',
+  async (number, payers) => {
+    await gateway.stop();
+    const gate = await openGate(world.sandboxUrl);
+    gateway = await startGateway(world.gatewayEnv(Number(new URL(url).port), gate.env), { processes: 2 });
+    const shop = newShop(number, ['01', '07']);
+    gate.shut();
+    const paid = Promise.all(Array.from({ length: payers }, () => shop.pay()));
+    await gate.came(payers);
+    gateway.signal('SIGTERM');
+    // Nobody's connection waits for the end of what is under way.
+    await refusesAll();
+    gate.open();
+    expect(await gateway.ended).toEqual(CLEAN);
+    expect(gateway.printed(), 'it ended by itself').not.toContain('stop_overdue');
+    await paid;
+    expect(shop.seen.get('POST /payments/submit 200')).toBe(payers);
+    expect([...shop.seen.keys()].filter((what) => what.includes('lost'))).toEqual([]);
+    expect(pids().filter(isAlive)).toEqual([]);
+    await gate.close();
+  },
+);
 
 test('a second one at the same port says so in one line; when the supervisor is killed its processes stop too', async () => {
   const port = Number(new URL(url).port);
