@@ -100,7 +100,7 @@ function callbackRoute(deps: Deps): Route {
     refusals: [1109, 1110, 1204, 1301, 1304],
     requireProof: (call) => requireProof(deps, callbackOf(call)),
     run: (call) => {
-      const isForm = !(call.header('content-type') ?? '').startsWith('application/json');
+      const isForm = !/^application\/json/i.test(call.header('content-type') ?? '');
       const isBrowser = isForm || wantsHtml(call.header('accept'));
       return takeCallback(
         deps,

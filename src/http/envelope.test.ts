@@ -59,6 +59,20 @@ describe('the envelope', () => {
     expect(two.details).toMatchObject([{ field: 'a' }, { field: 'b[1].c', message: 'b[1].c is missing. Send it.' }]);
   });
 
+  it('names the state before the detail that does not', () => {
+    const more = {
+      words: { state: 'refunded' },
+      details: [{ field: 'transaction_id', code: 'NOTHING_LEFT' }],
+    } as const;
+    const { message } = render(new Refusal(1205, more));
+    expect(message).toMatch(/^The payment is in state refunded, which .* there is nothing left to refund\.$/);
+    const chinese = JSON.parse(renderEnvelope(new Refusal(1205, more), { ...CONTEXT, language: 'zh' })) as typeof more;
+    expect(chinese).toMatchObject({ message: expect.stringMatching(/refunded.*。[^ ]/) });
+    const words = { state: 'declined' };
+    const named = { words, details: [{ field: 'transaction_id', code: 'NOT_PAID', words }] } as const;
+    expect(String(render(new Refusal(1205, named)).message).match(/declined/g)).toHaveLength(1);
+  });
+
   it('carries what the refusal says of retrying and of a transaction', () => {
     const refusal = new Refusal(1203, { retryable: true, retryAfter: 5, transactionId: 'txn_1' });
     expect(render(refusal)).toMatchObject({ retryable: true, retry_after: 5, transaction_id: 'txn_1' });

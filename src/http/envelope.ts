@@ -6,7 +6,7 @@
  */
 
 import { REFUSALS, Refusal, type RefusalDetail } from '../domain/refusal.ts';
-import { type Language, say } from '../messages/messages.ts';
+import { joinSentences, type Language, say } from '../messages/messages.ts';
 
 /** What an envelope says besides the refusal itself. */
 export interface EnvelopeContext {
@@ -62,11 +62,18 @@ export function envelopeWriter(refusal: Refusal, language: Language, publicUrl: 
   return (requestId, now) => `${before}${slot(requestId, now)}${after}`;
 }
 
-/** A single detail says more than the code's own sentence: then it is the message. */
+/**
+ * A single detail says more than the code's own sentence: then it is the message. Where the step is refused for a state, the
+ * message names that (contract §2, 1205), before the detail if need be.
+ */
 function messageOf(refusal: Refusal, details: readonly RefusalDetail[], language: Language): string {
+  const { code, more } = refusal;
   const [only, second] = details;
-  if (only !== undefined && second === undefined) return sayDetail(only, language);
-  return say(language, `refusal.${refusal.code}`, refusal.more.words);
+  if (only === undefined || second !== undefined) return say(language, `refusal.${code}`, more.words);
+  const said = sayDetail(only, language);
+  const state = code === 1205 ? more.words?.state : undefined;
+  if (state === undefined || said.includes(String(state))) return said;
+  return joinSentences(language, say(language, `cause.${code}`, more.words), said);
 }
 
 function renderDetail(detail: RefusalDetail, language: Language) {

@@ -76,9 +76,9 @@ describe('a shape', () => {
     ]);
   });
 
-  it('explains at most a hundred', () => {
+  it('explains at most a thousand', () => {
     const Many = Type.Object({ list: Type.Array(Type.String()) });
-    expect(refusalOf(Many, { list: Array.from({ length: 5_000 }, () => 1) })?.more.details).toHaveLength(100);
+    expect(refusalOf(Many, { list: Array.from({ length: 5_000 }, () => 1) })?.more.details).toHaveLength(1_000);
   });
 
   it('refuses exactly what the schema refuses, with a reason', () => {

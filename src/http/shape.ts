@@ -146,8 +146,8 @@ export function dropNulls(schema: TSchema, value: unknown): void {
   }
 }
 
-/** Enough for a client to repair its call; a hostile body is not worth more. */
-const DETAILS_AT_MOST = 100;
+/** More than any body of ours has places for, so that every bad field is said; lists without a bound are not worth more. */
+const DETAILS_AT_MOST = 1_000;
 
 interface Fault {
   readonly code: DetailCode;

@@ -31,13 +31,16 @@ export const LANGUAGE_NAMES: { readonly [language in Language]: string } = {
   ln: 'Lingala',
 };
 
+/** What stands between two sentences. */
+const BLANKS: { readonly [language in Language]: string } = { en: ' ', fr: ' ', es: ' ', ru: ' ', zh: '', ln: ' ' };
+
 const TABLES: { readonly [language in Language]: ReadonlyMap<string, string> } = {
-  en: flatten(en, ' '),
-  fr: flatten(fr, ' '),
-  es: flatten(es, ' '),
-  ru: flatten(ru, ' '),
-  zh: flatten(zh, ''),
-  ln: flatten(ln, ' '),
+  en: flatten(en, BLANKS.en),
+  fr: flatten(fr, BLANKS.fr),
+  es: flatten(es, BLANKS.es),
+  ru: flatten(ru, BLANKS.ru),
+  zh: flatten(zh, BLANKS.zh),
+  ln: flatten(ln, BLANKS.ln),
 };
 
 type Element = ReturnType<IntlMessageFormat['getAst']>[number];
@@ -91,6 +94,11 @@ export function sentence(language: Language, key: MessageKey): string {
   const text = TABLES[language].get(key);
   if (text === undefined) throw new Error(`no sentence for ${key}`);
   return text;
+}
+
+/** Two sentences, one after the other, as that language is written. */
+export function joinSentences(language: Language, first: string, second: string): string {
+  return first + BLANKS[language] + second;
 }
 
 /** Every key that can be said. */

@@ -136,5 +136,5 @@ function decideReplay(deps: ReplayDeps, event: WebhookEvent) {
 
 function refuseReplay(event: WebhookEvent, code: 'NO_TARGET' | 'ARCHIVED_EVENT'): Refusal {
   const details = [{ field: 'id', code }] as const;
-  return new Refusal(1205, { transactionId: event.transaction_id, words: { state: event.status }, details });
+  return new Refusal(1205, { transactionId: event.transaction_id, details });
 }

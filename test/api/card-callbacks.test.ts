@@ -45,6 +45,14 @@ describe('the customer comes back', () => {
     expect((await onlyHook(world, paying)).body.status).toBe('approved');
   });
 
+  test('a type in capitals is JSON as well, and answered as such', async () => {
+    const paying = await challenged(world, merchant, 'challenge', urls);
+    const fields = await answerChallenge(world, paying, 'pass');
+    const answer = await postCallback(world, fields, { 'content-type': 'Application/JSON' });
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.json).toMatchObject({ transaction_id: paying.transaction_id, status: 'approved' });
+  });
+
   test('passed, as a browser: 303 to success_redirect_url, whose query and fragment are kept', async () => {
     const paying = await challenged(world, merchant, 'challenge', urls);
     const answer = await postForm(world, await answerChallenge(world, paying, 'pass'));

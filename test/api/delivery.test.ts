@@ -100,7 +100,9 @@ describe('a release', () => {
     const open = await collect(world, merchant, { body: LATER });
     const unpaid = await collect(world, merchant);
     await expectNothingWritten(world, async () => {
-      expectRefusal(await release(merchant, direct.transaction_id), 409, '1205', 'NOT_DELAYED');
+      const delivered = await release(merchant, direct.transaction_id);
+      expectRefusal(delivered, 409, '1205', 'NOT_DELAYED');
+      expect(delivered.json.message).toMatch(/^The payment is in state approved, .* there is nothing to release\.$/);
       const early = await release(merchant, open.transaction_id);
       expectRefusal(early, 409, '1205', 'STATE');
       expect(early.json.transaction_id).toBe(open.transaction_id);

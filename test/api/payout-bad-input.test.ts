@@ -220,6 +220,22 @@ describe('a body', () => {
     ]);
   });
 
+  test('a hundred lines with every field wrong are named whole, what is missing first', async () => {
+    const dates = Array.from({ length: 366 }, () => 'no date');
+    const beneficiaries = Array.from({ length: 100 }, (_, n) => (n % 2 === 0 ? { amount: 5 } : { phone_number: 5 }));
+    const more = { sending_type: 'scheduled', scheduled_dates: dates, beneficiaries, note: 'a\nb' };
+    const answer = await send(payoutBody(world, more));
+    expectRefusal(answer, 400, '1109');
+    const faults = faultsOf(answer);
+    expect(faults).toHaveLength(100 + 366 + 100 + 1);
+    expect(faults.slice(0, 3)).toEqual([
+      'beneficiaries[0].phone_number REQUIRED',
+      'beneficiaries[1].amount REQUIRED',
+      'beneficiaries[2].phone_number REQUIRED',
+    ]);
+    expect(faults.at(-1)).toBe('note INVALID_TEXT');
+  });
+
   test('may carry the other mode’s field, empty or not: it is ignored', async () => {
     for (const wallet_number of ['', '5707000000000000', null]) {
       const answer = await send(payoutBody(world, { ...line({ wallet_number }), dry_run: true }));
