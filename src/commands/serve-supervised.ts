@@ -31,6 +31,7 @@ export interface Supervised {
 const ANSWER_LIMIT_MS = 5_000;
 /** A supervisor that hears at all does so at once. */
 const LEAVE_LIMIT_MS = 1_000;
+const LEAVE_GRACE_MS = 50;
 
 /** Undefined where nobody supervises this process. */
 export function openSupervised(): Supervised | undefined {
@@ -87,7 +88,10 @@ export function openSupervised(): Supervised | undefined {
     }),
     async leave() {
       if (!process.connected) return;
-      const late = setTimeout(leave, LEAVE_LIMIT_MS);
+      // What came while this process stood still is read before the second of the two.
+      let late = setTimeout(() => {
+        late = setTimeout(leave, LEAVE_GRACE_MS);
+      }, LEAVE_LIMIT_MS);
       // Node.js closes the channel itself once the last connection has ended.
       process.once('disconnect', leave);
       say({ type: 'leaving' });

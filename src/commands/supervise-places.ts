@@ -202,7 +202,7 @@ function launch(place: Place, { log, writeError, heard }: PlacesOptions): Member
       resolve();
     });
     // It could not even be made: then there is no exit.
-    worker.once('error', () => {
+    worker.on('error', () => {
       if (worker.process.pid === undefined) resolve();
     });
   });

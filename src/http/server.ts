@@ -99,12 +99,12 @@ export function createServer(parts: ServerParts): FastifyInstance {
     refuseExpectation(parts, life.nextRequestId(), response);
   });
   limitConnections(app.server, sockets.connections, parts);
-  const endIdle = followConnections(app.server, parts.clock);
+  const endSilent = followConnections(app.server, parts.clock);
   addRequestLife(app, life);
   app.addHook('preClose', (done) => {
     stopping = true;
     streams.stop();
-    endIdle();
+    endSilent();
     done();
   });
   takeBodies(app);

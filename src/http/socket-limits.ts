@@ -67,9 +67,8 @@ export function limitConnections(
 }
 
 /**
- * Follows a server's connections. What it returns is to be called when the server stops: from then on those that ask for
- * nothing are ended, so that the stop waits for nobody but who has asked. Node.js ends those alone that are idle at that
- * moment: not those whose answer was just leaving, and not those that were opened beforehand, as browsers do.
+ * Follows a server's connections. What it returns is to be called when the server stops: those that have said nothing by a
+ * second later are ended. Node.js takes them for ones that are about to ask, and would wait; browsers open some beforehand.
  */
 export function followConnections(server: Server, clock: Pick<Clock, 'after'>): () => void {
   const open = new Set<Socket>();
@@ -78,15 +77,9 @@ export function followConnections(server: Server, clock: Pick<Clock, 'after'>): 
     socket.once('close', () => open.delete(socket));
   });
   return () => {
-    let cancel: () => void;
-    const look = (waitedMs: number): void => {
-      server.closeIdleConnections();
-      if (waitedMs >= SILENT_AT_STOP_MS) {
-        for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
-      }
-      cancel = clock.after(MAKE_ROOM_EVERY_MS, () => look(waitedMs + MAKE_ROOM_EVERY_MS));
-    };
-    look(0);
-    server.once('close', () => cancel());
+    const cancel = clock.after(SILENT_AT_STOP_MS, () => {
+      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+    });
+    server.once('close', cancel);
   };
 }
