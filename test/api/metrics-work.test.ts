@@ -148,7 +148,8 @@ test('a receiver that refuses is counted, its event waits, and is dead in the en
   await receiver.reached(1);
   await world.gateway.courier.idle();
   const refused = await numbers();
-  expect(refused('mbongo_webhook_tries_total{outcome="5xx"}')).toBe(1);
+  // The page is read six seconds later, when the second try is due and may have been made.
+  expect([1, 2]).toContain(refused('mbongo_webhook_tries_total{outcome="5xx"}'));
   expect(refused('mbongo_webhooks_waiting{tried="yes"}')).toBe(1);
   expect(refused('mbongo_webhook_oldest_waiting_seconds{tried="yes"}')).toBeGreaterThan(0);
   expect(refused('mbongo_webhook_oldest_waiting_seconds{tried="no"}')).toBe(0);
