@@ -14,6 +14,7 @@ import type { Deps } from '../usecases/deps.ts';
 import type { Reply } from '../usecases/perform.ts';
 import type { JsonObject } from './json-body.ts';
 import { presentStatus } from './present.ts';
+import { isPlainJson } from './request-headers.ts';
 import { type Call, defineRoute, type Route } from './route.ts';
 import {
   CardCallbackBody,
@@ -100,7 +101,7 @@ function callbackRoute(deps: Deps): Route {
     refusals: [1109, 1110, 1204, 1301, 1304],
     requireProof: (call) => requireProof(deps, callbackOf(call)),
     run: (call) => {
-      const isForm = !/^application\/json/i.test(call.header('content-type') ?? '');
+      const isForm = !isPlainJson({ 'content-type': call.header('content-type') });
       const isBrowser = isForm || wantsHtml(call.header('accept'));
       return takeCallback(
         deps,

@@ -6,7 +6,7 @@
  */
 
 import { REFUSALS, Refusal, type RefusalDetail } from '../domain/refusal.ts';
-import { joinSentences, type Language, say } from '../messages/messages.ts';
+import { joinSentences, type Language, say, sentence } from '../messages/messages.ts';
 
 /** What an envelope says besides the refusal itself. */
 export interface EnvelopeContext {
@@ -71,8 +71,8 @@ function messageOf(refusal: Refusal, details: readonly RefusalDetail[], language
   const [only, second] = details;
   if (only === undefined || second !== undefined) return say(language, `refusal.${code}`, more.words);
   const said = sayDetail(only, language);
-  const state = code === 1205 ? more.words?.state : undefined;
-  if (state === undefined || said.includes(String(state))) return said;
+  const isAboutState = code === 1205 && more.words?.state !== undefined;
+  if (!isAboutState || sentence(language, `detail.${only.code}`).includes('{state}')) return said;
   return joinSentences(language, say(language, `cause.${code}`, more.words), said);
 }
 

@@ -89,7 +89,7 @@ export function say(language: Language, key: MessageKey, words?: Words): string 
   return String(entry.format.format(withAll(entry.names, words)));
 }
 
-/** The sentence as it is written, words still in braces: for generated documentation and tests. */
+/** The sentence as it is written, words still in braces. */
 export function sentence(language: Language, key: MessageKey): string {
   const text = TABLES[language].get(key);
   if (text === undefined) throw new Error(`no sentence for ${key}`);
