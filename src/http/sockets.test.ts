@@ -207,6 +207,13 @@ describe('a body that nobody waits for', () => {
     expect(statuses(answer)).toEqual([404, 200]);
   });
 
+  it('needs no timer where it comes with its head', async () => {
+    const timers = vi.spyOn(world.clock, 'after');
+    expect(statuses(await exchange(request(['Idempotency-Key: one-piece'])))).toEqual([201]);
+    expect(timers).not.toHaveBeenCalled();
+    timers.mockRestore();
+  });
+
   it('is waited for 28 seconds where it is wanted', async () => {
     const socket = open(world);
     const answer = bytes(socket);

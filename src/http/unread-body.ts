@@ -80,8 +80,9 @@ export function limitBodyTime(
   late: () => void,
 ): void {
   if (!isOwed(raw)) return;
-  // Nearly every body comes in one piece with its head, and is there when that piece has been read: it needs no timer.
-  process.nextTick(() => {
+  // Nearly every body comes in one piece with its head, and needs no timer. Node.js runs what waits for the next tick between
+  // the last byte of a body and its end; only when the whole piece has been read is it known to be complete.
+  setImmediate(() => {
     if (!isOwed(raw)) return;
     const { socket } = raw;
     const cancel = clock.after(milliseconds, () => {

@@ -3,7 +3,7 @@
  *
  * Invariant: `below` is free of bias, and nothing that guards money or secrets is ever given the seeded source.
  */
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes, randomFillSync, randomInt } from 'node:crypto';
 import type { Random } from './platform.ts';
 
 /** Drawn at once from the operating system: a draw costs as much for 16 bytes as for this many. */
@@ -11,13 +11,18 @@ const POOL_BYTES = 8_192;
 
 /** The operating system's cryptographic source. A byte is handed out once, and what was handed out is not kept. */
 export function systemRandom(): Random {
-  let pool = Buffer.alloc(0);
+  // One array for good, and a place in it: a view for each draw cost more than the draw.
+  const pool = new Uint8Array(POOL_BYTES);
+  let at = POOL_BYTES;
   const bytes = (count: number): Uint8Array => {
     if (count > POOL_BYTES) return randomBytes(count);
-    if (pool.length < count) pool = randomBytes(POOL_BYTES);
-    const drawn = Uint8Array.prototype.slice.call(pool, 0, count);
-    pool.fill(0, 0, count);
-    pool = pool.subarray(count);
+    if (at + count > POOL_BYTES) {
+      randomFillSync(pool);
+      at = 0;
+    }
+    const drawn = pool.slice(at, at + count);
+    pool.fill(0, at, at + count);
+    at += count;
     return drawn;
   };
   return { bytes, below: (limit) => randomInt(limit) };
