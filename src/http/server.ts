@@ -17,6 +17,7 @@ import { beginExchange, type ExchangeParts, refuse, requestIds } from './exchang
 import { readJsonBody } from './json-body.ts';
 import { createLimits, failedAuthentications } from './limits.ts';
 import type { Lookups } from './lookups.ts';
+import { followConnections } from './open-connections.ts';
 import type { Limiter } from './overload.ts';
 import { createDoor } from './overload-door.ts';
 import { addPages, failRequest } from './page-routes.ts';
@@ -28,7 +29,7 @@ import { fullPath, type Route } from './route.ts';
 import type { ServicePage } from './service-page.ts';
 import { type Readiness, servicePages } from './service-pages.ts';
 import { answerClientError, refuseExpectation } from './socket-errors.ts';
-import { followConnections, limitConnections, SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts';
+import { limitConnections, SOCKET_LIMITS, type SocketLimits } from './socket-limits.ts';
 import { createStreams } from './streams.ts';
 import { createTurnAway } from './turn-away.ts';
 import { createUploadSlots } from './upload-slots.ts';
@@ -98,13 +99,13 @@ export function createServer(parts: ServerParts): FastifyInstance {
   app.server.on('checkExpectation', (_request, response) => {
     refuseExpectation(parts, life.nextRequestId(), response);
   });
+  const endIdle = followConnections(app.server, parts.clock);
   limitConnections(app.server, sockets.connections, parts);
-  const endSilent = followConnections(app.server, parts.clock);
   addRequestLife(app, life);
   app.addHook('preClose', (done) => {
     stopping = true;
     streams.stop();
-    endSilent();
+    endIdle();
     done();
   });
   takeBodies(app);

@@ -5,7 +5,6 @@
  */
 
 import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Clock, Metrics } from '../platform/platform.ts';
 
 export interface SocketLimits {
@@ -37,8 +36,6 @@ export const SOCKET_LIMITS: SocketLimits = {
 
 /** How often those that ask for nothing are looked for. */
 const MAKE_ROOM_EVERY_MS = 100;
-/** So long a connection that has said nothing yet may still do so while the server stops. */
-const SILENT_AT_STOP_MS = 1_000;
 
 /**
  * Lets a server have so many connections at once, and counts those that found no place. For them whoever keeps a
@@ -64,22 +61,4 @@ export function limitConnections(
     last = at;
     server.closeIdleConnections();
   });
-}
-
-/**
- * Follows a server's connections. What it returns is to be called when the server stops: those that have said nothing by a
- * second later are ended. Node.js takes them for ones that are about to ask, and would wait; browsers open some beforehand.
- */
-export function followConnections(server: Server, clock: Pick<Clock, 'after'>): () => void {
-  const open = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    open.add(socket);
-    socket.once('close', () => open.delete(socket));
-  });
-  return () => {
-    const cancel = clock.after(SILENT_AT_STOP_MS, () => {
-      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
-    });
-    server.once('close', cancel);
-  };
 }
