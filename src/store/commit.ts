@@ -2,7 +2,8 @@
  * The group commit: the changes of all callers leave together, in one transaction and one round trip.
  *
  * The next batch leaves when the connection is free, with whatever has come meanwhile: no timer, so that an idle
- * gateway answers at once. Invariant: a change commits whole or not at all, and none can make another one fail; only
+ * gateway answers at once. Where enough waits it leaves before the callers of the last one go on, so that the database works
+ * while they do. Invariant: a change commits whole or not at all, and none can make another one fail; only
  * a lost connection leaves a doubt, and then every change of the batch is told so.
  */
 
@@ -35,11 +36,13 @@ export interface Committer {
   close(): Promise<void>;
 }
 
-/** What is written down of a batch beside its answers. */
+/** What becomes of a batch. */
 interface Books {
   readonly written: readonly Written[];
   readonly stats: CommitStats;
   readonly onWon: (change: Change) => void;
+  /** Each lets a caller go on. */
+  readonly answers: (() => void)[];
 }
 
 interface Entry extends Batchable {
@@ -57,14 +60,21 @@ export function openCommitter(line: Line, onWon: (change: Change) => void = () =
 
   const drain = async (): Promise<void> => {
     await nextTurn();
+    const answers: (() => void)[] = [];
     while (waiting.length > 0) {
       const batch = waiting.splice(0, MOST_IN_BATCH);
+      const last = answers.splice(0);
       written = [new Map(), ...written.slice(0, BATCHES_KNOWN - 1)];
       const sent = performance.now();
-      const reachable = await settle(line, batch, { written, stats, onWon });
+      const settled = settle(line, batch, { written, stats, onWon, answers });
+      for (const answer of last) answer();
+      const reachable = await settled;
       tally(stats.batchSeconds, (performance.now() - sent) / 1_000);
       // Nobody is made to wait for a database that is gone: each may try again, or tell its caller.
       if (!reachable) for (const { reject } of waiting.splice(0)) reject(new StoreUnavailable());
+      // Half a batch is enough for the database to go on with: a smaller one costs it nearly as much as a whole one.
+      if (waiting.length * 2 >= batch.length) continue;
+      for (const answer of answers.splice(0)) answer();
       await nextTurn();
     }
     written = [];
@@ -95,9 +105,9 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Answers every entry. Returns false when the database cannot be reached; never rejects. */
+/** Finds the answer of every entry. Returns false when the database cannot be reached; never rejects. */
 async function settle(line: Line, entries: readonly Entry[], books: Books): Promise<boolean> {
-  const { stats } = books;
+  const { stats, answers } = books;
   const begun = performance.now();
   const late: Entry[] = [];
   let left = entries;
@@ -118,7 +128,7 @@ async function settle(line: Line, entries: readonly Entry[], books: Books): Prom
         break;
       case 'lost':
         stats.lostAtDatabase += verdict.losers.length;
-        for (const { resolve } of verdict.losers) resolve('lost');
+        for (const { resolve } of verdict.losers) answers.push(() => resolve('lost'));
         left = left.filter((entry) => !verdict.losers.includes(entry));
         break;
       case 'again':
@@ -127,7 +137,7 @@ async function settle(line: Line, entries: readonly Entry[], books: Books): Prom
         break;
       case 'everybody':
       case 'unreachable':
-        for (const { reject } of left) reject(verdict.error);
+        for (const { reject } of left) answers.push(() => reject(verdict.error));
         reachable = verdict.kind !== 'unreachable';
         left = [];
         break;
@@ -143,7 +153,7 @@ async function settle(line: Line, entries: readonly Entry[], books: Books): Prom
     }
   }
   // Answered after the batch, so that they are decided again on rows that include its outcome.
-  for (const { resolve } of late) resolve('lost');
+  for (const { resolve } of late) answers.push(() => resolve('lost'));
   return reachable;
 }
 
@@ -159,11 +169,11 @@ async function send(line: Line, entries: readonly Entry[], written: readonly Wri
   }
 }
 
-function win(entries: readonly Entry[], { written, stats, onWon }: Books): void {
+function win(entries: readonly Entry[], { written, stats, onWon, answers }: Books): void {
   tally(stats.batchChanges, entries.length);
   for (const entry of entries) {
     for (const [key, version] of writtenBy(entry)) written[0]?.set(key, version);
     onWon(entry.change);
-    entry.resolve('won');
+    answers.push(() => entry.resolve('won'));
   }
 }

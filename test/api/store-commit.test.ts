@@ -1,6 +1,7 @@
 /**
  * The group commit against a real database: who wins, who loses, who fails, and that nobody fails for another.
  */
+import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Change, Outcome } from '../../src/domain/change.ts';
@@ -125,6 +126,21 @@ test('64 racing duplicates of a key: one wins, within a batch and over two commi
   const outcomes = await Promise.all(racers);
   expect(count(outcomes, 'won')).toBe(1);
   expect(await tally('session')).toBe(1);
+});
+
+test.each([
+  ['half as many wait: the next batch has left', 4, 2, 0],
+  ['fewer wait: they go on first, and may bring more', 4, 1, 1],
+])('when the callers of a batch go on, and %s', async (_, sent, waiting, still) => {
+  const commitAll = (name: string, of: number) =>
+    Array.from({ length: of }, (__, n) => store.commit(claimAnswer(`${name}${n}`)));
+  const first = commitAll('first', sent);
+  await setImmediate();
+  expect(store.stats().commit.waiting).toBe(0);
+  const second = commitAll('second', waiting);
+  await Promise.all(first);
+  expect(store.stats().commit.waiting).toBe(still);
+  expect(count(await Promise.all(second), 'won')).toBe(waiting);
 });
 
 test('racing updates of a row: one wins', async () => {
