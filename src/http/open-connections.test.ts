@@ -8,6 +8,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { defineRoute } from './route.ts';
 import { type SmallWorld, type SmallWorldOptions, smallWorld } from './testing/small-world.ts';
 
+const HEALTH = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n';
 /** More than the buffers of a connection hold. */
 const LONG = 8 * 1024 * 1024;
 
@@ -29,10 +30,12 @@ const longAnswer = defineRoute({
 interface Listening extends SmallWorld {
   readonly accepted: readonly Socket[];
   /** A client, once its connection has been accepted. */
-  open(): Promise<Socket>;
-  /** Stops the server, while its time passes. */
-  close(): Promise<void>;
+  open(options?: { readonly allowHalfOpen: boolean }): Promise<Socket>;
+  /** Stops the server, while its time passes; or lets that pass in which it stops. */
+  close(stop?: Promise<unknown>): Promise<void>;
 }
+
+const portOf = ({ app }: SmallWorld): number => (app.server.address() as AddressInfo).port;
 
 async function listening(options: SmallWorldOptions = {}): Promise<Listening> {
   const world = smallWorld({ routes: [longAnswer], ...options });
@@ -43,15 +46,15 @@ async function listening(options: SmallWorldOptions = {}): Promise<Listening> {
   return {
     ...world,
     accepted,
-    async open() {
+    async open(how = { allowHalfOpen: false }) {
       const before = accepted.length;
-      const client = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+      const client = connect({ port: portOf(world), host: '127.0.0.1', ...how });
       await vi.waitUntil(() => accepted.length > before, 60_000);
       return client;
     },
-    async close() {
+    async close(stop = app.close()) {
       let isClosed = false;
-      const closed = app.close().then(() => {
+      const closed = stop.then(() => {
         isClosed = true;
       });
       while (!isClosed) {
@@ -88,7 +91,7 @@ describe('a server that stops', () => {
   it('ends who rests, who says nothing and who has sent half a head', async () => {
     const world = await listening();
     const [silent, resting, halfway] = [await world.open(), await world.open(), await world.open()];
-    resting.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
+    resting.write(HEALTH);
     await once(resting, 'data');
     halfway.write('GET /health HTTP/1.1\r\nHost:');
     await vi.waitUntil(() => (world.accepted[2]?.bytesRead ?? 0) > 0, 60_000);
@@ -96,12 +99,44 @@ describe('a server that stops', () => {
     await Promise.all([world.close(), ...ends]);
   });
 
+  it('ends who does not read', async () => {
+    const world = await listening();
+    const client = await askedAndNotRead(world);
+    const begun = world.clock.now();
+    await world.close();
+    expect(world.clock.now() - begun).toBeGreaterThanOrEqual(5_000);
+    client.destroy();
+  });
+
+  it('ends who has sent something that is not HTTP behind a request, and is told so', async () => {
+    let answer: (() => void) | undefined;
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const ready = vi.fn(async () => {
+      await held;
+      return { ok: true, checks: {} };
+    });
+    const world = await listening({ ready });
+    const client = await world.open({ allowHalfOpen: true });
+    client.write('GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n');
+    await vi.waitUntil(() => ready.mock.calls.length > 0, 60_000);
+    client.write('something\r\n\r\n');
+    const [told] = (await once(client, 'data')) as [Buffer];
+    expect(told.toString()).toMatch(/^HTTP\/1\.1 400 /);
+    answer?.();
+    await world.close();
+    client.destroy();
+  });
+
   it('lets an answer leave that it has given, whole', async () => {
     const world = await listening();
     const client = await askedAndNotRead(world);
-    const closed = world.close();
-    expect(await lengthUntilEnd(client)).toBeGreaterThan(LONG);
-    await closed;
+    const stop = world.app.close();
+    const whole = lengthUntilEnd(client);
+    await vi.waitUntil(() => client.bytesRead > LONG, 60_000);
+    await world.close(stop);
+    expect(await whole).toBeGreaterThan(LONG);
   });
 });
 
@@ -109,15 +144,30 @@ describe('a server with too many connections', () => {
   it('takes the place of who rests, and of nobody whose answer is leaving', async () => {
     const world = await listening({ sockets: { connections: 2 } });
     const [client, resting] = [await askedAndNotRead(world), await world.open()];
-    resting.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
+    resting.write(HEALTH);
     await once(resting, 'data');
+    // What may stand before a request (RFC 9112, 2.2) begins none.
+    resting.write('\r\n');
+    await vi.waitUntil(() => (world.accepted[1]?.bytesRead ?? 0) > HEALTH.length, 60_000);
     const dropped = once(world.app.server, 'drop');
-    const late = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1').resume();
+    const late = connect(portOf(world), '127.0.0.1').resume();
     late.on('error', () => undefined);
     await Promise.all([dropped, once(late, 'close'), once(resting.resume(), 'close')]);
     const whole = lengthUntilEnd(client);
     await vi.waitUntil(() => client.bytesRead > LONG, 60_000);
     await world.close();
     expect(await whole).toBeGreaterThan(LONG);
+  });
+
+  it('waits for the rest of a head that came behind another request', async () => {
+    const world = await listening();
+    const client = await world.open();
+    client.write(`${HEALTH}GET /health HTTP/1.1\r\nHo`);
+    await once(client, 'data');
+    world.app.server.closeIdleConnections();
+    client.write('st: x\r\n\r\n');
+    const [second] = (await once(client, 'data')) as [Buffer];
+    expect(second.toString()).toMatch(/^HTTP\/1\.1 200 /);
+    await world.close();
   });
 });

@@ -13,9 +13,7 @@ const MOST_UNANSWERED = 16;
 
 /** On the connection itself, which every request asks. */
 const UNANSWERED = Symbol('unanswered');
-/** How many bytes had come when the last answer was done with. */
-const READ = Symbol('read');
-type Counted = Socket & { [UNANSWERED]?: number; [READ]?: number };
+type Counted = Socket & { [UNANSWERED]?: number };
 
 /** Counts a request of a connection until it has been answered. False when its connection asks for too much. */
 export function isInTurn(request: IncomingMessage, response: ServerResponse): boolean {
@@ -25,19 +23,13 @@ export function isInTurn(request: IncomingMessage, response: ServerResponse): bo
   socket[UNANSWERED] = count;
   response.once('close', () => {
     socket[UNANSWERED] = (socket[UNANSWERED] ?? 1) - 1;
-    socket[READ] = socket.bytesRead;
   });
   return true;
 }
 
-/** Whether a client is owed something: an answer, or the rest of one that has not left yet. */
+/** Whether a client is still to get something: an answer, or the rest of one that has not left yet. */
 export function isOwed(socket: Socket): boolean {
-  const { [UNANSWERED]: unanswered = 0, writableLength }: Counted = socket;
-  return unanswered > 0 || writableLength > 0;
-}
-
-/** Whether a connection rests between two requests: it is owed nothing, and nothing has come since. */
-export function isResting(socket: Socket): boolean {
-  const { [READ]: read, bytesRead }: Counted = socket;
-  return read === bytesRead && !isOwed(socket);
+  const { [UNANSWERED]: unanswered = 0, writable, writableLength }: Counted = socket;
+  // What is not HTTP is answered past all requests, and ends what can be written: their answers never leave.
+  return writableLength > 0 || (unanswered > 0 && writable);
 }
