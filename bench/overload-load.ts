@@ -40,8 +40,10 @@ export interface KindReport {
   readonly refused: Latency;
   /** Refusals that are not 503 with code 1402 and a Retry-After of some seconds. */
   readonly malformed: number;
-  /** Connections that broke, and calls for which there was none. */
+  /** Calls whose connection broke. */
   readonly broken: number;
+  /** Calls for which no connection was free. */
+  readonly unsent: number;
   /** Other answers, by status. */
   readonly others: { readonly [status: string]: number };
 }
@@ -69,6 +71,7 @@ interface Tally {
   readonly refused: number[];
   malformed: number;
   broken: number;
+  unsent: number;
   readonly others: Record<string, number>;
 }
 
@@ -79,7 +82,15 @@ const LOOK_EVERY_MS = 250;
 /** How often it is looked whether enough have been turned away, and whether all have been told. */
 const LOOKS = 480;
 
-const emptyTally = (): Tally => ({ offered: 0, admitted: [], refused: [], malformed: 0, broken: 0, others: {} });
+const emptyTally = (): Tally => ({
+  offered: 0,
+  admitted: [],
+  refused: [],
+  malformed: 0,
+  broken: 0,
+  unsent: 0,
+  others: {},
+});
 const emptyTallies = (): Record<Kind, Tally> => ({
   begin: emptyTally(),
   collect: emptyTally(),
@@ -113,7 +124,8 @@ function acknowledge(id: string): void {
 function note(kind: Kind, said: Spoken): string | undefined {
   const tally = tallies[kind];
   if (typeof said === 'string') {
-    tally.broken += 1;
+    if (said === 'broken') tally.broken += 1;
+    else tally.unsent += 1;
     return undefined;
   }
   if (said.status < 300) {
@@ -252,7 +264,7 @@ async function run(order: OverloadOrder): Promise<OverloadReport> {
   const pool = openPool(order.gateway, CONNECTIONS);
   const ask = askerOf(pool);
   const peak = await findPeak(order, ask);
-  await pool.open(CONNECTIONS);
+  await pool.open(CONNECTIONS, `GET /health HTTP/1.1\r\nhost: ${new URL(order.gateway).host}\r\n\r\n`);
   const offeredPerSecond = Math.max(peak.perSecond * order.factor, order.leastPerSecond ?? 0);
   const stopOverload = offer(order, ask, offeredPerSecond, peak.read);
   await wait((order.leadSeconds ?? 0) * 1000);

@@ -21,8 +21,11 @@ export type Spoken = Said | 'broken' | 'no connection';
 export interface Pool {
   /** Sends a request, as it is. */
   call(request: string, answered: (said: Spoken) => void): void;
-  /** Opens connections until so many stand. Resolves when each has been taken by the server or has broken. */
-  open(count: number): Promise<void>;
+  /**
+   * Opens connections until so many stand, and sends the request once on each: only an answer shows that the server has taken it.
+   * Resolves when each has been answered or has broken.
+   */
+  open(count: number, request: string): Promise<void>;
   /** How many connections stand. */
   size(): number;
   close(): void;
@@ -90,12 +93,15 @@ export function openPool(origin: string, most: number): Pool {
       connection.sentAt = performance.now();
       connection.socket.write(request);
     },
-    async open(count) {
-      const opened = Array.from({ length: count - all.size }, open);
-      await Promise.all(
-        opened.map(({ socket }) => new Promise((done) => socket.once('connect', done).once('close', done))),
-      );
-      free.push(...opened.filter((connection) => all.has(connection)));
+    async open(count, request) {
+      const asked = Array.from({ length: count - all.size }, () => {
+        const connection = open();
+        connection.socket.write(request);
+        return new Promise((done) => {
+          connection.answered = done;
+        });
+      });
+      await Promise.all(asked);
     },
     size: () => all.size,
     close() {

@@ -92,11 +92,12 @@ function linesOf(name: string, round: Round): string[] {
       `${round.connections} connections, ${round.gatewayMiB} MiB, callbacks refused ${round.callbacksRefused}, ` +
       `load ${round.cpuSeconds.toFixed(1)} s of CPU, late by ${round.ownLagMs.toFixed(0)} ms`,
     ...KINDS.map((kind) => {
-      const { offered, admitted, refused, malformed, broken, others } = round.kinds[kind];
+      const { offered, admitted, refused, malformed, broken, unsent, others } = round.kinds[kind];
       return (
         `  ${kind.padEnd(8)} offered ${offered}, refused ${((refused.count / Math.max(1, offered)) * 100).toFixed(1)} % in ` +
         `${refused.p50.toFixed(0)}/${refused.p99.toFixed(0)} ms, admitted in ${admitted.p50.toFixed(0)}/${admitted.p99.toFixed(0)} ms` +
         `${malformed > 0 ? `, ${malformed} MALFORMED` : ''}${broken > 0 ? `, ${broken} broken` : ''}` +
+        `${unsent > 0 ? `, ${unsent} without a free connection` : ''}` +
         `${Object.keys(others).length > 0 ? `, others ${JSON.stringify(others)}` : ''}`
       );
     }),

@@ -60,8 +60,8 @@ async function overload(gateway: string): Promise<OverloadReport> {
 }
 
 /** Of those that reached the gateway: where it answers slowly, all connections may be taken. */
-const refusedShare = ({ offered, broken, refused }: KindReport): number =>
-  refused.count / Math.max(1, offered - broken);
+const refusedShare = ({ offered, broken, unsent, refused }: KindReport): number =>
+  refused.count / Math.max(1, offered - broken - unsent);
 
 /** A number of the metrics page; 0 where it has not been counted. */
 function numberOn(page: string, name: string): number {
