@@ -63,18 +63,15 @@ export function openCommitter(line: Line, onWon: (change: Change) => void = () =
     const answers: (() => void)[] = [];
     while (waiting.length > 0) {
       const batch = waiting.splice(0, MOST_IN_BATCH);
-      const last = answers.splice(0);
       written = [new Map(), ...written.slice(0, BATCHES_KNOWN - 1)];
       const sent = performance.now();
-      const settled = settle(line, batch, { written, stats, onWon, answers });
-      for (const answer of last) answer();
-      const reachable = await settled;
+      const reachable = await settle(line, batch, { written, stats, onWon, answers });
       tally(stats.batchSeconds, (performance.now() - sent) / 1_000);
       // Nobody is made to wait for a database that is gone: each may try again, or tell its caller.
       if (!reachable) for (const { reject } of waiting.splice(0)) reject(new StoreUnavailable());
       // Half a batch is enough for the database to go on with: a smaller one costs it nearly as much as a whole one.
       if (waiting.length * 2 >= batch.length) continue;
-      for (const answer of answers.splice(0)) answer();
+      give(answers);
       await nextTurn();
     }
     written = [];
@@ -105,7 +102,14 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Finds the answer of every entry. Returns false when the database cannot be reached; never rejects. */
+function give(answers: (() => void)[]): void {
+  for (const answer of answers.splice(0)) answer();
+}
+
+/**
+ * Finds the answer of every entry, and gives those that were found before once the database works on something else.
+ * Returns false when it cannot be reached; never rejects.
+ */
 async function settle(line: Line, entries: readonly Entry[], books: Books): Promise<boolean> {
   const { stats, answers } = books;
   const begun = performance.now();
@@ -114,7 +118,10 @@ async function settle(line: Line, entries: readonly Entry[], books: Books): Prom
   let resends = 0;
   let reachable = true;
   while (left.length > 0) {
-    const attempt = await send(line, left, books.written);
+    const sending = send(line, left, books.written);
+    // Whoever has an answer does not wait for these, whatever they wait for.
+    give(answers);
+    const attempt = await sending;
     if (attempt.batch !== undefined) {
       late.push(...attempt.batch.conflicting);
       stats.lostInBatch += attempt.batch.conflicting.length;

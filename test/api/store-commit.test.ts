@@ -3,7 +3,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Change, Outcome } from '../../src/domain/change.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -141,6 +141,58 @@ test.each([
   await Promise.all(first);
   expect(store.stats().commit.waiting).toBe(still);
   expect(count(await Promise.all(second), 'won')).toBe(waiting);
+});
+
+describe('who has an answer goes on, whatever the others wait for', () => {
+  const wallet = aTransfer('fund', 'float', 'wallet', 9n);
+  /** What waits as long as the wallet is locked. */
+  const debit = (): Promise<Outcome> => store.commit(moving('debit', aTransfer('debit', 'wallet', 'shop', 9n)));
+  beforeEach(async () => {
+    await store.commit(moving('fund', wallet));
+    await client.query('begin');
+    await client.query(`update account set balance = balance where id = 'wallet'`);
+  });
+  // Without a transaction that is only a warning.
+  afterEach(async () => {
+    await client.query('rollback');
+  });
+  const unlock = async (): Promise<void> => {
+    await untilSomebodyWaits();
+    await client.query('commit');
+  };
+
+  test('the next batch', async () => {
+    const first = ['a', 'b', 'c', 'd'].map((id) => store.commit(claimAnswer(id)));
+    await setImmediate();
+    const second = [debit(), store.commit(claimAnswer('e'))];
+    expect(count(await Promise.all(first), 'won')).toBe(4);
+    await unlock();
+    expect(count(await Promise.all(second), 'won')).toBe(2);
+  });
+
+  test('the rest of its own batch, which it has taken back', async () => {
+    await client.query('commit');
+    await store.commit({ claims: [{ table: 'session', row: aSession(1) }] });
+    await client.query('update session set version = 9');
+    await client.query('begin');
+    await client.query(`update account set balance = balance where id = 'wallet'`);
+    const update = { table: 'session' as const, shard: 0, id: numbered('ses', 1), version: 1, row: { payments: 9 } };
+    const [loser, other] = [store.commit({ updates: [update] }), debit()];
+    expect(await loser).toBe('lost');
+    await unlock();
+    expect(await other).toBe('won');
+  });
+
+  test('the other half of a batch with a bad change', async () => {
+    const bad = { ...aSession(2), amount_minor: -5n };
+    const changes: Change[] = [claimAnswer('a'), claimAnswer('b'), { claims: [{ table: 'session', row: bad }] }];
+    const [first, second, refused] = changes.map((change) => store.commit(change));
+    const waits = debit();
+    expect([await first, await second]).toEqual(['won', 'won']);
+    await expect(refused).rejects.toMatchObject({ name: 'StoreRefused' });
+    await unlock();
+    expect(await waits).toBe('won');
+  });
 });
 
 test('racing updates of a row: one wins', async () => {
