@@ -2,8 +2,7 @@
  * The group commit: the changes of all callers leave together, in one transaction and one round trip.
  *
  * The next batch leaves when the connection is free, with whatever has come meanwhile: no timer, so that an idle
- * gateway answers at once. Where enough waits it leaves before the callers of the last one go on, so that the database works
- * while they do. Invariant: a change commits whole or not at all, and none can make another one fail; only
+ * gateway answers at once. Invariant: a change commits whole or not at all, and none can make another one fail; only
  * a lost connection leaves a doubt, and then every change of the batch is told so.
  */
 
@@ -36,13 +35,11 @@ export interface Committer {
   close(): Promise<void>;
 }
 
-/** What becomes of a batch. */
+/** What is written down of a batch beside its answers. */
 interface Books {
   readonly written: readonly Written[];
   readonly stats: CommitStats;
   readonly onWon: (change: Change) => void;
-  /** Each lets a caller go on. */
-  readonly answers: (() => void)[];
 }
 
 interface Entry extends Batchable {
@@ -60,18 +57,14 @@ export function openCommitter(line: Line, onWon: (change: Change) => void = () =
 
   const drain = async (): Promise<void> => {
     await nextTurn();
-    const answers: (() => void)[] = [];
     while (waiting.length > 0) {
       const batch = waiting.splice(0, MOST_IN_BATCH);
       written = [new Map(), ...written.slice(0, BATCHES_KNOWN - 1)];
       const sent = performance.now();
-      const reachable = await settle(line, batch, { written, stats, onWon, answers });
+      const reachable = await settle(line, batch, { written, stats, onWon });
       tally(stats.batchSeconds, (performance.now() - sent) / 1_000);
       // Nobody is made to wait for a database that is gone: each may try again, or tell its caller.
       if (!reachable) for (const { reject } of waiting.splice(0)) reject(new StoreUnavailable());
-      // Half a batch is enough for the database to go on with: a smaller one costs it nearly as much as a whole one.
-      if (waiting.length * 2 >= batch.length) continue;
-      give(answers);
       await nextTurn();
     }
     written = [];
@@ -102,26 +95,16 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function give(answers: (() => void)[]): void {
-  for (const answer of answers.splice(0)) answer();
-}
-
-/**
- * Finds the answer of every entry, and gives those that were found before once the database works on something else.
- * Returns false when it cannot be reached; never rejects.
- */
+/** Answers every entry. Returns false when the database cannot be reached; never rejects. */
 async function settle(line: Line, entries: readonly Entry[], books: Books): Promise<boolean> {
-  const { stats, answers } = books;
+  const { stats } = books;
   const begun = performance.now();
   const late: Entry[] = [];
   let left = entries;
   let resends = 0;
   let reachable = true;
   while (left.length > 0) {
-    const sending = send(line, left, books.written);
-    // Whoever has an answer does not wait for these, whatever they wait for.
-    give(answers);
-    const attempt = await sending;
+    const attempt = await send(line, left, books.written);
     if (attempt.batch !== undefined) {
       late.push(...attempt.batch.conflicting);
       stats.lostInBatch += attempt.batch.conflicting.length;
@@ -135,7 +118,7 @@ async function settle(line: Line, entries: readonly Entry[], books: Books): Prom
         break;
       case 'lost':
         stats.lostAtDatabase += verdict.losers.length;
-        for (const { resolve } of verdict.losers) answers.push(() => resolve('lost'));
+        for (const { resolve } of verdict.losers) resolve('lost');
         left = left.filter((entry) => !verdict.losers.includes(entry));
         break;
       case 'again':
@@ -144,7 +127,7 @@ async function settle(line: Line, entries: readonly Entry[], books: Books): Prom
         break;
       case 'everybody':
       case 'unreachable':
-        for (const { reject } of left) answers.push(() => reject(verdict.error));
+        for (const { reject } of left) reject(verdict.error);
         reachable = verdict.kind !== 'unreachable';
         left = [];
         break;
@@ -160,7 +143,7 @@ async function settle(line: Line, entries: readonly Entry[], books: Books): Prom
     }
   }
   // Answered after the batch, so that they are decided again on rows that include its outcome.
-  for (const { resolve } of late) answers.push(() => resolve('lost'));
+  for (const { resolve } of late) resolve('lost');
   return reachable;
 }
 
@@ -176,11 +159,11 @@ async function send(line: Line, entries: readonly Entry[], written: readonly Wri
   }
 }
 
-function win(entries: readonly Entry[], { written, stats, onWon, answers }: Books): void {
+function win(entries: readonly Entry[], { written, stats, onWon }: Books): void {
   tally(stats.batchChanges, entries.length);
   for (const entry of entries) {
     for (const [key, version] of writtenBy(entry)) written[0]?.set(key, version);
     onWon(entry.change);
-    answers.push(() => entry.resolve('won'));
+    entry.resolve('won');
   }
 }

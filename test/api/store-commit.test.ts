@@ -128,30 +128,15 @@ test('64 racing duplicates of a key: one wins, within a batch and over two commi
   expect(await tally('session')).toBe(1);
 });
 
-test.each([
-  ['half as many wait: the next batch has left', 4, 2, 0],
-  ['fewer wait: they go on first, and may bring more', 4, 1, 1],
-])('when the callers of a batch go on, and %s', async (_, sent, waiting, still) => {
-  const commitAll = (name: string, of: number) =>
-    Array.from({ length: of }, (__, n) => store.commit(claimAnswer(`${name}${n}`)));
-  const first = commitAll('first', sent);
-  await setImmediate();
-  expect(store.stats().commit.waiting).toBe(0);
-  const second = commitAll('second', waiting);
-  await Promise.all(first);
-  expect(store.stats().commit.waiting).toBe(still);
-  expect(count(await Promise.all(second), 'won')).toBe(waiting);
-});
-
 describe('who has an answer goes on, whatever the others wait for', () => {
   const wallet = aTransfer('fund', 'float', 'wallet', 9n);
   /** What waits as long as the wallet is locked. */
   const debit = (): Promise<Outcome> => store.commit(moving('debit', aTransfer('debit', 'wallet', 'shop', 9n)));
-  beforeEach(async () => {
+  const lock = async (): Promise<void> => {
     await store.commit(moving('fund', wallet));
     await client.query('begin');
     await client.query(`update account set balance = balance where id = 'wallet'`);
-  });
+  };
   // Without a transaction that is only a warning.
   afterEach(async () => {
     await client.query('rollback');
@@ -162,6 +147,7 @@ describe('who has an answer goes on, whatever the others wait for', () => {
   };
 
   test('the next batch', async () => {
+    await lock();
     const first = ['a', 'b', 'c', 'd'].map((id) => store.commit(claimAnswer(id)));
     await setImmediate();
     const second = [debit(), store.commit(claimAnswer('e'))];
@@ -171,11 +157,9 @@ describe('who has an answer goes on, whatever the others wait for', () => {
   });
 
   test('the rest of its own batch, which it has taken back', async () => {
-    await client.query('commit');
     await store.commit({ claims: [{ table: 'session', row: aSession(1) }] });
     await client.query('update session set version = 9');
-    await client.query('begin');
-    await client.query(`update account set balance = balance where id = 'wallet'`);
+    await lock();
     const update = { table: 'session' as const, shard: 0, id: numbered('ses', 1), version: 1, row: { payments: 9 } };
     const [loser, other] = [store.commit({ updates: [update] }), debit()];
     expect(await loser).toBe('lost');
@@ -184,6 +168,7 @@ describe('who has an answer goes on, whatever the others wait for', () => {
   });
 
   test('the other half of a batch with a bad change', async () => {
+    await lock();
     const bad = { ...aSession(2), amount_minor: -5n };
     const changes: Change[] = [claimAnswer('a'), claimAnswer('b'), { claims: [{ table: 'session', row: bad }] }];
     const [first, second, refused] = changes.map((change) => store.commit(change));
