@@ -85,23 +85,21 @@ export function openPool(origin: string, most: number): Pool {
     return connection;
   };
 
+  const ask = (connection: Connection, request: string, answered: (said: Spoken) => void): void => {
+    connection.answered = answered;
+    connection.sentAt = performance.now();
+    connection.socket.write(request);
+  };
+
   return {
     call(request, answered) {
       const connection = free.pop() ?? (all.size < most ? open() : undefined);
       if (connection === undefined) return answered('no connection');
-      connection.answered = answered;
-      connection.sentAt = performance.now();
-      connection.socket.write(request);
+      ask(connection, request, answered);
     },
     async open(count, request) {
-      const asked = Array.from({ length: count - all.size }, () => {
-        const connection = open();
-        connection.socket.write(request);
-        return new Promise((done) => {
-          connection.answered = done;
-        });
-      });
-      await Promise.all(asked);
+      const askOnce = (): Promise<Spoken> => new Promise((done) => ask(open(), request, done));
+      await Promise.all(Array.from({ length: count - all.size }, askOnce));
     },
     size: () => all.size,
     close() {

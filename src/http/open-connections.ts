@@ -8,7 +8,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../platform/platform.ts';
-import { isOwed } from './pipelining.ts';
+import { isOwedAnswer } from './pipelining.ts';
 
 /** So long a connection that has begun to ask, or never has, may still ask while the server stops. */
 const ASKING_AT_STOP_MS = 1_000;
@@ -32,12 +32,12 @@ export function followConnections(server: Server, clock: Pick<Clock, 'after'>): 
     socket.once('close', () => open.delete(socket));
   });
   const closeIdle = server.closeIdleConnections.bind(server);
-  server.closeIdleConnections = () => sparing([...open].filter(isOwed), closeIdle);
+  server.closeIdleConnections = () => sparing([...open].filter(isOwedAnswer), closeIdle);
 
   const look = (age: number): void => {
     server.closeIdleConnections();
     for (const socket of open) {
-      const asksForNothing = age >= ASKING_AT_STOP_MS && !isOwed(socket);
+      const asksForNothing = age >= ASKING_AT_STOP_MS && !isOwedAnswer(socket);
       const doesNotRead = age >= LEAVING_AT_STOP_MS && socket.writableLength > 0;
       if (asksForNothing || doesNotRead) socket.destroy();
     }

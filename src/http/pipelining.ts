@@ -28,7 +28,7 @@ export function isInTurn(request: IncomingMessage, response: ServerResponse): bo
 }
 
 /** Whether a client is still to get something: an answer, or the rest of one that has not left yet. */
-export function isOwed(socket: Socket): boolean {
+export function isOwedAnswer(socket: Socket): boolean {
   const { [UNANSWERED]: unanswered = 0, writable, writableLength }: Counted = socket;
   // What is not HTTP is answered past all requests, and ends what can be written: their answers never leave.
   return writableLength > 0 || (unanswered > 0 && writable);

@@ -83,6 +83,7 @@ it('keeps what cannot be written until there is room, in order and whole, and co
   );
 });
 
+// Linux has that file, into which nothing can be written; other systems have nothing like it.
 it.runIf(existsSync('/dev/full')).each([
   ['process.exit(3)', 3],
   ['output.close().then(() => process.exit(4))', 4],

@@ -105,6 +105,7 @@ describe('mbongo serve', () => {
     expect(messages).toMatchObject([{ verdict: 'verified' }]);
   });
 
+  // By a file that only Linux has.
   it.runIf(process.platform === 'linux')('serves and stops although its log cannot be written', async () => {
     const full = await open('/dev/full', 'w');
     const child = desk.startWith({ LOG_LEVEL: 'debug' }, full.fd);

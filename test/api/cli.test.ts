@@ -299,6 +299,7 @@ describe('mbongo', () => {
 });
 
 describe('mbongo, as a program', () => {
+  // Linux has that file, into which nothing can be written; other systems have nothing like it.
   it.runIf(existsSync('/dev/full'))('says in one line that its result could not be written', async () => {
     const full = openSync('/dev/full', 'w');
     const child = spawn(process.execPath, [builtProgram('src/main.js'), '--version'], {
