@@ -14,6 +14,7 @@ import {
   DEBIT_SHAPE,
   type Debit,
   insertShape,
+  lockShape,
   removeShape,
   type Shape,
   updateShape,
@@ -119,7 +120,21 @@ function executionsOf(changes: readonly Change[]): Execution[] {
     }
   }
   addMovements(groups, changes);
+  addLocks(groups);
   return [...groups.values()].sort((a, b) => compare(a.shape.order, b.shape.order)).map(executionOf);
+}
+
+/** Rows of a table that are written by several statements are locked before the first of these. */
+function addLocks(groups: Map<Shape, Group>): void {
+  const byTable = new Map<TableName, Group[]>();
+  for (const group of groups.values()) {
+    const table = group.shape.updates;
+    if (table !== undefined) byTable.set(table, [...(byTable.get(table) ?? []), group]);
+  }
+  for (const [table, written] of byTable) {
+    if (written.length === 1) continue;
+    groupOf(groups, shapeOf('lock', table)).rows.push(...written.flatMap(({ rows }) => rows));
+  }
 }
 
 function executionOf({ shape: { statement, write }, rows }: Group): Execution {
@@ -216,11 +231,11 @@ function groupOf(groups: Map<Shape, Group>, shape: Shape): Group {
   return group;
 }
 
-function shapeOf(verb: 'remove' | 'claim' | 'insert', table: TableName): Shape {
+function shapeOf(verb: 'remove' | 'lock' | 'claim' | 'insert', table: TableName): Shape {
   const key = `${verb} ${table}`;
   const known = shapes.get(key);
   if (known !== undefined) return known;
-  const make = { remove: removeShape, claim: claimShape, insert: insertShape }[verb];
+  const make = { remove: removeShape, lock: lockShape, claim: claimShape, insert: insertShape }[verb];
   const shape = make(table);
   shapes.set(key, shape);
   return shape;

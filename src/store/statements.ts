@@ -24,6 +24,8 @@ export interface Shape {
   readonly write: RowWriter;
   /** Batches send their statements in this order, so that all processes lock in one order. */
   readonly order: string;
+  /** Whose rows it locks one after the other, if it updates. */
+  readonly updates?: TableName;
 }
 
 /** Versioned tables begin with these columns, and a guard is a row of them. */
@@ -52,6 +54,22 @@ function lockRank(table: TableName): 0 | 1 {
   return table === 'session' ? 0 : 1;
 }
 
+/**
+ * Locks the rows that several statements of a batch will update, in one order: two batches that each wrote a row by its first
+ * statement which the other one wrote by its second would stand in each other's way for a second, until the server saw it.
+ */
+export function lockShape(table: TableName): Shape {
+  const text = `with v as materialized (select * from ${rows(rowTypeOf(table))}),
+held as materialized (select t.id from v join ${table} t on t.shard = v.shard and t.id = v.id for no key update of t)
+select count(*) from held`;
+  const layout = layoutOf(columnsOf(table), new Set(['shard', 'id']));
+  return {
+    statement: { name: `lock_${table}`, text },
+    write: rowWriter(layout),
+    order: `2 ${lockRank(table)} ${table}`,
+  };
+}
+
 /** `number` tells this set of columns from the table's others. */
 export function updateShape(table: TableName, columns: readonly Column[], number: number): Shape {
   if (!GUARD.every(({ name }, at) => columnsOf(table)[at]?.name === name)) throw new Error(`${table} begins otherwise`);
@@ -65,6 +83,7 @@ ${loserTest(table)}`;
     statement: { name: `update_${table}_${number}`, text },
     write: updateWriter(UPDATE_KEY_FIELDS, layout),
     order: `2 ${lockRank(table)} ${table} ${number}`,
+    updates: table,
   };
 }
 

@@ -50,13 +50,13 @@ const count = (outcomes: readonly Outcome[], outcome: Outcome): number =>
 const tally = async (table: string): Promise<number> =>
   Number((await client.query<{ n: string }>(`select count(*) as n from ${table}`)).rows[0]?.n);
 
-/** Asks until a commit waits for a row that this test's own connection has locked. */
-async function untilSomebodyWaits(): Promise<void> {
+/** Asks until so many commits wait for rows that somebody else has locked. */
+async function untilSomebodyWaits(many = 1): Promise<void> {
   for (;;) {
     const waiting = await client.query(
       `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );
-    if (waiting.rows.length > 0) return;
+    if (waiting.rows.length >= many) return;
     // Inside a transaction the statistics stand still unless they are let go.
     await client.query('select pg_stat_clear_snapshot()');
   }
@@ -189,6 +189,30 @@ test('racing updates of a row: one wins', async () => {
   );
   expect(count(await Promise.all(racers), 'won')).toBe(1);
   expect(await client.query('select version from session')).toMatchObject({ rows: [{ version: 2 }] });
+});
+
+test('two committers that write other columns of the same rows both ways wait for each other, and never crosswise', async () => {
+  const payments = [1, 2, 3, 4].map((n) => ({ table: 'payment' as const, row: aPayment(n) }));
+  await store.commit({ claims: payments });
+  const resends = () => store.stats().commit.resends + other.stats().commit.resends;
+  const before = resends();
+  /** Writes a payment's carrier, another one's carrier and phone number, and a held one's like the first, in two statements. */
+  const crosswise = (one: number, both: number, held: number): Change => ({
+    updates: [one, both, held].map((n) => ({
+      table: 'payment',
+      shard: 0,
+      id: numbered('txn', n),
+      version: 1,
+      row: n === both ? { carrier: 'mtn', msisdn: '+243810000042' } : { carrier: 'mtn' },
+    })),
+  });
+  await client.query('begin');
+  await client.query('select 1 from payment where id = any($1) for update', [[numbered('txn', 3), numbered('txn', 4)]]);
+  const commits = [store.commit(crosswise(1, 2, 3)), other.commit(crosswise(2, 1, 4))];
+  await untilSomebodyWaits(2);
+  await client.query('commit');
+  expect((await Promise.all(commits)).sort()).toEqual(['lost', 'won']);
+  expect(resends()).toBe(before);
 });
 
 test('a removal makes room for a claim of the same key in the same change', async () => {

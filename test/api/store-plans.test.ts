@@ -19,7 +19,7 @@ import type { Execution, Statement } from '../../src/store/pipeline.ts';
 import type { Readers } from '../../src/store/read.ts';
 import { openRecent } from '../../src/store/recent.ts';
 import { FAILING_RECEIVERS } from '../../src/store/server-reads.ts';
-import { updateShape } from '../../src/store/statements.ts';
+import { lockShape, updateShape } from '../../src/store/statements.ts';
 import { columnsOf, TABLES } from '../../src/store/tables.ts';
 import { readUpstreamCalls } from '../../src/store/upstream-calls.ts';
 import { ATTEMPTS, OVERDUE, WAITING } from '../../src/store/watch-reads.ts';
@@ -56,10 +56,11 @@ async function scansOf(text: string, name: string, parameters: string): Promise<
   ].map((match) => match[1] ?? match[2] ?? '');
 }
 
-test.each(versioned)('a guarded update of %s goes by its primary key', async (table) => {
+test.each(versioned)('rows of %s are locked and updated by their primary key', async (table) => {
   const columns = columnsOf(table).filter(({ name }) => !['shard', 'id', 'version'].includes(name));
   const { statement } = updateShape(table, columns.slice(0, 1), 0);
   expect(await scansOf(statement.text, `update_${table}`, `'{}'`)).toEqual([`${table}_pkey`]);
+  expect(await scansOf(lockShape(table).statement.text, `lock_${table}`, `'{}'`)).toEqual([`${table}_pkey`]);
 });
 
 test.each(tables.filter((table) => has(table, 'id')))('a keyed read of %s goes by its primary key', async (table) => {
