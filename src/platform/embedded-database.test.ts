@@ -38,6 +38,8 @@ test(
     desk.takeMade();
     const first = await desk.open();
     await query(first.url, 'create table kept as select 7 as n');
+    // Commits wait while a file of the log is made: it has to be a small one.
+    expect(await query(first.url, 'show wal_segment_size')).toEqual([{ wal_segment_size: '1MB' }]);
     await first.close();
     expect(findServer(desk.cluster())).toBeUndefined();
     const second = await desk.open();
