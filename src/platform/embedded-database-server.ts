@@ -39,6 +39,8 @@ const SETTINGS: Record<string, string> = {
   max_connections: '100',
   shared_buffers: '192MB',
   max_wal_size: '1GB',
+  // Otherwise no more than one file of the log, and those are small.
+  wal_buffers: '8MB',
   fsync: 'on',
   synchronous_commit: 'on',
   jit: 'off',
