@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { isBuiltin, SourceMap } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -57,4 +57,20 @@ it("leads an error's stack back to the sources", async () => {
     await serve(null, null).catch((error) => console.log(error.stack));`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', shown]);
   expect(stdout).toContain('src/commands/serve.ts:');
+});
+
+it('maps every line of ours, and of a library only its file: a process keeps what is mapped', () => {
+  const mapped = builtFiles()
+    .filter((file) => existsSync(`${file}.map`))
+    .flatMap((file) => {
+      const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
+      const lines = readFileSync(file, 'utf8').split('\n');
+      return lines.map((_, line) => map.findEntry(line, 0)).filter((entry) => 'originalLine' in entry);
+    });
+  /** The lines that files of such a path are mapped to. */
+  const linesOf = (path: RegExp): number[] => [
+    ...new Set(mapped.filter((entry) => path.test(entry.originalSource)).map(({ originalLine }) => originalLine)),
+  ];
+  expect(linesOf(/\/(?:undici|fastify)\//)).toEqual([0]);
+  expect(linesOf(/src\/http\//).length).toBeGreaterThan(200);
 });
