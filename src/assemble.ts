@@ -166,6 +166,7 @@ function joinGateway(
   const deps: Deps = { ...tools.deps, store };
   const dispatcher = createDispatcher(deps);
   const refunds = createRefundDispatcher(deps);
+  const isCalm = (): boolean => limiter.level() === 0;
   const works =
     role === 'api'
       ? []
@@ -174,8 +175,8 @@ function joinGateway(
           ...webhookRounds(deps, courier),
           ...payoutRounds(deps, dispatcher),
           ...refundRounds(deps, refunds),
-          ...payoutBatchRounds(deps, { dispatcher, isCalm: () => limiter.level() === 0 }),
-          ...auditRounds(deps),
+          ...payoutBatchRounds(deps, { dispatcher, isCalm }),
+          ...auditRounds(deps, isCalm),
           ...snapshotRounds(deps),
         ];
   const routes =

@@ -7,6 +7,7 @@
 import { type AuditDeps, auditDue } from '../usecases/audit.ts';
 import type { Work } from './payment-rounds.ts';
 
-export function auditRounds(deps: AuditDeps): Work[] {
-  return [{ name: 'audit', every: 60_000, run: () => auditDue(deps) }];
+/** `isCalm`: whether this process turns nobody away. */
+export function auditRounds(deps: AuditDeps, isCalm: () => boolean): Work[] {
+  return [{ name: 'audit', every: 60_000, run: () => auditDue(deps, isCalm()) }];
 }

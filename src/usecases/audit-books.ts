@@ -50,6 +50,8 @@ type NeedsBooks = Pick<Deps, 'store' | 'clock'>;
 /** A run reads so many pages, so that a great book is worked off over some minutes. */
 const MOST_PAGES = 10;
 const PAGE = 1_000;
+/** So many attempts are looked up at once: callers' own reads wait behind them. */
+const AT_ONCE = 100;
 /** What is committed while we read comes up in the next run. */
 const OVERLAP_MS = 60_000;
 /** How long after its making an attempt may end, and still be compared. */
@@ -83,10 +85,13 @@ export async function compareBooks(
   const theirs = await linesOf(books, ids);
   if (theirs === undefined) return undefined;
   const byAttempt = new Map([...read.lines, ...first.repeated, ...theirs].map((line) => [line.attemptId, line]));
-  const asked = new Set([...ids, ...byAttempt.keys()]);
-  const verdicts = await Promise.all(
-    [...asked].map(async (id) => judge(books, id, await attemptOf(deps, id), byAttempt.get(id), begun.since)),
-  );
+  const asked = [...new Set([...ids, ...byAttempt.keys()])];
+  const verdicts: Verdict[] = [];
+  for (let from = 0; from < asked.length; from += AT_ONCE) {
+    const some = asked.slice(from, from + AT_ONCE);
+    const judged = some.map(async (id) => judge(books, id, await attemptOf(deps, id), byAttempt.get(id), begun.since));
+    verdicts.push(...(await Promise.all(judged)));
+  }
   const findings = verdicts.flatMap(({ finding }) => finding ?? []);
   // What is not over yet has been judged by nobody: where there is too much, it is kept before what has been.
   const waiting = verdicts.filter((one) => one.again).toSorted((one, other) => rankOf(one) - rankOf(other));
@@ -94,7 +99,7 @@ export async function compareBooks(
   const settledFrom = approved.length < PAGE ? now - OVERLAP_MS : (approved.at(-1)?.settled_at ?? now);
   return {
     findings,
-    looked: asked.size,
+    looked: asked.length,
     mark: {
       ...begun,
       after: read.after,

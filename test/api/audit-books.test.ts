@@ -68,10 +68,24 @@ test('a page full of payments does not make it forget what it has to look at aga
   const books = bookOf([...paid.map(({ id }) => id), nobody]);
   const since = { startedAt: 'then', after: PAGE + 2, since: 0, settledFrom: NOON };
   const clock = manualClock(NOON + 120_000);
-  const first = await compareBooks({ store, clock }, books, { ...since, again: [nobody] });
+  let together = 0;
+  const watched: Store = {
+    ...store,
+    attempt: {
+      ...store.attempt,
+      get(shard, id) {
+        const found = store.attempt.get(shard, id);
+        together = Math.max(together, store.stats().read.waiting);
+        return found;
+      },
+    },
+  };
+  const first = await compareBooks({ store: watched, clock }, books, { ...since, again: [nobody] });
   expect(first?.findings).toEqual([{ kind: 'book_unknown', attemptId: nobody }]);
   expect(first?.mark.again).toEqual([nobody]);
   const second = await compareBooks({ store, clock }, books, first?.mark);
   expect(second?.findings).toEqual([{ kind: 'book_unknown', attemptId: nobody }]);
   expect(Math.max(...books.asked)).toBeLessThanOrEqual(PAGE);
+  // Callers' reads wait behind those of the audit.
+  expect(together).toBeLessThanOrEqual(100);
 });

@@ -3,6 +3,7 @@
  */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { manualClock } from '../../src/platform/clock.ts';
 import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { auditDue, readAudit } from '../../src/usecases/audit.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
@@ -264,3 +265,18 @@ async function forget(): Promise<void> {
   );
   toldNow();
 }
+
+test('while callers are turned away it is made every three minutes', async () => {
+  const { deps } = world.gateway;
+  // Later than any audit that the world makes by itself.
+  const clock = manualClock(deps.clock.wall() + 1_000 * MINUTE);
+  const madeAt = async () => (await readAudit(world.gateway))?.at;
+  await auditDue({ ...deps, clock });
+  const first = await madeAt();
+  await clock.advance(2 * MINUTE);
+  await auditDue({ ...deps, clock }, false);
+  expect(await madeAt()).toBe(first);
+  await clock.advance(MINUTE);
+  await auditDue({ ...deps, clock }, false);
+  expect(await madeAt()).toBe(clock.wall());
+});
