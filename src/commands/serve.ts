@@ -11,6 +11,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Gateway } from '../assemble.ts';
 import { readConfig, requireSharedDatabase, warningsOf } from '../config.ts';
 import { calendar } from '../platform/calendar.ts';
+import { settleBuffers } from '../platform/node-flags.ts';
 import type { Log } from '../platform/platform.ts';
 import { announce } from './announce.ts';
 import { followClock } from './clock.ts';
@@ -32,6 +33,7 @@ const HEAP_GROWTH = '--heap-growing-percent=60';
 export async function serve(around: Surroundings, role: Role, json: boolean): Promise<number> {
   const stopping = whenToldToStop();
   setFlagsFromString(HEAP_GROWTH);
+  settleBuffers();
   const supervised = openSupervised();
   const loading = loadParts();
   // Where the world cannot be opened, that is what is said.
