@@ -39,6 +39,8 @@ const SETTINGS: Record<string, string> = {
   max_connections: '100',
   shared_buffers: '192MB',
   max_wal_size: '1GB',
+  // Files of the log that are used again need not be made; by itself a cluster with small ones keeps five of them.
+  min_wal_size: '512MB',
   // Otherwise no more than one file of the log, and those are small.
   wal_buffers: '8MB',
   fsync: 'on',

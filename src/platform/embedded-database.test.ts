@@ -40,6 +40,7 @@ test(
     await query(first.url, 'create table kept as select 7 as n');
     // Commits wait while a file of the log is made: it has to be a small one.
     expect(await query(first.url, 'show wal_segment_size')).toEqual([{ wal_segment_size: '1MB' }]);
+    expect(await query(first.url, 'show min_wal_size')).toEqual([{ min_wal_size: '512MB' }]);
     await first.close();
     expect(findServer(desk.cluster())).toBeUndefined();
     const second = await desk.open();
