@@ -108,6 +108,18 @@ describe('a sliding window', () => {
     expect(window.take('a').allowed).toBe(true);
   });
 
+  it('still counts who was heard of lately when there are too many keys and a minute ends', async () => {
+    const clock = manualClock(START + 59_000);
+    const window = slidingWindow(clock, { calls: 1, seconds: 60 }, 6);
+    for (const key of ['a', 'b', 'c', 'd']) window.take(key);
+    await clock.advance(1_000);
+    for (const key of ['a', 'b', 'c', 'd']) expect(window.take(key).allowed).toBe(false);
+    await clock.advance(58_999);
+    expect(window.take('d').allowed).toBe(false);
+    await clock.advance(1);
+    expect(window.take('d').allowed).toBe(true);
+  });
+
   it('survives a clock that steps back', () => {
     let now = START + 60_000;
     const window = slidingWindow({ now: () => now }, { calls: 1, seconds: 60 });

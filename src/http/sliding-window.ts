@@ -60,14 +60,20 @@ export function slidingWindow(
   const bucket = Math.max(1, length / BUCKETS);
   const half = Math.max(1, Math.floor(keysAtMost / 2));
   let window = Number.NaN;
+  /** In which window the older ones were last heard of. */
+  let olderWindow = Number.NaN;
   let newer = new Map<string, CallLog>();
   let older = new Map<string, CallLog>();
 
   function turnTo(next: number): void {
     // A clock that steps back a little stays in the window it was in; after a leap nothing is known.
     if (next === window || next === window - 1) return;
-    older = next === window + 1 ? newer : new Map();
-    newer = new Map();
+    // Where there were too many, the older ones are of the window that ends, too, and still count.
+    if (next !== window + 1 || olderWindow !== window) {
+      older = next === window + 1 ? newer : new Map();
+      olderWindow = window;
+      newer = new Map();
+    }
     window = next;
   }
 
@@ -79,6 +85,7 @@ export function slidingWindow(
     const log = older.get(key) ?? { buckets: [now, 0], left: 0, total: 0 };
     if (newer.size >= half) {
       older = newer;
+      olderWindow = window;
       newer = new Map();
     }
     newer.set(key, log);
