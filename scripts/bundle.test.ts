@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { isBuiltin, SourceMap } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT } from './build.ts';
@@ -64,9 +64,13 @@ it('maps every line of ours, and of a library only its file: a process keeps wha
     .filter((file) => existsSync(`${file}.map`))
     .flatMap((file) => {
       const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
+      const place = dirname(join(ROOT, 'dist', relative(dist, file)));
       const lines = readFileSync(file, 'utf8').split('\n');
-      return lines.map((_, line) => map.findEntry(line, 0)).filter((entry) => 'originalLine' in entry);
+      const entries = lines.map((_, line) => map.findEntry(line, 0)).filter((entry) => 'originalLine' in entry);
+      return entries.map((entry) => ({ ...entry, originalSource: resolve(place, String(entry.originalSource)) }));
     });
+  const places = mapped.map(({ originalSource }) => originalSource).filter((source) => /\/src\//.test(source));
+  expect([...new Set(places)].filter((place) => !existsSync(place))).toEqual([]);
   /** The lines that files of such a path are mapped to. */
   const linesOf = (path: RegExp): number[] => [
     ...new Set(mapped.filter((entry) => path.test(entry.originalSource)).map(({ originalLine }) => originalLine)),

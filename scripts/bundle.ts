@@ -5,7 +5,7 @@
  * Invariant: a source that asks for its own place (`import.meta.url`) is told the one that it has below the target, where
  * what it reads lies beside it.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { type BuildOptions, build, type Plugin, stop } from 'esbuild';
@@ -30,15 +30,34 @@ const SHARED = 'shared';
 const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
 const require = __createRequire(import.meta.url);`;
 
-/** @throws Error with the messages of esbuild */
+/**
+ * Writes below `target` what is to lie in `dist`: from there source maps name their sources.
+ *
+ * @throws Error with the messages of esbuild
+ */
 export async function bundle(root: string, target: string): Promise<void> {
-  const common = { absWorkingDir: root, outdir: target, outbase: root, bundle: true, logLevel: 'silent' } as const;
+  const dist = join(root, 'dist');
+  const made = (options: BuildOptions) =>
+    build({
+      absWorkingDir: root,
+      outdir: dist,
+      outbase: root,
+      bundle: true,
+      logLevel: 'silent',
+      ...options,
+      write: false,
+    });
   try {
-    await Promise.all([
-      build({ ...common, ...forNode(root) }),
-      build({ ...common, ...forBrowsers, entryPoints: ['sandbox/browser/*.ts'], format: 'esm' }),
-      build({ ...common, ...forBrowsers, entryPoints: ['src/checkout/browser/*.ts'], format: 'iife' }),
+    const built = await Promise.all([
+      made(forNode(root)),
+      made({ ...forBrowsers, entryPoints: ['sandbox/browser/*.ts'], format: 'esm' }),
+      made({ ...forBrowsers, entryPoints: ['src/checkout/browser/*.ts'], format: 'iife' }),
     ]);
+    for (const { path, contents } of built.flatMap(({ outputFiles }) => outputFiles)) {
+      const file = join(target, relative(dist, path));
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, contents);
+    }
   } finally {
     // Whoever has built may run for months, and would keep a process of esbuild's.
     await stop();
@@ -82,7 +101,8 @@ function placesBelow(root: string): Plugin {
 
 /**
  * Source maps are for our own lines: those of libraries would be four fifths of all, which each process keeps, and takes apart line by
- * line at the first error whose stack is asked for. Of a library a stack names the file and the function, and the first line.
+ * line at the first error whose stack is asked for. Of a library a stack names the
+ * function, and only the first line of its file, or of one that lies before it.
  */
 const ownLinesOnly: Plugin = {
   name: 'own lines only',
