@@ -100,9 +100,9 @@ function placesBelow(root: string): Plugin {
 }
 
 /**
- * Source maps are for our own lines: those of libraries would be four fifths of all, which each process keeps, and takes apart line by
- * line at the first error whose stack is asked for. Of a library a stack names the
- * function, and only the first line of its file, or of one that lies before it.
+ * Source maps are for our own lines: those of libraries would be four fifths of all, which each process keeps, and takes
+ * apart line by line at the first error whose stack is asked for. Of a library a stack names the function, and only the
+ * first line of its file, or of one that lies before it.
  */
 const ownLinesOnly: Plugin = {
   name: 'own lines only',

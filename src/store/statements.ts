@@ -55,9 +55,10 @@ function lockRank(table: TableName): 0 | 1 {
 }
 
 /**
- * Locks the rows that several statements of a batch will update, in one order: two batches that each wrote a row by its first
- * statement which the other one wrote by its second would stand in each other's way for a second, until the server saw it. Whether the plan goes by what was given or by the key's index,
- * the order is the same: rows are given by shard and id, and ids are collated "C".
+ * Locks the rows that several statements of a batch will update, in one order: two batches that each wrote a row by its
+ * first statement which the other one wrote by its second would stand in each other's way for a second, until the server
+ * saw it. Whether the plan goes by what was given or by the key's index, the order is the same: rows are given by shard
+ * and id, and ids are collated "C".
  */
 export function lockShape(table: TableName): Shape {
   const text = `with v as materialized (select * from ${rows(rowTypeOf(table))}),
