@@ -210,6 +210,7 @@ function joinGateway(
     publicUrl: config.publicUrl,
     ...(config.mode === 'sandbox' ? { sandboxUrl: `http://127.0.0.1:${config.sandboxPort}` } : {}),
     rateLimitScale: config.rateLimitScale,
+    failedAuthentications: config.failedAuthentications,
     trustProxy: config.trustProxy,
     lookups: {
       sessionCaller: (...key) => limiter.reads.follow(sessionAsTold(deps, ...key)),

@@ -56,6 +56,7 @@ test('an empty environment is a sandbox that works', () => {
     cardnetCallbackSecret: 'sandbox-cardnet-callback-secret',
     logLevel: 'info',
     rateLimitScale: 1,
+    failedAuthentications: 20,
     trustProxy: [],
     mtnMomo: {
       baseUrl: 'http://127.0.0.1:8090/mtn',
@@ -111,6 +112,7 @@ test('everything that is set is read', () => {
     CARDNET_CURRENCIES: 'usd, CDF',
     LOG_LEVEL: 'debug',
     RATE_LIMIT_SCALE: '0.5',
+    FAILED_AUTHENTICATIONS: '5',
     TRUST_PROXY: '10.0.0.0/8, ::1,192.0.2.7',
     SMS_URL: 'http://127.0.0.1:7000/sms',
     SMS_TOKEN: 'ours',
@@ -132,6 +134,7 @@ test('everything that is set is read', () => {
     cardnetCallbackSecret: 'ours',
     logLevel: 'debug',
     rateLimitScale: 0.5,
+    failedAuthentications: 5,
     trustProxy: ['10.0.0.0/8', '::1', '192.0.2.7'],
     carrierRoutes: routes,
     mtnMomo: {
@@ -185,6 +188,7 @@ describe('a bad value is named in one line with an example', () => {
     ['collector', { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }, 'OTEL_EXPORTER_OTLP_ENDPOINT'],
     ['share', { OTEL_TRACES_SAMPLER_ARG: '10' }, 'OTEL_TRACES_SAMPLER_ARG is a share: it must be between 0 and 1'],
     ['scale', { RATE_LIMIT_SCALE: '1e3' }, 'RATE_LIMIT_SCALE is "1e3": it must be a number from 0 up'],
+    ['no wrong credential', { FAILED_AUTHENTICATIONS: '0' }, 'FAILED_AUTHENTICATIONS is "0"'],
     ['negative scale', { RATE_LIMIT_SCALE: '-1' }, 'RATE_LIMIT_SCALE is "-1"'],
     ['proxy', { TRUST_PROXY: '10.0.0.1,all' }, 'TRUST_PROXY holds "all": it must list IP addresses or networks'],
     ['proxy network', { TRUST_PROXY: '10.0.0.0/33' }, 'TRUST_PROXY holds "10.0.0.0/33"'],

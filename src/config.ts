@@ -60,6 +60,8 @@ export interface Config extends MtnMomoProducts {
   readonly logLevel: LogLevel;
   /** `RATE_LIMIT_SCALE`: multiplies the traffic limits; 0 switches them off. */
   readonly rateLimitScale: number;
+  /** `FAILED_AUTHENTICATIONS`: how many wrong credentials an address may show in a minute, to each process. */
+  readonly failedAuthentications: number;
   /** `TRUST_PROXY`: addresses and networks whose X-Forwarded-For counts. */
   readonly trustProxy: readonly string[];
   /** `CARRIER_ROUTES`: an absolute path of a JSON file of number routes; absent: the routes of the mode. */
@@ -115,6 +117,7 @@ export function readConfig(environment: Environment, defaults: Environment = {})
     ...present('traces', readTraces(env)),
     logLevel: env.word<LogLevel>('LOG_LEVEL', ['debug', 'info', 'warn', 'error', 'silent'], 'info'),
     rateLimitScale: env.decimal('RATE_LIMIT_SCALE', 1),
+    failedAuthentications: env.whole('FAILED_AUTHENTICATIONS', { from: 1, to: 1_000 }, 20),
     trustProxy: env.networks('TRUST_PROXY'),
     ...present('carrierRoutes', readFilePath(env, 'CARRIER_ROUTES', './carrier-routes.json')),
     ...readMtnMomo(env, mode, sandboxPort),

@@ -5,10 +5,8 @@
  */
 
 import { type Command, Option } from 'commander';
-import { TRAFFIC_LIMITS } from '../domain/traffic-limit.ts';
+import { LIMIT_NAMES } from '../domain/traffic-limit.ts';
 import type { AddVerb } from './verb.ts';
-
-const LIMIT_NAMES = Object.keys(TRAFFIC_LIMITS).join(', ');
 
 export function addMerchantCommands(program: Command, addVerb: AddVerb): void {
   const merchant = program.command('merchant').description('merchants and their settings');
@@ -41,7 +39,7 @@ export function addMerchantCommands(program: Command, addVerb: AddVerb): void {
     .option('--code-threshold <list>', 'from which amount a wallet asks for a code: usd:100; or usd:default')
     .option(
       '--rate-limit <list>',
-      `calls a minute by traffic limit (${LIMIT_NAMES}): payments:240; or payments:default`,
+      `how many calls by limit (${LIMIT_NAMES.join(', ')}): payments:240; or payments:default`,
     )
     .addOption(new Option('--scope-required <on|off>', 'every session must say its scope').choices(['on', 'off']))
     .option('--url-hosts <list>', 'hosts that notify and redirect URLs may name: shop.example; or any');

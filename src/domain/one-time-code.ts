@@ -2,17 +2,16 @@
  * One-time codes: six digits that prove that the customer holds the wallet's phone (contract §4, §8).
  *
  * Invariant: at most five codes are evaluated in five minutes per payment, right or wrong, however parallel they
- * come: each try is written by a guarded update before it is answered.
+ * come, or as many fewer as its merchant wants: each try is written by a guarded update before it is answered.
  */
 
 import type { OneTimeCode, Payment } from './records.ts';
+import { CODE_GUARDS } from './traffic-limit.ts';
 
 export const CODE_LIFE_MS = 10 * 60_000;
-export const CODE_TRIES = 5;
-export const CODE_WINDOW_MS = 5 * 60_000;
+/** How long a try counts. */
+export const CODE_WINDOW_MS = CODE_GUARDS.codes.seconds * 1000;
 export const CODE_RESENDS = 3;
-/** How often another code may be asked for in the same window, whatever comes of it. */
-export const CODE_RESEND_CALLS = 5;
 
 /** What is left of a limit that guards a code: how many, and whole seconds until that changes. */
 export interface Left {
@@ -21,14 +20,14 @@ export interface Left {
 }
 
 /** The tries that still count, newest last. */
-export function recentTries(code: OneTimeCode, now: number): number[] {
+export function recentTries(code: Pick<OneTimeCode, 'tries'>, now: number): number[] {
   return code.tries.filter((at) => at > now - CODE_WINDOW_MS);
 }
 
-/** The tries that are left, and when the oldest comes back; all of them where no code was ever asked for. */
-export function triesLeft(code: OneTimeCode | undefined, now: number): Left {
-  const tries = code === undefined ? [] : recentTries(code, now).slice(-CODE_TRIES);
-  return { count: CODE_TRIES - tries.length, seconds: secondsUntil((tries[0] ?? now) + CODE_WINDOW_MS, now) };
+/** The tries that are left of `most`, and when the oldest comes back; all of them where no code was ever asked for. */
+export function triesLeft(code: Pick<OneTimeCode, 'tries'> | undefined, now: number, most: number): Left {
+  const tries = code === undefined ? [] : recentTries(code, now).slice(-most);
+  return { count: most - tries.length, seconds: secondsUntil((tries[0] ?? now) + CODE_WINDOW_MS, now) };
 }
 
 /** The resends that are left of the payment's, which gets no more until its end. */

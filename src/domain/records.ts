@@ -7,7 +7,7 @@
 
 import type { Currency } from './currency.ts';
 import type { LateReason, Reason } from './reason.ts';
-import type { TrafficLimit } from './traffic-limit.ts';
+import type { CodeGuard, TrafficLimit } from './traffic-limit.ts';
 
 /** Every record lives in a shard; the shard is the first column of every key. */
 export interface Keyed {
@@ -74,8 +74,8 @@ export interface MerchantSettings {
   readonly payout_approval_from?: { readonly [currency: string]: string };
   /** Hosts that notify and redirect URLs may name; absent or empty: any (contract §6). */
   readonly url_hosts?: readonly string[];
-  /** Calls a minute by limit, in place of the contract's (contract §8). */
-  readonly rate_limits?: { readonly [limit in TrafficLimit]?: number };
+  /** Calls a window by limit, in place of the contract's (contract §8). */
+  readonly rate_limits?: { readonly [limit in TrafficLimit | CodeGuard]?: number };
 }
 
 export interface Merchant extends Versioned {

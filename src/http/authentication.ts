@@ -14,9 +14,9 @@ import { sessionTokenParts } from '../domain/session-token.ts';
 import type { Clock, Secrets } from '../platform/platform.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import { addressKey, addressMatcher } from './client-address.ts';
+import type { FailedAuthentications } from './limits.ts';
 import type { CredentialRow, Lookups, SessionRow } from './lookups.ts';
 import type { CredentialKind } from './route.ts';
-import type { SlidingWindow } from './sliding-window.ts';
 
 /** A credential as it was shown, its lookup already under way. */
 export type Shown =
@@ -63,8 +63,7 @@ export interface AuthenticationParts {
   readonly clock: Pick<Clock, 'now'>;
   /** Which kind of secret counts here: `sk_test_` or `sk_live_` (contract §1). */
   readonly mode: 'sandbox' | 'production';
-  /** Wrong credentials by address. */
-  readonly failures: SlidingWindow;
+  readonly failures: FailedAuthentications;
 }
 
 /** What the call says besides its credential. */
@@ -179,7 +178,7 @@ function isAllowed(list: readonly string[], address: string): boolean {
  * behind their carrier's gateway, and a secret of 256 bits is not guessed by whoever shares it with them.
  */
 function refuseWrong(parts: AuthenticationParts, call: Circumstances): Refusal {
-  const standing = parts.failures.take(addressKey(call.address()));
+  const standing = parts.failures.window.take(addressKey(call.address()));
   return standing.allowed ? new Refusal(1001) : new Refusal(1301, { retryAfter: standing.retryAfter });
 }
 

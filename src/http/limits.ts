@@ -5,7 +5,15 @@
  */
 
 import type { Left } from '../domain/one-time-code.ts';
-import { TRAFFIC_LIMITS, type TrafficLimit } from '../domain/traffic-limit.ts';
+import type { Merchant } from '../domain/records.ts';
+import {
+  type CallLimit,
+  CODE_GUARDS,
+  type CodeGuard,
+  guardedCalls,
+  TRAFFIC_LIMITS,
+  type TrafficLimit,
+} from '../domain/traffic-limit.ts';
 import type { Clock } from '../platform/platform.ts';
 import { type SlidingWindow, type Standing, slidingWindow } from './sliding-window.ts';
 
@@ -36,11 +44,14 @@ export function limitHeaders(name: TrafficLimit, standing: Standing): { policy: 
   };
 }
 
-/** A limit that guards a secret: never scaled, the same for every merchant, and counted by whoever keeps the secret. */
-export interface Guard {
+/** A limit that guards a secret: never scaled, and counted by whoever keeps the secret. */
+export interface Guard extends CallLimit {
   readonly name: string;
-  readonly calls: number;
-  readonly seconds: number;
+}
+
+/** What guards a code of this merchant's customers: its own number of calls, or the contract's. */
+export function codeGuard(name: CodeGuard, { settings }: Pick<Merchant, 'settings'>): Guard {
+  return { name, calls: guardedCalls(name, settings.rate_limits), seconds: CODE_GUARDS[name].seconds };
 }
 
 /** The headers of an answer under such a limit. What changes only after the window's length is told as that. */
@@ -51,9 +62,14 @@ export function guardHeaders(guard: Guard, left: Left): { 'RateLimit-Policy': st
   };
 }
 
-/** How often one address may show a wrong credential (contract §8). */
-export const FAILED_AUTHENTICATIONS: Guard = { name: 'failed_authentications', calls: 20, seconds: 60 };
+/** Wrong credentials by address, whose sender nobody is known to be: one number for all merchants (contract §8). */
+export interface FailedAuthentications {
+  readonly guard: Guard;
+  readonly window: SlidingWindow;
+}
 
-export function failedAuthentications(clock: Pick<Clock, 'now'>): SlidingWindow {
-  return slidingWindow(clock, FAILED_AUTHENTICATIONS);
+/** `calls`: how many an address may show in a minute. */
+export function failedAuthentications(clock: Pick<Clock, 'now'>, calls: number): FailedAuthentications {
+  const guard = { name: 'failed_authentications', calls, seconds: 60 };
+  return { guard, window: slidingWindow(clock, guard) };
 }

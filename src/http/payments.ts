@@ -6,9 +6,12 @@
  */
 
 import { Type } from 'typebox';
-import { CODE_RESEND_CALLS, CODE_TRIES, CODE_WINDOW_MS, type Left } from '../domain/one-time-code.ts';
+import type { Left } from '../domain/one-time-code.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Submitted } from '../domain/submission.ts';
+import { CODE_GUARDS, type CodeGuard } from '../domain/traffic-limit.ts';
+import type { Clock } from '../platform/platform.ts';
+import type { SessionCaller } from '../usecases/callers.ts';
 import type { CodeCalls } from '../usecases/code-calls.ts';
 import { type CodeResent, resendCode } from '../usecases/code-resend.ts';
 import { type CodeVerified, verifyCode } from '../usecases/code-verify.ts';
@@ -18,7 +21,7 @@ import { readAtCarrier } from '../usecases/payment-read.ts';
 import { submitPayment } from '../usecases/payment-submit.ts';
 import { readTransaction, readTransactionDetail } from '../usecases/payout-read.ts';
 import { presentTransfer } from './bank-present.ts';
-import type { Guard } from './limits.ts';
+import { codeGuard } from './limits.ts';
 import {
   browserOf,
   COLLECT_CODES,
@@ -56,7 +59,7 @@ import {
   VerifiedAnswer,
   VerifyBody,
 } from './schemas.ts';
-import { type SlidingWindow, slidingWindow } from './sliding-window.ts';
+import { slidingWindow } from './sliding-window.ts';
 
 export function paymentRoutes(deps: Deps): Route[] {
   return [...payingRoutes(deps), ...codeRoutes(deps), ...readingRoutes(deps)];
@@ -132,25 +135,21 @@ function payingRoutes(deps: Deps): Route[] {
   ];
 }
 
-/** Exact, and kept with the code (contract §8). */
-const CODES: Guard = { name: 'codes', calls: CODE_TRIES, seconds: CODE_WINDOW_MS / 1000 };
-/** Calls, counted here; how many resends a payment has in all is kept with the code. */
-const RESENDS: Guard = { name: 'resends', calls: CODE_RESEND_CALLS, seconds: CODE_WINDOW_MS / 1000 };
-
 function codeRoutes(deps: Deps): Route[] {
   const seal = deps.secrets.sealPaymentId;
-  const [verifications, resends] = [slidingWindow(deps.clock, CODES), slidingWindow(deps.clock, RESENDS)];
+  const [verifications, resends] = [codeCalls(deps.clock, 'codes'), codeCalls(deps.clock, 'resends')];
   return [
     defineRoute({
       method: 'POST',
       path: '/payments/verify-otp',
       operationId: 'verifyCode',
       summary: 'Verify a one-time code',
-      description: 'Five calls in five minutes per payment; the sixth answers 1301, right or wrong.',
+      description:
+        'Five calls in five minutes per payment, or as many fewer as the merchant wants; the next one answers 1301, right or wrong.',
       credential: 'session',
       limit: 'none',
       loadClass: 'finish',
-      guard: CODES,
+      guard: 'codes',
       allowConsumed: true,
       body: VerifyBody,
       answers: { 200: VerifiedAnswer },
@@ -164,7 +163,7 @@ function codeRoutes(deps: Deps): Route[] {
             status: 200,
             value: presentVerified(verified, seal, call.language),
           })),
-          codeCalls(verifications, call),
+          verifications(call),
         ),
     }),
     defineRoute({
@@ -173,12 +172,12 @@ function codeRoutes(deps: Deps): Route[] {
       operationId: 'resendCode',
       summary: 'Send another one-time code',
       description:
-        'The code before is dead from then on. A payment has three resends, and five calls in five minutes; tries already ' +
-        'made still count.',
+        'The code before is dead from then on. A payment has three resends, and five calls in five minutes, or as many fewer ' +
+        'as the merchant wants; tries already made still count.',
       credential: 'session',
       limit: 'none',
       loadClass: 'finish',
-      guard: RESENDS,
+      guard: 'resends',
       allowConsumed: true,
       body: ResendBody,
       answers: { 200: ResentAnswer },
@@ -192,32 +191,42 @@ function codeRoutes(deps: Deps): Route[] {
             status: 200,
             value: presentResent(resent, seal, call.language),
           })),
-          codeCalls(resends, call),
+          resends(call),
         ),
     }),
   ];
 }
 
-/** Counts a call by its payment. Of calls and what the code has left those are told that are sooner used up. */
-function codeCalls(window: SlidingWindow, { tellLeft }: Pick<Call, 'tellLeft'>): CodeCalls {
-  let calls: Left | undefined;
-  let kept: Left | undefined;
-  const say = (): void => {
-    const least = calls === undefined || (kept !== undefined && kept.count <= calls.count) ? kept : calls;
-    if (least !== undefined) tellLeft(least);
-  };
-  return {
-    count(payment) {
-      const { allowed, remaining, reset, retryAfter } = window.take(payment.id);
-      calls = { count: remaining, seconds: reset };
-      if (allowed) return say();
-      tellLeft(calls);
-      throw new Refusal(1301, { transactionId: payment.id, retryAfter });
-    },
-    tell(left) {
-      kept = left;
-      say();
-    },
+/**
+ * Counts calls about a code by their payment. The tries of a code, and how many resends a payment has in all, are kept with
+ * the code, exactly (contract §8): of both, those are told that are sooner used up.
+ */
+function codeCalls(
+  clock: Pick<Clock, 'now'>,
+  guard: CodeGuard,
+): (call: Pick<Call<SessionCaller>, 'caller' | 'tellLeft'>) => CodeCalls {
+  const window = slidingWindow(clock, CODE_GUARDS[guard]);
+  return ({ caller, tellLeft }) => {
+    let calls: Left | undefined;
+    let kept: Left | undefined;
+    const say = (): void => {
+      const least = calls === undefined || (kept !== undefined && kept.count <= calls.count) ? kept : calls;
+      if (least !== undefined) tellLeft(least);
+    };
+    return {
+      count(payment) {
+        const most = codeGuard(guard, caller.merchant).calls;
+        const { allowed, remaining, reset, retryAfter } = window.take(payment.id, most);
+        calls = { count: remaining, seconds: reset };
+        if (allowed) return say();
+        tellLeft(calls);
+        throw new Refusal(1301, { transactionId: payment.id, retryAfter });
+      },
+      tell(left) {
+        kept = left;
+        say();
+      },
+    };
   };
 }
 

@@ -42,7 +42,7 @@ import {
   type UsedReceipt,
 } from './idempotency.ts';
 import { type JsonBody, readFormBody } from './json-body.ts';
-import { FAILED_AUTHENTICATIONS, type Guard, guardHeaders, type Limits, limitHeaders } from './limits.ts';
+import { codeGuard, type Guard, guardHeaders, type Limits, limitHeaders } from './limits.ts';
 import { type FileRule, isForm, readForm, type UploadedFile } from './multipart.ts';
 import { hasBody, isPlainJson, isUrlEncoded, readFingerprint, readPipelineHeaders } from './request-headers.ts';
 import { type Call, fullPath, type Rendered, type Route, type Streamed } from './route.ts';
@@ -148,7 +148,7 @@ async function answerCall(handling: Handling): Promise<Reply | Streamed> {
   const { parts, route, kept, request, reply } = handling;
   const exchange = exchangeOf(request);
   const { headers } = exchange;
-  exchange.guard = FAILED_AUTHENTICATIONS;
+  exchange.guard = parts.failures.guard;
   const known = await callerOf(parts, route, request);
   exchange.guard = undefined;
   exchange.merchantId = known?.merchant.id;
@@ -337,7 +337,8 @@ function callOf(handling: Handling, caller: Caller, body: unknown, receipt: Used
     header: (name) => request.headers[name]?.toString(),
     count: (limit, key, merchant) => countBy(parts, response, limit, key, merchant),
     tellLeft(left) {
-      if (guard !== undefined) response.headers(guardHeaders(guard, left));
+      if (guard !== undefined && caller !== undefined)
+        response.headers(guardHeaders(codeGuard(guard, caller.merchant), left));
     },
     reply,
     answering<A>(render: (answer: A) => Rendered): Answering<A> {

@@ -9,11 +9,11 @@ import type { Static, TSchema, TUnknown } from 'typebox';
 import type { Left } from '../domain/one-time-code.ts';
 import type { Merchant } from '../domain/records.ts';
 import type { RefusalCode, RefusalDetail } from '../domain/refusal.ts';
-import type { TrafficLimit } from '../domain/traffic-limit.ts';
+import type { CodeGuard, TrafficLimit } from '../domain/traffic-limit.ts';
 import type { Language } from '../messages/messages.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import type { Answering, Reply } from '../usecases/perform.ts';
-import type { Guard, LimitName } from './limits.ts';
+import type { LimitName } from './limits.ts';
 import type { FileRule } from './multipart.ts';
 import type { LoadClass } from './overload.ts';
 
@@ -83,7 +83,7 @@ interface RouteFacts {
   /** How soon it is turned away when there is too much to do. */
   readonly loadClass: LoadClass;
   /** The limit that the use case itself keeps, exactly, in place of a traffic limit. */
-  readonly guard?: Guard;
+  readonly guard?: CodeGuard;
   /** Answers by HTTP status. */
   readonly answers: { readonly [status: number]: TSchema };
   /** What the route itself may refuse with; what every route may is added by the OpenAPI document. */

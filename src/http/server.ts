@@ -60,6 +60,8 @@ export interface ServerParts {
   readonly sockets?: Partial<SocketLimits>;
   /** Multiplies the traffic limits; 0 switches them off (contract §8). */
   readonly rateLimitScale: number;
+  /** How many wrong credentials an address may show in a minute (contract §8). */
+  readonly failedAuthentications: number;
   /** Addresses and networks whose X-Forwarded-For counts. */
   readonly trustProxy: readonly string[];
   /** Binds a session that shows its first device; the session as it is then. @throws Refusal 1305. */
@@ -179,7 +181,7 @@ function addRoutes(
     mode: parts.mode,
     bindDevice: parts.bindDevice,
     publicUrl: parts.publicUrl,
-    failures: failedAuthentications(parts.clock),
+    failures: failedAuthentications(parts.clock, parts.failedAuthentications),
     ...shared,
   };
   for (const route of parts.routes) {

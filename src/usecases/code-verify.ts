@@ -1,7 +1,7 @@
 /**
  * Verifies a one-time code and pays.
  *
- * Invariant: at most five codes are evaluated in five minutes per payment. Every evaluation, the right one too, is a
+ * Invariant: at most five codes, or the merchant's fewer, are evaluated in five minutes per payment. Every evaluation, the right one too, is a
  * guarded write on the code's row, so that parallel guesses are decided one after the other. The approving change
  * guards the wallet's version too, so that of two payments from one wallet the later one tells what both left in it.
  */
@@ -12,6 +12,7 @@ import { type Left, recentTries, triesLeft } from '../domain/one-time-code.ts';
 import { guardPayment, movePayment, refuseState, requireInTime } from '../domain/payment.ts';
 import type { Account, OneTimeCode, Payment, Wallet } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { guardedCalls } from '../domain/traffic-limit.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCalls, countedOnce } from './code-calls.ts';
@@ -39,6 +40,8 @@ interface Rows {
   readonly code: OneTimeCode | undefined;
   readonly wallet: Wallet | undefined;
   readonly account: Account | undefined;
+  /** How many tries are let through in five minutes. */
+  readonly most: number;
   /** The tries that were left when these rows were read. */
   readonly left: Left;
 }
@@ -78,7 +81,8 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): P
   ]);
   // After the wallet, whose version says that no payment from it came in between.
   const account = number === null ? undefined : await deps.store.account.get(shardOfWallet(number), number);
-  return { payment, code, wallet, account, left: triesLeft(code, deps.clock.now()) };
+  const most = guardedCalls('codes', caller.merchant.settings.rate_limits);
+  return { payment, code, wallet, account, most, left: triesLeft(code, deps.clock.now(), most) };
 }
 
 function requireTry({ payment, left: { count, seconds } }: Rows): void {
@@ -98,7 +102,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
     version: code.version,
     row: { tries },
   };
-  const then = triesLeft({ ...code, tries }, now);
+  const then = triesLeft({ tries }, now, rows.most);
   tell(then);
   const wrong = verdictOf(deps, code, payment, given, now, then.count);
   if (wrong !== undefined) return { change: { updates: [counted] }, refusal: wrong };

@@ -8,7 +8,7 @@
 import type { Currency } from '../domain/currency.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { AmountLimits, Merchant, MerchantSettings, PaymentMethod } from '../domain/records.ts';
-import { isTrafficLimit, TRAFFIC_LIMITS } from '../domain/traffic-limit.ts';
+import { LIMIT_NAMES, mostCalls } from '../domain/traffic-limit.ts';
 import { commitDecisionKnown, type OperatorDeps, requireMerchant, UsageError } from './operator.ts';
 
 /** What changes. `null` puts a setting back to its default. Amounts are minor units. */
@@ -30,7 +30,7 @@ export interface MerchantSettingsChange {
   readonly payout_time_zone?: string | null;
   /** From which total a payout waits for an operator; `null`: none does. */
   readonly payout_approval_from?: ReadonlyMap<Currency, bigint | null>;
-  /** Calls a minute by the name of a traffic limit; `null`: the default. */
+  /** Calls a window by the name of a limit (`domain/traffic-limit.ts`); `null`: the default. */
   readonly rate_limits?: ReadonlyMap<string, number | null>;
 }
 
@@ -98,12 +98,14 @@ function requireUsable(wanted: MerchantSettingsChange): void {
     }
   }
   for (const [name, count] of wanted.rate_limits ?? []) {
-    if (!isTrafficLimit(name)) {
-      const names = Object.keys(TRAFFIC_LIMITS).join(', ');
-      throw new UsageError(`there is no limit ${JSON.stringify(name)} to be set: name one of ${names}`);
+    const most = mostCalls(name);
+    if (most === undefined) {
+      throw new UsageError(
+        `there is no limit ${JSON.stringify(name)} to be set: name one of ${LIMIT_NAMES.join(', ')}`,
+      );
     }
-    if (count !== null && (!Number.isSafeInteger(count) || count < 1)) {
-      throw new UsageError(`the limit ${JSON.stringify(name)} must be a whole number from 1 up`);
+    if (count !== null && (!Number.isSafeInteger(count) || count < 1 || count > most)) {
+      throw new UsageError(`the limit ${JSON.stringify(name)} must be a whole number from 1 to ${most}`);
     }
   }
 }

@@ -55,20 +55,32 @@ describe('mbongo', () => {
     });
   });
 
-  it('takes the names of traffic limits alone, and says them to who writes another', async () => {
+  it('takes the names of limits alone, and says them to who writes another', async () => {
     const { id } = await makeMerchant();
     const set = await json(
-      `merchant set --merchant ${id} --rate-limit sessions_create:9,payments:8,mobile_money_status:7,card_callbacks:6`,
+      `merchant set --merchant ${id} --rate-limit sessions_create:9,payments:8,mobile_money_status:7,card_callbacks:6,codes:5,resends:4`,
     );
-    const limits = { sessions_create: 9, payments: 8, mobile_money_status: 7, card_callbacks: 6 };
+    const limits = {
+      sessions_create: 9,
+      payments: 8,
+      mobile_money_status: 7,
+      card_callbacks: 6,
+      codes: 5,
+      resends: 4,
+    };
     expect(set.settings).toMatchObject({ rate_limits: limits });
-    // What guards a secret is the same for everybody; and a name that every object has is none either.
-    for (const name of ['bogus', 'codes', 'resends', 'failed_authentications', 'constructor']) {
+    // Wrong credentials are no merchant's; and a name that every object has is none either.
+    for (const name of ['bogus', 'failed_authentications', 'constructor']) {
       for (const count of ['3', 'default']) {
         const refused = await run(`merchant set --merchant ${id} --rate-limit payments:5,${name}:${count}`);
         expect([refused.status, refused.err]).toEqual([2, expect.stringContaining(`"${name}"`)]);
         expect(refused.err).toContain(Object.keys(limits).join(', '));
       }
+    }
+    // Five in five minutes is the specification's: a merchant may have fewer.
+    for (const rule of ['codes:6', 'resends:6', 'codes:0']) {
+      const refused = await run(`merchant set --merchant ${id} --rate-limit ${rule}`);
+      expect([refused.status, refused.err]).toEqual([2, expect.stringContaining('from 1 to 5')]);
     }
     const { merchants } = (await json('merchant list')) as { merchants: Document[] };
     expect(merchants.find(({ merchant_id }) => merchant_id === id)?.settings).toMatchObject({ rate_limits: limits });

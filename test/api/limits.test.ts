@@ -7,8 +7,8 @@ import { askCode } from './route-samples.ts';
 
 let opened: World | undefined;
 
-async function worldAt(scale: string): Promise<World> {
-  opened = await openWorld({ env: { RATE_LIMIT_SCALE: scale, TRUST_PROXY: '127.0.0.1' } });
+async function worldAt(scale: string, env: { readonly [name: string]: string } = {}): Promise<World> {
+  opened = await openWorld({ env: { RATE_LIMIT_SCALE: scale, TRUST_PROXY: '127.0.0.1', ...env } });
   return opened;
 }
 
@@ -188,6 +188,15 @@ describe('scale 0', () => {
     expectRefusal(await wrong('203.0.113.9'), 401, '1001');
   });
 
+  test('nor another number of them, where the operator has chosen one', async () => {
+    const world = await worldAt('0', { FAILED_AUTHENTICATIONS: '3' });
+    const wrong = () => world.call('GET', '/payments/status/txn_x', { bearer: `sess_${'A'.repeat(60)}` });
+    for (let tries = 0; tries < 3; tries += 1) expectRefusal(await wrong(), 401, '1001');
+    const refused = await wrong();
+    expectRefusal(refused, 429, '1301');
+    expect(standing(refused)).toMatchObject({ name: 'failed_authentications', quota: 3, window: 60, rest: 0 });
+  });
+
   test('nor the tries of a code, right or wrong', async () => {
     const world = await worldAt('0');
     const asked = await askCode(world, await world.merchant());
@@ -200,6 +209,61 @@ describe('scale 0', () => {
     for (let tries = 0; tries < 6; tries += 1) codes.push((await guess(String(100_000 + tries))).json.error_code);
     // One guess in 200 000 hits; then the test would say so.
     expect(codes).toEqual(['1302', '1302', '1302', '1302', '1302', '1301']);
+  });
+
+  test('and a merchant may have fewer: then that many are evaluated, and the headers say so', async () => {
+    const world = await worldAt('0');
+    const merchant = await world.merchant();
+    await setMerchant(world.gateway.deps, merchant.merchant.id, {
+      rate_limits: new Map([
+        ['codes', 2],
+        ['resends', 1],
+      ]),
+    });
+    const { token, payment_id, phone } = await askCode(world, merchant);
+    const code = await codeOn(world, phone);
+    const call = (path: string, body: object = {}) =>
+      world.call('POST', path, { bearer: token, body: { payment_id, ...body } });
+    const guess = (otp_code: string) => call('/payments/verify-otp', { otp_code });
+
+    const wrong = await guess(code === '123456' ? '654321' : '123456');
+    expectRefusal(wrong, 400, '1302');
+    expect(wrong.json.details).toMatchObject([{ field: 'otp_code', code: 'INVALID_OTP' }]);
+    expect(standing(wrong)).toMatchObject({ name: 'codes', quota: 2, window: 300, rest: 1 });
+    expect(standing(await guess(code === '123456' ? '654321' : '123456'))).toMatchObject({ quota: 2, rest: 0 });
+    const late = await guess(code);
+    expectRefusal(late, 429, '1301');
+    expect(standing(late)).toMatchObject({ name: 'codes', quota: 2, rest: 0 });
+
+    const resent = await call('/payments/resend-otp');
+    expect(resent.status, resent.text).toBe(200);
+    expect(standing(resent)).toMatchObject({ name: 'resends', quota: 1, window: 300, rest: 0 });
+    expectRefusal(await call('/payments/resend-otp'), 429, '1301');
+
+    // Another code brings no more tries; time does.
+    expectRefusal(await guess(await codeOn(world, phone)), 429, '1301');
+    await world.clock.advance(Number(late.headers.get('retry-after')) * 1_000);
+    const paid = await guess(await codeOn(world, phone));
+    expect(paid.json, paid.text).toMatchObject({ status: 'approved' });
+  });
+
+  test('also where the merchant changes its mind while a code is out', async () => {
+    const world = await worldAt('0');
+    const merchant = await world.merchant();
+    const { token, payment_id, phone } = await askCode(world, merchant);
+    const code = await codeOn(world, phone);
+    const guess = (otp_code: string) =>
+      world.call('POST', '/payments/verify-otp', { bearer: token, body: { payment_id, otp_code } });
+    const bad = code === '123456' ? '654321' : '123456';
+    for (let tries = 0; tries < 3; tries += 1) expectRefusal(await guess(bad), 400, '1302');
+    const most = (codes: number | null) =>
+      setMerchant(world.gateway.deps, merchant.merchant.id, { rate_limits: new Map([['codes', codes]]) });
+    await most(2);
+    const refused = await guess(code);
+    expectRefusal(refused, 429, '1301');
+    expect(standing(refused)).toMatchObject({ quota: 2, rest: 0 });
+    await most(null);
+    expect((await guess(code)).json).toMatchObject({ status: 'approved' });
   });
 });
 

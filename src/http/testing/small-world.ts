@@ -109,6 +109,7 @@ export function smallWorld(options: SmallWorldOptions = {}): SmallWorld {
     limiter: options.limiter ?? createLimiter({ now: () => 0, afterTurn: setImmediate }),
     ...(options.sockets === undefined ? {} : { sockets: options.sockets }),
     rateLimitScale: options.rateLimitScale ?? 1,
+    failedAuthentications: 20,
     trustProxy: options.trustProxy ?? [],
     ...(options.traces === undefined ? {} : { traces: options.traces }),
     ...(options.isDraining === undefined ? {} : { isDraining: options.isDraining }),
