@@ -4,7 +4,7 @@
  * Invariant: a code is never put back into its field, and how many tries and codes are left is always said.
  */
 
-import { CODE_RESENDS } from '../domain/one-time-code.ts';
+import { mostResends } from '../domain/one-time-code.ts';
 import { type Html, html } from '../messages/html.ts';
 import { spanText } from './amounts.ts';
 import { orderSection } from './choose.ts';
@@ -12,8 +12,8 @@ import { maskedPhone } from './phone.ts';
 import { field, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
 
 export function codeMain(shown: Shown): Html {
-  const { payment, code, now } = shown.view;
-  const resends = CODE_RESENDS - (code?.resends ?? 0);
+  const { payment, code, merchant, now } = shown.view;
+  const resends = mostResends(merchant) - (code?.resends ?? 0);
   const time = spanText(shown.language, Math.min(code?.expires_at ?? now, payment.expires_at) - now);
   return html`${orderSection(shown)}<section class="card">${noticeOf(shown)}<h1>${text(shown, 'code_title')}</h1>
 <p>${text(shown, 'code_sent', { phone: code === undefined ? '' : maskedPhone(code.sent_to) })}</p>

@@ -5,13 +5,13 @@
  * come, or as many fewer as its merchant wants: each try is written by a guarded update before it is answered.
  */
 
-import type { OneTimeCode, Payment } from './records.ts';
-import { CODE_GUARDS } from './traffic-limit.ts';
+import type { Merchant, OneTimeCode, Payment } from './records.ts';
+import { CODE_GUARDS, guardedCalls } from './traffic-limit.ts';
 
 export const CODE_LIFE_MS = 10 * 60_000;
 /** How long a try counts. */
 export const CODE_WINDOW_MS = CODE_GUARDS.codes.seconds * 1000;
-export const CODE_RESENDS = 3;
+const CODE_RESENDS = 3;
 
 /** What is left of a limit that guards a code: how many, and whole seconds until that changes. */
 export interface Left {
@@ -30,9 +30,14 @@ export function triesLeft(code: Pick<OneTimeCode, 'tries'> | undefined, now: num
   return { count: most - tries.length, seconds: secondsUntil((tries[0] ?? now) + CODE_WINDOW_MS, now) };
 }
 
-/** The resends that are left of the payment's, which gets no more until its end. */
-export function resendsLeft(code: OneTimeCode | undefined, endsAt: number, now: number): Left {
-  return { count: Math.max(0, CODE_RESENDS - (code?.resends ?? 0)), seconds: secondsUntil(endsAt, now) };
+/** How many codes a payment gets besides its first: three, or what its merchant lets be asked for where that is less. */
+export function mostResends({ settings }: Pick<Merchant, 'settings'>): number {
+  return Math.min(CODE_RESENDS, guardedCalls('resends', settings.rate_limits));
+}
+
+/** The resends that are left of the payment's `most`, which gets no more until its end. */
+export function resendsLeft(resends: number, most: number, endsAt: number, now: number): Left {
+  return { count: Math.max(0, most - resends), seconds: secondsUntil(endsAt, now) };
 }
 
 function secondsUntil(at: number, now: number): number {

@@ -172,8 +172,8 @@ function codeRoutes(deps: Deps): Route[] {
       operationId: 'resendCode',
       summary: 'Send another one-time code',
       description:
-        'The code before is dead from then on. A payment has three resends, and five calls in five minutes, or as many fewer ' +
-        'as the merchant wants; tries already made still count.',
+        'The code before is dead from then on. A payment has three resends and five calls in five minutes; where the merchant ' +
+        'wants fewer calls, no more resends than these. Tries already made still count.',
       credential: 'session',
       limit: 'none',
       loadClass: 'finish',

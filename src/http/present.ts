@@ -8,7 +8,6 @@
 import type { Released } from '../domain/delivery.ts';
 import { methodId } from '../domain/method.ts';
 import { formatMinor } from '../domain/money.ts';
-import { CODE_RESENDS } from '../domain/one-time-code.ts';
 import type { PayoutLine } from '../domain/outgoing-records.ts';
 import { isFinal, mobileMoneyStatus } from '../domain/payment.ts';
 import { maskPhone } from '../domain/phone.ts';
@@ -89,7 +88,7 @@ export function presentResent(resent: CodeResent, seal: SealPaymentId, language:
     ...presentPayment(resent.payment, seal, say(language, 'done.otp_sent', { sent_to: sentTo, minutes })),
     otp_sent_to: sentTo,
     resend_count: resent.resends,
-    max_resends: CODE_RESENDS,
+    max_resends: resent.most,
     resent_at: timestamp(resent.resentAt),
     expires_at: timestamp(resent.expiresAt),
   };

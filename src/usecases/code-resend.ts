@@ -6,7 +6,7 @@
  */
 
 import type { Update } from '../domain/change.ts';
-import { CODE_LIFE_MS, CODE_RESENDS, expiryWithCode, resendsLeft, writeCode } from '../domain/one-time-code.ts';
+import { CODE_LIFE_MS, expiryWithCode, mostResends, resendsLeft, writeCode } from '../domain/one-time-code.ts';
 import { refuseState, requireInTime } from '../domain/payment.ts';
 import type { OneTimeCode, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -22,6 +22,8 @@ export interface CodeResent {
   readonly payment: Payment;
   readonly sentTo: string;
   readonly resends: number;
+  /** How many the payment gets in all. */
+  readonly most: number;
   readonly resentAt: number;
   readonly expiresAt: number;
 }
@@ -40,6 +42,7 @@ export async function resendCode(
   calls: CodeCalls,
 ): Promise<Reply> {
   const text = writeCode(deps.random.below(1_000_000));
+  const most = mostResends(caller.merchant);
   let resent: CodeResent | undefined;
   const countOnce = countedOnce(calls);
   const reply = await perform(
@@ -47,22 +50,22 @@ export async function resendCode(
     answering,
     async () => {
       const { payment, code } = await readRows(deps, caller, paymentId);
-      calls.tell(resendsLeft(code, payment.expires_at, deps.clock.now()));
+      calls.tell(resendsLeft(code?.resends ?? 0, most, payment.expires_at, deps.clock.now()));
       return { payment, code };
     },
     ({ payment, code }) => {
       countOnce(payment);
       const now = deps.clock.now();
-      const fresh = requireResendable(payment, code, now);
+      const fresh = requireResendable(payment, code, most, now);
       const expiresAt = now + CODE_LIFE_MS;
       const row = {
         code_hash: deps.secrets.mac('one_time_code', payment.id, text),
         resends: fresh.resends + 1,
         expires_at: expiresAt,
       };
-      resent = { payment, sentTo: fresh.sent_to, resends: row.resends, resentAt: now, expiresAt };
+      resent = { payment, sentTo: fresh.sent_to, resends: row.resends, most, resentAt: now, expiresAt };
       const { shard, id, version } = fresh;
-      calls.tell(resendsLeft({ ...fresh, resends: row.resends }, expiryWithCode(payment, row), now));
+      calls.tell(resendsLeft(row.resends, most, expiryWithCode(payment, row), now));
       const updates: Update[] = [{ table: 'one_time_code', shard, id, version, row }, ...prolonged(payment, row)];
       return { change: { updates }, answer: resent };
     },
@@ -90,15 +93,15 @@ function prolonged(payment: Payment, code: Pick<OneTimeCode, 'expires_at'>): Upd
   return expires_at === payment.expires_at ? [] : [{ table: 'payment', shard, id, version, row: { expires_at } }];
 }
 
-function requireResendable(payment: Payment, code: OneTimeCode | undefined, now: number): OneTimeCode {
+function requireResendable(payment: Payment, code: OneTimeCode | undefined, most: number, now: number): OneTimeCode {
   if (code === undefined || payment.status !== 'pending_otp_verification') throw refuseState(payment);
   requireInTime(payment, now);
-  if (code.resends >= CODE_RESENDS) {
+  if (code.resends >= most) {
     throw new Refusal(1301, {
       transactionId: payment.id,
       retryAfter: Math.max(1, Math.ceil((payment.expires_at - now) / 1000)),
       retryable: false,
-      details: [{ field: 'payment_id', code: 'RESENDS_USED', words: { maximum: CODE_RESENDS } }],
+      details: [{ field: 'payment_id', code: 'RESENDS_USED', words: { maximum: most } }],
     });
   }
   return code;

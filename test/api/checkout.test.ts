@@ -152,6 +152,25 @@ test('flash pays with a code: a wrong one is counted, another one can be sent, t
   expect(await statusOf(transaction_id)).toBe('approved');
 });
 
+test('a merchant may have fewer tries and codes, and the page says how many are left', async () => {
+  const phone = numberEnding('76');
+  const careful = await world.merchant('Librairie Goma');
+  await setSettings(world, careful, { rate_limits: { codes: 2, resends: 1 } });
+  const wallet = await world.wallet({ balance: 500_00n, phone });
+  const { url } = await host(world, careful, { minted: { amount: '150.00' } });
+  const me = visitor(world);
+  let page = await me.open(url);
+  page = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
+  expect(textOf(page)).toContain('New codes left: 1');
+  page = await me.send(stepOf(page, 'resend'), {});
+  expect(textOf(page)).toContain('No further code can be sent.');
+  const wrong = (await codeOn(world, phone, 2)) === '000000' ? '111111' : '000000';
+  page = await me.send(stepOf(page, 'code'), { code: wrong });
+  expect(textOf(page)).toContain('This code is not right. Tries left: 1.');
+  page = await me.send(stepOf(page, 'code'), { code: wrong });
+  expect(textOf(page)).toContain('Too many tries. Wait 5 min, then try again.');
+});
+
 describe('mobile money', () => {
   test('takes the number as people of the country write it, waits for the phone, and says when it is paid', async () => {
     const phone = numberEnding('42');
