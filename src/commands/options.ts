@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import type { Currency } from '../domain/currency.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { FeeRule, PaymentMethod, PayoutFeeMethod } from '../domain/records.ts';
-import { mostCalls } from '../domain/traffic-limit.ts';
+import { requireLimit } from '../usecases/merchant-set.ts';
 import { requireAmount, requireCurrency, UsageError } from '../usecases/operator.ts';
 
 const UNITS: { readonly [unit: string]: number } = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -152,12 +152,12 @@ function readRange(item: string, currency: Currency, range: string): { min?: big
   };
 }
 
-/** `name:120` items between commas; `name:default` gives null for that name. */
+/** `name:120` items between commas, by the names of limits on calls; `name:default` gives null for that name. */
 export function readCounts(text: string): ReadonlyMap<string, number | null> {
   const counts = new Map<string, number | null>();
   for (const item of text.split(',')) {
     const [name, count] = readPair(item);
-    const most = mostCalls(name) ?? Number.MAX_SAFE_INTEGER;
+    const most = requireLimit(name);
     counts.set(name, count === 'default' ? null : readWhole(count, `limit ${JSON.stringify(name)}`, 1, most));
   }
   return counts;

@@ -9,7 +9,7 @@ import { Type } from 'typebox';
 import type { Left } from '../domain/one-time-code.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Submitted } from '../domain/submission.ts';
-import { CODE_GUARDS, type CodeGuard } from '../domain/traffic-limit.ts';
+import { CODE_GUARDS, type CodeGuard, guardedCalls } from '../domain/traffic-limit.ts';
 import type { Clock } from '../platform/platform.ts';
 import type { SessionCaller } from '../usecases/callers.ts';
 import type { CodeCalls } from '../usecases/code-calls.ts';
@@ -21,7 +21,6 @@ import { readAtCarrier } from '../usecases/payment-read.ts';
 import { submitPayment } from '../usecases/payment-submit.ts';
 import { readTransaction, readTransactionDetail } from '../usecases/payout-read.ts';
 import { presentTransfer } from './bank-present.ts';
-import { codeGuard } from './limits.ts';
 import {
   browserOf,
   COLLECT_CODES,
@@ -215,7 +214,7 @@ function codeCalls(
     };
     return {
       count(payment) {
-        const most = codeGuard(guard, caller.merchant).calls;
+        const most = guardedCalls(guard, caller.merchant.settings.rate_limits);
         const { allowed, remaining, reset, retryAfter } = window.take(payment.id, most);
         calls = { count: remaining, seconds: reset };
         if (allowed) return say();

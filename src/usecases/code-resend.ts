@@ -11,6 +11,7 @@ import { refuseState, requireInTime } from '../domain/payment.ts';
 import type { OneTimeCode, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { PaymentSubmitCommand } from '../domain/submission.ts';
+import { guardedCalls } from '../domain/traffic-limit.ts';
 import type { SessionCaller } from './callers.ts';
 import { type CodeCalls, countedOnce } from './code-calls.ts';
 import { sendCode } from './code-send.ts';
@@ -43,6 +44,7 @@ export async function resendCode(
 ): Promise<Reply> {
   const text = writeCode(deps.random.below(1_000_000));
   const most = mostResends(caller.merchant);
+  const mayCallOn = guardedCalls('resends', caller.merchant.settings.rate_limits) > most;
   let resent: CodeResent | undefined;
   const countOnce = countedOnce(calls);
   const reply = await perform(
@@ -54,7 +56,9 @@ export async function resendCode(
       return { payment, code };
     },
     ({ payment, code }) => {
-      countOnce(payment);
+      // Where no more calls pass than codes are sent, the last code ends both: that no more come is what stays true.
+      const hasLast = code !== undefined && code.resends >= most;
+      if (!hasLast || mayCallOn) countOnce(payment);
       const now = deps.clock.now();
       const fresh = requireResendable(payment, code, most, now);
       const expiresAt = now + CODE_LIFE_MS;

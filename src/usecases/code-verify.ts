@@ -1,9 +1,10 @@
 /**
  * Verifies a one-time code and pays.
  *
- * Invariant: at most five codes, or the merchant's fewer, are evaluated in five minutes per payment. Every evaluation, the right one too, is a
- * guarded write on the code's row, so that parallel guesses are decided one after the other. The approving change
- * guards the wallet's version too, so that of two payments from one wallet the later one tells what both left in it.
+ * Invariant: at most five codes, or the merchant's fewer, are evaluated in five minutes per payment. Every evaluation, the
+ * right one too, is a guarded write on the code's row, so that parallel guesses are decided one after the other. The
+ * approving change guards the wallet's version too, so that of two payments from one wallet the later one tells what both
+ * left in it.
  */
 
 import type { Update } from '../domain/change.ts';

@@ -98,16 +98,18 @@ function requireUsable(wanted: MerchantSettingsChange): void {
     }
   }
   for (const [name, count] of wanted.rate_limits ?? []) {
-    const most = mostCalls(name);
-    if (most === undefined) {
-      throw new UsageError(
-        `there is no limit ${JSON.stringify(name)} to be set: name one of ${LIMIT_NAMES.join(', ')}`,
-      );
-    }
+    const most = requireLimit(name);
     if (count !== null && (!Number.isSafeInteger(count) || count < 1 || count > most)) {
       throw new UsageError(`the limit ${JSON.stringify(name)} must be a whole number from 1 to ${most}`);
     }
   }
+}
+
+/** The most calls that a merchant can be given under that name. @throws UsageError where no limit is called so. */
+export function requireLimit(name: string): number {
+  const most = mostCalls(name);
+  if (most !== undefined) return most;
+  throw new UsageError(`there is no limit ${JSON.stringify(name)} to be set: name one of ${LIMIT_NAMES.join(', ')}`);
 }
 
 function limitRow(limit: { readonly min?: bigint; readonly max?: bigint }): AmountLimits[string] {

@@ -71,7 +71,7 @@ describe('mbongo', () => {
     expect(set.settings).toMatchObject({ rate_limits: limits });
     // Wrong credentials are no merchant's; and a name that every object has is none either.
     for (const name of ['bogus', 'failed_authentications', 'constructor']) {
-      for (const count of ['3', 'default']) {
+      for (const count of ['3', '0', 'many', 'default']) {
         const refused = await run(`merchant set --merchant ${id} --rate-limit payments:5,${name}:${count}`);
         expect([refused.status, refused.err]).toEqual([2, expect.stringContaining(`"${name}"`)]);
         expect(refused.err).toContain(Object.keys(limits).join(', '));

@@ -238,7 +238,11 @@ describe('scale 0', () => {
     const resent = await call('/payments/resend-otp');
     expect(resent.json, resent.text).toMatchObject({ resend_count: 1, max_resends: 1 });
     expect(standing(resent)).toMatchObject({ name: 'resends', quota: 1, window: 300, rest: 0 });
-    expectRefusal(await call('/payments/resend-otp'), 429, '1301');
+    // No wait brings another one: nobody is told that it would, now or later.
+    const used = await call('/payments/resend-otp');
+    expectRefusal(used, 429, '1301', 'RESENDS_USED');
+    expect(used.json).toMatchObject({ retryable: false });
+    expect(standing(used)).toMatchObject({ name: 'resends', quota: 1, rest: 0 });
 
     // Another code brings no more tries; time does.
     const second = await codeOn(world, phone, 2);
