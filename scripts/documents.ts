@@ -15,7 +15,7 @@ import { REFUSALS, type RefusalCode } from '../src/domain/refusal.ts';
 import { SESSION } from '../src/domain/session.ts';
 import { DELIVERY } from '../src/domain/webhook.ts';
 import { ERROR_CODES, statusesOf } from '../src/http/error-page.ts';
-import { say, sentence } from '../src/messages/messages.ts';
+import { say, sayNames } from '../src/messages/messages.ts';
 import type { MessageKey } from '../src/messages/sentences.ts';
 import { WORDS } from '../src/messages/sentences.ts';
 
@@ -36,8 +36,8 @@ function errorsDocument(): string {
     const http = statusesOf(code).join(', ');
     return `| ${code} | ${name} | ${http} | ${retryOf(code)} | ${summary} | ${what} | ${say('en', `remedy.${code}`)} |`;
   });
-  const details = Object.entries(WORDS).map(
-    ([code, names]) => `| ${code} | ${withPlaceholders(`detail.${code}` as MessageKey, names)} |`,
+  const details = Object.keys(WORDS).map(
+    (code) => `| ${code} | ${sayNames('en', `detail.${code}` as MessageKey, (name) => `\`${name}\``)} |`,
   );
   const reasons = REASONS.map((reason) => `| ${reason} | ${say('en', `reason.${reason}`)} |`);
   return `${NOTICE}# Errors
@@ -79,14 +79,6 @@ Why something ended as it did stands in \`reason\` of a payment's \`payment_info
 | --- | --- |
 ${reasons.join('\n')}
 `;
-}
-
-/** A sentence with the names of its words in their places. A count has to be a number, because it chooses the plural. */
-function withPlaceholders(key: MessageKey, names: readonly string[]): string {
-  const isCounted = sentence('en', key).includes('{left, plural');
-  const words = Object.fromEntries(names.map((name) => [name, name === 'left' && isCounted ? 3 : `\`${name}\``]));
-  const said = say('en', key, words);
-  return isCounted ? said.replace('3', '`left`') : said;
 }
 
 function retryOf(code: RefusalCode): string {

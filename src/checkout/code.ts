@@ -14,6 +14,7 @@ import { field, money, noticeOf, pathOf, returnLink, type Shown, text } from './
 export function codeMain(shown: Shown): Html {
   const { payment, code, merchant, now } = shown.view;
   const resends = mostResends(merchant) - (code?.resends ?? 0);
+  const expired = code !== undefined && code.expires_at <= now;
   const time = spanText(shown.language, Math.min(code?.expires_at ?? now, payment.expires_at) - now);
   return html`${orderSection(shown)}<section class="card">${noticeOf(shown)}<h1>${text(shown, 'code_title')}</h1>
 <p>${text(shown, 'code_sent', { phone: code === undefined ? '' : maskedPhone(code.sent_to) })}</p>
@@ -21,7 +22,7 @@ export function codeMain(shown: Shown): Html {
     name: 'code',
     scope: 'otp',
     label: text(shown, 'code_label'),
-    help: text(shown, 'code_valid', { time }),
+    help: expired ? undefined : text(shown, 'code_valid', { time }),
     fault: shown.faults.fields.code,
     inputmode: 'numeric',
     autocomplete: 'one-time-code',
@@ -31,6 +32,6 @@ export function codeMain(shown: Shown): Html {
 <form class="second" method="post" action="${pathOf(shown, 'resend')}" data-once>${
     resends > 0
       ? html`<button class="quiet">${text(shown, 'code_resend')}</button> <span class="soft">${text(shown, 'code_resends', { left: String(resends) })}</span>`
-      : html`<p class="soft">${text(shown, 'resends_used')}</p>`
+      : html`<p class="soft">${expired ? `${text(shown, 'code_over')} ${text(shown, 'expired_text')}` : text(shown, 'resends_used')}</p>`
   }</form><p class="back">${returnLink(shown, 'quiet')}</p></section>`;
 }

@@ -7,7 +7,7 @@
 
 import { REFUSALS, Refusal, type RefusalCode, type RefusalDetail, type Words } from '../domain/refusal.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
-import { type Language, say } from '../messages/messages.ts';
+import { type Language, say, sayNames } from '../messages/messages.ts';
 import { type MessageKey, type PageWord, WORDS } from '../messages/sentences.ts';
 import type { DocsPage } from './docs/frame.ts';
 import { code as codeBlock } from './docs/prose.ts';
@@ -56,9 +56,9 @@ export function renderErrorIndex(language: Language): DocsPage {
 ${GROUPS.map((group) => renderGroup(group, language))}
 <h2>${word(language, 'details_title')}</h2>
 <p class="lead">${word(language, 'details_intro')}</p>
-<ul class="list paper">${Object.entries(WORDS).map(
-      ([code, names]) => html`
-  <li><code>${code}</code><p>${say(language, `detail.${code}` as MessageKey, standIns(names))}</p></li>`,
+<ul class="list paper">${Object.keys(WORDS).map(
+      (code) => html`
+  <li><code>${code}</code><p>${sayNames(language, `detail.${code}` as MessageKey, (name) => `‹${name}›`)}</p></li>`,
     )}
 </ul>`,
   );
@@ -105,11 +105,6 @@ function word(language: Language, name: PageWord, words?: Words): string {
 function retryWord(code: RefusalCode): PageWord {
   if (code === 1203) return 'retry_sometimes';
   return REFUSALS[code].retryable ? 'retry_yes' : 'retry_no';
-}
-
-/** Words by their own names, for a list that shows the sentence rather than a case of it. */
-function standIns(names: readonly string[]): Words {
-  return Object.fromEntries(names.map((name) => [name, name === 'left' ? 3 : `‹${name}›`]));
 }
 
 const EXAMPLE_STATE = 'approved';

@@ -132,7 +132,7 @@ export const en = {
     INVALID_OTP:
       'The code is not right. {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
     OTP_EXPIRED:
-      'The code has expired. Ask for a new one. {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
+      'The code has expired. {resends, plural, =0 {No other one can be sent: start a new payment.} other {Ask for a new one: # can be sent.}} {left, plural, =0 {No attempt is left for now.} one {# attempt is left.} other {# attempts are left.}}',
     WALLET_CURRENCY: 'This account holds {currency}, not the currency of the payment. Pay with another account.',
     IDEMPOTENCY_BODY:
       'This Idempotency-Key was used with another request. Repeat the first one unchanged, or use a new key.',

@@ -144,7 +144,7 @@ export const es = {
     INVALID_OTP:
       'El código no es correcto. {left, plural, =0 {No quedan intentos por ahora.} one {Queda # intento.} other {Quedan # intentos.}}',
     OTP_EXPIRED:
-      'El código ha caducado. Pida uno nuevo. {left, plural, =0 {No quedan intentos por ahora.} one {Queda # intento.} other {Quedan # intentos.}}',
+      'El código ha caducado. {resends, plural, =0 {No se puede enviar otro: inicie un pago nuevo.} one {Pida uno nuevo: se puede enviar #.} other {Pida uno nuevo: se pueden enviar #.}} {left, plural, =0 {No quedan intentos por ahora.} one {Queda # intento.} other {Quedan # intentos.}}',
     WALLET_CURRENCY: 'Esta cuenta está en {currency}, no en la moneda del pago. Pague con otra cuenta.',
     IDEMPOTENCY_BODY:
       'Esta Idempotency-Key se usó con otra solicitud. Repita la primera sin cambios o use una clave nueva.',

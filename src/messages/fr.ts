@@ -162,7 +162,7 @@ export const fr = {
     INVALID_OTP:
       'Le code n’est pas le bon. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
     OTP_EXPIRED:
-      'Le code a expiré. Demandez-en un nouveau. {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
+      'Le code a expiré. {resends, plural, =0 {Aucun autre ne peut être envoyé : commencez un nouveau paiement.} one {Demandez-en un nouveau : # peut être envoyé.} other {Demandez-en un nouveau : # peuvent être envoyés.}} {left, plural, =0 {Il ne reste aucun essai pour le moment.} one {Il reste # essai.} other {Il reste # essais.}}',
     WALLET_CURRENCY: 'Ce compte est en {currency}, et non dans la devise du paiement. Payez avec un autre compte.',
     IDEMPOTENCY_BODY:
       'Cette Idempotency-Key a servi à une autre requête. Répétez la première sans la changer, ou prenez une nouvelle clé.',

@@ -131,7 +131,7 @@ export const ln = {
     INVALID_OTP:
       'Code ezali ya solo te. {left, plural, =0 {Okoki komeka lisusu na sikoyo te.} one {Okoki komeka lisusu mbala #.} other {Okoki komeka lisusu mbala #.}}',
     OTP_EXPIRED:
-      'Ntango ya code esili. Senga ya sika. {left, plural, =0 {Okoki komeka lisusu na sikoyo te.} one {Okoki komeka lisusu mbala #.} other {Okoki komeka lisusu mbala #.}}',
+      'Ntango ya code esili. {resends, plural, =0 {Code mosusu ekoki kotindama te: banda lifuti ya sika.} other {Senga ya sika: ekoki kotindama mbala #.}} {left, plural, =0 {Okoki komeka lisusu na sikoyo te.} one {Okoki komeka lisusu mbala #.} other {Okoki komeka lisusu mbala #.}}',
     WALLET_CURRENCY: 'Compte oyo ezali ya {currency}, ezali devise ya lifuti oyo te. Futa na compte mosusu.',
     IDEMPOTENCY_BODY:
       'Idempotency-Key oyo esalelamaki na bosenga mosusu. Tinda lisusu bosenga ya liboso ndenge ezalaki, to salela fungola ya sika.',

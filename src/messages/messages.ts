@@ -89,6 +89,23 @@ export function say(language: Language, key: MessageKey, words?: Words): string 
   return String(entry.format.format(withAll(entry.names, words)));
 }
 
+/** A count that stands in no sentence by itself, and takes the plural that most counts take. */
+const MANY = 900;
+
+/**
+ * The sentence of a key with the names of its words in their places, as `mark` writes them: for lists of sentences. Where a
+ * count chooses a plural, it is that of many.
+ */
+export function sayNames(language: Language, key: MessageKey, mark: (name: string) => string): string {
+  const text = sentence(language, key);
+  const places = wordsOf(language, key).map((name, index) => {
+    const shown = mark(name);
+    return { name, shown, given: text.includes(`{${name}, plural`) ? MANY + index : shown };
+  });
+  const said = say(language, key, Object.fromEntries(places.map(({ name, given }) => [name, given])));
+  return places.reduce((line, { given, shown }) => line.replace(String(given), shown), said);
+}
+
 /** The sentence as it is written, words still in braces. */
 export function sentence(language: Language, key: MessageKey): string {
   const text = TABLES[language].get(key);

@@ -157,7 +157,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   NO_TARGET: [],
   INVALID_PIN: ['left'],
   INVALID_OTP: ['left'],
-  OTP_EXPIRED: ['left'],
+  OTP_EXPIRED: ['left', 'resends'],
   WALLET_CURRENCY: ['currency'],
   IDEMPOTENCY_BODY: [],
   IN_DOUBT: [],

@@ -97,7 +97,8 @@ export const zh = {
     NO_TARGET: '该事件创建时没有 notify_url：无处可发。请在此读取其内容，并在之后的调用中提供 notify_url。',
     INVALID_PIN: 'PIN 不正确。{left, plural, =0 {目前没有剩余次数。} other {还可尝试 # 次。}}',
     INVALID_OTP: '验证码不正确。{left, plural, =0 {目前没有剩余次数。} other {还可尝试 # 次。}}',
-    OTP_EXPIRED: '验证码已过期。请重新获取。{left, plural, =0 {目前没有剩余次数。} other {还可尝试 # 次。}}',
+    OTP_EXPIRED:
+      '验证码已过期。{resends, plural, =0 {不能再发送验证码：请开始新的支付。} other {请重新获取，还可发送 # 次。}}{left, plural, =0 {目前没有剩余次数。} other {还可尝试 # 次。}}',
     WALLET_CURRENCY: '该账户的货币是 {currency}，与支付货币不同。请使用其他账户支付。',
     IDEMPOTENCY_BODY: '此 Idempotency-Key 已用于另一个请求。请原样重复第一个请求，或使用新的键。',
     IN_DOUBT:

@@ -9,7 +9,7 @@
 
 import type { Update } from '../domain/change.ts';
 import { StateConflict } from '../domain/machine.ts';
-import { type Left, recentTries, triesLeft } from '../domain/one-time-code.ts';
+import { type Left, mostResends, recentTries, resendsLeft, triesLeft } from '../domain/one-time-code.ts';
 import { guardPayment, movePayment, refuseState, requireInTime } from '../domain/payment.ts';
 import type { Account, OneTimeCode, Payment, Wallet } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -43,6 +43,8 @@ interface Rows {
   readonly account: Account | undefined;
   /** How many tries are let through in five minutes. */
   readonly most: number;
+  /** How many further codes can be sent. */
+  readonly resends: number;
   /** The tries that were left when these rows were read. */
   readonly left: Left;
 }
@@ -82,8 +84,10 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): P
   ]);
   // After the wallet, whose version says that no payment from it came in between.
   const account = number === null ? undefined : await deps.store.account.get(shardOfWallet(number), number);
+  const now = deps.clock.now();
   const most = guardedCalls('codes', caller.merchant.settings.rate_limits);
-  return { payment, code, wallet, account, most, left: triesLeft(code, deps.clock.now(), most) };
+  const resends = resendsLeft(code?.resends ?? 0, mostResends(caller.merchant), payment.expires_at, now).count;
+  return { payment, code, wallet, account, most, resends, left: triesLeft(code, now, most) };
 }
 
 function requireTry({ payment, left: { count, seconds } }: Rows): void {
@@ -105,7 +109,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   };
   const then = triesLeft({ tries }, now, rows.most);
   tell(then);
-  const wrong = verdictOf(deps, code, payment, given, now, then.count);
+  const wrong = verdictOf(deps, code, payment, given, now, { left: then.count, resends: rows.resends });
   if (wrong !== undefined) return { change: { updates: [counted] }, refusal: wrong };
   if (wallet === undefined || (rows.account?.balance ?? 0n) < payment.total_minor) {
     // The account was read after the payment, which may have been paid in between, from this very account.
@@ -135,7 +139,7 @@ function verdictOf(
   payment: Payment,
   given: string,
   now: number,
-  left: number,
+  { left, resends }: { readonly left: number; readonly resends: number },
 ): Refusal | undefined {
   // Under each key of the ring: a code that was sent before the master key changed is still the code.
   const hashes = deps.secrets.macs('one_time_code', payment.id, given);
@@ -144,6 +148,10 @@ function verdictOf(
   const expired = right || code.expires_at <= now;
   return new Refusal(1302, {
     transactionId: payment.id,
-    details: [{ field: 'otp_code', code: expired ? 'OTP_EXPIRED' : 'INVALID_OTP', words: { left } }],
+    details: [
+      expired
+        ? { field: 'otp_code', code: 'OTP_EXPIRED', words: { left, resends } }
+        : { field: 'otp_code', code: 'INVALID_OTP', words: { left } },
+    ],
   });
 }

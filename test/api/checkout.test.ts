@@ -171,6 +171,25 @@ test('a merchant may have fewer tries and codes, and the page says how many are 
   expect(textOf(page)).toContain('Too many tries. Wait 5 min, then try again.');
 });
 
+test('whoever has let the last code expire is sent back to the shop, not to ask for another', async () => {
+  const phone = numberEnding('75');
+  const careful = await world.merchant('Librairie Boma');
+  await setSettings(world, careful, { rate_limits: { resends: 1 } });
+  const wallet = await world.wallet({ balance: 500_00n, phone });
+  const { url } = await host(world, careful, { minted: { amount: '150.00' } });
+  const me = visitor(world);
+  let page = await me.open(url);
+  page = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
+  expect(textOf(page)).toContain('Valid for another 10 min');
+  page = await me.send(stepOf(page, 'resend'), {});
+  const code = await codeOn(world, phone, 2);
+  await world.clock.advance(10 * 60_000 + 1);
+  page = await me.send(stepOf(page, 'code'), { code });
+  expect(textOf(page)).toContain('This code has expired.');
+  expect(textOf(page)).toContain('no further one can be sent. Nothing has been charged. Go back to the shop');
+  expect(textOf(page)).not.toMatch(/Ask for|Valid for|Enter the last/);
+});
+
 describe('mobile money', () => {
   test('takes the number as people of the country write it, waits for the phone, and says when it is paid', async () => {
     const phone = numberEnding('42');

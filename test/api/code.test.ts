@@ -228,7 +228,7 @@ test('after ten minutes the code is dead; a resent one pays, a fourth resend is 
   const late = await verify(asked, first);
   expect(late.json).toMatchObject({ error_code: '1302', details: [{ code: 'OTP_EXPIRED' }] });
   // It counts, and says so.
-  expect(late.json.details[0].message).toContain('4 attempts are left');
+  expect(late.json.details[0].message).toContain('Ask for a new one: 3 can be sent. 4 attempts are left');
   for (const count of [1, 2, 3]) {
     const resent = await resend(asked);
     expect(resent.json, resent.text).toMatchObject({ resend_count: count, max_resends: 3 });
@@ -237,6 +237,18 @@ test('after ten minutes the code is dead; a resent one pays, a fourth resend is 
   }
   expect((await resend(asked)).json).toMatchObject({ error_code: '1301' });
   expect((await verify(asked, await codeOn(world, asked.phone, 4))).json).toMatchObject({ status: 'approved' });
+});
+
+test('whoever has let the last code expire is not told to ask for another', async () => {
+  const asked = await askCode();
+  for (const count of [1, 2, 3]) expect((await resend(asked)).json).toMatchObject({ resend_count: count });
+  const last = await codeOn(world, asked.phone, 4);
+  await world.clock.advance(10 * 60_000 + 1);
+  const late = await verify(asked, last);
+  expect(late.json).toMatchObject({ error_code: '1302', details: [{ code: 'OTP_EXPIRED' }] });
+  expect(late.json.details[0].message).toBe(
+    'The code has expired. No other one can be sent: start a new payment. 4 attempts are left.',
+  );
 });
 
 test('a verify that is repeated with its key answers the same bytes', async () => {

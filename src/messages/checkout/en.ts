@@ -61,8 +61,10 @@ export const en = {
   total_changed: 'The fee has changed, and nothing has been charged: check the new total of {amount}, then pay again.',
   wrong_code: 'This code is not right. Tries left: {left}.',
   code_old: 'This code has expired. Ask for a new one. Tries left: {left}.',
+  code_dead: 'This code has expired.',
   tries_used: 'Too many tries. Wait {time}, then try again.',
   resends_used: 'No further code can be sent. Enter the last one that you received.',
+  code_over: 'The last code has expired, and no further one can be sent.',
   busy: 'Too many requests at once. Wait {time}, then try again.',
   away: 'This cannot be done now. Nothing has been charged. Try again shortly, or pay another way.',
   under_way:

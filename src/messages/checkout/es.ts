@@ -64,8 +64,10 @@ export const es = {
   total_changed: 'La comisión ha cambiado y no se ha cobrado nada: revise el nuevo total de {amount} y pague de nuevo.',
   wrong_code: 'Este código no es correcto. Intentos restantes: {left}.',
   code_old: 'Este código ha caducado. Pida uno nuevo. Intentos restantes: {left}.',
+  code_dead: 'Este código ha caducado.',
   tries_used: 'Demasiados intentos. Espere {time} e inténtelo de nuevo.',
   resends_used: 'No se puede enviar otro código. Escriba el último que recibió.',
+  code_over: 'El último código ha caducado y no se puede enviar otro.',
   busy: 'Demasiadas solicitudes a la vez. Espere {time} e inténtelo de nuevo.',
   away: 'Ahora no es posible. No se ha cobrado nada. Inténtelo más tarde o pague de otra forma.',
   under_way:

@@ -64,8 +64,10 @@ export const fr = {
     'Les frais ont changé et rien n’a été débité : vérifiez le nouveau total de {amount}, puis payez de nouveau.',
   wrong_code: 'Ce code n’est pas correct. Essais restants : {left}.',
   code_old: 'Ce code a expiré. Demandez-en un nouveau. Essais restants : {left}.',
+  code_dead: 'Ce code a expiré.',
   tries_used: 'Trop d’essais. Attendez {time}, puis réessayez.',
   resends_used: 'Aucun autre code ne peut être envoyé. Saisissez le dernier reçu.',
+  code_over: 'Le dernier code a expiré, et aucun autre ne peut être envoyé.',
   busy: 'Trop de demandes à la fois. Attendez {time}, puis réessayez.',
   away: 'Ce n’est pas possible en ce moment. Rien n’a été débité. Réessayez un peu plus tard, ou payez autrement.',
   under_way:
