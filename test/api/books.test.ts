@@ -1,12 +1,11 @@
 /**
  * GET /internal/balances and GET /internal/transactions: what a merchant has, and what it was paid.
  */
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { setFee } from '../../src/usecases/fee-set.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Answer, NOON, openWorld, type World } from '../support/world.ts';
-import { bearerOf, collect, expectRefusal, neighbourOf, type Paying, payFromWallet } from './flows.ts';
+import { bearerOf, collect, expectRefusal, neighbourOf, type Paying, payFromWallet, rowsOf } from './flows.ts';
 import { write } from './ledger-history.ts';
 
 let world: World;
@@ -42,12 +41,6 @@ describe('balances', () => {
     expect((await read(stranger)).balances).toEqual([]);
   });
 });
-
-async function query(text: string, values: readonly string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: world.databaseUrl });
-  await client.connect();
-  await client.query(text, [...values]).finally(() => client.end());
-}
 
 describe('transactions', () => {
   interface Listed {
@@ -150,7 +143,8 @@ describe('transactions', () => {
     const rare = idOf(await collect(world, merchant, { minted: { currency: 'cdf' } }));
     await collect(world, merchant);
     // Newer than both.
-    await query(
+    await rowsOf(
+      world,
       `insert into payment select made.* from payment p cross join generate_series(1, 4500) n,
          jsonb_populate_record(p, jsonb_build_object('id', 'txn_02' || lpad(n::text, 24, '0'))) made
        where p.merchant_id = $1 and p.currency = 'usd'`,

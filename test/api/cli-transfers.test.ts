@@ -4,14 +4,13 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommandLine } from '../../src/commands/command-line.ts';
 import { openDemo } from '../../src/commands/demo.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openOperatorWorld } from '../support/operator-world.ts';
 import { mint, openWorld, type World } from '../support/world.ts';
-import { bearerOf, statusOf } from './flows.ts';
+import { bearerOf, rowsOf, statusOf } from './flows.ts';
 import { pdfFile, promise, upload } from './transfer-flows.ts';
 
 let world: World;
@@ -161,10 +160,7 @@ test('what a merchant has written makes no line of ours and hides none', async (
   const { json: uploaded } = await upload(world, paying, pdfFile());
   // As a row from before such names were refused.
   const forged = 'ord\u001b[8m\nduplicate_of   \u2028\u202e\u200b';
-  const client = new pg.Client({ connectionString: world.databaseUrl });
-  await client.connect();
-  await client.query('update payment set customer_reference = $1 where id = $2', [forged, paying.transaction_id]);
-  await client.end();
+  await rowsOf(world, 'update payment set customer_reference = $1 where id = $2', [forged, paying.transaction_id]);
   const { out } = await run('proof', 'show', uploaded.proof.id);
   expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
   expect(out).toMatch(

@@ -1,7 +1,6 @@
 /**
  * Closing days: what stood in each account when a day was over, written once, in order, and never too early.
  */
-import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Merchant } from '../../src/domain/records.ts';
 import { type ShiftableClock, shiftableClock } from '../../src/platform/clock.ts';
@@ -9,6 +8,7 @@ import { openStore } from '../../src/store/store.ts';
 import { createMerchant } from '../../src/usecases/merchant-create.ts';
 import { closeDays } from '../../src/usecases/snapshot-days.ts';
 import { type OperatorWorld, openOperatorWorld } from '../support/operator-world.ts';
+import { rowsOf } from './flows.ts';
 import { type Movement, write } from './ledger-history.ts';
 
 const HOUR = 60 * 60_000;
@@ -38,16 +38,11 @@ function credit(at: number, minor: bigint): Movement {
 
 /** What is written of the merchant's available balance, and of the account that pays for it. */
 async function closed(): Promise<string[]> {
-  const client = new pg.Client({ connectionString: world.databaseUrl });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ account: string; day: string; balance: string }>(
-      'select account, day, balance from account_day order by day, account',
-    );
-    return rows.map(({ account, day, balance }) => `${day} ${account.replace(merchant.id, 'merchant')} ${balance}`);
-  } finally {
-    await client.end();
-  }
+  const rows = await rowsOf<{ account: string; day: string; balance: string }>(
+    world,
+    'select account, day, balance from account_day order by day, account',
+  );
+  return rows.map(({ account, day, balance }) => `${day} ${account.replace(merchant.id, 'merchant')} ${balance}`);
 }
 
 test('nothing is closed while nothing has moved, or the day is not over for an hour', async () => {

@@ -4,7 +4,7 @@
  * Invariant: nothing here sleeps or looks inside the gateway; it asks over HTTP, and moves the world's clock.
  */
 
-import pg from 'pg';
+import type pg from 'pg';
 import { expect } from 'vitest';
 import type { BookLine } from '../../sandbox/carriers/book.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -319,17 +319,11 @@ export function withoutIds(answer: Answer): Fields {
 
 /** What the world's database answers to a question of SQL: for what no call shows. */
 export async function rowsOf<Row extends pg.QueryResultRow>(
-  world: Pick<World, 'databaseUrl'>,
+  world: Pick<World, 'database'>,
   text: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: world.databaseUrl });
-  await client.connect();
-  try {
-    return (await client.query<Row>(text, [...values])).rows;
-  } finally {
-    await client.end();
-  }
+  return (await world.database.query<Row>(text, [...values])).rows;
 }
 
 /** The names of all tables. */

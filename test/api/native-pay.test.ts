@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { manualClock } from '../../src/platform/clock.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
@@ -12,7 +11,9 @@ import {
   type Fields,
   hooksAbout,
   payFromWallet,
+  rowsOf,
   statusOf,
+  tablesOf,
   until,
   untilLater,
   untilStatus,
@@ -262,26 +263,16 @@ describe('the token', () => {
     await settled(paid, 'failed');
     expect(paid.answer.text).not.toContain(secret);
     expect(JSON.stringify(world.log.lines)).not.toContain(secret);
-    const { rows } = await everything(world.databaseUrl);
+    const rows = await everything();
     expect(rows.length).toBeGreaterThan(0);
     expect(JSON.stringify(rows)).not.toContain(secret);
   });
 });
 
 /** Every row of every table, as text. */
-async function everything(url: string): Promise<{ rows: readonly unknown[] }> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const tables = await client.query<{ name: string }>(
-      `select table_name as name from information_schema.tables where table_schema = 'public'`,
-    );
-    const found: unknown[] = [];
-    for (const { name } of tables.rows) {
-      found.push(...(await client.query(`select t::text as row from ${name} t`)).rows);
-    }
-    return { rows: found };
-  } finally {
-    await client.end();
-  }
+async function everything(): Promise<readonly unknown[]> {
+  const found: unknown[] = [];
+  for (const name of await tablesOf(world))
+    found.push(...(await rowsOf(world, `select t::text as row from ${name} t`)));
+  return found;
 }

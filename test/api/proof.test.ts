@@ -3,7 +3,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PROOF_BYTES_MOST } from '../../src/domain/file-type.ts';
 import { merchantAccount } from '../../src/domain/ledger.ts';
@@ -18,6 +17,7 @@ import {
   expectRefusal,
   neighbourOf,
   payFromWallet,
+  rowsOf,
   statusOf,
 } from './flows.ts';
 import { formOf, jpegFile, type Part, pdfFile, pngFile, postForm, promise, upload } from './transfer-flows.ts';
@@ -226,10 +226,7 @@ describe('an upload', () => {
   test('nothing of the file lies in the clear, neither stored nor logged', async () => {
     const mark = `mark-${randomBytes(12).toString('hex')}`;
     await proven(merchant, pdfFile(`% ${mark}`));
-    const client = new pg.Client({ connectionString: world.databaseUrl });
-    await client.connect();
-    const { rows } = await client.query<{ text: string }>('select f::text as text from proof_file f');
-    await client.end();
+    const rows = await rowsOf<{ text: string }>(world, 'select f::text as text from proof_file f');
     const stored = rows.map(({ text }) => text).join('\n');
     for (const form of [mark, Buffer.from(mark).toString('base64'), Buffer.from(mark).toString('hex')]) {
       expect(stored).not.toContain(form);

@@ -25,7 +25,12 @@ declare module 'vitest' {
 }
 
 /** A database of its own; `drop` closes whatever is still connected to it. */
-export type TestDatabase = { url: string; drop(): Promise<void> };
+export interface TestDatabase {
+  readonly url: string;
+  /** The test's own connections, opened at their first use and kept: a new one costs more than what it is asked. */
+  readonly pool: pg.Pool;
+  drop(): Promise<void>;
+}
 
 /** Of this checkout and user; a run that was killed leaves it to the next one. */
 const ON_DISK = fileURLToPath(new URL('../../.data/test', import.meta.url));
@@ -65,10 +70,23 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await administer(url, async (client) => {
     await client.query(`create database ${name} template ${template} strategy wal_log`);
   });
+  const own = withDatabase(url, name);
+  const pool = openPool(own);
   return {
-    url: withDatabase(url, name),
-    drop: () => administer(url, (client) => client.query(`drop database if exists ${name} with (force)`)),
+    url: own,
+    pool,
+    drop: async () => {
+      await pool.end();
+      await administer(url, (client) => client.query(`drop database if exists ${name} with (force)`));
+    },
   };
+}
+
+function openPool(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString, idleTimeoutMillis: 0 });
+  // Some tests end all connections; the next question opens one.
+  pool.on('error', () => undefined);
+  return pool;
 }
 
 /**

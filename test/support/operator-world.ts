@@ -2,6 +2,7 @@
  * What use cases stand on, for tests: a fresh database, a clock that the test moves, real secrets and a real network
  * that reaches this machine only.
  */
+import type pg from 'pg';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
 import { type ManualClock, manualClock } from '../../src/platform/clock.ts';
 import { type MemoryLog, memoryLog } from '../../src/platform/log.ts';
@@ -17,6 +18,8 @@ export const TEST_MASTER_KEY = Buffer.alloc(32, 1).toString('base64');
 
 export type OperatorWorld = {
   databaseUrl: string;
+  /** The test's own connections. */
+  database: pg.Pool;
   store: Store;
   clock: ManualClock;
   log: MemoryLog;
@@ -38,6 +41,7 @@ export async function openOperatorWorld(mode: 'sandbox' | 'production' = 'sandbo
   const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
   return {
     databaseUrl: database.url,
+    database: database.pool,
     store,
     clock,
     log,

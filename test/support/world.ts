@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type pg from 'pg';
 import { createSandbox, type Sandbox } from '../../sandbox/app.ts';
 import { assembleGateway, type Gateway } from '../../src/assemble.ts';
 import { readConfig } from '../../src/config.ts';
@@ -70,6 +71,8 @@ export interface World {
   readonly sandbox: Sandbox;
   readonly sandboxUrl: string;
   readonly databaseUrl: string;
+  /** The test's own connections. */
+  readonly database: pg.Pool;
   readonly url: string;
   readonly receiver: Receiver;
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
@@ -144,6 +147,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     sandbox,
     sandboxUrl,
     databaseUrl: database.url,
+    database: database.pool,
     url,
     receiver,
     merchant,
