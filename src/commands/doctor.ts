@@ -57,13 +57,7 @@ async function checkDatabase(around: Surroundings): Promise<readonly Check[]> {
     return [fail('database', messageOf(error))];
   }
   try {
-    const { openStore } = await import('../store/store.ts');
-    const store = await openStore({ url: world.databaseUrl });
-    try {
-      return await checkStore(world, store);
-    } finally {
-      await store.close();
-    }
+    return await checkStore(world, world.store);
   } catch (error) {
     return [fail('database', messageOf(error))];
   } finally {

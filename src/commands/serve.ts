@@ -104,7 +104,9 @@ async function runGateway(world: World, serving: Serving): Promise<number> {
   const traces = config.traces && (await import('../platform/traces.ts')).openTraces(config.traces, world);
   const doors = { clock, calendar, random, secrets, outbound, log, metrics };
   const platform = traces === undefined ? doors : { ...doors, traces };
-  const gateway = await assembleGateway(config, platform, { databaseUrl: world.databaseUrl, role });
+  const assembling = assembleGateway(config, platform, { databaseUrl: world.databaseUrl, role });
+  // The gateway has its own.
+  const [gateway] = await Promise.all([assembling, world.store.close()]);
   const following = world.testClock && followClock(world.testClock, gateway.deps);
   if (supervised !== undefined) closeTooMany(gateway.app.server);
   supervised?.answerWith(async () => {

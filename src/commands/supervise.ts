@@ -59,6 +59,8 @@ async function runPlaces(world: World, list: readonly Place[], told: Told): Prom
     const url = await Promise.race([allStarted(places), stopping.then(() => 'stopping' as const)]);
     if (url === 'stopping') return;
     const opening = url.url === undefined ? undefined : await openDemoOf(world, url.url);
+    // From here on the processes have their own.
+    await world.store.close();
     announce(around, json, url.url, opening?.notes ?? []);
     onReplace(replacer(places, world));
     log.info('stopping', { reason: await stopping });
@@ -120,20 +122,12 @@ function replacer(places: Places, { log }: World): () => void {
 async function openDemoOf(world: World, url: string) {
   const sandbox = world.config.mode === 'sandbox';
   if (!sandbox) return undefined;
-  const [{ createOutbound }, { openStore }] = await Promise.all([
-    import('../platform/outbound.ts'),
-    import('../store/store.ts'),
-  ]);
+  const { createOutbound } = await import('../platform/outbound.ts');
   const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
-  const store = await openStore({ url: world.databaseUrl });
-  try {
-    const { notes, giveUp } = await openSandbox(world, store, outbound, url);
-    const close = async (): Promise<void> => {
-      giveUp();
-      await outbound.close();
-    };
-    return { notes, close };
-  } finally {
-    await store.close();
-  }
+  const { notes, giveUp } = await openSandbox(world, world.store, outbound, url);
+  const close = async (): Promise<void> => {
+    giveUp();
+    await outbound.close();
+  };
+  return { notes, close };
 }

@@ -25,20 +25,14 @@ export async function runWithTools(
   return report(around, json, async () => {
     const world = await openWorld(around, 'errors');
     try {
-      const { openStore } = await import('../store/store.ts');
       const { journaled } = await import('../usecases/journal.ts');
       const { payoutText } = await import('../messages/payout-text.ts');
-      const store = await openStore({ url: world.databaseUrl });
-      try {
-        const { clock, random, secrets, log, config } = world;
-        const alarmed = (): void => undefined;
-        const written = journaled({ store, clock, random }, name);
-        return await command({
-          deps: { store: written, clock, random, secrets, log, alarmed, payoutText, mode: config.mode },
-        });
-      } finally {
-        await store.close();
-      }
+      const { clock, random, secrets, log, config, store } = world;
+      const alarmed = (): void => undefined;
+      const written = journaled({ store, clock, random }, name);
+      return await command({
+        deps: { store: written, clock, random, secrets, log, alarmed, payoutText, mode: config.mode },
+      });
     } finally {
       await world.close();
     }

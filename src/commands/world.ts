@@ -14,6 +14,7 @@ import { loadMasterKeys } from '../platform/master-key.ts';
 import type { Clock, Log, Random, Secrets } from '../platform/platform.ts';
 import { systemRandom } from '../platform/random.ts';
 import { openSecrets } from '../platform/secrets.ts';
+import type { Store } from '../store/store.ts';
 import type { OperatorDeps } from '../usecases/operator.ts';
 import { usingDatabaseUrl } from './database-url.ts';
 import { messageOf, type Surroundings } from './output.ts';
@@ -29,6 +30,8 @@ export interface World {
   readonly random: Random;
   readonly secrets: Secrets;
   readonly log: OpenLog;
+  /** For a command's own work. What serves opens another, and closes this one before. */
+  readonly store: Store;
   close(): Promise<void>;
 }
 
@@ -37,8 +40,17 @@ export async function openWorld(around: Surroundings, logTo: 'output' | 'errors'
   const config = readConfig(around.env);
   const log = openLog(around, logTo, config.logLevel);
   const database = await openDatabase(config, log);
+  let store: Store | undefined;
+  const close = async (): Promise<void> => {
+    await store?.close();
+    await database.close();
+    await log.close();
+  };
   try {
-    const { migrate } = await import('../store/migrate.ts');
+    const [{ migrate }, { openStore }] = await Promise.all([
+      import('../store/migrate.ts'),
+      import('../store/store.ts'),
+    ]);
     const applied = await usingDatabaseUrl(config.databaseUrl !== undefined, () => migrate(database.url));
     for (const name of applied) log.info('migration_applied', { name });
     const random = systemRandom();
@@ -50,15 +62,11 @@ export async function openWorld(around: Surroundings, logTo: 'output' | 'errors'
     const secrets = openSecrets({ masterKeys, random, transactionIds });
     const testClock = config.mode === 'sandbox' ? shiftableClock() : undefined;
     const clock = testClock ?? systemClock();
-    await claim(database.url, { clock, secrets, mode: config.mode }, testClock);
-    const close = async (): Promise<void> => {
-      await database.close();
-      await log.close();
-    };
-    return { config, databaseUrl: database.url, clock, testClock, random, secrets, log, close };
+    store = await openStore({ url: database.url });
+    await claim({ clock, secrets, mode: config.mode, store }, testClock);
+    return { config, databaseUrl: database.url, clock, testClock, random, secrets, log, store, close };
   } catch (error) {
-    await database.close();
-    await log.close();
+    await close();
     throw error;
   }
 }
@@ -68,23 +76,16 @@ export async function openWorld(around: Surroundings, logTo: 'output' | 'errors'
  * what still needs an older key.
  */
 async function claim(
-  url: string,
-  deps: Pick<OperatorDeps, 'clock' | 'secrets' | 'mode'>,
+  deps: Pick<OperatorDeps, 'clock' | 'secrets' | 'mode' | 'store'>,
   testClock: ShiftableClock | undefined,
 ): Promise<void> {
-  const [{ openStore }, { claimDatabase }, { readClockShift }] = await Promise.all([
-    import('../store/store.ts'),
+  const [{ claimDatabase }, { readClockShift }] = await Promise.all([
     import('../usecases/database-claim.ts'),
     import('../usecases/clock-shift.ts'),
   ]);
-  const store = await openStore({ url });
-  try {
-    const shift = testClock && (await readClockShift({ store }));
-    if (shift !== undefined) testClock?.shiftTo(shift.shiftMs, shift.leaptAt);
-    await claimDatabase({ ...deps, store });
-  } finally {
-    await store.close();
-  }
+  const shift = testClock && (await readClockShift(deps));
+  if (shift !== undefined) testClock?.shiftTo(shift.shiftMs, shift.leaptAt);
+  await claimDatabase(deps);
 }
 
 function openLog(around: Surroundings, logTo: 'output' | 'errors', level: LogLevel): OpenLog {

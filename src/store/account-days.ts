@@ -5,7 +5,7 @@
  * Any number of processes may close the same day: they write the same.
  */
 
-import { type LineOptions, withLine } from './line.ts';
+import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
@@ -19,16 +19,16 @@ export const CLOSED_UNTIL = `(select (max(s.value)::date + 1)::timestamp at time
     where s.shard = 0 and s.id = '${LAST_CLOSED_DAY}')`;
 
 /** The day of the first transfer there is; undefined: there is none. Reads every transfer. */
-export async function firstTransferDay(options: LineOptions): Promise<string | undefined> {
-  return withLine(options, async (line) => {
+export async function firstTransferDay(lender: Lender): Promise<string | undefined> {
+  return lender.lend(async (line) => {
     const [row] = await openReaders([line]).query(FIRST_DAY, columnList({ day: 'text' }), []);
     return typeof row?.day === 'string' ? row.day : undefined;
   });
 }
 
 /** Closes these days (ISO 8601 dates), each the next after the one before, on a connection of its own. */
-export async function closeAccountDays(options: LineOptions, days: readonly string[]): Promise<void> {
-  await withLine(options, async (line) => {
+export async function closeAccountDays(lender: Lender, days: readonly string[]): Promise<void> {
+  await lender.lend(async (line) => {
     for (const day of days) await line.run([{ statement: CLOSE_DAY, values: () => [day, LAST_CLOSED_DAY] }]);
   });
 }

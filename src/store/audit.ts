@@ -8,7 +8,7 @@
 
 import { LAST_CLOSED_DAY } from './account-days.ts';
 import { LEDGER_BEGINS } from './archive-months.ts';
-import { type LineOptions, withLine } from './line.ts';
+import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
@@ -128,18 +128,18 @@ select 'looked', null, null, null, (select count(*) from looked), (select coales
 };
 
 /** Looks at every account and every transfer. */
-export function auditAll(options: LineOptions): Promise<Audited> {
-  return ask(options, ALL, [LEDGER_BEGINS]);
+export function auditAll(lender: Lender): Promise<Audited> {
+  return ask(lender, ALL, [LEDGER_BEGINS]);
 }
 
 /** Looks at what has moved since the last closed day, and at one shard's other accounts. */
-export function auditRecent(options: LineOptions, shard: number): Promise<Audited> {
-  return ask(options, RECENT, [String(shard), LAST_CLOSED_DAY]);
+export function auditRecent(lender: Lender, shard: number): Promise<Audited> {
+  return ask(lender, RECENT, [String(shard), LAST_CLOSED_DAY]);
 }
 
 /** Asks on a connection of its own: the answer takes its time, and needs another plan than the rest. */
-async function ask(options: LineOptions, statement: Statement, values: readonly string[]): Promise<Audited> {
-  const found = await withLine(options, (line) => openReaders([line]).query(statement, COLUMNS, values));
+async function ask(lender: Lender, statement: Statement, values: readonly string[]): Promise<Audited> {
+  const found = await lender.lend((line) => openReaders([line]).query(statement, COLUMNS, values));
   const rows = found.map(answerIn);
   const looked = rows.find(({ kind }) => kind === 'looked');
   return {

@@ -5,7 +5,7 @@
  * because nothing there is ever opened again.
  */
 
-import { type LineOptions, withLine } from './line.ts';
+import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { openReaders } from './read.ts';
 import { columnList } from './tables.ts';
@@ -34,8 +34,8 @@ group by what, key order by what desc, key`,
 const COLUMNS = columnList({ what: 'text', key: 'text', count: 'int4' });
 
 /** Reads every wallet, which takes a while: on a connection of its own. `now`: for secrets that retire. */
-export async function readKeyNeeds(options: LineOptions, now: number): Promise<KeyNeed[]> {
-  const rows = await withLine(options, (line) => openReaders([line]).query(NEEDS, COLUMNS, [instantParameter(now)]));
+export async function readKeyNeeds(lender: Lender, now: number): Promise<KeyNeed[]> {
+  const rows = await lender.lend((line) => openReaders([line]).query(NEEDS, COLUMNS, [instantParameter(now)]));
   // The columns are those of the record.
   return rows as unknown as KeyNeed[];
 }

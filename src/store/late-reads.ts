@@ -11,7 +11,7 @@ import { LATE_KEPT } from '../domain/reason.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { TTL_MAX_S } from '../domain/session.ts';
 import { isLate } from './archive-groups.ts';
-import { type LineOptions, withLine } from './line.ts';
+import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders, type Readers } from './read.ts';
@@ -44,11 +44,11 @@ const PAID_BY_COLUMNS: readonly Column[] = [{ name: 'id', type: 'text' }];
 export const SESSION_SPAN_MS = TTL_MAX_S * 1_000 + 24 * 60 * 60_000;
 
 /** What has brought a merchant the money of a session: payments that were paid, and attempts whose late money it got. */
-export async function readPaidBy(options: LineOptions, payment: Payment): Promise<string[]> {
+export async function readPaidBy(lender: Lender, payment: Payment): Promise<string[]> {
   const { shard, merchant_id, customer_reference, session_id, created_at } = payment;
   const ids = [-SESSION_SPAN_MS, SESSION_SPAN_MS].map((span) => firstIdAt('att', created_at + span));
   const values = [String(shard), merchant_id, customer_reference, session_id, ...ids];
-  return (await readRows(options, PAID_BY, PAID_BY_COLUMNS, values)).map(({ id }) => String(id));
+  return (await readRows(lender, PAID_BY, PAID_BY_COLUMNS, values)).map(({ id }) => String(id));
 }
 
 /** In the words of the index that finds attempts by the order that they send money for. */
@@ -80,23 +80,23 @@ select ${listOf(columnsOf('payout_line'))} from (select * from earlier union all
 
 /** The line, and all that have been paid, or not, in its place. */
 export async function readFamily(
-  options: LineOptions,
+  lender: Lender,
   { shard, id }: Pick<PayoutLine, 'shard' | 'id'>,
 ): Promise<PayoutLine[]> {
-  return (await readRows(options, FAMILY, columnsOf('payout_line'), [String(shard), id])) as unknown as PayoutLine[];
+  return (await readRows(lender, FAMILY, columnsOf('payout_line'), [String(shard), id])) as unknown as PayoutLine[];
 }
 
 /** In the order of their ids, which is that of their making; those after `after`, if it is given. */
-export async function readLateAttempts(options: LineOptions, limit: number, after = ''): Promise<Attempt[]> {
+export async function readLateAttempts(lender: Lender, limit: number, after = ''): Promise<Attempt[]> {
   // The columns are the record's fields.
-  return (await readRows(options, LATE, COLUMNS, [after, String(limit)])) as unknown as Attempt[];
+  return (await readRows(lender, LATE, COLUMNS, [after, String(limit)])) as unknown as Attempt[];
 }
 
 function readRows(
-  options: LineOptions,
+  lender: Lender,
   statement: Statement,
   columns: readonly Column[],
   values: readonly string[],
 ): Promise<Row[]> {
-  return withLine(options, (line) => openReaders([line]).query(statement, columns, values));
+  return lender.lend((line) => openReaders([line]).query(statement, columns, values));
 }

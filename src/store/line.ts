@@ -19,7 +19,7 @@ export interface LineOptions {
   readonly name: string;
   /** Told of lost connections and of servers that cannot be reached; its errors hold no values and no address. */
   readonly onError: (error: Error) => void;
-  /** For one great question: the planner is free, and has ten minutes. */
+  /** For great questions: the planner is free, plans each anew, and has ten minutes. */
   readonly patient?: boolean;
   /** How long a run may take in all, milliseconds; `RUN_LIMIT_MS` when absent. */
   readonly limitMs?: number;
@@ -206,16 +206,6 @@ export function openLine(options: LineOptions): Line {
   };
 }
 
-/** Does work on a line of its own, which is closed whatever becomes of it. */
-export async function withLine<A>(options: LineOptions, work: (line: Line) => Promise<A>): Promise<A> {
-  const line = openLine(options);
-  try {
-    return await work(line);
-  } finally {
-    await line.close();
-  }
-}
-
 /** Counts a run, and says whether it makes the plans anew. */
 function isDue(connection: Connected): boolean {
   connection.runs += 1;
@@ -246,7 +236,7 @@ function newClient({ url, name, patient }: LineOptions, limitMs: number): pg.Cli
   const settings = [
     ...FORMATS,
     `statement_timeout=${Math.ceil(limitMs * SERVER_SHARE)}`,
-    ...(patient === true ? [] : PLAN_SETTINGS),
+    ...(patient === true ? ['plan_cache_mode=force_custom_plan'] : PLAN_SETTINGS),
   ];
   return new pg.Client({
     connectionString: url,

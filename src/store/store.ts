@@ -18,6 +18,7 @@ import { type EventPageFilter, pageOfEvents } from './event-lists.ts';
 import { type KeyNeed, readKeyNeeds } from './key-reads.ts';
 import { readAttemptsOf, readFamily, readLateAttempts, readPaidBy } from './late-reads.ts';
 import { type LedgerReads, openLedgerReads } from './ledger-reads.ts';
+import { openLender } from './lender.ts';
 import { type Line, openLine } from './line.ts';
 import { openNouns } from './noun-reads.ts';
 import type { Nouns } from './nouns.ts';
@@ -116,10 +117,8 @@ export interface StoreOptions {
 export async function openStore({ url, onError = () => undefined }: StoreOptions): Promise<Store> {
   const commitLine = openLine({ url, onError, name: 'commit' });
   const readLines = [openLine({ url, onError, name: 'read' }), openLine({ url, onError, name: 'read' })];
-  const lines = [commitLine, ...readLines];
-  // They connect at their first use.
   const listLines = [1, 2].map(() => openLine({ url, onError, name: 'lists', limitMs: LIST_LIMIT_MS }));
-  const auditLine = { url, onError, name: 'audit', patient: true };
+  const patient = openLender(() => openLine({ url, onError, name: 'patient', patient: true }));
   const recent = openRecent();
   const committer = openCommitter(commitLine, recent.note);
   const readers = openReaders(readLines);
@@ -127,10 +126,11 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
   const close = async (): Promise<void> => {
     await committer.close();
     await Promise.all([readers.close(), lists.close()]);
-    await Promise.all([...lines, ...listLines].map((line) => line.close()));
+    await Promise.all([commitLine, ...readLines, ...listLines, patient].map((line) => line.close()));
   };
   try {
-    await Promise.all(lines.map(ping));
+    // The others connect at their first use.
+    await ping(commitLine);
   } catch (error) {
     await close();
     throw error;
@@ -147,22 +147,22 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
       const [row] = await readers.query(TIME, TIME_COLUMNS, []);
       return Number(row?.at);
     },
-    audit: async () => (await auditAll(auditLine)).findings,
-    auditAll: () => auditAll(auditLine),
-    auditRecent: (shard) => auditRecent(auditLine, shard),
-    upstreamSpan: (question) => readUpstreamSpan(auditLine, question),
-    attemptsByReference: (connector, references) => readByReference(auditLine, connector, references),
-    orderPaidBy: (payment) => readPaidBy({ ...auditLine, name: 'late' }, payment),
+    audit: async () => (await auditAll(patient)).findings,
+    auditAll: () => auditAll(patient),
+    auditRecent: (shard) => auditRecent(patient, shard),
+    upstreamSpan: (question) => readUpstreamSpan(patient, question),
+    attemptsByReference: (connector, references) => readByReference(patient, connector, references),
+    orderPaidBy: (payment) => readPaidBy(patient, payment),
     attemptsOf: (shard, orders) => readAttemptsOf(readers, shard, orders),
-    payoutLineFamily: (line) => readFamily({ ...auditLine, name: 'late' }, line),
-    lateAttempts: (limit, after) => readLateAttempts({ ...auditLine, name: 'late' }, limit, after),
+    payoutLineFamily: (line) => readFamily(patient, line),
+    lateAttempts: (limit, after) => readLateAttempts(patient, limit, after),
     ledger: openLedgerReads(lists),
     listPayments: (filter) => listPayments(lists, filter),
     pageOfEvents: (filter) => pageOfEvents(lists, filter),
     upstreamCalls: (from) => readUpstreamCalls(lists, from),
     lastClosedDay: async () => (await nouns.setting.get(0, LAST_CLOSED_DAY))?.value,
-    firstTransferDay: () => firstTransferDay({ ...auditLine, name: 'close days' }),
-    closeAccountDays: (days) => closeAccountDays({ ...auditLine, name: 'close days' }, days),
+    firstTransferDay: () => firstTransferDay(patient),
+    closeAccountDays: (days) => closeAccountDays(patient, days),
     archive: {
       ...openArchiveReads(lists),
       open: () => openArchiver(url),
@@ -171,7 +171,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
       ledgerBegins: async () => (await nouns.setting.get(0, LEDGER_BEGINS))?.value,
     },
     watched: (now, ages) => readWatched(lists, now, ages),
-    keyNeeds: (now) => readKeyNeeds({ ...auditLine, name: 'keys' }, now),
+    keyNeeds: (now) => readKeyNeeds(patient, now),
     server: () => readServer(lists),
     failingReceivers: () => readFailingReceivers(lists),
     stats: () => ({

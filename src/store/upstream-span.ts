@@ -6,7 +6,7 @@
 
 import { GIVEN_BACK } from '../domain/late-money.ts';
 import type { Attempt } from '../domain/records.ts';
-import { type LineOptions, withLine } from './line.ts';
+import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
 import { openReaders } from './read.ts';
@@ -93,10 +93,10 @@ from paid full join booked using (currency) order by currency`,
 const COUNT_COLUMNS = columnList({ attempts: 'int8', first: 'timestamptz', last: 'timestamptz' });
 const TOTALS_COLUMNS = columnList({ currency: 'text', approved: 'int8', moved: 'int8', ledger: 'int8' });
 
-/** Reads over a connection of its own, which it closes: this may take longer than reads of requests do. */
-export async function readUpstreamSpan(options: LineOptions, question: UpstreamQuestion): Promise<UpstreamSpan> {
+/** Reads over a connection of its own: this may take longer than reads of requests do. */
+export async function readUpstreamSpan(lender: Lender, question: UpstreamQuestion): Promise<UpstreamSpan> {
   const { connector, made, settled } = question;
-  return withLine(options, async (line) => {
+  return lender.lend(async (line) => {
     const readers = openReaders([line]);
     const values = ({ from, to }: UpstreamQuestion['made']) => [
       connector,
@@ -116,11 +116,11 @@ export async function readUpstreamSpan(options: LineOptions, question: UpstreamQ
 
 /** Attempts of one upstream by its references for them, whenever they were made; a connection of its own, as above. */
 export async function readByReference(
-  options: LineOptions,
+  lender: Lender,
   connector: string,
   references: readonly string[],
 ): Promise<Attempt[]> {
-  return withLine(options, async (line) => {
+  return lender.lend(async (line) => {
     const rows = await openReaders([line]).query(BY_REFERENCE, ATTEMPT, [connector, encodeArray(references)]);
     return rows as unknown as Attempt[];
   });
