@@ -47,8 +47,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'faults',
-          // Each kills what it has started itself, and judges how it bears load: more of them at once would only judge the machine.
           include: ['test/faults/**/*.test.ts', ...KILLING],
+          // Each kills what it has started itself, and waits half of its time for what it has killed.
+          maxWorkers: 3,
           sequence: { groupOrder: 2 },
           ...limitOf(600_000),
         },

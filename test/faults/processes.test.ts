@@ -19,6 +19,7 @@ const CALLERS = 6;
 /** So many orders are paid between two things that happen. */
 const ORDERS = 12;
 const LOOK_EVERY_MS = 20;
+const CONNECT_EVERY_MS = 5;
 /** Less than a stop may take. */
 const ANSWERED_MS = 8_000;
 
@@ -56,21 +57,14 @@ interface Started {
   readonly pid: number;
 }
 
-/** What the supervisor has said of its processes, the oldest first. */
-function said<F>(event: string): F[] {
-  // After the last line's end comes what has begun to arrive.
-  const lines = gateway.printed().split('\n').slice(0, -1);
-  return lines.filter((line) => line.includes(`"event":"${event}"`)).map((line): F => JSON.parse(line));
-}
-
 /** The processes that were started, those that have ended among them. */
 function pids(): number[] {
-  return said<Started>('process_starting').map(({ pid }) => pid);
+  return gateway.said<Started>('process_starting').map(({ pid }) => pid);
 }
 
 /** The newest one in a place. */
 function pidOf(name: string): number {
-  return said<Started>('process_starting').findLast(({ process }) => process === name)?.pid ?? 0;
+  return gateway.said<Started>('process_starting').findLast(({ process }) => process === name)?.pid ?? 0;
 }
 
 function isAlive(pid: number): boolean {
@@ -112,6 +106,8 @@ async function connectUntil(done: () => boolean): Promise<ReadonlySet<number | s
   while (!done()) {
     const answer = await fetch(`${url}/health`, { headers: { connection: 'close' } }).catch(String);
     answers.add(typeof answer === 'string' ? answer : answer.status);
+    // What is to be seen here needs the processor too.
+    await pause(CONNECT_EVERY_MS);
   }
   return answers;
 }
@@ -151,16 +147,16 @@ test('two processes answer at one port and one works; they are killed, and then 
   expect(page.match(/^# TYPE mbongo_http_requests_total /gm)).toHaveLength(1);
 
   for (const name of ['api-1', 'worker-1', 'api-2']) {
-    const ready = said('process_ready').length;
+    const ready = gateway.said('process_ready').length;
     process.kill(pidOf(name), 'SIGKILL');
-    await until(() => said('process_ready').length > ready);
+    await until(() => gateway.said('process_ready').length > ready);
     await more(ORDERS);
   }
   expect(await metrics()).toContain('mbongo_process_restarts_total{process="worker-1"} 1\n');
 
   const old = pids().filter(isAlive);
   gateway.signal('SIGUSR2');
-  const answers = await connectUntil(() => said('process_replaced').length === old.length);
+  const answers = await connectUntil(() => gateway.said('process_replaced').length === old.length);
   expect([...answers], 'every connection was taken').toEqual([200]);
   await more(ORDERS);
   expect([old.filter(isAlive), pids().filter(isAlive).length]).toEqual([[], old.length]);
@@ -180,9 +176,9 @@ test('a place whose process cannot start with what there is now serves once that
   gateway = await startGateway(world.gatewayEnv(Number(new URL(url).port), { CARRIER_ROUTES }), { processes: 2 });
   writeFileSync(CARRIER_ROUTES, '[{}]');
   process.kill(pidOf('api-1'), 'SIGKILL');
-  await until(() => said('process_not_started').length > 0);
+  await until(() => gateway.said('process_not_started').length > 0);
   writeFileSync(CARRIER_ROUTES, routes);
-  await until(() => said('process_ready').length > 3);
+  await until(() => gateway.said('process_ready').length > 3);
   expect(await gateway.stop()).toEqual(CLEAN);
 });
 
@@ -216,7 +212,7 @@ test('whoever reads the log stands still: a place is filled anew, all stop in ti
 test('told to put in new processes before all of them serve, it does so once they do', async () => {
   await gateway.stop();
   gateway = await startGateway(world.gatewayEnv(Number(new URL(url).port)), { processes: 2, early: 'SIGUSR2' });
-  await until(() => said('process_replaced').length === 3);
+  await until(() => gateway.said('process_replaced').length === 3);
   expect((await fetch(`${url}/health`)).status).toBe(200);
   gateway.signal('SIGTERM');
   expect(await gateway.ended).toEqual(CLEAN);

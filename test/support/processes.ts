@@ -8,6 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { runCommandLine } from '../../src/commands/command-line.ts';
 import { builtProgram } from './built.ts';
 
@@ -33,6 +34,8 @@ export interface Running {
   readonly ended: Promise<Ended>;
   /** What it has printed, on both streams. */
   printed(): string;
+  /** What its log has said so far under the name of an event, the oldest first. */
+  said<F>(event: string): readonly F[];
   /** Reads no more of its standard output, or reads it again. */
   read(reads: boolean): void;
   signal(name: NodeJS.Signals): void;
@@ -120,6 +123,7 @@ async function start(args: string[], env: Environment, early?: NodeJS.Signals): 
       printed += text;
     });
   }
+  const events = openEvents(child.stdout);
   if (early !== undefined) child.stdout?.once('data', () => child.kill(early));
   const ended = new Promise<Ended>((done) => {
     child.once('close', (code, signal) => {
@@ -138,6 +142,7 @@ async function start(args: string[], env: Environment, early?: NodeJS.Signals): 
     url,
     ended,
     printed: () => printed,
+    said: events,
     read: (reads) => void (reads ? child.stdout?.resume() : child.stdout?.pause()),
     signal: (name) => void child.kill(name),
     kill: async () => {
@@ -149,6 +154,24 @@ async function start(args: string[], env: Environment, early?: NodeJS.Signals): 
       return ended;
     },
   };
+}
+
+/** Sorts the lines of a log by their events as they come: whoever asks again and again does not read all of it each time. */
+function openEvents(log: Readable | null): Running['said'] {
+  const events = new Map<string, string[]>();
+  let begun = '';
+  log?.on('data', (text: string) => {
+    const lines = (begun + text).split('\n');
+    begun = lines.pop() ?? '';
+    for (const line of lines) {
+      const [, event] = /"event":"(\w+)"/.exec(line) ?? [];
+      if (event === undefined) continue;
+      const list = events.get(event);
+      if (list === undefined) events.set(event, [line]);
+      else list.push(line);
+    }
+  });
+  return <F>(event: string) => (events.get(event) ?? []).map((line): F => JSON.parse(line));
 }
 
 function whenReady(child: ChildProcess): Promise<string | undefined> {
