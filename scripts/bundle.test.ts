@@ -25,7 +25,7 @@ function builtFiles(): string[] {
 /** What a built file asks for by name: ways into the bundle begin with a dot. */
 function importsOf(file: string): string[] {
   const code = readFileSync(file, 'utf8');
-  return [...code.matchAll(/^(?:import|export)\b[^;]*?from "([^".][^"]*)";|\bimport\("([^".][^"]*)"\)/gm)].map(
+  return [...code.matchAll(/\b(?:import|export)\b[^;"]*?from"([^".][^"]*)"|\bimport\("([^".][^"]*)"\)/g)].map(
     ([, fixed, later]) => fixed ?? later ?? '',
   );
 }
@@ -37,9 +37,7 @@ it('carries the libraries, but for the one that is a binary', () => {
 
 it('tells a source the place that it has in the build', () => {
   const told = builtFiles().flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/new URL\("(\.\.\/[^"]+)", import\.meta\.url\)\.href/g)].map(
-      ([, to]) => to,
-    ),
+    [...readFileSync(file, 'utf8').matchAll(/new URL\("(\.\.\/[^"]+)",import\.meta\.url\)\.href/g)].map(([, to]) => to),
   );
   expect(told).toContain('../src/store/migrate.js');
   expect(told).toContain('../bench/worlds.js');
@@ -59,6 +57,12 @@ it("leads an error's stack back to the sources", async () => {
   expect(stdout).toContain('src/commands/serve.ts:');
 });
 
+/** Where the parts of a built line come from; no statement is as short as the steps in which it is looked at. */
+function entriesOf(map: SourceMap, line: number, length: number) {
+  const places = Array.from({ length: Math.ceil(length / 10) }, (_, step) => map.findEntry(line, step * 10));
+  return places.filter((entry) => 'originalLine' in entry);
+}
+
 it('maps every line of ours, and of a library only its file: a process keeps what is mapped', () => {
   const mapped = builtFiles()
     .filter((file) => existsSync(`${file}.map`))
@@ -66,7 +70,7 @@ it('maps every line of ours, and of a library only its file: a process keeps wha
       const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
       const place = dirname(join(ROOT, 'dist', relative(dist, file)));
       const lines = readFileSync(file, 'utf8').split('\n');
-      const entries = lines.map((_, line) => map.findEntry(line, 0)).filter((entry) => 'originalLine' in entry);
+      const entries = lines.flatMap((text, line) => entriesOf(map, line, text.length));
       return entries.map((entry) => ({ ...entry, originalSource: resolve(place, String(entry.originalSource)) }));
     });
   const places = mapped.map(({ originalSource }) => originalSource).filter((source) => /\/src\//.test(source));
@@ -77,4 +81,15 @@ it('maps every line of ours, and of a library only its file: a process keeps wha
   ];
   expect(linesOf(/\/(?:undici|fastify)\//)).toEqual([0]);
   expect(linesOf(/src\/http\//).length).toBeGreaterThan(200);
+});
+
+it('asks Node.js for no HTTP client of its own until one is used', async () => {
+  const shown = `
+    const { readdirSync } = await import('node:fs');
+    const shared = ${JSON.stringify(join(dist, 'shared'))};
+    const names = readdirSync(shared).filter((name) => /^(outbound|store)-.*\\.js$/.test(name));
+    for (const name of names) await import(shared + '/' + name);
+    console.log(names.length, process.moduleLoadList.filter((name) => name.includes('undici')));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', shown]);
+  expect(stdout).toBe('2 []\n');
 });

@@ -76,6 +76,10 @@ function forNode(root: string): BuildOptions {
     // Hashes are computed by a binary, which npm chooses for each system and the library's own loader finds.
     external: ['@node-rs/argon2', 'pg-native'],
     banner: { js: REQUIRE },
+    // Only blanks and comments go: a stack has all names.
+    minifyWhitespace: true,
+    // Two libraries look at these at once, to learn where they run: for that Node.js would load an HTTP client of its own.
+    define: { Response: 'undefined', 'globalThis.Headers': 'undefined' },
     sourcemap: 'linked',
     sourcesContent: false,
     plugins: [placesBelow(root), ownLinesOnly],
