@@ -6,6 +6,7 @@
 
 import type { Left } from '../domain/one-time-code.ts';
 import type { Merchant } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
 import {
   type CallLimit,
   CODE_GUARDS,
@@ -59,6 +60,33 @@ export function guardHeaders(guard: Guard, left: Left): { 'RateLimit-Policy': st
   return {
     'RateLimit-Policy': `"${guard.name}";q=${guard.calls};w=${guard.seconds}`,
     RateLimit: `"${guard.name}";r=${left.count};t=${Math.min(left.seconds, guard.seconds)}`,
+  };
+}
+
+/** A limit on what is under way at once, and not in a span of time. */
+export interface Places {
+  readonly name: string;
+  readonly most: number;
+}
+
+/** All of somebody's places are taken: 1301, to be asked again in so many seconds. */
+export class NoPlace extends Refusal {
+  readonly places: Places;
+
+  constructor(places: Places, retryAfter: number) {
+    super(1301, { retryAfter });
+    this.places = places;
+  }
+}
+
+/** The headers of an answer to one who has no place left. */
+export function placeHeaders(
+  { name, most }: Places,
+  seconds: number,
+): { 'RateLimit-Policy': string; RateLimit: string } {
+  return {
+    'RateLimit-Policy': `"${name}";q=${most};qu="concurrent-requests"`,
+    RateLimit: `"${name}";r=0;t=${seconds}`,
   };
 }
 

@@ -159,6 +159,10 @@ describe('a streamed answer', () => {
     expect(responses.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
     const refused = await ask();
     expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '5']);
+    expect([refused.headers['ratelimit-policy'], refused.headers.ratelimit]).toEqual([
+      '"streams";q=4;qu="concurrent-requests"',
+      '"streams";r=0;t=5',
+    ]);
     responses[0]?.destroy();
     await Promise.race(sources.map(({ ended }) => ended));
     await expect.poll(async () => (await ask()).statusCode).toBe(200);

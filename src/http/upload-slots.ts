@@ -6,6 +6,7 @@
  */
 
 import { Refusal } from '../domain/refusal.ts';
+import { NoPlace } from './limits.ts';
 
 export interface UploadSlots {
   /**
@@ -16,8 +17,8 @@ export interface UploadSlots {
   take(sender: string, merchant: string): () => void;
 }
 
-const OF_SENDER = 2;
-const OF_MERCHANT = 8;
+const OF_SENDER = { name: 'uploads', most: 2 };
+const OF_MERCHANT = { name: 'merchant_uploads', most: 8 };
 const AT_ONCE = 24;
 const RETRY_SECONDS = 2;
 
@@ -32,9 +33,8 @@ export function createUploadSlots(): UploadSlots {
   };
   return {
     take(sender, merchant) {
-      if (countOf(sender) >= OF_SENDER || countOf(merchant) >= OF_MERCHANT) {
-        throw new Refusal(1301, { retryAfter: RETRY_SECONDS });
-      }
+      if (countOf(sender) >= OF_SENDER.most) throw new NoPlace(OF_SENDER, RETRY_SECONDS);
+      if (countOf(merchant) >= OF_MERCHANT.most) throw new NoPlace(OF_MERCHANT, RETRY_SECONDS);
       if (all >= AT_ONCE) throw new Refusal(1402, { retryAfter: RETRY_SECONDS });
       const change = (places: 1 | -1): void => {
         all += places;

@@ -78,6 +78,8 @@ test('a customer has two places: others’ uploads go on', async () => {
   const full = await untilStatus(mine, 429);
   expectRefusal(full, 429, '1301');
   expect(full.headers.get('retry-after')).toBe('2');
+  expect(full.headers.get('ratelimit-policy')).toBe('"uploads";q=2;qu="concurrent-requests"');
+  expect(full.headers.get('ratelimit')).toBe('"uploads";r=0;t=2');
   for (const paying of [neighbour, stranger]) {
     expect((await upload(world, paying, pngFile())).json.status).toBe('processing');
   }
