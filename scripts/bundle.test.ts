@@ -22,10 +22,14 @@ function builtFiles(): string[] {
   return names.filter((name) => name.endsWith('.js')).map((name) => join(dist, name));
 }
 
+/** A built file as one line: where it is broken says nothing. */
+function codeOf(file: string): string {
+  return readFileSync(file, 'utf8').replaceAll('\n', '');
+}
+
 /** What a built file asks for by name: ways into the bundle begin with a dot. */
 function importsOf(file: string): string[] {
-  const code = readFileSync(file, 'utf8');
-  return [...code.matchAll(/\b(?:import|export)\b[^;"]*?from"([^".][^"]*)"|\bimport\("([^".][^"]*)"\)/g)].map(
+  return [...codeOf(file).matchAll(/\b(?:import|export)\b[^;"]*?from"([^".][^"]*)"|\bimport\("([^".][^"]*)"\)/g)].map(
     ([, fixed, later]) => fixed ?? later ?? '',
   );
 }
@@ -37,7 +41,7 @@ it('carries the libraries, but for the one that is a binary', () => {
 
 it('tells a source the place that it has in the build', () => {
   const told = builtFiles().flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/new URL\("(\.\.\/[^"]+)",import\.meta\.url\)\.href/g)].map(([, to]) => to),
+    [...codeOf(file).matchAll(/new URL\("(\.\.\/[^"]+)",import\.meta\.url\)\.href/g)].map(([, to]) => to),
   );
   expect(told).toContain('../src/store/migrate.js');
   expect(told).toContain('../bench/worlds.js');
@@ -81,6 +85,18 @@ it('maps every line of ours, and of a library only its file: a process keeps wha
   ];
   expect(linesOf(/\/(?:undici|fastify)\//)).toEqual([0]);
   expect(linesOf(/src\/http\//).length).toBeGreaterThan(200);
+});
+
+it('has short lines: a process that dies of an error prints the one that it comes from', () => {
+  const longest = builtFiles().map((file) =>
+    Math.max(
+      ...readFileSync(file, 'utf8')
+        .split('\n')
+        .map(({ length }) => length),
+    ),
+  );
+  // But for what is long in itself: a library's expression.
+  expect(Math.max(...longest)).toBeLessThan(5_000);
 });
 
 it('asks Node.js for no HTTP client of its own until one is used', async () => {

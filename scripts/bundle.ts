@@ -78,6 +78,8 @@ function forNode(root: string): BuildOptions {
     banner: { js: REQUIRE },
     // Only blanks and comments go: a stack has all names.
     minifyWhitespace: true,
+    // Where a process dies of an error, Node.js prints the line that it comes from.
+    lineLimit: 160,
     // Two libraries look at these at once, to learn where they run: for that Node.js would load an HTTP client of its own.
     define: { Response: 'undefined', 'globalThis.Headers': 'undefined' },
     sourcemap: 'linked',
