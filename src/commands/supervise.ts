@@ -49,6 +49,8 @@ async function runPlaces(world: World, list: readonly Place[], told: Told): Prom
   const { around, json, stopping, onReplace } = told;
   const { config, log } = world;
   for (const { about, detail } of warningsOf(config)) log.warn('configuration', { about, detail });
+  // The processes have their own; a sandbox's demo is seeded when they serve.
+  if (config.mode !== 'sandbox') await world.store.close();
   // Connections are shared out evenly. The port is this process's: while one that serves is replaced, nobody is refused.
   cluster.schedulingPolicy = cluster.SCHED_RR;
   // Not the sandbox's clock: how long a process lives has nothing to do with it.
@@ -59,7 +61,6 @@ async function runPlaces(world: World, list: readonly Place[], told: Told): Prom
     const url = await Promise.race([allStarted(places), stopping.then(() => 'stopping' as const)]);
     if (url === 'stopping') return;
     const opening = url.url === undefined ? undefined : await openDemoOf(world, url.url);
-    // From here on the processes have their own.
     await world.store.close();
     announce(around, json, url.url, opening?.notes ?? []);
     onReplace(replacer(places, world));

@@ -1,13 +1,16 @@
 /**
  * Lends lines for great questions, such as an audit's: a line to each, opened when none is at hand.
  *
- * Invariant: whoever borrows never waits for somebody else's question. What is given back is at hand for a few seconds, because
- * such questions come in rows, and is closed then: no connection stays open for an instant's use.
+ * Invariant: whoever borrows never waits for somebody else's question, nor on a connection that has died meanwhile. What is given
+ * back is at hand for a few seconds, because such questions come in rows, and is closed then: no connection stays open
+ * for an instant's use.
  */
-import type { Line } from './line.ts';
+import { before, type Line, ping } from './line.ts';
 
 /** Far less than a minute, after which there is an audit. */
 const KEPT_MS = 2_000;
+/** A server that is there needs less than one of them. */
+const ALIVE_MS = 500;
 
 export interface Lender {
   /** Does work on a line that is nobody else's meanwhile. */
@@ -16,32 +19,39 @@ export interface Lender {
   close(): Promise<void>;
 }
 
+interface AtHand {
+  readonly line: Line;
+  readonly overdue: NodeJS.Timeout;
+}
+
 /** Lends what `open` makes. */
 export function openLender(open: () => Line): Lender {
-  /** What closes each line that is at hand. */
-  const atHand = new Map<Line, NodeJS.Timeout>();
+  /** The newest last, which is taken first: the others become superfluous. */
+  let atHand: AtHand[] = [];
   let closed = false;
 
-  const take = (): Line | undefined => {
-    const [line] = atHand.keys();
-    if (line === undefined) return undefined;
-    clearTimeout(atHand.get(line));
-    atHand.delete(line);
-    return line;
+  /** One that is known to live. */
+  const take = async (): Promise<Line> => {
+    const found = atHand.pop();
+    if (found === undefined) return open();
+    clearTimeout(found.overdue);
+    if (await isAlive(found.line)) return found.line;
+    void found.line.close();
+    return open();
   };
 
   const giveBack = async (line: Line): Promise<void> => {
     if (closed) return line.close();
     const overdue = setTimeout(() => {
-      atHand.delete(line);
+      atHand = atHand.filter((one) => one.line !== line);
       void line.close();
     }, KEPT_MS);
-    atHand.set(line, overdue.unref());
+    atHand.push({ line, overdue: overdue.unref() });
   };
 
   return {
     async lend(work) {
-      const line = take() ?? open();
+      const line = await take();
       try {
         return await work(line);
       } finally {
@@ -50,7 +60,19 @@ export function openLender(open: () => Line): Lender {
     },
     async close() {
       closed = true;
-      for (let line = take(); line !== undefined; line = take()) await line.close();
+      const all = atHand;
+      atHand = [];
+      for (const { overdue } of all) clearTimeout(overdue);
+      await Promise.all(all.map(({ line }) => line.close()));
     },
   };
+}
+
+async function isAlive(line: Line): Promise<boolean> {
+  try {
+    await before(performance.now() + ALIVE_MS, ping(line));
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -206,6 +206,13 @@ export function openLine(options: LineOptions): Line {
   };
 }
 
+const PING = { name: 'ping', text: 'select' };
+
+/** Asks whether the server is there. */
+export function ping(line: Line): Promise<void> {
+  return line.run([{ statement: PING, values: () => [] }]);
+}
+
 /** Counts a run, and says whether it makes the plans anew. */
 function isDue(connection: Connected): boolean {
   connection.runs += 1;
@@ -225,7 +232,7 @@ function left(deadline: number, least = LEAST_MS): number {
 }
 
 /** What a promise gives until then. @throws StoreUnavailable when it takes longer. */
-function before<T>(deadline: number, promise: Promise<T>): Promise<T> {
+export function before<T>(deadline: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const heard = afterSilence(left(deadline), () => reject(new StoreUnavailable()));
     void promise.then(resolve, reject).finally(heard);

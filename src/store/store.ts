@@ -19,7 +19,7 @@ import { type KeyNeed, readKeyNeeds } from './key-reads.ts';
 import { readAttemptsOf, readFamily, readLateAttempts, readPaidBy } from './late-reads.ts';
 import { type LedgerReads, openLedgerReads } from './ledger-reads.ts';
 import { openLender } from './lender.ts';
-import { type Line, openLine } from './line.ts';
+import { openLine, ping } from './line.ts';
 import { openNouns } from './noun-reads.ts';
 import type { Nouns } from './nouns.ts';
 import { listPayments, type PaymentFilter } from './payment-lists.ts';
@@ -186,12 +186,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
 /** Whoever asks for a long list waits longer than others. */
 const LIST_LIMIT_MS = 10_000;
 
-const PING = { name: 'ping', text: 'select' };
 /** Locks no row. A standby, and a server that has been set to read-only, refuse it, as they would a commit. */
 const WRITABLE = { name: 'writable', text: 'select from setting where false for update' };
 const TIME_COLUMNS = columnList({ at: 'timestamptz' });
 const TIME = { name: 'time', text: 'select clock_timestamp()' };
-
-function ping(line: Line): Promise<void> {
-  return line.run([{ statement: PING, values: () => [] }]);
-}
