@@ -7,6 +7,7 @@
 import { formatMinor } from '../domain/money.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
+import { joinSentences } from '../messages/messages.ts';
 import { faultLine, moment, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
 
 /** Radio buttons, one an account; the only one is chosen already. */
@@ -30,7 +31,7 @@ export function proofMain(shown: Shown): Html {
   const [before = '', after = ''] = text(shown, 'proof_until', { date: '\u0000' }).split('\u0000');
   return html`<section class="card">${noticeOf(shown)}<h1>${text(shown, 'bank_title', { amount: money(shown, payment.total_minor) })}</h1>
 <p>${text(shown, 'bank_text')}</p>${account === undefined ? undefined : facts(shown, account)}
-<h2>${text(shown, 'proof_title')}</h2><p class="soft">${before}${moment(shown, payment.expires_at)}${after} ${text(shown, 'proof_later')}</p>
+<h2>${text(shown, 'proof_title')}</h2><p class="soft">${before}${moment(shown, payment.expires_at)}${joinSentences(shown.language, after, text(shown, 'proof_later'))}</p>
 <form method="post" action="${pathOf(shown, 'proof')}" enctype="multipart/form-data" data-once novalidate>
 <div class="field"><label class="label" for="file">${text(shown, 'proof_file')}</label><input id="file" name="file" type="file" accept="image/jpeg,image/png,application/pdf" required${fault === undefined ? undefined : html` aria-invalid="true" aria-describedby="file-fault" autofocus`}>${
     fault === undefined ? undefined : faultLine('file-fault', fault)

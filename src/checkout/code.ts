@@ -6,6 +6,7 @@
 
 import { mostResends } from '../domain/one-time-code.ts';
 import { type Html, html } from '../messages/html.ts';
+import { joinSentences } from '../messages/messages.ts';
 import { spanText } from './amounts.ts';
 import { orderSection } from './choose.ts';
 import { maskedPhone } from './phone.ts';
@@ -15,9 +16,11 @@ export function codeMain(shown: Shown): Html {
   const { payment, code, merchant, now } = shown.view;
   const resends = mostResends(merchant) - (code?.resends ?? 0);
   const expired = code !== undefined && code.expires_at <= now;
+  if (expired && resends <= 0) return deadMain(shown);
   const time = spanText(shown.language, Math.min(code?.expires_at ?? now, payment.expires_at) - now);
+  const sent = text(shown, 'code_sent', { phone: code === undefined ? '' : maskedPhone(code.sent_to) });
   return html`${orderSection(shown)}<section class="card">${noticeOf(shown)}<h1>${text(shown, 'code_title')}</h1>
-<p>${text(shown, 'code_sent', { phone: code === undefined ? '' : maskedPhone(code.sent_to) })}</p>
+<p>${expired ? text(shown, 'code_dead') : sent}</p>
 <form method="post" action="${pathOf(shown, 'code')}" data-once novalidate>${field({
     name: 'code',
     scope: 'otp',
@@ -32,6 +35,12 @@ export function codeMain(shown: Shown): Html {
 <form class="second" method="post" action="${pathOf(shown, 'resend')}" data-once>${
     resends > 0
       ? html`<button class="quiet">${text(shown, 'code_resend')}</button> <span class="soft">${text(shown, 'code_resends', { left: String(resends) })}</span>`
-      : html`<p class="soft">${expired ? `${text(shown, 'code_over')} ${text(shown, 'expired_text')}` : text(shown, 'resends_used')}</p>`
+      : html`<p class="soft">${text(shown, 'resends_used')}</p>`
   }</form><p class="back">${returnLink(shown, 'quiet')}</p></section>`;
+}
+
+/** Nothing that could be entered here would pay, whatever was tried last. */
+function deadMain(shown: Shown): Html {
+  const why = joinSentences(shown.language, text(shown, 'code_over'), text(shown, 'expired_text'));
+  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'code_dead')}</h1><p>${why}</p>${returnLink(shown, 'main')}</section>`;
 }

@@ -112,8 +112,6 @@ function detailText(language: Language, detail: RefusalDetail, field: FieldName 
   if (detail.code === 'REQUIRED' && detail.field === 'session_id') return checkoutText(language, 'card_first');
   if (detail.code === 'INVALID_FORMAT' && field === 'pin') return checkoutText(language, 'bad_pin');
   if (detail.code === 'INVALID_FORMAT' && field === 'code') return checkoutText(language, 'need_code');
-  // The page says below the field what to do instead of asking for another.
-  if (detail.code === 'OTP_EXPIRED' && detail.words?.resends === 0) return checkoutText(language, 'code_dead');
   const closed = detail.words?.left === 0 ? LAST_TRIES[detail.code] : undefined;
   if (closed !== undefined) return checkoutText(language, closed.word, { time: spanText(language, closed.forMs) });
   const word = DETAILS[detail.code];

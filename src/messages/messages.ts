@@ -89,8 +89,8 @@ export function say(language: Language, key: MessageKey, words?: Words): string 
   return String(entry.format.format(withAll(entry.names, words)));
 }
 
-/** A count that stands in no sentence by itself, and takes the plural that most counts take. */
-const MANY = 900;
+/** Counts that stand in no sentence by themselves, and take the plural of many in every language. */
+const many = (place: number): number => 900 + 5 * place;
 
 /**
  * The sentence of a key with the names of its words in their places, as `mark` writes them: for lists of sentences. Where a
@@ -100,10 +100,10 @@ export function sayNames(language: Language, key: MessageKey, mark: (name: strin
   const text = sentence(language, key);
   const places = wordsOf(language, key).map((name, index) => {
     const shown = mark(name);
-    return { name, shown, given: text.includes(`{${name}, plural`) ? MANY + index : shown };
+    return { name, shown, given: text.includes(`{${name}, plural`) ? many(index) : shown };
   });
   const said = say(language, key, Object.fromEntries(places.map(({ name, given }) => [name, given])));
-  return places.reduce((line, { given, shown }) => line.replace(String(given), shown), said);
+  return places.reduce((line, { given, shown }) => line.replaceAll(String(given), shown), said);
 }
 
 /** The sentence as it is written, words still in braces. */

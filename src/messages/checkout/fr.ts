@@ -67,7 +67,7 @@ export const fr = {
   code_dead: 'Ce code a expiré.',
   tries_used: 'Trop d’essais. Attendez {time}, puis réessayez.',
   resends_used: 'Aucun autre code ne peut être envoyé. Saisissez le dernier reçu.',
-  code_over: 'Le dernier code a expiré, et aucun autre ne peut être envoyé.',
+  code_over: 'Aucun autre code ne peut être envoyé.',
   busy: 'Trop de demandes à la fois. Attendez {time}, puis réessayez.',
   away: 'Ce n’est pas possible en ce moment. Rien n’a été débité. Réessayez un peu plus tard, ou payez autrement.',
   under_way:

@@ -66,7 +66,7 @@ export const ln = {
   code_dead: 'Ntango ya code oyo eleki.',
   tries_used: 'Omeki mbala ebele. Zela {time}, na nsima meka lisusu.',
   resends_used: 'Code mosusu ekoki kotindama te. Koma oyo ya nsuka ozwaki.',
-  code_over: 'Ntango ya code ya nsuka eleki, mpe mosusu ekoki kotindama te.',
+  code_over: 'Code mosusu ekoki kotindama te.',
   busy: 'Bosengi ebele na mbala moko. Zela {time}, na nsima meka lisusu.',
   away: 'Likoki ezali te sikoyo. Mbongo elongwe te. Meka lisusu mwa nsima, to futa na lolenge mosusu.',
   under_way: 'Kofuta mosusu ya komande oyo ezali kosalema; awa mbongo elongwe te. Zela mwa moke, na nsima meka lisusu.',
