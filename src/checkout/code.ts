@@ -10,7 +10,7 @@ import { joinSentences } from '../messages/messages.ts';
 import { spanText } from './amounts.ts';
 import { orderSection } from './choose.ts';
 import { maskedPhone } from './phone.ts';
-import { field, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
+import { about, field, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
 
 export function codeMain(shown: Shown): Html {
   const { payment, code, merchant, now } = shown.view;
@@ -42,5 +42,5 @@ export function codeMain(shown: Shown): Html {
 /** Nothing that could be entered here would pay, whatever was tried last. */
 function deadMain(shown: Shown): Html {
   const why = joinSentences(shown.language, text(shown, 'code_over'), text(shown, 'expired_text'));
-  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'code_dead')}</h1><p>${why}</p>${returnLink(shown, 'main')}</section>`;
+  return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'code_dead')}</h1><p>${why}</p>${about(shown)}${returnLink(shown, 'main')}</section>`;
 }

@@ -190,6 +190,7 @@ test('whoever has let the last code expire is sent back to the shop, not to ask 
     expect(titleOf(dead)).toBe('This code has expired.');
     expect(textOf(dead)).toContain('No further code can be sent. Nothing has been charged. Go back to the shop');
     expect(textOf(dead)).not.toMatch(/Ask for|Valid for|on its way|Enter/);
+    expect(textOf(dead)).toContain('150.00');
     expect(dead.html).not.toContain('<form');
   }
 });
