@@ -30,7 +30,7 @@ export interface World {
   readonly random: Random;
   readonly secrets: Secrets;
   readonly log: OpenLog;
-  /** For a command's own work. What serves opens another, and closes this one before. */
+  /** For a command's own work. What serves opens another, and closes this one. */
   readonly store: Store;
   close(): Promise<void>;
 }

@@ -4,6 +4,7 @@
 
 import { afterAll, describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/messages/messages.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { listProofs } from '../../src/usecases/proof-read.ts';
 import { openWorld } from '../support/world.ts';
 import { elementsOf, host, type Shown, setSettings, stepOf, textOf, titleOf, visitor } from './checkout-flows.ts';
@@ -118,13 +119,23 @@ describe('a wallet', () => {
   });
 });
 
+/** A visitor who pays so much that a code is asked for, sent to that phone. */
+async function askedForCode(payee: MerchantCreated, phone: string, kind: 'wallet' | 'flash' = 'wallet') {
+  const wallet = await world.wallet({ kind, balance: 500_00n, phone });
+  const { url, transaction_id } = await host(world, payee, { minted: { amount: '150.00' } });
+  const me = visitor(world);
+  const asked = await me.send(stepOf(await me.open(url), 'pay'), {
+    method: kind,
+    number: wallet.number,
+    pin: wallet.pin,
+  });
+  return { me, url, transaction_id, asked };
+}
+
 test('whoever has tried too many codes is told how long to wait', async () => {
   const phone = numberEnding('78');
-  const wallet = await world.wallet({ balance: 500_00n, phone });
-  const { url } = await host(world, merchant, { minted: { amount: '150.00' } });
-  const me = visitor(world);
-  let page = await me.open(url);
-  page = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
+  const { me, asked } = await askedForCode(merchant, phone);
+  let page = asked;
   const wrong = (await codeOn(world, phone)) === '000000' ? '111111' : '000000';
   for (let tries = 0; tries < 5; tries += 1) page = await me.send(stepOf(page, 'code'), { code: wrong });
   expect(textOf(page)).toContain('Too many tries. Wait 5 min, then try again.');
@@ -132,11 +143,7 @@ test('whoever has tried too many codes is told how long to wait', async () => {
 
 test('flash pays with a code: a wrong one is counted, another one can be sent, the right one pays', async () => {
   const phone = numberEnding('77');
-  const wallet = await world.wallet({ kind: 'flash', balance: 500_00n, phone });
-  const { url, transaction_id } = await host(world, merchant, { minted: { amount: '150.00' } });
-  const me = visitor(world);
-  const page = await me.open(url);
-  const asked = await me.send(stepOf(page, 'pay'), { method: 'flash', number: wallet.number, pin: wallet.pin });
+  const { me, transaction_id, asked } = await askedForCode(merchant, phone, 'flash');
   expect(titleOf(asked)).toBe('Enter the code that we sent you');
   expect(asked.html).not.toContain(phone.slice(4));
   const first = await codeOn(world, phone);
@@ -156,11 +163,8 @@ test('a merchant may have fewer tries and codes, and the page says how many are 
   const phone = numberEnding('76');
   const careful = await world.merchant('Librairie Goma');
   await setSettings(world, careful, { rate_limits: { codes: 2, resends: 1 } });
-  const wallet = await world.wallet({ balance: 500_00n, phone });
-  const { url } = await host(world, careful, { minted: { amount: '150.00' } });
-  const me = visitor(world);
-  let page = await me.open(url);
-  page = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
+  const { me, asked } = await askedForCode(careful, phone);
+  let page = asked;
   expect(textOf(page)).toContain('New codes left: 1');
   page = await me.send(stepOf(page, 'resend'), {});
   expect(textOf(page)).toContain('No further code can be sent.');
@@ -175,11 +179,8 @@ test('whoever has let the last code expire is sent back to the shop, not to ask 
   const phone = numberEnding('75');
   const careful = await world.merchant('Librairie Boma');
   await setSettings(world, careful, { rate_limits: { resends: 1 } });
-  const wallet = await world.wallet({ balance: 500_00n, phone });
-  const { url } = await host(world, careful, { minted: { amount: '150.00' } });
-  const me = visitor(world);
-  let page = await me.open(url);
-  page = await me.send(stepOf(page, 'pay'), { method: 'wallet', number: wallet.number, pin: wallet.pin });
+  const { me, url, asked } = await askedForCode(careful, phone);
+  let page = asked;
   expect(textOf(page)).toContain('Valid for another 10 min');
   page = await me.send(stepOf(page, 'resend'), {});
   const code = await codeOn(world, phone, 2);
