@@ -21,6 +21,8 @@ import type { Merchant, ReceiptMode } from './records.ts';
 
 /** The most beneficiaries of one call (specification, Limits). */
 export const BENEFICIARIES_MOST = 100;
+/** How often what fails may be paid again, one batch after the other: each time all that came before is looked at. */
+export const PAID_AGAIN_MOST = 10;
 /** The most that one occurrence pays in all, fees aside, in whole units of its currency (specification, Limits). */
 const TOTAL_MOST = 1_000_000n;
 /** The longest note to the receivers. */

@@ -102,6 +102,7 @@ export type DetailCode =
   | 'DUPLICATE_DATE'
   | 'PAYOUT_FUNDS'
   | 'NOT_RETRYABLE'
+  | 'RETRIES_USED'
   | 'UNKNOWN_LINE'
   | 'NO_TARGET'
   | 'INVALID_PIN'

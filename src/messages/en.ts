@@ -124,6 +124,8 @@ export const en = {
       'Your available balance is {available} {currency}, and this payout needs {needed} {currency} with its fees. Top up the balance, or pay out less.',
     NOT_RETRYABLE:
       '{field} is in state {state} and cannot be paid again. Only lines that failed on their way can, each of them once: read the batch before going on.',
+    RETRIES_USED:
+      'What failed in this batch has been paid again {maximum} times in vain. Find out why it fails, then make a new payout.',
     UNKNOWN_LINE: '{field} names no line of this batch. Take the ids from the batch itself.',
     NO_TARGET:
       'This event was made without a notify_url: there is nowhere to send it. Read its body here, and send a notify_url with your next calls.',

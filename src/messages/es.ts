@@ -136,6 +136,8 @@ export const es = {
       'Su saldo disponible es de {available} {currency}, y este desembolso necesita {needed} {currency} con sus comisiones. Recargue el saldo o envíe menos.',
     NOT_RETRYABLE:
       '{field} está en el estado {state} y no puede pagarse de nuevo. Solo pueden las líneas que fallaron en el camino, cada una una vez: lea el lote antes de continuar.',
+    RETRIES_USED:
+      'Lo que falló en este lote ya se pagó de nuevo {maximum} veces en vano. Averigüe por qué falla y haga un desembolso nuevo.',
     UNKNOWN_LINE: '{field} no es una línea de este lote. Tome los identificadores del propio lote.',
     NO_TARGET:
       'Este evento se creó sin notify_url: no hay adónde enviarlo. Lea su contenido aquí e indique un notify_url en sus próximas llamadas.',

@@ -154,6 +154,8 @@ export const fr = {
       'Votre solde disponible est de {available} {currency}, et ce versement demande {needed} {currency}, frais compris. Approvisionnez le solde, ou versez moins.',
     NOT_RETRYABLE:
       '{field} est dans l’état {state} et ne peut être payé à nouveau. Seules les lignes qui ont échoué en route le peuvent, une fois chacune : relisez le lot avant de continuer.',
+    RETRIES_USED:
+      'Ce qui a échoué dans ce lot a déjà été payé à nouveau {maximum} fois en vain. Cherchez pourquoi cela échoue, puis faites un nouveau versement.',
     UNKNOWN_LINE: '{field} ne désigne aucune ligne de ce lot. Prenez les identifiants dans le lot lui-même.',
     NO_TARGET:
       'Cet événement a été créé sans notify_url : il n’y a nulle part où l’envoyer. Lisez son contenu ici, et indiquez un notify_url dans vos prochains appels.',

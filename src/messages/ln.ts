@@ -123,6 +123,8 @@ export const ln = {
       'Mbongo na yo oyo ezali ezali {available} {currency}, mpe kofuta oyo esengi {needed} {currency} elongo na frais. Bakisa mbongo, to futa moke.',
     NOT_RETRYABLE:
       '{field} ezali na état {state} mpe ekoki kofutama lisusu te. Kaka milongo oyo elongaki te na nzela ekoki, moko na moko mbala moko: tanga lot liboso ya kokoba.',
+    RETRIES_USED:
+      'Oyo elongaki te na lot oyo efutamaki lisusu mbala {maximum} mpamba. Luka ntina oyo ezali kolonga te, na nsima sala payout ya sika.',
     UNKNOWN_LINE: '{field} ezali molongo ya lot oyo te. Zwa banimero na lot yango moko.',
     NO_TARGET:
       'Likambo oyo esalemaki na notify_url te: esika ya kotinda yango ezali te. Tanga makambo na yango awa, mpe tya notify_url na masengi na yo oyo ekoya.',

@@ -153,6 +153,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   DUPLICATE_DATE: ['field'],
   PAYOUT_FUNDS: ['available', 'currency', 'needed'],
   NOT_RETRYABLE: ['field', 'state'],
+  RETRIES_USED: ['maximum'],
   UNKNOWN_LINE: ['field'],
   NO_TARGET: [],
   INVALID_PIN: ['left'],

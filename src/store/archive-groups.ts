@@ -27,6 +27,8 @@ export interface Group {
   readonly isAlone?: string;
   /** SQL that makes roots `$2` whole, where some may only leave together. */
   readonly whole?: string;
+  /** Whether one that leaves may let another go that was looked at before it. */
+  readonly again?: true;
   /** In the order in which they leave: what finds others by itself goes after them, and the root last. */
   readonly members: readonly Member[];
 }
@@ -153,6 +155,7 @@ const PAYOUT_LINES: Group = {
   whole: `select distinct o.id from payout_line t join payout_line o
     on o.batch_id = t.batch_id and o.occurrence = t.occurrence and o.shard = t.shard
     where t.shard = $1 and t.id = any(${ROOTS})`,
+  again: true,
   members: [
     ...eventsOf('payout_line'),
     {
@@ -169,7 +172,8 @@ const PAYOUT_LINES: Group = {
 const PAYOUT_BATCHES: Group = {
   root: 'payout_batch',
   prefix: 'batch',
-  isFinal: `t.created_at < ${CUTOFF} and t.next_run_at is null and t.approval <> 'waiting'
+  isFinal: `t.created_at < ${CUTOFF} and t.next_run_at is null
+    and (t.approval <> 'waiting' or t.cancelled_at is not null)
     and (t.next_occurrence > t.occurrences or t.approval = 'rejected' or t.cancelled_at is not null)
     and (t.cancelled_at is null or t.closed_at < ${CUTOFF})
     and not exists (select from payout_line o where o.batch_id = t.id and o.shard = t.shard

@@ -50,7 +50,7 @@ export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: Archi
   const rows = new Map<ArchivedTable, number>(ARCHIVED_TABLES.map((table) => [table, 0]));
   let busy = 0;
   const archiver = await deps.store.archive.open();
-  const step = async (group: Group, shard: number, after: string): Promise<string | undefined> => {
+  const step = async (group: Group, shard: number, after: string): Promise<Walked> => {
     for (let tries = 1; ; tries += 1) {
       const begun = deps.clock.wall();
       const done = await archiver.slice(group, { shard, after, cutoff }, dry);
@@ -59,25 +59,39 @@ export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: Archi
       // Nothing was found: nobody has been burdened.
       if (done.busy) await rest(HELD_MS);
       else if (done.moved.size > 0) await rest(Math.min(REST_MOST_MS, deps.clock.wall() - begun));
-      if (!done.busy || tries === TRIES) return done.reached;
+      if (!done.busy || tries === TRIES) return { reached: done.reached, hasMoved: done.moved.size > 0 };
     }
   };
   try {
-    for (const group of GROUPS) await walk(group, step);
+    for (const group of GROUPS) await walk(group, step, dry);
   } finally {
     await archiver.close();
   }
   return { cutoff, rows: Object.fromEntries(rows) as Archived['rows'], busy };
 }
 
-/** Every shard from its beginning: what has left is not there any more. */
+interface Walked {
+  readonly reached: string | undefined;
+  readonly hasMoved: boolean;
+}
+
+/** Every shard from its beginning, and once more where that may find more: what has left is not there any more. */
 async function walk(
   group: Group,
-  step: (group: Group, shard: number, after: string) => Promise<string | undefined>,
+  step: (group: Group, shard: number, after: string) => Promise<Walked>,
+  dry: boolean,
 ): Promise<void> {
   for (let shard = 0; shard < SHARDS; shard += 1) {
-    let after: string | undefined = '';
-    while (after !== undefined) after = await step(group, shard, after);
+    let isOver = false;
+    while (!isOver) {
+      let hasMoved = false;
+      for (let after: string | undefined = ''; after !== undefined; ) {
+        const done = await step(group, shard, after);
+        hasMoved ||= done.hasMoved;
+        after = done.reached;
+      }
+      isOver = dry || group.again !== true || !hasMoved;
+    }
   }
 }
 

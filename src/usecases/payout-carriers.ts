@@ -100,7 +100,10 @@ export function openCarriers(
         carrier.blamed = line.merchant_id;
         carrier.cancel();
         if (!closed) carrier.cancel = deps.clock.after(news.pauseMs, () => probe(carrier));
-      } else if (answered === undefined) probe(carrier);
+      } else if (answered === undefined && !closed) {
+        // In a turn of its own: thousands that wait may all have to be passed over.
+        deps.clock.after(0, () => probe(carrier));
+      }
     },
     parked(merchantId, name) {
       const lines = carriers.get(name)?.parked ?? [];

@@ -2,14 +2,20 @@
  * Pays failed lines again, in a batch of their own that starts at once.
  *
  * Invariant: a failed line is paid again at most once: each is guarded, and names the batch that pays it. What failed in that
- * batch can be paid again from there.
+ * batch can be paid again from there, ten times in all.
  */
 
 import type { Update } from '../domain/change.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { guardLine } from '../domain/payout-again.ts';
-import { BENEFICIARIES_MOST, hasMore, type OrderedLine, type PayoutOrder } from '../domain/payout-order.ts';
+import {
+  BENEFICIARIES_MOST,
+  hasMore,
+  type OrderedLine,
+  PAID_AGAIN_MOST,
+  type PayoutOrder,
+} from '../domain/payout-order.ts';
 import type { Merchant } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { findCounts, isOld } from './archive-find.ts';
@@ -30,6 +36,8 @@ interface Rows {
   readonly paidBefore: ReadonlySet<string>;
   /** The earlier ones of all of them. */
   readonly earlier: readonly PayoutLine[];
+  /** How often the one that has been paid again most often has been. */
+  readonly timesAgain: number;
   /** Whether lines of it have left: they can be read, and nothing more. */
   readonly isArchived: boolean;
   /** How the batch stands, for the refusal. */
@@ -55,6 +63,7 @@ export function retryPayout(
   return perform<Rows, PayoutSent>(deps.store, answering, read, (rows) => {
     const { batch, availableMinor } = rows;
     const failed = requireRetryable(rows, fieldOf);
+    requireRetriesLeft(rows);
     requireOrderable(deps, merchant, batch);
     const order = orderOf(batch, orderedLines(deps, failed, fieldOf));
     const made = makePayout(deps, merchant, order, ids, availableMinor);
@@ -98,6 +107,7 @@ async function readRows(
     lines: kept.map(({ line }) => line),
     paidBefore,
     earlier: kept.flatMap(({ earlier }) => earlier),
+    timesAgain: Math.max(0, ...kept.map(({ earlier }) => earlier.length)),
     isArchived: archived.length > 0,
     status,
     availableMinor,
@@ -150,6 +160,13 @@ function requireRetryable(
   });
   if (repeated.length > 0) throw new Refusal(1110, { details: repeated });
   return good;
+}
+
+/** Lines of one batch have all been paid again equally often. @throws Refusal 1205. */
+function requireRetriesLeft({ timesAgain, status }: Pick<Rows, 'timesAgain' | 'status'>): void {
+  if (timesAgain < PAID_AGAIN_MOST) return;
+  const detail = { field: 'batch_id', code: 'RETRIES_USED', words: { maximum: PAID_AGAIN_MOST } } as const;
+  throw new Refusal(1205, { words: { state: status }, details: [detail] });
 }
 
 /** What an operator called off is not paid again by its maker alone, and what was paid late all the same by nobody. */

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PAID_AGAIN_MOST } from '../../src/domain/payout-order.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type MerchantSettingsChange, setMerchant } from '../../src/usecases/merchant-set.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
@@ -60,6 +61,19 @@ describe('failed lines', () => {
     expect(batch).toMatchObject({ status: 'failed', retry_of: id });
     // What failed again is paid again from there.
     expect((await retry(again.json.batch_id)).json).toMatchObject({ retry_of: again.json.batch_id, pending_count: 2 });
+  });
+
+  test('are paid again ten times, and not once more', async () => {
+    let { id } = await failing();
+    for (let times = 0; times < PAID_AGAIN_MOST; times += 1) {
+      const again = await retry(id);
+      expect(again.status, again.text).toBe(200);
+      id = again.json.batch_id;
+      await settled(world, merchant, id);
+    }
+    const refused = await retry(id);
+    expectRefusal(refused, 409, '1205', 'RETRIES_USED');
+    expect(refused.json.details[0].field).toBe('batch_id');
   });
 
   test('may be chosen; what is no failed line of the batch is named', async () => {

@@ -4,7 +4,7 @@
  * Invariant: its first commands, pasted behind those of the first page, work as they stand; a test pastes them.
  */
 
-import { BENEFICIARIES_MOST } from '../../domain/payout-order.ts';
+import { BENEFICIARIES_MOST, PAID_AGAIN_MOST } from '../../domain/payout-order.ts';
 import { OCCURRENCES_MOST } from '../../domain/schedule.ts';
 import { html } from '../../messages/html.ts';
 import type { Guide, Places } from './guide.ts';
@@ -87,7 +87,7 @@ ${LINES}
 <p>Each line tells you twice by <a href="/docs/webhooks">webhook</a>: <code>payout.pending</code> when it is made, <code>payout.completed</code> or <code>payout.failed</code> when it is final. A carrier that gives no answer leaves it <code>processing</code>: it is asked until it is known, and the money is never sent a second time on a guess. Neither must you: pay a line again when it is <code>failed</code>, not when it takes long.</p>
 ${BATCHES}
 ${heading('again', 'Pay failed lines again')}
-<p>Once the batch is over: a new one of what failed, to the same people at the fees of now. Each failed line is paid again at most once, however often this is called. While nothing has failed it is <a href="/docs/errors/1205">1205</a>, which is remembered under its key: take another key later.</p>
+<p>Once the batch is over: a new one of what failed, to the same people at the fees of now. Each failed line is paid again at most once, however often this is called; what fails again is paid again from the new batch, ${PAID_AGAIN_MOST} times in all. While nothing has failed it is <a href="/docs/errors/1205">1205</a>, which is remembered under its key: take another key later.</p>
 ${code('Shell', RETRY)}
 <p><code>{"transaction_ids":["txn_…"]}</code> names some of them. What an operator has called off, and what has arrived after all, is refused too, and the line is named.</p>
 ${heading('funds', 'Funds and fees')}

@@ -1,0 +1,51 @@
+/** One run of the archive takes all of a payout that may leave: what was paid again and again, and what was called off unapproved. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { setMerchant } from '../../src/usecases/merchant-set.ts';
+import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { archive, growOld } from './archive-scenes.ts';
+import { bearerOf, numberEnding, rowsOf } from './flows.ts';
+import { createPayout, settled } from './payout-flows.ts';
+import { openPayer } from './payout-lines.ts';
+
+let world: World;
+let merchant: MerchantCreated;
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  merchant = await openPayer(world);
+});
+afterAll(() => world.close());
+
+const pay = (ending: string) =>
+  createPayout(world, merchant, { beneficiaries: [{ phone_number: numberEnding(ending), amount: '1.00' }] });
+
+/** What is still live. */
+const left = async () => {
+  const of = (table: string): string => `(select count(*)::int from ${table})`;
+  const [row] = await rowsOf(world, `select ${of('payout_line')} as lines, ${of('payout_batch')} as batches`);
+  return row;
+};
+
+test('three generations of lines that failed, and a batch that was cancelled while it waited for approval', async () => {
+  let { json: batch } = await pay('02');
+  for (let times = 0; times < 2; times += 1) {
+    await settled(world, merchant, batch.batch_id);
+    const path = `/internal/payouts/${batch.batch_id}/retry`;
+    batch = (await world.call('POST', path, { bearer: bearerOf(merchant), body: {} })).json;
+  }
+  await settled(world, merchant, batch.batch_id);
+  await setMerchant(world.gateway.deps, merchant.merchant.id, { payout_approval_from: new Map([['usd', 1n]]) });
+  const unapproved = (await pay('01')).json;
+  expect(unapproved.approval).toBe('waiting');
+  await cancelPayout(world.gateway.deps, unapproved.batch_id, { by: 'clerk', why: 'wrong list' });
+  // A round closes it.
+  await world.pass(2_000);
+  await world.gateway.courier.idle();
+  await growOld(world);
+  expect(await left()).toEqual({ lines: 4, batches: 4 });
+  expect((await archive(world)).rows).toMatchObject({ payout_line: 4, payout_batch: 4 });
+  expect(await left()).toEqual({ lines: 0, batches: 0 });
+});
