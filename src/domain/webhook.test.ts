@@ -153,8 +153,10 @@ describe('a try', () => {
           const row = rowAfter(waitingEvent(attempts), answered(503, retryAfter), jitter);
           const real = (row.next_at ?? 0) - NOW - 40;
           expect(real).toBeGreaterThanOrEqual(wait);
-          expect(real).toBeLessThanOrEqual(Math.max(wait * 1.2, RETRY_AFTER_MOST_MS));
-          if (readRetryAfter(retryAfter, NOW + 40) === undefined) expect(real).toBeLessThanOrEqual(wait * 1.2);
+          // The round finds it up to a second after it has become due.
+          const found = real + 1_000;
+          expect(found).toBeLessThanOrEqual(Math.max(wait * 1.2, RETRY_AFTER_MOST_MS + 1_000));
+          if (readRetryAfter(retryAfter, NOW + 40) === undefined) expect(found).toBeLessThanOrEqual(wait * 1.2);
         },
       ),
     );

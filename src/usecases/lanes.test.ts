@@ -61,6 +61,21 @@ describe('lanes', () => {
     expect(world.started.at(-1)).toBe('other/shared/0');
   });
 
+  it('leave one post to each of some more merchants where the posts of others fill a receiver', async () => {
+    const world = openLanes({ ...LIMITS, newcomersAtReceiver: 3 });
+    for (const merchant of ['a', 'b', 'c']) fill(world.lanes, merchant, 'shared', 100);
+    const before = world.running().length;
+    expect(before).toBeGreaterThanOrEqual(LIMITS.atReceiver);
+    fill(world.lanes, 'new', 'shared', 2);
+    expect(world.running()).toHaveLength(before + 1);
+    await world.end('new/shared/0');
+    expect(world.started.at(-1)).toBe('new/shared/1');
+    for (const merchant of ['x', 'y', 'z']) fill(world.lanes, merchant, 'shared', 1);
+    expect(world.running()).toHaveLength(LIMITS.atReceiver + 3);
+    fill(world.lanes, 'elsewhere', 'other', 1);
+    expect(world.started.at(-1)).toBe('elsewhere/other/0');
+  });
+
   it('leave room in all, however many receivers a merchant hangs', () => {
     const world = openLanes();
     for (let i = 0; i < 500; i += 1) fill(world.lanes, 'hostile', `dead${i}`, 1);

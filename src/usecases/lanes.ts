@@ -14,6 +14,8 @@ import type { Clock } from '../platform/platform.ts';
 export interface LaneLimits {
   /** Calls under way at one receiver, over all merchants. */
   readonly atReceiver: number;
+  /** Beyond these, one for each merchant that has none under way there; none where the receiver is one and the same for all. */
+  readonly newcomersAtReceiver?: number;
   /** Calls under way in all. */
   readonly inAll: number;
   /** Pieces of one merchant's work that wait for one receiver. */
@@ -119,11 +121,15 @@ export function createLanes<W>(
     lane.queue.length < limits.waitingAtReceiver &&
     lane.merchant.waiting < Math.max(1, limits.waitingInAll - all.waiting);
 
+  const mostAtReceiver = limits.atReceiver + (limits.newcomersAtReceiver ?? 0);
+  const hasPlaceAtReceiver = ({ inFlight, receiver }: Lane<W>): boolean =>
+    receiver.inFlight < (inFlight === 0 ? mostAtReceiver : limits.atReceiver) &&
+    inFlight < Math.max(1, RECEIVER_FACTOR * (limits.atReceiver - receiver.inFlight));
+
   const mayStart = (lane: Lane<W>): boolean =>
     all.inFlight < limits.inAll &&
     lane.inFlight < lane.width &&
-    lane.receiver.inFlight < limits.atReceiver &&
-    lane.inFlight < Math.max(1, RECEIVER_FACTOR * (limits.atReceiver - lane.receiver.inFlight)) &&
+    hasPlaceAtReceiver(lane) &&
     lane.merchant.inFlight < Math.max(1, MERCHANT_FACTOR * (limits.inAll - all.inFlight));
 
   const sharesOf = (lane: Lane<W>): readonly Share<W>[] => [all, lane.merchant, lane.receiver];
@@ -160,7 +166,7 @@ export function createLanes<W>(
     // Its end made room at its receiver, for its merchant, and a little for everybody: for who waits longest, and itself last.
     const most = all.inFlight === 0 ? Number.POSITIVE_INFINITY : LOOKS;
     const isFull = (): boolean => all.inFlight >= limits.inAll;
-    look(lane.receiver, lane, most, () => isFull() || lane.receiver.inFlight >= limits.atReceiver);
+    look(lane.receiver, lane, most, () => isFull() || lane.receiver.inFlight >= mostAtReceiver);
     look(lane.merchant, lane, most, isFull);
     look(all, lane, most, isFull);
     run(lane);

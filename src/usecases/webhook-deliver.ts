@@ -31,7 +31,14 @@ export interface Courier {
   close(): Promise<void>;
 }
 
-const LIMITS: LaneLimits = { atReceiver: 64, inAll: 1_024, waitingAtReceiver: 2_000, waitingInAll: 20_000 };
+/** A host may serve many merchants: those whose paths hang there leave the others one post each. */
+const LIMITS: LaneLimits = {
+  atReceiver: 64,
+  newcomersAtReceiver: 192,
+  inAll: 1_024,
+  waitingAtReceiver: 2_000,
+  waitingInAll: 20_000,
+};
 /** Nothing in an answer's body matters; so much of it is read, so that the connection can be used again. */
 const ANSWER_LIMIT = 1_024;
 const CHANCE = 1_000_000;
