@@ -119,6 +119,9 @@ describe('a proof is taken when it is', () => {
     ['a PDF with a longer word', 'application/pdf', pdf('/GoToRest /GoTo /URI')],
     ['a PDF with a sign that is spelt badly', 'application/pdf', pdf('/Laun#6xch /Launch#41')],
     ['a photo of a hundred megapixels', 'image/png', png(header(10_000, 10_000), IDAT, IEND)],
+    ['a PDF without an end', 'application/pdf', Buffer.from('%PDF-1.4\n1 0 obj')],
+    ['the signature of a PNG', 'image/png', Buffer.concat([PNG_SIGNATURE, Buffer.alloc(64)])],
+    ['the beginning of a JPEG', 'image/jpeg', Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 0x10, 0x4a, 0x46, 0x49, 0x46])],
     [
       'a PNG that names a PDF far behind',
       'image/png',
@@ -151,8 +154,13 @@ describe('a proof is unsafe when it is', () => {
     ['a JPEG with a segment of no length', jpeg(Buffer.from([0xff, 0xe0, 0, 0]), frame(1, 1), SCAN)],
     ['a JPEG with an SVG in a comment', jpeg(segment(0xfe, Buffer.from('<svg onload=x>')), frame(1, 1), SCAN)],
     ['a PDF without a version', Buffer.from('%PDF-x\n%%EOF')],
-    ['a PDF without an end', Buffer.from('%PDF-1.4\n1 0 obj')],
+    ['a PDF without an end, with a script', Buffer.from('%PDF-1.4\n/JavaScript ')],
+    ['a PDF without an end that is a ZIP', Buffer.concat([Buffer.from('%PDF-1.4\n'), ZIP])],
+    ['a PNG with a page and no picture', Buffer.concat([PNG_SIGNATURE, Buffer.from('<html>')])],
+    ['a JPEG with a PDF and no picture', Buffer.concat([SOI, Buffer.from([0xff, 0xe0]), pdf('')])],
+    ['a PNG with a ZIP and no picture', Buffer.concat([PNG_SIGNATURE, ZIP])],
     ['a PDF with something behind its end', pdf('', '%%EOF\nPK')],
+    ['a PDF with much behind its end', pdf('', `%%EOF\n${'PK'.repeat(1_000)}`)],
     ['a PDF with a script', pdf('<< /OpenAction << /S /JavaScript >> >>')],
     ['a PDF that spells it differently', pdf('/#4aava#53cript')],
     ['a PDF that starts something', pdf('/Launch/x')],
@@ -272,7 +280,7 @@ test('a logo has no more than four megapixels, and is no document', () => {
   expect(logo(riff('WEBP', ['VP8 ', vp8(1, 1)], ['EXIF', pdf('')]))).toBe('FILE_UNSAFE');
 });
 
-test('whatever comes, a verdict is given, and a file that is cut anywhere is not taken', () => {
+test('whatever comes, a verdict is given, and a picture that is cut behind its header is not taken', () => {
   const starts = [PNG_SIGNATURE, SOI, Buffer.from('%PDF-1.4'), Buffer.from('RIFF'), Buffer.alloc(0)];
   fc.assert(
     fc.property(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 400 }), (start, rest) => {
@@ -280,8 +288,9 @@ test('whatever comes, a verdict is given, and a file that is cut anywhere is not
       expect([proof(bytes), logo(bytes)].every((word) => word !== '')).toBe(true);
     }),
   );
-  for (const whole of [PNG, JPEG]) {
-    for (let end = 0; end < whole.length; end += 1) expect(proof(whole.subarray(0, end))).toMatch(/^FILE_/);
+  for (const [whole, header] of [[PNG, 16] as const, [JPEG, JPEG.indexOf(frame(4, 3)) + 2] as const]) {
+    for (let end = header; end < whole.length; end += 1) expect(proof(whole.subarray(0, end))).toBe('FILE_UNSAFE');
+    for (let end = 0; end < whole.length; end += 1) expect(logo(whole.subarray(0, end))).toMatch(/^FILE_/);
   }
 });
 

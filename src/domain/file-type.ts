@@ -7,7 +7,7 @@
  * cut away, whatever they are. Nothing is decompressed or drawn here or anywhere in the gateway, so a bomb stays a small file.
  */
 
-import { endOfJpegs, endOfPng, isWebp } from './image.ts';
+import { endOfEmptyJpeg, endOfEmptyPng, endOfJpegs, endOfPng, isWebp } from './image.ts';
 import { isSafePdf } from './pdf.ts';
 
 export type ProofType = 'image/jpeg' | 'image/png' | 'application/pdf';
@@ -28,11 +28,14 @@ export type FileVerdict<T extends string> =
   | { readonly kind: 'file'; readonly type: T; readonly bytes: Uint8Array }
   | { readonly kind: 'refused'; readonly fault: FileFault };
 
-/** What a proof of a bank transfer is. */
+/**
+ * What a proof of a bank transfer is. What begins as a picture and holds none proves nothing, but harms nobody either: whoever
+ * decides about the transfer sees that. A picture that is cut off is refused, so that its sender can send it whole.
+ */
 export function judgeProof(bytes: Uint8Array): FileVerdict<ProofType> {
   return judge(bytes, {
-    'image/jpeg': (jpeg) => endOfJpegs(jpeg, PROOF_PIXELS_MOST),
-    'image/png': (png) => endOfPng(png, PROOF_PIXELS_MOST),
+    'image/jpeg': (jpeg) => endOfJpegs(jpeg, PROOF_PIXELS_MOST) ?? endOfEmptyJpeg(jpeg),
+    'image/png': (png) => endOfPng(png, PROOF_PIXELS_MOST) ?? endOfEmptyPng(png),
     'application/pdf': (pdf) => (isSafePdf(pdf) ? pdf.length : undefined),
   });
 }

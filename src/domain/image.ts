@@ -35,6 +35,21 @@ export function endOfPng(bytes: Uint8Array, pixelsMost: number): number | undefi
   return undefined;
 }
 
+/** The end of what begins as a PNG and has no header in it, so that no reader unpacks anything. */
+export function endOfEmptyPng(bytes: Uint8Array): number | undefined {
+  const view = viewOf(bytes);
+  for (let at = PNG_HEAD; at + 4 <= bytes.length; at += 1) if (view.getUint32(at) === IHDR) return undefined;
+  return bytes.length;
+}
+
+/** The same of a JPEG without any frame. */
+export function endOfEmptyJpeg(bytes: Uint8Array): number | undefined {
+  for (let at = bytes.indexOf(0xff, 2); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
+    if (isFrame(bytes[at + 1] ?? 0)) return undefined;
+  }
+  return bytes.length;
+}
+
 /**
  * Where the last of the pictures in a JPEG file ends. Telephones put further whole pictures behind the first one (a
  * preview, a gain map); whatever else stands there is not walked over.

@@ -1,7 +1,7 @@
 /**
  * Whether a PDF is only something to read.
  *
- * Invariant: it is one document from its first byte to its last mark, and names nothing that runs, starts or carries
+ * Invariant: nothing stands behind its last mark, where it has one (readers put right what lacks it), and it names nothing that runs, starts or carries
  * another file. What stands in compressed streams is not looked at: nothing is decompressed here, and whoever opens a
  * proof should do so in a reader that runs no scripts.
  */
@@ -37,18 +37,25 @@ const NUMBER_SIGN = 0x23;
 const PERCENT = 0x25;
 const LESS_THAN = 0x3c;
 
-/** Whether bytes are one whole PDF that names nothing active. */
+/** Whether bytes are a PDF that names nothing active. */
 export function isSafePdf(bytes: Uint8Array): boolean {
   if (!HEAD.test(textOf(bytes, 0, 8))) return false;
   const tail = textOf(bytes, Math.max(0, bytes.length - TAIL_BYTES), bytes.length);
   const end = tail.lastIndexOf(END_MARK);
-  if (end < 0 || !BLANK.test(tail.slice(end + END_MARK.length))) return false;
+  if (end < 0 ? hasEndMark(bytes) : !BLANK.test(tail.slice(end + END_MARK.length))) return false;
   // Byte by byte, and no text is made: a file may have a million such names, and whoever else calls waits meanwhile.
   for (let at = 0; at < bytes.length; at += 1) {
     const found = bytes[at] === SLASH ? nameAt(bytes, at + 1) : undefined;
     if (found !== undefined && (found.name !== ON_OPENING || isAction(bytes, found.end))) return false;
   }
   return true;
+}
+
+function hasEndMark(bytes: Uint8Array): boolean {
+  for (let at = bytes.indexOf(PERCENT); at >= 0; at = bytes.indexOf(PERCENT, at + 1)) {
+    if (bytes[at + 1] === PERCENT && textOf(bytes, at, at + END_MARK.length) === END_MARK) return true;
+  }
+  return false;
 }
 
 /** What a name may begin with that is looked for: the letters that may follow, and the name if it may end here. */
