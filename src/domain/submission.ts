@@ -22,6 +22,8 @@ import type { BankAccount } from './transfer-records.ts';
 export interface PaymentSubmitCommand {
   readonly payment_id: string;
   readonly payment_method_id: string;
+  /** The fields that are absent and that the named method needs, in the caller's words. */
+  readonly missing?: readonly string[];
   readonly wallet_number: string | undefined;
   readonly wallet_pin: string | undefined;
   /** For flash, which takes the wallet's fields too. */
@@ -65,6 +67,12 @@ export function requireMine(payment: Payment | undefined, session: Session): Pay
 /** Whether there is such a payment, and it is this session's. */
 export function isMine(payment: Payment | undefined, session: Session): payment is Payment {
   return payment !== undefined && payment.merchant_id === session.merchant_id && payment.session_id === session.id;
+}
+
+/** @throws Refusal 1109 that names every field which the named method needs and which is absent. */
+export function requireComplete({ missing = [] }: Pick<PaymentSubmitCommand, 'missing'>): void {
+  if (missing.length === 0) return;
+  throw new Refusal(1109, { details: missing.map((field) => ({ field, code: 'REQUIRED' }) as const) });
 }
 
 /** The method that `payment_method_id` chooses; it must be the one that was collected, if one was. */

@@ -5,7 +5,7 @@ import { createOutbound } from '../platform/outbound.ts';
 import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import { sessionFaults } from '../usecases/session-create.ts';
 import type { JsonObject } from './json-body.ts';
-import { collectFaults, submitFaults } from './payment-commands.ts';
+import { collectFaults, submitCommand, submitFaults } from './payment-commands.ts';
 import { CollectBody, SessionBody, SubmitBody } from './schemas.ts';
 import { createBodyShape } from './shape.ts';
 import { smallWorld } from './testing/small-world.ts';
@@ -118,7 +118,16 @@ test('a submit names what its method lacks before what is badly written', () => 
   const by = (payment_method_id: string, body: JsonObject = {}) => submit({ payment_id, payment_method_id, ...body });
   expect(by('wallet', { ewallet_pin: 'x' })).toBe('1109 ewallet_number REQUIRED ewallet_pin INVALID_FORMAT');
   expect(by('wallet', { ewallet_number: '5707', ewallet_pin: '1234' })).toBe('');
-  expect(by('flash')).toBe('1109 flash_number REQUIRED flash_pin REQUIRED');
+  // By itself it waits until the payment is known, which may be another method's.
+  expect(by('flash')).toBe('');
+  expect(by('flash', { payment_id: 'short' })).toBe(
+    '1109 flash_number REQUIRED flash_pin REQUIRED payment_id TOO_SHORT',
+  );
+  const browser = { accept: undefined, userAgent: undefined, language: undefined, address: undefined };
+  expect(submitCommand({ payment_id, payment_method_id: 'flash' }, rows, browser).missing).toEqual([
+    'flash_number',
+    'flash_pin',
+  ]);
   expect(by('flash', { ewallet_number: '5707', flash_pin: '1234' })).toBe('');
   // A field that cannot be read is not missing, nor is the one that it stands for.
   expect(by('flash', { ewallet_number: '5707', ewallet_pin: 'x' })).toBe('1110 ewallet_pin INVALID_FORMAT');
@@ -128,7 +137,9 @@ test('a submit names what its method lacks before what is badly written', () => 
   expect(by('mobile_money', { mobile_money_phone_number: '081' })).toBe(
     '1110 mobile_money_phone_number INVALID_PHONE_NUMBER',
   );
-  expect(by('card')).toBe('1109 cardnet_payment_method REQUIRED session_id REQUIRED');
+  expect(by('card', { payment_id: 'short' })).toBe(
+    '1109 cardnet_payment_method REQUIRED session_id REQUIRED payment_id TOO_SHORT',
+  );
   expect(by('bank_transfer', { payment_id: 'short' })).toBe('1109 bank_account_id REQUIRED payment_id TOO_SHORT');
   // What the customer chose at collect is not known here.
   expect(by('none')).toBe('');

@@ -104,7 +104,7 @@ function entryFaults(
 }
 
 function phoneFaults(field: string, text: string | null | undefined): RefusalDetail[] {
-  if (absent(text) || parsePhone(text ?? '') !== undefined) return [];
+  if (text === undefined || text === null || parsePhone(text) !== undefined) return [];
   return [{ field, code: 'INVALID_PHONE_NUMBER' }];
 }
 
@@ -145,9 +145,18 @@ const NEEDED_AT_SUBMIT: { readonly [method in PaymentMethod]: readonly (readonly
   apple_pay: [],
 };
 
+/** The fields that the method which `payment_method_id` names still needs. */
+function missingAtSubmit(body: Partial<SubmitBody>, merchantId: string, unreadable: ReadonlySet<string>): string[] {
+  const method = methodNamed(merchantId, body.payment_method_id ?? '');
+  const needed = method === undefined ? [] : NEEDED_AT_SUBMIT[method];
+  const missing = needed.filter((fields) => fields.every((field) => absent(body[field]) && !unreadable.has(field)));
+  return missing.map(([field = '']) => field);
+}
+
 /**
- * What is wrong with a submit's fields. What the method lacks is known here where `payment_method_id` names it. A field that
- * is `unreadable` is not missing, and says so itself.
+ * What is wrong with a submit's fields. What the method lacks is said here beside other faults, so that all are said at once;
+ * by itself it waits until the payment is known, which may be another method's (contract §4: 1103). A field that is
+ * `unreadable` is not missing, and says so itself.
  */
 export function submitFaults(
   body: Partial<SubmitBody>,
@@ -155,20 +164,22 @@ export function submitFaults(
   unreadable: ReadonlySet<string>,
 ): RefusalDetail[] {
   const method = methodNamed(merchant.id, body.payment_method_id ?? '');
-  const phone = phoneFaults('mobile_money_phone_number', body.mobile_money_phone_number);
-  const needed = method === undefined ? [] : NEEDED_AT_SUBMIT[method];
-  const missing = needed.filter((fields) => fields.every((field) => absent(body[field]) && !unreadable.has(field)));
-  return [
-    ...phone,
-    ...entryFaults(body, method === 'card'),
-    ...missing.map(([field = '']) => ({ field, code: 'REQUIRED' }) as const),
-  ];
+  const phone = phoneFaults('mobile_money_phone_number', body.mobile_money_phone_number || undefined);
+  const found = [...phone, ...entryFaults(body, method === 'card')];
+  if (found.length === 0 && unreadable.size === 0) return [];
+  const missing = missingAtSubmit(body, merchant.id, unreadable);
+  return [...found, ...missing.map((field) => ({ field, code: 'REQUIRED' }) as const)];
 }
 
-export function submitCommand(body: SubmitBody, browser: BrowserFacts): PaymentSubmitCommand {
+export function submitCommand(
+  body: SubmitBody,
+  { merchant }: Pick<SessionCaller, 'merchant'>,
+  browser: BrowserFacts,
+): PaymentSubmitCommand {
   return {
     payment_id: body.payment_id,
     payment_method_id: body.payment_method_id,
+    missing: missingAtSubmit(body, merchant.id, new Set()),
     wallet_number: body.ewallet_number ?? undefined,
     wallet_pin: body.ewallet_pin ?? undefined,
     flash_number: body.flash_number ?? undefined,

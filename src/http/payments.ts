@@ -120,7 +120,7 @@ function payingRoutes(deps: Deps): Route[] {
         submitPayment(
           deps,
           call.caller,
-          submitCommand(call.body, browserOf(call)),
+          submitCommand(call.body, call.caller, browserOf(call)),
           call.answering(({ payment, bankAccount, redirectUrl }: Submitted) => ({
             status: redirectUrl === undefined ? 200 : 202,
             value: {

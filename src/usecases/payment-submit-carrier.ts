@@ -18,6 +18,7 @@ import { readSettlement, type Settling, settleByWord, settlementContext, soundin
 import { callbackUrl } from './callback-url.ts';
 import type { SessionCaller } from './callers.ts';
 import { atHandFirst, type Deps } from './deps.ts';
+import { asSubmitted } from './payment-submit-outcome.ts';
 import { submitByAttempt } from './payment-submit-upstream.ts';
 import { type Answering, perform, persist, type Reply, refusalOf, refuse } from './perform.ts';
 
@@ -100,7 +101,7 @@ async function callAndRecord(
       const { change } = settled;
       // Whatever we were told, the carrier may have said otherwise since: what is settled is answered.
       if (settled.attempt.status === 'not_sent') return { change, refusal: carrierDown(attempt) };
-      return { change, answer: { payment: settled.payment } };
+      return { change, answer: { payment: asSubmitted(settled.payment) } };
     });
   const recording = (): Promise<Reply> => persist(deps, () => soundingLast(deps, record));
   return whileRecording(deps, attempt.id, recording);

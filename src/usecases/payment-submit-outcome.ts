@@ -1,7 +1,8 @@
 /**
  * What a submit answers for a payment that it has ended or left open, whatever it was paid by.
  *
- * Invariant: only a card is refused at once; every other payment is answered as it stands.
+ * Invariant: only a card is refused at once; every other payment is answered as it stands, but that a phone's submit never
+ * answers that it has been paid.
  */
 
 import type { Reason } from '../domain/reason.ts';
@@ -13,9 +14,18 @@ import type { Decision } from './perform.ts';
 /** The payment, or refusal 1502 for a card that was declined. */
 export function outcomeOf(payment: Payment): Decision<Submitted> {
   const known = payment.reason === null ? undefined : DECLINED[payment.reason];
-  if (known === undefined && payment.status !== 'declined') return { answer: { payment } };
+  if (known === undefined && payment.status !== 'declined') return { answer: { payment: asSubmitted(payment) } };
   const code = known ?? 'CARD_DECLINED';
   return { refusal: new Refusal(1502, { transactionId: payment.id, details: [{ field: 'session_id', code }] }) };
+}
+
+/**
+ * A phone's payment as its submit answers it. A carrier that was slow to answer may have called back before: its customer's yes
+ * is told by status and webhook, and no caller of submit has to expect it (specification, States: processing).
+ */
+export function asSubmitted(payment: Payment): Payment {
+  const isPaid = payment.method === 'mobile_money' && payment.status === 'approved';
+  return isPaid ? { ...payment, status: 'processing', completed_at: null } : payment;
 }
 
 const DECLINED: { readonly [reason in Reason]?: DetailCode } = {

@@ -17,6 +17,7 @@ import {
   isSubmitted,
   type PaymentSubmitCommand,
   refuseUnderWay,
+  requireComplete,
   type Submitted,
   SubmitUnderWay,
 } from '../domain/submission.ts';
@@ -43,7 +44,7 @@ const LOOK_AGAIN_MS = 100;
  * another submit holds the session, this one waits for it up to ten seconds.
  *
  * @throws Refusal 1204 for a payment that is not of this session; 1103 for a method that is unknown, not offered, or not
- * the one that was collected; 1001, 1005 or 1205 when session or payment take no submit any more; 1203 when the other
+ * the one that was collected; 1109 for what that method needs and was not sent; 1001, 1005 or 1205 when session or payment take no submit any more; 1203 when the other
  * submit takes longer; 1001, 1004 or 1005 when the session's credential or merchant was stopped while this one waited; and
  * what the method's own submit throws.
  */
@@ -95,7 +96,10 @@ async function submitOnce(
     answering.receipt?.stored(),
   ]);
   if (stored !== undefined) return { ...stored, replayed: true };
-  if (!isMine(payment, caller.session)) return refuse(deps.store, answering, new Refusal(1204));
+  if (!isMine(payment, caller.session)) {
+    requireComplete(command);
+    return refuse(deps.store, answering, new Refusal(1204));
+  }
   return aboutTransaction(payment.id, answering, (about) => submitFound(deps, caller, command, payment, about));
 }
 
@@ -111,6 +115,7 @@ async function submitFound(
   const wanted = named !== undefined && isSubmitted(named) ? named : undefined;
   const offered = await offeredFor(deps, caller.merchant, mine.currency, wanted);
   const method = chooseMethod(mine, caller.merchant, command.payment_method_id, offered);
+  requireComplete(command);
   switch (method) {
     case 'mobile_money':
       return submitToCarrier(deps, caller, command, mine, answering);

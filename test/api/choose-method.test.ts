@@ -97,6 +97,17 @@ test('a wrong method is 1103, and the refusal names those that would do', async 
   });
   const flash = await collect(world, bare, { method: 'flash' });
   expectRefusal(await submit('wallet', flash), 400, '1103', 'METHOD_MISMATCH');
+  // Of another method it is not said what it would still need; of the payment's own, and of an unknown payment, it is.
+  for (const [method, payment_id, code, detail] of [
+    ['mobile_money', flash.payment_id, '1103', 'METHOD_MISMATCH'],
+    ['flash', flash.payment_id, '1109', 'REQUIRED'],
+    ['mobile_money', paying.payment_id, '1109', 'REQUIRED'],
+    ['mobile_money', `${flash.payment_id.slice(0, -4)}AAAA`, '1109', 'REQUIRED'],
+  ] as const) {
+    const body = { payment_id, payment_method_id: method };
+    const refused = await world.call('POST', '/payments/submit', { bearer: flash.token, body });
+    expectRefusal(refused, 400, code, detail);
+  }
 });
 
 describe('the list of methods', () => {
