@@ -29,7 +29,7 @@ const STATUS = {
   busy: 503,
 } as const satisfies { readonly [kind in Closed]: number };
 
-/** What each is to a program. */
+/** What each is to a program, with the status of that code (contract §2). */
 const CODES = {
   used: 1005,
   unknown: 1204,
@@ -60,7 +60,7 @@ export function closedPage(assets: Assets, language: Language, kind: Closed): Pa
     path: `${CLOSED_PATH}/${kind}`,
     status,
   });
-  return { refusal: new Refusal(CODES[kind], { http: status }), ...page };
+  return { refusal: new Refusal(CODES[kind]), ...page };
 }
 
 /**

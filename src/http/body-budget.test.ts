@@ -77,3 +77,17 @@ test('bodies that are promised and do not come fill the budget, and then are ref
 function connections(): Promise<number> {
   return new Promise((done) => world.app.server.getConnections((_error, count) => done(count)));
 }
+
+test('bodies whose senders have been answered, and go, give their room back', async () => {
+  for (const socket of sockets.splice(0)) if (!socket.closed) await once(socket.destroy(), 'close');
+  for (let count = 0; count <= OF_ADDRESS; count += 1) {
+    const closed = new Promise((resolve) =>
+      world.app.server.once('connection', (server: Socket) => server.once('close', resolve)),
+    );
+    const socket = open();
+    socket.write(`POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: ${LARGE}\r\n\r\n`);
+    expect(await statusOf(socket)).toBe(404);
+    socket.destroy();
+    await closed;
+  }
+});

@@ -9,6 +9,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../domain/refusal.ts';
 import { addressKey } from './client-address.ts';
+import { isForm } from './multipart.ts';
 
 /** What every payment has, many times over. */
 const SMALL_BYTES = 16 * 1024;
@@ -41,7 +42,7 @@ export function createBodyBudget(): BodyBudget {
     refusalFor({ raw, routeOptions }, addressOf) {
       const size = sizeOf(raw.headers);
       // A file has places of its own (upload-slots.ts), and is not kept before its sender is known.
-      if (size <= SMALL_BYTES || routeOptions.config.takesFile === true) return undefined;
+      if (size <= SMALL_BYTES || bringsFile({ raw, routeOptions })) return undefined;
       if (size > UNKNOWN_BYTES) return undefined;
       const address = addressKey(addressOf());
       const own = takenBy.get(address) ?? 0;
@@ -50,15 +51,24 @@ export function createBodyBudget(): BodyBudget {
       }
       take(address, size);
       let held = true;
+      const { socket } = raw;
       const giveBack = (): void => {
         if (held) take(address, -size);
         held = false;
+        socket.off('close', giveBack);
       };
       raw.once('end', giveBack);
       raw.once('close', giveBack);
+      // A request that has its answer already is not told that its connection has ended.
+      socket.once('close', giveBack);
       return undefined;
     },
   };
+}
+
+/** Whether a file comes, which is not read before its sender is known; any other body at such a place is one like others. */
+export function bringsFile({ raw, routeOptions }: Pick<FastifyRequest, 'raw' | 'routeOptions'>): boolean {
+  return routeOptions.config.takesFile === true && isForm(raw.headers);
 }
 
 function sizeOf(headers: {

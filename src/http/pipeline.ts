@@ -213,12 +213,18 @@ async function hasBegun(receipt: UsedReceipt | undefined, caller: Caller): Promi
   return (await receipt.stored()) === undefined && receipt.begun();
 }
 
+/** For so long what was read of a credential while the body arrived is believed. */
+const FRESH_MS = 500;
+
 /** Authentication; the fingerprint belongs to it: its form first, then whether it is the session's. */
 async function callerOf(parts: PipelineParts, route: Route, request: FastifyRequest): Promise<Caller> {
   const { credential, method } = route;
-  const { headers, shown } = exchangeOf(request);
+  const { headers, shown: first, startedAt } = exchangeOf(request);
   if (credential === 'none') return undefined;
-  if (headers === undefined || shown === undefined) throw new Error('a call that was not begun');
+  if (headers === undefined || first === undefined) throw new Error('a call that was not begun');
+  // A body that took its time: what has been revoked or suspended meanwhile calls nothing any more.
+  const isFresh = parts.clock.now() - startedAt < FRESH_MS;
+  const shown = isFresh || first === MISSING ? first : showCredential(parts.lookups, headers.authorization);
   const caller = await authenticate(parts, shown, { credential, address: () => addressOf(parts, request) });
   // Refused only now that the credential has been verified.
   const fingerprint = readFingerprint(headers.fingerprint);

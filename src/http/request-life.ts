@@ -10,7 +10,7 @@ import { Refusal } from '../domain/refusal.ts';
 import { prefersHtml } from '../messages/accept.ts';
 import type { Pages } from '../messages/page.ts';
 import type { Clock, Traces } from '../platform/platform.ts';
-import type { BodyBudget } from './body-budget.ts';
+import { type BodyBudget, bringsFile } from './body-budget.ts';
 import type { clientAddressReader } from './client-address.ts';
 import { PAGES_HEADERS } from './cors.ts';
 import { badFraming, unknownPath, wrongMethod } from './envelope.ts';
@@ -95,7 +95,7 @@ function receiver(parts: LifeParts): onRequestHookHandler {
     if (config.openToPages === true) reply.headers(PAGES_HEADERS);
     const refusal = refuseHead(parts, request, reply, overload);
     if (refusal !== undefined) return done(refusal);
-    if (config.takesFile !== true) {
+    if (!bringsFile(request)) {
       limitBodyTime(parts.clock, request.raw, parts.requestMs, () => {
         answerLateBody(parts, exchangeOf(request).requestId, request.raw.socket);
       });

@@ -41,13 +41,14 @@ export function answerClientError(
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // Whoever goes on sending all the same would keep the connection for as long as a byte comes now and then.
+  socket.destroySoon();
 }
 
 /** A body that has not come whole in time: answered as Node.js answers what is late as a whole. */
 export function answerLateBody(parts: ExchangeParts, requestId: string, socket: Socket): void {
   const late = Object.assign(new Error('a body that is late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
   answerClientError(parts, requestId, late, socket);
-  socket.destroySoon();
 }
 
 /** An `Expect` other than `100-continue`: Node.js hands it over before it becomes a request. */

@@ -286,3 +286,18 @@ describe('a server that stops', () => {
     expect(stopping.clock.pending()).toBe(0);
   });
 });
+
+it('lets go of a client that is answered before its request is whole, and goes on sending', async () => {
+  const port = (world.app.server.address() as AddressInfo).port;
+  const left = new Promise((resolve) =>
+    world.app.server.once('connection', (socket: Socket) => socket.once('close', resolve)),
+  );
+  const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  client.on('error', () => undefined);
+  client.write('GET / HTTP/9.9\r\n');
+  const [answer] = await once(client, 'data');
+  expect(statuses(String(answer))).toEqual([400]);
+  // It does not end its side.
+  await left;
+  client.destroy();
+});

@@ -88,8 +88,12 @@ export class Refused extends Error {
 export function serverErrorOf(error: unknown): ServerError | undefined {
   if (!(error instanceof pg.DatabaseError) || error.code === undefined) return undefined;
   const { code, message, detail, constraint } = error;
-  return ENDS_THE_CONNECTION.test(code) ? undefined : { code, message, detail, constraint };
+  const isLast = ENDS_THE_CONNECTION.test(code) || ENDS_THE_SERVER.has(error.severity ?? '');
+  return isLast ? undefined : { code, message, detail, constraint };
 }
+
+/** What a server says last, whatever the code: it may have written a commit before it found that it could not go on. */
+const ENDS_THE_SERVER: ReadonlySet<string> = new Set(['PANIC', 'FATAL']);
 
 /** Class 08, an administrator's or a crash's shutdown, an idle session's end. */
 const ENDS_THE_CONNECTION = /^(08...|57P0[1235]|25P03)$/;

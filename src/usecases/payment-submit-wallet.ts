@@ -7,6 +7,7 @@
  */
 
 import type { Update } from '../domain/change.ts';
+import { type MintedBy, requireMintingSecret } from '../domain/credential.ts';
 import { StateConflict } from '../domain/machine.ts';
 import { CODE_LIFE_MS, CODE_THRESHOLDS, expiryWithCode, writeCode } from '../domain/one-time-code.ts';
 import { guardPayment, movePayment, type PaymentColumns } from '../domain/payment.ts';
@@ -39,7 +40,7 @@ import {
 import { approvedStep, type Step } from './wallet-approve.ts';
 
 interface Rows extends PinRows {
-  readonly session: Session | undefined;
+  readonly session: (Session & MintedBy) | undefined;
   readonly payment: Payment | undefined;
   readonly siblings: readonly Payment[];
 }
@@ -136,6 +137,8 @@ function decide(submit: Submit, rows: Rows, verdict: PinVerdict): Decision<Submi
   const now = deps.clock.now();
   const { session } = rows;
   if (session === undefined) throw new Refusal(1001);
+  // Read anew once the PIN has had its turn: what was revoked or suspended meanwhile pays nothing.
+  requireMintingSecret(session, now);
   const payment = requireMine(rows.payment, session);
   requireSubmittable(session, payment, now);
   // A lock that ended while we were reading has not been tried yet: nothing is counted.
@@ -159,7 +162,7 @@ interface Submit {
 
 /** What a right PIN may pay from. */
 interface Opened extends Rows {
-  readonly session: Session;
+  readonly session: Session & MintedBy;
   readonly payment: Payment;
   readonly wallet: Wallet;
 }

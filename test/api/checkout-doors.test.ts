@@ -34,7 +34,7 @@ describe('a browser that does not name HTML', () => {
     expect(titleOf(page)).toBe('How would you like to pay?');
     expect(me.cookies.size).toBe(1);
     expect(titleOf(await me.open(url))).toBe('How would you like to pay?');
-    expect((await visitor(world).open(address, ANY)).status).toBe(410);
+    expect((await visitor(world).open(address, ANY)).status).toBe(401);
   });
 
   test('keeps its ticket when it chooses another language, and then the language', async () => {
@@ -125,12 +125,12 @@ describe('a browser is answered in words', () => {
     }
     expectRefusal(await ask('/checkout/chk_x', 'application/json'), 404, '1204');
     expectRefusal(await ask('/checkout/chk_x/card', 'application/json'), 404, '1204');
-    expectRefusal(await ask('/checkout/closed/used', 'application/json'), 410, '1005');
+    expectRefusal(await ask('/checkout/closed/used', 'application/json'), 401, '1005');
     const door = '/api/v1/payments/collect-redirect';
     for (const accept of ['*/*', '', 'application/json']) {
       expectRefusal(await ask(`${door}?ticket=x`, accept), 404, '1204');
       expectRefusal(await ask(door, accept), 404, '1204');
-      expectRefusal(await ask(`${used.pathname}${used.search}`, accept), 410, '1005');
+      expectRefusal(await ask(`${used.pathname}${used.search}`, accept), 401, '1005');
     }
     const bare = await sendRaw(world, `GET ${door}?ticket=x HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n\r\n`);
     expectRefusal(bare, 404, '1204');

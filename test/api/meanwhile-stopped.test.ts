@@ -1,0 +1,93 @@
+/** What is revoked or suspended while a call is under way: the call that began before does nothing any more. */
+
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { PaymentSubmitCommand } from '../../src/domain/submission.ts';
+import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
+import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import { submitPayment } from '../../src/usecases/payment-submit.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { bearerOf, collect, statusOf } from './flows.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+});
+afterAll(() => world.close());
+
+/** A mint whose body comes in two parts, `between` which something happens. Resolves to its status. */
+async function mintInTwo(bearer: string, between: () => Promise<unknown>): Promise<number> {
+  const body = JSON.stringify({ amount: '10.00', currency: 'usd', customer_reference: 'order-1' });
+  const headers = {
+    authorization: `Bearer ${bearer}`,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  };
+  const reached = once(world.gateway.app.server, 'request');
+  const call = request(`${world.url}/api/v1/internal/sessions/create`, { method: 'POST', headers });
+  call.write(body.slice(0, 10));
+  await reached;
+  await between();
+  call.end(body.slice(10));
+  const [response] = await once(call, 'response');
+  response.resume();
+  return response.statusCode;
+}
+
+test('a body that takes its time is judged by what its credential is when it has come', async () => {
+  const merchant = await world.merchant();
+  const slowly = () => world.clock.advance(500);
+  expect(await mintInTwo(bearerOf(merchant), slowly)).toBe(201);
+  const revoked = async (): Promise<void> => {
+    await revokeCredential(world.gateway.deps, merchant.key_id);
+    await slowly();
+  };
+  expect(await mintInTwo(bearerOf(merchant), revoked)).toBe(401);
+});
+
+test('a merchant that is suspended while a PIN waits for its turn is paid nothing', async () => {
+  const merchant = await world.merchant();
+  const wallet = await world.wallet();
+  const paying = await collect(world, merchant, {
+    method: 'wallet',
+    body: { wallet_number: wallet.number, wallet_pin: wallet.pin },
+  });
+  const { deps } = world.gateway;
+  const { shard, id } = merchant.merchant;
+  const payment = await deps.store.payment.get(shard, paying.transaction_id);
+  const session = payment && (await deps.store.session.caller(shard, payment.session_id));
+  const owner = await deps.store.merchant.get(shard, id);
+  if (session === undefined || owner === undefined) throw new Error('the session is gone');
+  const secrets: typeof deps.secrets = {
+    ...deps.secrets,
+    async verifyPin(...asked) {
+      await setMerchantStatus(deps, id, 'SUSPENDED');
+      return deps.secrets.verifyPin(...asked);
+    },
+  };
+  const command: PaymentSubmitCommand = {
+    payment_id: paying.payment_id,
+    payment_method_id: 'wallet',
+    msisdn: undefined,
+    wallet_number: wallet.number,
+    wallet_pin: wallet.pin,
+    session_id: undefined,
+    bank_account_id: undefined,
+    browser: undefined,
+  };
+  const submitted = submitPayment(
+    { ...deps, secrets },
+    { kind: 'session', merchant: owner, session, fingerprint: undefined },
+    command,
+    {
+      receipt: undefined,
+      render: (answer) => ({ status: 200, body: answer.payment.status }),
+      renderRefusal: (refusal) => ({ status: refusal.http, body: String(refusal.code) }),
+    },
+  );
+  await expect(submitted).rejects.toMatchObject({ code: 1004 });
+  await setMerchantStatus(deps, id, 'ALLOWED');
+  expect(await statusOf(world, paying)).toBe('pending');
+});
