@@ -74,6 +74,7 @@ test('a collect names what its method lacks before what is badly written, each i
   expect(
     collect({ payment_method: 'none', phone_number: '0810000042', email: 'x', notify_url: 'http://127.0.0.1/x' }),
   ).toBe('1110 notify_url INVALID_URL email INVALID_EMAIL phone_number INVALID_PHONE_NUMBER');
+  expect(collect({ payment_method: 'none', phone_number: '' })).toBe('1110 phone_number INVALID_PHONE_NUMBER');
   expect(collect({ payment_method: 'none', cardnet_payment_method: 'DIRECT_CAPTURE' })).toBe(
     '1103 cardnet_payment_method DIRECT_CAPTURE',
   );

@@ -2,6 +2,8 @@
  * The hosted page against those who are not its customer: tickets, cookies, foreign forms, foreign words.
  */
 
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openWorld } from '../support/world.ts';
 import { elementsOf, host, setSettings, stepOf, textOf, titleOf, visitor } from './checkout-flows.ts';
@@ -271,4 +273,25 @@ test('a merchant’s colour is readable whatever it is, and its name stands in f
   const style = await me.open('/checkout/brand/ffee00.css');
   expect(style.headers.get('content-type')).toBe('text/css; charset=utf-8');
   expect(style.html).toMatch(/^:root\{--brand:#[0-9a-f]{6};--on-brand:#[0-9a-f]{6};--tint:#[0-9a-f]{6}\}@media/);
+});
+
+test('what a page gets in place of its file has its part of the memory for bodies, and no more', async () => {
+  const { hostname, port } = new URL(world.url);
+  const large = 256 * 1024;
+  const callers: Socket[] = [];
+  const promise = async (): Promise<Socket> => {
+    const reached = once(world.gateway.app.server, 'request');
+    const caller = connect(Number(port), hostname);
+    caller.on('error', () => undefined);
+    callers.push(caller);
+    caller.write(
+      `POST /checkout/x/proof HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${large}\r\n\r\n`,
+    );
+    await reached;
+    return caller;
+  };
+  for (let count = 0; count < 32; count += 1) await promise();
+  const [answer] = await once(await promise(), 'data');
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 503 /);
+  for (const caller of callers) caller.destroy();
 });
