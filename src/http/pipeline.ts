@@ -8,6 +8,7 @@
 
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isWithin } from '../domain/elapsed.ts';
 import type { Merchant, Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import type { TrafficLimit } from '../domain/traffic-limit.ts';
@@ -223,7 +224,7 @@ async function callerOf(parts: PipelineParts, route: Route, request: FastifyRequ
   if (credential === 'none') return undefined;
   if (headers === undefined || first === undefined) throw new Error('a call that was not begun');
   // A body that took its time: what has been revoked or suspended meanwhile calls nothing any more.
-  const isFresh = parts.clock.now() - startedAt < FRESH_MS;
+  const isFresh = isWithin(FRESH_MS, startedAt, parts.clock.now());
   const shown = isFresh || first === MISSING ? first : showCredential(parts.lookups, headers.authorization);
   const caller = await authenticate(parts, shown, { credential, address: () => addressOf(parts, request) });
   // Refused only now that the credential has been verified.

@@ -5,7 +5,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Reply } from '../../src/connectors/scripted-upstream.ts';
 import type { Change } from '../../src/domain/change.ts';
-import type { PaymentSubmitCommand } from '../../src/domain/submission.ts';
 import { manualClock } from '../../src/platform/clock.ts';
 import { CommitUnknown } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -14,6 +13,7 @@ import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { startLine } from '../../src/usecases/payout-start.ts';
 import { startRefund } from '../../src/usecases/refund-start.ts';
 import type { World } from '../support/world.ts';
+import { callerOf, plainly, submitOf } from './direct-calls.ts';
 import { collect, numberEnding, payByPhone } from './flows.ts';
 import { type OutDesk, openOutDesk, TURNED_AWAY } from './late-out-desk.ts';
 import { commitBatch, lineNow, openPayer } from './payout-lines.ts';
@@ -156,33 +156,13 @@ test('a payment that was read before its own commit had happened is its customer
   const paying = await collect(world, merchant, { method: 'mobile_money', minted });
   const { store } = world.gateway.deps;
   const { shard } = merchant.merchant;
-  const payment = await store.payment.get(shard, paying.transaction_id);
-  const session = payment && (await store.session.caller(shard, payment.session_id));
-  const owner = await store.merchant.get(shard, merchant.merchant.id);
-  if (session === undefined || owner === undefined) throw new Error('the session is gone');
-  const command: PaymentSubmitCommand = {
-    payment_id: paying.payment_id,
-    payment_method_id: 'mobile_money',
-    msisdn: numberEnding('42'),
-    wallet_number: undefined,
-    wallet_pin: undefined,
-    session_id: undefined,
-    bank_account_id: undefined,
-    browser: undefined,
-  };
+  const caller = await callerOf(world, merchant, paying);
+  const command = submitOf(paying, 'mobile_money', { msisdn: numberEnding('42') });
   desk.carrier.answer(TURNED_AWAY);
-  const submitted = submitPayment(
-    { ...world.gateway.deps, store: { ...store, ...late('payment') } },
-    { kind: 'session', merchant: owner, session, fingerprint: undefined },
-    command,
-    {
-      receipt: undefined,
-      render: (answer) => ({ status: 200, body: answer.payment.status }),
-      renderRefusal: (refusal) => ({ status: refusal.http, body: String(refusal.code) }),
-    },
-  );
+  const deps = { ...world.gateway.deps, store: { ...store, ...late('payment') } };
+  const submitted = submitPayment(deps, caller, command, plainly);
   await expect(submitted).rejects.toMatchObject({ code: 1404 });
   const after = { status: 'pending', attempt_id: null, submitted_at: null };
   expect(await store.payment.get(shard, paying.transaction_id)).toMatchObject(after);
-  expect((await store.session.caller(shard, session.id))?.submitting_payment_id).toBeNull();
+  expect((await store.session.caller(shard, caller.session.id))?.submitting_payment_id).toBeNull();
 });

@@ -3,11 +3,11 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PaymentSubmitCommand } from '../../src/domain/submission.ts';
 import { revokeCredential } from '../../src/usecases/credential-revoke.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { openWorld, type World } from '../support/world.ts';
+import { callerOf, plainly, submitOf } from './direct-calls.ts';
 import { bearerOf, collect, statusOf } from './flows.ts';
 
 let world: World;
@@ -47,6 +47,15 @@ test('a body that takes its time is judged by what its credential is when it has
   expect(await mintInTwo(bearerOf(merchant), revoked)).toBe(401);
 });
 
+test('so it is where the clock is set back meanwhile', async () => {
+  const merchant = await world.merchant();
+  const revoked = async (): Promise<void> => {
+    await revokeCredential(world.gateway.deps, merchant.key_id);
+    world.clock.setBack(1_000);
+  };
+  expect(await mintInTwo(bearerOf(merchant), revoked)).toBe(401);
+});
+
 test('a merchant that is suspended while a PIN waits for its turn is paid nothing', async () => {
   const merchant = await world.merchant();
   const wallet = await world.wallet();
@@ -55,11 +64,8 @@ test('a merchant that is suspended while a PIN waits for its turn is paid nothin
     body: { wallet_number: wallet.number, wallet_pin: wallet.pin },
   });
   const { deps } = world.gateway;
-  const { shard, id } = merchant.merchant;
-  const payment = await deps.store.payment.get(shard, paying.transaction_id);
-  const session = payment && (await deps.store.session.caller(shard, payment.session_id));
-  const owner = await deps.store.merchant.get(shard, id);
-  if (session === undefined || owner === undefined) throw new Error('the session is gone');
+  const { id } = merchant.merchant;
+  const caller = await callerOf(world, merchant, paying);
   const secrets: typeof deps.secrets = {
     ...deps.secrets,
     async verifyPin(...asked) {
@@ -67,26 +73,8 @@ test('a merchant that is suspended while a PIN waits for its turn is paid nothin
       return deps.secrets.verifyPin(...asked);
     },
   };
-  const command: PaymentSubmitCommand = {
-    payment_id: paying.payment_id,
-    payment_method_id: 'wallet',
-    msisdn: undefined,
-    wallet_number: wallet.number,
-    wallet_pin: wallet.pin,
-    session_id: undefined,
-    bank_account_id: undefined,
-    browser: undefined,
-  };
-  const submitted = submitPayment(
-    { ...deps, secrets },
-    { kind: 'session', merchant: owner, session, fingerprint: undefined },
-    command,
-    {
-      receipt: undefined,
-      render: (answer) => ({ status: 200, body: answer.payment.status }),
-      renderRefusal: (refusal) => ({ status: refusal.http, body: String(refusal.code) }),
-    },
-  );
+  const command = submitOf(paying, 'wallet', { wallet_number: wallet.number, wallet_pin: wallet.pin });
+  const submitted = submitPayment({ ...deps, secrets }, caller, command, plainly);
   await expect(submitted).rejects.toMatchObject({ code: 1004 });
   await setMerchantStatus(deps, id, 'ALLOWED');
   expect(await statusOf(world, paying)).toBe('pending');

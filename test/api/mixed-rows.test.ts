@@ -3,16 +3,14 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { PaymentSubmitCommand } from '../../src/domain/submission.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { SessionCaller } from '../../src/usecases/callers.ts';
 import { verifyCode } from '../../src/usecases/code-verify.ts';
 import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
-import type { Answering } from '../../src/usecases/perform.ts';
 import { openWorld, type World } from '../support/world.ts';
-import { codeOn, collect, type Paying, payFromWallet } from './flows.ts';
+import { callerOf, plainly, submitOf } from './direct-calls.ts';
+import { codeOn, collect, payFromWallet } from './flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -22,26 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const plainly: Answering<unknown> = {
-  receipt: undefined,
-  render: () => ({ status: 200, body: '' }),
-  renderRefusal: ({ http, code }) => ({ status: http, body: String(code) }),
-};
-
 const withStore = (store: Partial<Store>): Deps => {
   const { deps } = world.gateway;
   return { ...deps, store: { ...deps.store, ...store } };
 };
-
-async function callerOf({ transaction_id }: Paying): Promise<SessionCaller> {
-  const { store } = world.gateway;
-  const { shard, id } = merchant.merchant;
-  const payment = await store.payment.get(shard, transaction_id);
-  const session = payment && (await store.session.caller(shard, payment.session_id));
-  const owner = await store.merchant.get(shard, id);
-  if (session === undefined || owner === undefined) throw new Error('the session is gone');
-  return { kind: 'session', merchant: owner, session, fingerprint: undefined };
-}
 
 test('a second submit from the same wallet, whose balance the first one has taken', async () => {
   const wallet = await world.wallet({ balance: 12_50n });
@@ -80,17 +62,8 @@ test('a second submit from the same wallet, whose balance the first one has take
     wallet: { ...store.wallet, get: afterPin(store.wallet.get) },
     account: { ...store.account, get: afterPin(store.account.get) },
   });
-  const command: PaymentSubmitCommand = {
-    payment_id: paying.payment_id,
-    payment_method_id: 'wallet',
-    wallet_number: wallet.number,
-    wallet_pin: wallet.pin,
-    msisdn: undefined,
-    session_id: undefined,
-    bank_account_id: undefined,
-    browser: undefined,
-  };
-  const second = submitPayment(deps, await callerOf(paying), command, plainly);
+  const command = submitOf(paying, 'wallet', { wallet_number: wallet.number, wallet_pin: wallet.pin });
+  const second = submitPayment(deps, await callerOf(world, merchant, paying), command, plainly);
   await expect(second).rejects.toMatchObject({ code: 1001 });
 });
 
@@ -112,7 +85,7 @@ test('a second verification of the same code, whose payment has taken the wallet
     code: { ...store.code, get: afterFirst(store.code.get) },
     account: { ...store.account, get: afterFirst(store.account.get) },
   };
-  const caller = await callerOf(paying);
+  const caller = await callerOf(world, merchant, paying);
   const calls = { count: () => undefined, tell: () => undefined };
   const second = verifyCode(withStore(rest), caller, command, plainly, calls);
   await expect(second).rejects.toMatchObject({ code: 1205, more: { words: { state: 'approved' } } });

@@ -1,0 +1,47 @@
+/** Use cases called past HTTP, for what only a test can put between two of their steps. */
+
+import type { PaymentSubmitCommand } from '../../src/domain/submission.ts';
+import type { SessionCaller } from '../../src/usecases/callers.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import type { Answering } from '../../src/usecases/perform.ts';
+import type { World } from '../support/world.ts';
+import type { Paying } from './flows.ts';
+
+/** An answer of which only the refusal matters. */
+export const plainly: Answering<unknown> = {
+  receipt: undefined,
+  render: () => ({ status: 200, body: '' }),
+  renderRefusal: ({ http, code }) => ({ status: http, body: String(code) }),
+};
+
+/** The session that pays, as it is when its call is authenticated. */
+export async function callerOf(
+  world: World,
+  { merchant }: Pick<MerchantCreated, 'merchant'>,
+  { transaction_id }: Paying,
+): Promise<SessionCaller> {
+  const { store } = world.gateway;
+  const { shard, id } = merchant;
+  const payment = await store.payment.get(shard, transaction_id);
+  const session = payment && (await store.session.caller(shard, payment.session_id));
+  const owner = await store.merchant.get(shard, id);
+  if (session === undefined || owner === undefined) throw new Error('the session is gone');
+  return { kind: 'session', merchant: owner, session, fingerprint: undefined };
+}
+
+/** A submit that has what is named, and nothing else. */
+export function submitOf(
+  { payment_id }: Paying,
+  payment_method_id: string,
+  typed: Partial<PaymentSubmitCommand>,
+): PaymentSubmitCommand {
+  const nothing = {
+    wallet_number: undefined,
+    wallet_pin: undefined,
+    msisdn: undefined,
+    session_id: undefined,
+    bank_account_id: undefined,
+    browser: undefined,
+  };
+  return { payment_id, payment_method_id, ...nothing, ...typed };
+}
