@@ -1,8 +1,8 @@
 /**
  * Whether a PDF is only something to read.
  *
- * Invariant: nothing stands behind its last mark, where it has one (readers put right what lacks it), and it names nothing that runs, starts or carries
- * another file. What stands in compressed streams is not looked at: nothing is decompressed here, and whoever opens a
+ * Invariant: nothing stands behind its last mark, where it has one (readers put right what lacks it), and it names nothing
+ * that runs, starts or carries another file. What stands in compressed streams is not looked at: nothing is decompressed here, and whoever opens a
  * proof should do so in a reader that runs no scripts.
  */
 

@@ -38,8 +38,8 @@ export const RETRY_WAITS_MS: readonly number[] = [
 export const RETRY_AFTER_MOST_MS = 24 * HOUR;
 /** The largest share of a wait that chance adds to it. */
 const JITTER_MOST = 0.2;
-/** The round that takes up what is due comes up to so much later: of what chance adds, that is a part. */
-const ROUND_MS = SECOND;
+/** How often what is due is taken up: a try comes up to so much later, which is a part of what chance adds. */
+export const DELIVERY_ROUND_MS = SECOND;
 
 const DELIVERY_FACTS = ['accepted', 'failed', 'exhausted', 'target_gone', 'replayed'] as const;
 export type DeliveryFact = (typeof DELIVERY_FACTS)[number];
@@ -274,7 +274,7 @@ function statusAfter(status: EventStatus, fact: DeliveryFact): EventStatus {
 /** Milliseconds to wait after the `attempts`-th try of a series failed. */
 function waitAfter(attempts: number, result: Try, jitter: number): number {
   const wait = RETRY_WAITS_MS[attempts - 1] ?? RETRY_AFTER_MOST_MS;
-  const jittered = wait + Math.floor((wait * JITTER_MOST - ROUND_MS) * jitter);
+  const jittered = wait + Math.floor((wait * JITTER_MOST - DELIVERY_ROUND_MS) * jitter);
   return Math.max(jittered, Math.min(result.retryAfter ?? 0, RETRY_AFTER_MOST_MS));
 }
 

@@ -5,11 +5,12 @@
  * Invariant: it looks at the database only; whoever posts from memory has leased its events there.
  */
 
+import { DELIVERY_ROUND_MS } from '../domain/webhook.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { offerDue } from '../usecases/webhook-claim.ts';
 import type { Courier } from '../usecases/webhook-deliver.ts';
 import type { Work } from './payment-rounds.ts';
 
 export function webhookRounds(deps: Pick<Deps, 'store' | 'clock'>, courier: Courier): Work[] {
-  return [{ name: 'webhooks', every: 1_000, run: () => offerDue(deps, courier) }];
+  return [{ name: 'webhooks', every: DELIVERY_ROUND_MS, run: () => offerDue(deps, courier) }];
 }

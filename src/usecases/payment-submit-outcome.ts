@@ -24,8 +24,10 @@ export function outcomeOf(payment: Payment): Decision<Submitted> {
  * is told by status and webhook, and no caller of submit has to expect it (specification, States: processing).
  */
 export function asSubmitted(payment: Payment): Payment {
-  const isPaid = payment.method === 'mobile_money' && payment.status === 'approved';
-  return isPaid ? { ...payment, status: 'processing', completed_at: null } : payment;
+  const isPaid = payment.status === 'approved' || payment.status === 'refunded';
+  return isPaid && payment.method === 'mobile_money'
+    ? { ...payment, status: 'processing', completed_at: null }
+    : payment;
 }
 
 const DECLINED: { readonly [reason in Reason]?: DetailCode } = {

@@ -44,8 +44,8 @@ const LOOK_AGAIN_MS = 100;
  * another submit holds the session, this one waits for it up to ten seconds.
  *
  * @throws Refusal 1204 for a payment that is not of this session; 1103 for a method that is unknown, not offered, or not
- * the one that was collected; 1109 for what that method needs and was not sent; 1001, 1005 or 1205 when session or payment take no submit any more; 1203 when the other
- * submit takes longer; 1001, 1004 or 1005 when the session's credential or merchant was stopped while this one waited; and
+ * the one that was collected; 1109 for what that method needs and was not sent; 1001, 1005 or 1205 when session or payment
+ * take no submit any more; 1203 when the other submit takes longer; 1001, 1004 or 1005 when the session's credential or merchant was stopped while this one waited; and
  * what the method's own submit throws.
  */
 export async function submitPayment(
