@@ -63,6 +63,7 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
       get: byId('attempt'),
       recent: recent.attempt,
       ofCardPayment: many<Attempt>(readers.keyed(CARD_ATTEMPTS)),
+      turnedAway: many<Attempt>(readers.keyed(ATTEMPTS_TURNED_AWAY)),
       listOpen: async (limit, after = '') =>
         recordsOf<Attempt>(await readers.query(OPEN_ATTEMPTS, columnsOf('attempt'), [after, String(limit)])),
       claimDue: rounds.claimAttempts,
@@ -125,16 +126,25 @@ function many<Record>(read: KeyedReader): (shard: number, key: string) => Promis
   return async (shard, key) => [...recordsOf<Record>(await read(shard, key))];
 }
 
-/** Cards alone can have more than one under one order at the upstream; of the others nobody asks so. */
-const CARD_ATTEMPTS: ReadShape = {
-  columns: columnsOf('attempt'),
-  keyAt: columnsOf('attempt').findIndex(({ name }) => name === 'payment_id'),
-  statement: {
-    name: 'read_card_attempts',
-    text: `select ${listOf(columnsOf('attempt'), 't')} from unnest($1::int2[], $2::text[]) as k(shard, key)
-join attempt t on t.shard = k.shard and t.payment_id = k.key and t.method = 'card' order by t.id`,
-  },
-};
+/** A payment's attempts that a partial index knows, of which `condition` is the predicate. */
+function attemptsOf(name: string, condition: string): ReadShape {
+  const columns = columnsOf('attempt');
+  return {
+    columns,
+    keyAt: columns.findIndex((column) => column.name === 'payment_id'),
+    statement: {
+      name,
+      text: `select ${listOf(columns, 't')} from unnest($1::int2[], $2::text[]) as k(shard, key)
+join attempt t on t.shard = k.shard and t.payment_id = k.key and ${condition} order by t.id`,
+    },
+  };
+}
+
+const CARD_ATTEMPTS = attemptsOf('read_card_attempts', "t.method = 'card'");
+const ATTEMPTS_TURNED_AWAY = attemptsOf(
+  'read_attempts_turned_away',
+  "t.method = 'mobile_money' and t.status = 'not_sent'",
+);
 
 const CREDENTIAL_OF_SESSION = columnList({
   credential_status: 'text',

@@ -6,10 +6,10 @@
  */
 
 import { nextLookBackAt } from '../domain/payout.ts';
-import { askUpstream } from './attempt-inquire.ts';
 import { settleOutgoingInquiry } from './attempt-outgoing.ts';
 import { upstreamOf } from './attempt-settle.ts';
 import type { Deps } from './deps.ts';
+import { askUpstream } from './upstream-inquire.ts';
 
 /** What is known of the try before. */
 export type TryBefore =

@@ -4,7 +4,7 @@
  * Invariant: nothing is believed but an inquiry's answer. An attempt is asked about until it is settled.
  */
 
-import type { Inquiry, InquiryAnswer } from '../connectors/connector.ts';
+import type { InquiryAnswer } from '../connectors/connector.ts';
 import { isBeingAsked } from '../domain/attempt.ts';
 import type { Inquired } from '../domain/attempt-settlement.ts';
 import type { Attempt } from '../domain/records.ts';
@@ -14,7 +14,7 @@ import { openOrder, settleByInquiry } from './attempt-settle.ts';
 import { attemptOfCallback } from './callback-url.ts';
 import { carryOn } from './card-pay.ts';
 import type { Deps } from './deps.ts';
-import { refundOfAttempt } from './refund-read.ts';
+import { askUpstream } from './upstream-inquire.ts';
 
 /** Longer than an inquiry can take: then another process may take the attempt over. */
 const LEASE_MS = 30_000;
@@ -39,14 +39,6 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inqu
   deps.log.debug('attempt_inquired', { attempt_id: attempt.id, word: word.kind, payment_status: payment.status });
 }
 
-/** Asks the upstream about an attempt. One that is not configured any more has no answer. */
-export async function askUpstream(deps: Deps, attempt: Attempt): Promise<InquiryAnswer> {
-  const connector = deps.connectors.upstream(attempt.connector);
-  if (connector !== undefined) return connector.inquire(await inquiryOf(deps, attempt));
-  deps.log.error('inquiry_connector_missing', { attempt_id: attempt.id, connector: attempt.connector });
-  return { kind: 'unknown', reason: 'its upstream is not configured' };
-}
-
 /**
  * That the upstream did not know of an order says nothing where our own call may not have brought it yet; nor does it when
  * the call has been answered meanwhile. Only a round that finds the attempt due takes it for more.
@@ -57,15 +49,6 @@ function saysNothing(
   { at, inquiry }: { readonly at: number; readonly inquiry: Inquired },
 ): boolean {
   return word.kind === 'not_found' && inquiry === 'hint' && isBeingAsked(attempt, at);
-}
-
-/** What was ordered. A refund is a movement of the order that it gives back. */
-async function inquiryOf(deps: Deps, attempt: Attempt): Promise<Inquiry> {
-  const { id, reference, payment_id, amount_minor, currency } = attempt;
-  const about = { reference, attemptId: id, amountMinor: amount_minor, currency };
-  if (attempt.purpose !== 'refund') return { orderId: payment_id, ...about };
-  const { payment } = await refundOfAttempt(deps, attempt.shard, payment_id);
-  return { orderId: payment.id, movement: 'refund', ...about };
 }
 
 /** No money has been asked for: it is the authentication that the network knows of. */

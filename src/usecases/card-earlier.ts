@@ -4,7 +4,7 @@
  * Invariant: where any of them has paid, or nobody can say, the money is not asked for a second time.
  */
 
-import type { CardConnector, InquiryAnswer } from '../connectors/connector.ts';
+import type { CardConnector } from '../connectors/connector.ts';
 import { hasAskedForMoney, nextAfterHint } from '../domain/attempt.ts';
 import { updateAttempt, type Word } from '../domain/attempt-settlement.ts';
 import { settleByEarlier } from '../domain/earlier-attempt.ts';
@@ -13,6 +13,7 @@ import type { Settlement, SettlementRows } from '../domain/settlement.ts';
 import { readSettlement, settlementContext, soundAlarm, upstreamOf } from './attempt-settle.ts';
 import type { Deps } from './deps.ts';
 import { unlessPassing } from './perform.ts';
+import { askAboutAll } from './upstream-inquire.ts';
 
 /** An earlier attempt that has paid, in the network's word. */
 export interface PaidEarlier {
@@ -38,8 +39,8 @@ export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attem
   if (others.length === 0) return { kind: 'none' };
   if (others.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
   const askedAt = deps.clock.now();
-  const [order, said] = await Promise.all([card.orderStatus(attempt.payment_id), inquireAll(card, others)]);
-  for (const { other, word } of said) {
+  const [order, said] = await Promise.all([card.orderStatus(attempt.payment_id), askAboutAll(deps, others)]);
+  for (const { attempt: other, word } of said) {
     if (word.kind !== 'approved') continue;
     deps.log.warn('earlier_attempt_paid', { attempt_id: other.id, transaction_id: attempt.payment_id });
     return { kind: 'paid', attempt: other, word, askedAt };
@@ -50,20 +51,6 @@ export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attem
   if (isTaken && !isOpen) soundAlarm(deps, { alarm: 'contradiction', attempt });
   if (order === undefined || isOpen || isTaken) return unclear(deps, others);
   return { kind: 'none' };
-}
-
-/** So many are asked about at once: the ways to the network are everybody's. */
-const AT_ONCE = 4;
-
-async function inquireAll(card: CardConnector, tries: readonly Attempt[]) {
-  const said: { readonly other: Attempt; readonly word: InquiryAnswer }[] = [];
-  for (let from = 0; from < tries.length; from += AT_ONCE) {
-    const some = tries.slice(from, from + AT_ONCE);
-    said.push(
-      ...(await Promise.all(some.map(async (other) => ({ other, word: await card.inquire(inquiryOf(other)) })))),
-    );
-  }
-  return said;
 }
 
 /** What `askEarlier` says while the network is away, so that nobody can be asked. */
@@ -92,11 +79,6 @@ export async function triesThatAsked(deps: Deps, shard: number, paymentId: strin
 
 async function earlierTries(deps: Deps, { shard, id, payment_id }: Attempt): Promise<Attempt[]> {
   return (await triesThatAsked(deps, shard, payment_id)).filter((other) => other.id !== id);
-}
-
-function inquiryOf(attempt: Attempt) {
-  const { id, reference, payment_id, amount_minor, currency } = attempt;
-  return { attemptId: id, reference, orderId: payment_id, amountMinor: amount_minor, currency };
 }
 
 export interface EarlierRows extends SettlementRows {

@@ -10,15 +10,16 @@ import type { Answer, CollectConnector, CollectOrder } from '../connectors/conne
 import type { Attempt, Payment } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import { type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
-import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '../domain/submission.ts';
+import { type PaymentSubmitCommand, requireSubmittable, type Submitted, SubmitUnderWay } from '../domain/submission.ts';
 import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
 import { whileRecording } from './attempt-record.ts';
 import { readSettlement, type Settling, settleByWord, settlementContext, soundingLast } from './attempt-settle.ts';
 import { callbackUrl } from './callback-url.ts';
 import type { SessionCaller } from './callers.ts';
+import { askEarlierByPhone } from './carrier-earlier.ts';
 import { atHandFirst, type Deps } from './deps.ts';
-import { asSubmitted } from './payment-submit-outcome.ts';
+import { asSubmitted, outcomeOf } from './payment-submit-outcome.ts';
 import { submitByAttempt } from './payment-submit-upstream.ts';
 import { type Answering, perform, persist, type Reply, refusalOf, refuse } from './perform.ts';
 
@@ -27,7 +28,7 @@ import { type Answering, perform, persist, type Reply, refusalOf, refuse } from 
  * `processing`, until it has been asked again and answers (contract §4).
  *
  * @throws Refusal 1109 without a phone number; 1103 when no carrier serves number and currency; 1202 when the amount is out
- * of limits; 1404 when the carrier certainly did not take the request; and as `requireSubmittable`, for the session and the
+ * of limits; 1404 when the carrier certainly did not take the request, or cannot say what became of one that it had turned away; and as `requireSubmittable`, for the session and the
  * payment.
  */
 export async function submitToCarrier(
@@ -42,9 +43,30 @@ export async function submitToCarrier(
   const closed = refusalOf(() => requireSubmittable(caller.session, payment, deps.clock.now()));
   if (closed !== undefined) return refuse(deps.store, answering, closed);
   const route = carrierFor(deps, msisdn, payment);
+  const earlier = await askEarlierByPhone(deps, payment);
+  if (earlier.kind === 'taken') return answerTaken(deps, payment, answering);
+  if (earlier.kind === 'unclear') return refuse(deps.store, answering, carrierDown(earlier.attempt));
   const intention: Intention = { method: 'mobile_money', msisdn, callLifeMs: CALL_LIFE_MS, ...route };
-  return submitByAttempt(deps, { caller, payment, intention, answering }, (intended) =>
+  // Whoever has moved it meanwhile may have tried it: that is asked about first.
+  const check = (fresh: Payment): void => {
+    if (fresh.version !== payment.version) throw new SubmitUnderWay(payment.id);
+  };
+  return submitByAttempt(deps, { caller, payment, intention, answering, check }, (intended) =>
     callAndRecord(deps, caller, { msisdn, ...intended }, route.connector, answering),
+  );
+}
+
+/** An earlier try was taken after all, and the payment goes on with that: the submit is answered as that one's would be. */
+function answerTaken(deps: Deps, { shard, id }: Payment, answering: Answering<Submitted>): Promise<Reply> {
+  return perform(
+    deps.store,
+    answering,
+    () => deps.store.payment.get(shard, id),
+    (found) => {
+      // Another submit holds the session, or it is open no longer: all of it is looked at again.
+      if (found === undefined || found.status === 'pending') throw new SubmitUnderWay(id);
+      return outcomeOf(found);
+    },
   );
 }
 

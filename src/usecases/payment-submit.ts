@@ -58,11 +58,15 @@ export async function submitPayment(
   const { shard, id } = caller.session;
   let current = caller;
   let asked = false;
+  const paymentId = deps.secrets.openPaymentId(command.payment_id);
+  let known = untouched(deps, caller, paymentId);
   for (;;) {
     try {
-      return await submitOnce(deps, current, command, answering);
+      return await submitOnce(deps, current, command, { id: paymentId, known }, answering);
     } catch (error) {
       if (!(error instanceof SubmitUnderWay)) throw error;
+      // It may have moved elsewhere: from now on it is read.
+      known = undefined;
       if (!isWithin(PATIENCE_MS, begunAt, deps.clock.now())) throw refuseUnderWay(error.paymentId);
       // A first run of this key that died before its answer is gone on with: its upstream is asked, once.
       if (answering.receipt?.begun() === true && !asked && !deps.underWay.has(id)) {
@@ -88,11 +92,11 @@ async function submitOnce(
   deps: Deps,
   caller: SessionCaller,
   command: PaymentSubmitCommand,
+  { id, known }: { readonly id: string | undefined; readonly known: Payment | undefined },
   answering: Answering<Submitted>,
 ): Promise<Reply> {
-  const id = deps.secrets.openPaymentId(command.payment_id);
   const [payment, stored] = await Promise.all([
-    id === undefined ? undefined : (untouched(deps, caller, id) ?? deps.store.payment.get(caller.session.shard, id)),
+    known ?? (id === undefined ? undefined : deps.store.payment.get(caller.session.shard, id)),
     answering.receipt?.stored(),
   ]);
   if (stored !== undefined) return { ...stored, replayed: true };
@@ -134,8 +138,8 @@ async function submitFound(
  * the database's. So it is taken only for mobile money that is still to be submitted: the change that opens the attempt
  * guards session and payment by their versions, and reads both anew when either has moved.
  */
-function untouched(deps: Deps, { session }: SessionCaller, id: string): Payment | undefined {
-  const payment = deps.store.payment.recent(session.shard, id);
+function untouched(deps: Deps, { session }: SessionCaller, id: string | undefined): Payment | undefined {
+  const payment = id === undefined ? undefined : deps.store.payment.recent(session.shard, id);
   const isFree = session.status === 'ACTIVE' && session.submitting_payment_id === null;
   return isFree && payment?.status === 'pending' && payment.method === 'mobile_money' ? payment : undefined;
 }

@@ -22,10 +22,12 @@ import {
   rowsOf,
   statusOf,
   until,
+  whileTimePasses,
 } from './flows.ts';
 import { availableOf, commitBatch, lineNow, openPayer } from './payout-lines.ts';
 import { attemptOf, callBack } from './phone-payments.ts';
 import { minted, readBack, refund, refunded } from './refund-flows.ts';
+import { openSecond, type Second, submitAt } from './second-gateway.ts';
 import { openWaveringCarrier, type Said, type WaveringCarrier } from './wavering-carrier.ts';
 
 const TURNED_AWAY: Reply = { status: 503, body: '' };
@@ -33,11 +35,16 @@ const NO_ANSWER: Reply = { status: 500, body: '' };
 
 let carrier: WaveringCarrier;
 let world: World;
+/** Another process of the same gateway. */
+let elsewhere: Second;
 beforeAll(async () => {
   carrier = await openWaveringCarrier();
-  world = await openWorld({ env: { MTN_MOMO_BASE_URL: carrier.url, RATE_LIMIT_SCALE: '0' } });
+  const env = { MTN_MOMO_BASE_URL: carrier.url, RATE_LIMIT_SCALE: '0' };
+  world = await openWorld({ env });
+  elsewhere = await openSecond(world, world.clock, world.databaseUrl, env);
 });
 afterAll(async () => {
+  await elsewhere.close();
   await world.close();
   await carrier.close();
 });
@@ -185,6 +192,43 @@ describe('a payment whose submit was turned away', () => {
     await hearOf(first, said);
     expect(await statusOf(world, paying)).toBe(status);
     expectRefusal(await payByPhone(world, paying, numberEnding('42')), 401, '1001', 'SESSION_CONSUMED');
+    expect(await triesOf(paying.transaction_id)).toHaveLength(1);
+  });
+
+  test.each<[Said, string, string]>([
+    ['SUCCESSFUL', 'processing', 'approved'],
+    ['PENDING', 'pending_mobile_money_verification', 'pending_mobile_money_verification'],
+  ])(
+    'and that the carrier would call %s is not asked for again: its next submit is answered %s',
+    async (said, answered, status) => {
+      const { paying, first } = await turnedAway();
+      carrier.say(first.reference, said);
+      const again = await payByPhone(world, paying, numberEnding('42'));
+      expect(again.status, again.text).toBe(200);
+      expect(again.json).toMatchObject({ status: answered, transaction_id: paying.transaction_id });
+      expect(await statusOf(world, paying)).toBe(status);
+      expect(await triesOf(paying.transaction_id)).toHaveLength(1);
+    },
+  );
+
+  test('is not asked for again while its carrier cannot say, and is once it was not taken', async () => {
+    const { paying, first } = await turnedAway();
+    carrier.say(first.reference, 'cannot_tell');
+    expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'CARRIER_DOWN');
+    expect(await statusOf(world, paying)).toBe('pending');
+    expect(await triesOf(paying.transaction_id)).toHaveLength(1);
+    carrier.say(first.reference, 'not_found');
+    expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
+    await untilTried(paying.transaction_id, 1, 'waiting');
+    expect((await tryOf(paying.transaction_id, 0)).status).toBe('not_sent');
+  });
+
+  test('by another process is not asked for again either', async () => {
+    const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
+    carrier.answer(TURNED_AWAY);
+    expect((await submitAt(elsewhere.url, paying, numberEnding('42'))).status).toBe(502);
+    carrier.say((await tryOf(paying.transaction_id, 0)).reference, 'PENDING');
+    expect((await whileTimePasses(world, payByPhone(world, paying, numberEnding('42')), 50)).status).toBe(200);
     expect(await triesOf(paying.transaction_id)).toHaveLength(1);
   });
 

@@ -16,7 +16,7 @@ import type { Nouns } from '../../src/store/nouns.ts';
 import { listPayments, type PaymentFilter } from '../../src/store/payment-lists.ts';
 import { pageOfBatches, RETRYABLE } from '../../src/store/payout-list-reads.ts';
 import type { Execution, Statement } from '../../src/store/pipeline.ts';
-import type { Readers } from '../../src/store/read.ts';
+import type { Readers, ReadShape } from '../../src/store/read.ts';
 import { openRecent } from '../../src/store/recent.ts';
 import { FAILING_RECEIVERS } from '../../src/store/server-reads.ts';
 import { lockShape, updateShape } from '../../src/store/statements.ts';
@@ -163,6 +163,32 @@ test('the newest payment of a reference is found by that', async () => {
     openNouns(readers, openRecent()).payment.newest(1, 'mch_a', 'order-1'),
   );
   expect(await scansOf(text, name, values)).toEqual(['payment_by_reference']);
+});
+
+test.each<[string, keyof Pick<Nouns['attempt'], 'ofCardPayment' | 'turnedAway'>]>([
+  ['attempt_of_card_payment', 'ofCardPayment'],
+  ['attempt_turned_away', 'turnedAway'],
+])('a payment’s tries are found by %s: %s', async (index, read) => {
+  let shape: ReadShape | undefined;
+  const keyed = (one: ReadShape) => {
+    return () => {
+      shape = one;
+      return Promise.resolve([]);
+    };
+  };
+  const never = () => Promise.reject(new Error('a read that is not asked here'));
+  const readers = {
+    stats: { keys: 0, statements: 0 },
+    waiting: () => 0,
+    keyed,
+    query: never,
+    plan: never,
+    close: never,
+  };
+  await openNouns(readers, openRecent()).attempt[read](1, 'txn_7');
+  if (shape === undefined) throw new Error('nothing was asked');
+  const { text, name } = shape.statement;
+  expect(await scansOf(text, name, "'{1}', '{x}'")).toEqual([index]);
 });
 
 test.each([

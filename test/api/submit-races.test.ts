@@ -162,7 +162,8 @@ test('a payment that is given back while its repeated call reads it is asked for
   // It had not even reached the carrier.
   const change = (sql: string) => rowsOf<{ id: string }>(world, `${sql} and shard = ${shard} returning id`);
   const its = `payment_id = '${paying.transaction_id}'`;
-  await change(`update attempt set status = 'intended', settled_at = null, version = version + 1 where ${its}`);
+  await change(`update attempt set status = 'intended', settled_at = null, reference = gen_random_uuid()::text,
+    version = version + 1 where ${its}`);
   await change(`update payment set status = 'processing', version = version + 1 where id = '${paying.transaction_id}'`);
   await change(`update session set status = 'ACTIVE', submitting_payment_id = '${paying.transaction_id}', version = version + 1
     where id = (select session_id from payment where id = '${paying.transaction_id}')`);

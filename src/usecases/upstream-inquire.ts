@@ -1,0 +1,52 @@
+/**
+ * What upstreams say of attempts when they are asked: the question, and nothing that is written.
+ *
+ * Invariant: whoever cannot be asked has said `unknown`; nothing here settles an attempt.
+ */
+
+import type { Inquiry, InquiryAnswer } from '../connectors/connector.ts';
+import type { Attempt } from '../domain/records.ts';
+import type { Deps } from './deps.ts';
+import { refundOfAttempt } from './refund-read.ts';
+
+/** Asks the upstream about an attempt. One that is not configured any more has no answer. */
+export async function askUpstream(deps: Deps, attempt: Attempt): Promise<InquiryAnswer> {
+  const connector = deps.connectors.upstream(attempt.connector);
+  if (connector !== undefined) return connector.inquire(await inquiryOf(deps, attempt));
+  deps.log.error('inquiry_connector_missing', { attempt_id: attempt.id, connector: attempt.connector });
+  return { kind: 'unknown', reason: 'its upstream is not configured' };
+}
+
+/** What was ordered. A refund is a movement of the order that it gives back. */
+async function inquiryOf(deps: Deps, attempt: Attempt): Promise<Inquiry> {
+  const { id, reference, payment_id, amount_minor, currency } = attempt;
+  const about = { reference, attemptId: id, amountMinor: amount_minor, currency };
+  if (attempt.purpose !== 'refund') return { orderId: payment_id, ...about };
+  const { payment } = await refundOfAttempt(deps, attempt.shard, payment_id);
+  return { orderId: payment.id, movement: 'refund', ...about };
+}
+
+/** An attempt, and what its upstream said of it. */
+export interface SaidOf {
+  readonly attempt: Attempt;
+  readonly word: InquiryAnswer;
+}
+
+/** So many are asked about at once: the ways to an upstream are everybody's. */
+const AT_ONCE = 4;
+
+/** Asks about several attempts of one order. Those that come after what `isEnough` are not asked about any more. */
+export async function askAboutAll(
+  deps: Deps,
+  attempts: readonly Attempt[],
+  isEnough: (word: InquiryAnswer) => boolean = () => false,
+): Promise<readonly SaidOf[]> {
+  const said: SaidOf[] = [];
+  for (let from = 0; from < attempts.length && !said.some(({ word }) => isEnough(word)); from += AT_ONCE) {
+    const some = attempts.slice(from, from + AT_ONCE);
+    said.push(
+      ...(await Promise.all(some.map(async (attempt) => ({ attempt, word: await askUpstream(deps, attempt) })))),
+    );
+  }
+  return said;
+}
