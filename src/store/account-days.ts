@@ -47,7 +47,7 @@ const CLOSE_DAY: Statement = {
   union all
   select credit_shard, credit_account, currency, amount_minor from ${inEither('ledger_transfer')} c
   where at >= $1::text::date::timestamptz and at < ($1::text::date + 1)::timestamptz),
-moved as (select shard, account, currency, sum(moved)::bigint as moved from side group by shard, account, currency),
+moved as (select shard, account, currency, sum(moved) as moved from side group by shard, account, currency),
 written as (
   insert into account_day (shard, account, day, currency, balance)
   select m.shard, m.account, $1, m.currency, m.moved + coalesce(before.balance, 0)

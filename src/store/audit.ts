@@ -43,8 +43,8 @@ const COLUMNS = columnList({
   shard: 'int2',
   account: 'text',
   currency: 'text',
-  balance: 'int8',
-  other: 'int8',
+  balance: 'numeric',
+  other: 'numeric',
 });
 
 /** Both sides of a transfer, live or archived, as what they do to their accounts. */
@@ -59,11 +59,11 @@ const SIDES = (
 const OPENED = `select distinct on (shard, account) shard, account as id, currency, balance as moved from account_day
   where day < (select value from setting where shard = 0 and id = $1) order by shard, account, day desc`;
 
-const SUM = `select 'sum', null::smallint, null::text, currency, sum(balance)::bigint, null::bigint
+const SUM = `select 'sum', null::smallint, null::text, currency, sum(balance), null::numeric
 from account group by currency having sum(balance) <> 0`;
 
 /** A payout line puts its amount and fee aside, a refund its amount. */
-const RESERVED = `select 'reserved', shard, id, currency, coalesce(a.balance, 0), coalesce(o.minor, 0)::bigint
+const RESERVED = `select 'reserved', shard, id, currency, coalesce(a.balance, 0), coalesce(o.minor, 0)
 from (select shard, id, currency, balance from account where id like 'mch\\_%:reserved:%') a
 full join (
   select shard, merchant_id || ':reserved:' || currency as id, currency, sum(minor) as minor from (
@@ -85,7 +85,7 @@ lines as (
   select shard, id, currency, sum(moved) as moved, sum(transfers) as transfers from side group by shard, id, currency)
 ${SUM}
 union all
-select 'balance', shard, id, currency, coalesce(a.balance, 0), coalesce(l.moved, 0)::bigint
+select 'balance', shard, id, currency, coalesce(a.balance, 0), coalesce(l.moved, 0)
 from account a full join lines l using (shard, id, currency)
 where coalesce(a.balance, 0) <> coalesce(l.moved, 0)
 union all
@@ -118,7 +118,7 @@ weighed as (
     where c.shard = k.shard and c.account = k.id and c.currency = k.currency order by c.day desc limit 1) closed on true)
 ${SUM}
 union all
-select 'balance', shard, id, currency, coalesce(a.balance, 0), w.moved::bigint
+select 'balance', shard, id, currency, coalesce(a.balance, 0), w.moved
 from weighed w left join account a using (shard, id, currency)
 where coalesce(a.balance, 0) <> w.moved
 union all

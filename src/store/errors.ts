@@ -99,18 +99,26 @@ const ENDS_THE_SERVER: ReadonlySet<string> = new Set(['PANIC', 'FATAL']);
 const ENDS_THE_CONNECTION = /^(08...|57P0[1235]|25P03)$/;
 
 /**
- * Two transactions got in each other's way, or a proxy has forgotten a prepared statement (the line prepares anew): the
+ * Two transactions got in each other's way, or a prepared statement is of no use any more (the line prepares anew): the
  * same batch may well pass when it is sent again.
  */
 export function isCollision(code: string): boolean {
-  return code === '40001' || code === DEADLOCK || code === FORGOTTEN;
+  return code === '40001' || code === DEADLOCK || isUnprepared(code);
+}
+
+/** Whether the statements of a connection have to be prepared anew. */
+export function isUnprepared(code: string): boolean {
+  return code === FORGOTTEN || code === OUTDATED;
 }
 
 /** The server ended a statement because it took longer than the line allows; everything was rolled back. */
 export const TOO_SLOW = '57014';
 
 /** The server knows no prepared statement of that name. */
-export const FORGOTTEN = '26000';
+const FORGOTTEN = '26000';
+
+/** `cached plan must not change result type`: a migration has widened a column that a prepared statement returns. */
+const OUTDATED = '0A000';
 
 /** `deadlock_detected`: each of two transactions waited for the other, and the server ended this one. */
 export const DEADLOCK = '40P01';

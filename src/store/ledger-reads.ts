@@ -179,7 +179,7 @@ interface AccountBalance {
   readonly balance: bigint;
 }
 
-const BALANCE_COLUMNS = columnList({ account: 'text', balance: 'int8' });
+const BALANCE_COLUMNS = columnList({ account: 'text', balance: 'numeric' });
 
 /**
  * What lines of account `a` moved, where `span` holds. It compares time and id together, which only the account's own index
@@ -190,7 +190,7 @@ function movedWhere(span: string, places: readonly Place[] = LIVE): string {
     from ${tableIn(place, 'ledger_transfer')} t
     where t.${name}_account = a.account and t.${name}_account ${OF_MERCHANT} and t.${name}_shard = a.shard and ${span}${monthsFrom(place, CLOSED_AT, '$2::timestamptz')}`;
   const sides = places.flatMap((place) => [side(place, 'debit'), side(place, 'credit')]);
-  return `select coalesce(sum(moved), 0)::bigint as moved from (${sides.join(' union all ')}) sides`;
+  return `select coalesce(sum(moved), 0) as moved from (${sides.join(' union all ')}) sides`;
 }
 
 const CLOSED_AT = "coalesce(closed.at, '-infinity')";

@@ -9,7 +9,7 @@
  */
 
 import pg from 'pg';
-import { codeOf, FORGOTTEN, LineLost, READ_ONLY, Refused, StoreUnavailable, serverErrorOf } from './errors.ts';
+import { codeOf, isUnprepared, LineLost, READ_ONLY, Refused, StoreUnavailable, serverErrorOf } from './errors.ts';
 import { type Execution, prepare, runPipeline, Silent, Untranslatable } from './pipeline.ts';
 import { afterSilence } from './silence.ts';
 
@@ -192,8 +192,8 @@ export function openLine(options: LineOptions): Line {
           away ||= error instanceof Silent;
           throw lose(connection, error, sent);
         }
-        // A proxy has forgotten our statements, or behind the address a standby has taken over: connect anew.
-        if (server.code === FORGOTTEN || server.code === READ_ONLY) drop(connection, new Refused(server));
+        // Our statements are gone or outdated, or behind the address a standby has taken over: connect anew.
+        if (isUnprepared(server.code) || server.code === READ_ONLY) drop(connection, new Refused(server));
         throw new Refused(server);
       }
     },

@@ -31,6 +31,7 @@ const WRITER_OF: { readonly [Type in ColumnType]: keyof typeof WRITERS } = {
   int2: 'integerText',
   int4: 'integerText',
   int8: 'bigintText',
+  numeric: 'bigintText',
   bool: 'booleanText',
   timestamptz: 'instantText',
   jsonb: 'jsonText',
@@ -93,6 +94,7 @@ function readCode(type: ColumnType, text: string): string {
     case 'int4':
       return `${text} === null ? null : Number(${text})`;
     case 'int8':
+    case 'numeric':
       return `${text} === null ? null : BigInt(${text})`;
     case 'bool':
       return `${text} === null ? null : ${text} === 't'`;

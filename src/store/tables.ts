@@ -7,11 +7,11 @@
 
 import type { TableName, Tables } from '../domain/change.ts';
 
-export type ColumnType = 'int2' | 'int4' | 'int8' | 'text' | 'bool' | 'timestamptz' | 'jsonb';
+export type ColumnType = 'int2' | 'int4' | 'int8' | 'numeric' | 'text' | 'bool' | 'timestamptz' | 'jsonb';
 
-/** The PostgreSQL types that may hold a field: money is `bigint`, an instant or a count is `number`. */
+/** The PostgreSQL types that may hold a field: money is `bigint`, a sum of it `numeric`; an instant or a count is `number`. */
 type TypeFor<Value> = [Value] extends [bigint]
-  ? 'int8'
+  ? 'int8' | 'numeric'
   : [Value] extends [boolean]
     ? 'bool'
     : [Value] extends [number]
@@ -159,7 +159,7 @@ export const TABLES: Catalogue = {
     created_at: 'timestamptz',
   },
   pin_guard: { ...versioned, ...pinCount },
-  account: { shard: 'int2', id: 'text', currency: 'text', balance: 'int8', floored: 'bool' },
+  account: { shard: 'int2', id: 'text', currency: 'text', balance: 'numeric', floored: 'bool' },
   ledger_transfer: {
     shard: 'int2',
     id: 'text',

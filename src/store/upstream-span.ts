@@ -86,12 +86,12 @@ booked as (
     and (cause <> 'refund' or (cause_id, at) in (select payment_id, settled_at from settled where purpose = 'refund'))
     and 'transit:' || $1 || ':' || currency in (debit_account, credit_account)
   group by currency)
-select currency, coalesce(approved, 0)::bigint, coalesce(moved, 0)::bigint, coalesce(ledger, 0)::bigint
+select currency, coalesce(approved, 0), coalesce(moved, 0), coalesce(ledger, 0)
 from paid full join booked using (currency) order by currency`,
 };
 
 const COUNT_COLUMNS = columnList({ attempts: 'int8', first: 'timestamptz', last: 'timestamptz' });
-const TOTALS_COLUMNS = columnList({ currency: 'text', approved: 'int8', moved: 'int8', ledger: 'int8' });
+const TOTALS_COLUMNS = columnList({ currency: 'text', approved: 'numeric', moved: 'numeric', ledger: 'numeric' });
 
 /** Reads over a connection of its own: this may take longer than reads of requests do. */
 export async function readUpstreamSpan(lender: Lender, question: UpstreamQuestion): Promise<UpstreamSpan> {

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { NOON } from './store-records.ts';
+import { aTransfer, moving, NOON } from './store-records.ts';
 
 const DAY = 24 * 60 * 60_000;
 const DAYS = 4;
@@ -98,4 +98,21 @@ test('after the days were closed only what came since is read', async () => {
   );
   expect(await store.auditAll()).toMatchObject({ findings: [], transfers: 20, accounts: 3 });
   expect(await store.auditRecent(1)).toMatchObject({ findings: [], transfers: 2, accounts: 3 });
+});
+
+test('an account may hold more than the sum of ninety of the largest amounts, and so may its days', async () => {
+  const LARGEST = 99_999_999_999_999_999n;
+  const paid = Array.from({ length: 200 }, (_, n) => moving(`p${n}`, aTransfer(`p${n}`, 'float', 'shop', LARGEST)));
+  expect(new Set(await Promise.all(paid.map((change) => store.commit(change))))).toEqual(new Set(['won']));
+  expect((await store.account.get(0, 'shop'))?.balance).toBe(200n * LARGEST);
+  expect(await store.commit(moving('out', aTransfer('out', 'shop', 'bank', LARGEST)))).toBe('won');
+  await store.closeAccountDays([dayOf(0), dayOf(1)]);
+  for (const { findings } of [await store.auditAll(), await store.auditRecent(0)]) expect(findings).toEqual([]);
+  const { rows } = await client.query(`select balance from account_day where account = 'shop'`);
+  expect(rows).toEqual([{ balance: String(199n * LARGEST) }]);
+  await client.query(`update account set balance = 2 * balance where id = 'shop'`);
+  expect((await store.auditAll()).findings).toMatchObject([
+    { kind: 'sum', balance: 199n * LARGEST },
+    { kind: 'balance', account: 'shop', balance: 398n * LARGEST, transfers: 199n * LARGEST },
+  ]);
 });

@@ -239,6 +239,19 @@ test('so may a read, which is no bug of ours however often it is ended', async (
   });
 });
 
+test('a column that the next version widens is read on, over connections that were open before', async () => {
+  const store = await open(database.url);
+  await store.commit(moving('fund', aTransfer('fund', 'float', 'wallet', 10n)));
+  const held = async () => (await store.account.get(0, 'wallet'))?.balance;
+  for (let reads = 0; reads < 10; reads += 1) expect(await held()).toBe(10n);
+  await client.query('alter table account alter column balance type numeric(40, 0)');
+  try {
+    expect(await held()).toBe(10n);
+  } finally {
+    await client.query('alter table account alter column balance type numeric(38, 0)');
+  }
+});
+
 /** Makes the database end so many of these writes with that SQLSTATE, on connections that are made anew. */
 async function withEndings(
   kind: 'insert' | 'delete',
