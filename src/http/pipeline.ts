@@ -161,7 +161,9 @@ async function answerCall(handling: Handling): Promise<Reply | Streamed> {
   if (route.upload === undefined) return answerBody(handling, caller, bodyOf(route, request));
   if (caller === undefined) throw new Error('a file of a sender who is nobody');
   // Until the answer: the file is in memory as long.
-  const giveBack = parts.uploads.take(senderOf(caller), caller.merchant.id);
+  const place = [senderOf(caller), caller.merchant.id] as const;
+  const isRepeated = headers?.idempotencyKey !== undefined;
+  const giveBack = isRepeated ? await parts.uploads.waitFor(...place) : parts.uploads.take(...place);
   try {
     const form = await formOf(parts, route.upload, request);
     return await answerBody(handling, caller, form.body, form.memory);

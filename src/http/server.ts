@@ -114,7 +114,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
 
   const limits = createLimits(parts.clock, parts.rateLimitScale);
   // One for both doors.
-  const uploads = createUploadSlots();
+  const uploads = createUploadSlots(parts.clock);
   addRoutes(app, parts, { limits, addressOf, uploads, streams });
   addPreflights(app, parts.routes, (request, reply) => failUnrouted(life, request, reply));
   for (const page of pages) addPage(app, parts, page);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Refusal } from '../domain/refusal.ts';
+import { manualClock } from '../platform/clock.ts';
 import { createUploadSlots, type UploadSlots } from './upload-slots.ts';
 
 function refusalOf(slots: UploadSlots, sender: string, merchant: string): number | undefined {
@@ -13,7 +14,7 @@ function refusalOf(slots: UploadSlots, sender: string, merchant: string): number
 }
 
 test('a sender has two places, a merchant eight, and all together twenty-four', () => {
-  const slots = createUploadSlots();
+  const slots = createUploadSlots(manualClock(0));
   const places = [0, 1, 2].flatMap((merchant) =>
     [0, 1, 2, 3].flatMap((sender) => [0, 1].map(() => slots.take(`ses_${merchant}${sender}`, `mch_${merchant}`))),
   );
@@ -26,10 +27,48 @@ test('a sender has two places, a merchant eight, and all together twenty-four', 
 });
 
 test('a place is given back once, however often that is said', () => {
-  const slots = createUploadSlots();
+  const slots = createUploadSlots(manualClock(0));
   const [first] = [slots.take('ses_a', 'mch_a'), slots.take('ses_a', 'mch_a')];
   first?.();
   first?.();
   expect(refusalOf(slots, 'ses_a', 'mch_a')).toBeUndefined();
   expect(refusalOf(slots, 'ses_a', 'mch_a')).toBe(1301);
+});
+
+test('whoever may wait has its turn, in the order of coming, and is refused after ten seconds', async () => {
+  const clock = manualClock(0);
+  const slots = createUploadSlots(clock);
+  const held = [slots.take('ses_a', 'mch_a'), slots.take('ses_a', 'mch_a')];
+  const admitted: number[] = [];
+  const waiting = [0, 1, 2].map(async (n) => {
+    const giveBack = await slots.waitFor('ses_a', 'mch_a');
+    admitted.push(n);
+    return giveBack;
+  });
+  const stranger = await slots.waitFor('ses_b', 'mch_a');
+  stranger();
+  expect(admitted).toEqual([]);
+  held[0]?.();
+  (await waiting[0])?.();
+  const second = await waiting[1];
+  expect(admitted).toEqual([0, 1]);
+  const late = expect(waiting[2]).rejects.toMatchObject({ code: 1301 });
+  await clock.advance(10_000);
+  await late;
+  second?.();
+  held[1]?.();
+  expect(refusalOf(slots, 'ses_a', 'mch_a')).toBeUndefined();
+});
+
+test('so many wait, and one more is refused at once', async () => {
+  const clock = manualClock(0);
+  const slots = createUploadSlots(clock);
+  for (const _ of [0, 1]) slots.take('ses_a', 'mch_a');
+  const refused: number[] = [];
+  const waiting = Array.from({ length: 129 }, (_, n) => slots.waitFor('ses_a', 'mch_a').catch(() => refused.push(n)));
+  await waiting[128];
+  expect(refused).toEqual([128]);
+  await clock.advance(10_000);
+  await Promise.all(waiting);
+  expect(refused).toHaveLength(129);
 });

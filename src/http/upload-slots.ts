@@ -2,10 +2,11 @@
  * How many files are taken in at once, whichever door they come by: each is some megabytes in memory.
  *
  * Invariant: a customer never has more than two of a process's places and a merchant never more than eight, so that
- * nobody's silence keeps the others waiting.
+ * nobody's silence keeps the others waiting. Whoever may wait for one does so unread, for seconds, among a bounded number.
  */
 
 import { Refusal } from '../domain/refusal.ts';
+import type { Clock } from '../platform/platform.ts';
 import { NoPlace } from './limits.ts';
 
 export interface UploadSlots {
@@ -15,38 +16,104 @@ export interface UploadSlots {
    * @throws Refusal 1301 when the sender or the merchant has its share, 1402 when every place is taken.
    */
   take(sender: string, merchant: string): () => void;
+  /**
+   * The same for a call that others may repeat at the same time, under one Idempotency-Key (contract §7): it waits for its turn
+   * before it is refused.
+   */
+  waitFor(sender: string, merchant: string): Promise<() => void>;
 }
 
 const OF_SENDER = { name: 'uploads', most: 2 };
 const OF_MERCHANT = { name: 'merchant_uploads', most: 8 };
 const AT_ONCE = 24;
 const RETRY_SECONDS = 2;
+/** A place is held for seconds by whoever sends a photo. */
+const PATIENCE_MS = 10_000;
+const WAITING_OF_SENDER = 128;
+const WAITING_MOST = 1_024;
 
-export function createUploadSlots(): UploadSlots {
+interface Waiter {
+  readonly sender: string;
+  readonly merchant: string;
+  admit(giveBack: () => void): void;
+}
+
+export function createUploadSlots({ after }: Pick<Clock, 'after'>): UploadSlots {
   const taken = new Map<string, number>();
   let all = 0;
+  /** The longest waiting first. */
+  const waiters = new Set<Waiter>();
   const countOf = (owner: string): number => taken.get(owner) ?? 0;
   const add = (owner: string, places: 1 | -1): void => {
     const count = countOf(owner) + places;
     if (count === 0) taken.delete(owner);
     else taken.set(owner, count);
   };
+
+  const refusalFor = (sender: string, merchant: string): Refusal | undefined => {
+    if (countOf(sender) >= OF_SENDER.most) return new NoPlace(OF_SENDER, RETRY_SECONDS);
+    if (countOf(merchant) >= OF_MERCHANT.most) return new NoPlace(OF_MERCHANT, RETRY_SECONDS);
+    return all >= AT_ONCE ? new Refusal(1402, { retryAfter: RETRY_SECONDS }) : undefined;
+  };
+
+  const hold = (sender: string, merchant: string): (() => void) => {
+    const change = (places: 1 | -1): void => {
+      all += places;
+      add(sender, places);
+      add(merchant, places);
+    };
+    change(1);
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      change(-1);
+      admitNext();
+    };
+  };
+
+  /** One place has come free: of those who wait, one can have it. */
+  const admitNext = (): void => {
+    for (const waiter of waiters) {
+      if (refusalFor(waiter.sender, waiter.merchant) !== undefined) continue;
+      waiters.delete(waiter);
+      waiter.admit(hold(waiter.sender, waiter.merchant));
+      return;
+    }
+  };
+
+  const mayWait = (sender: string): boolean => {
+    if (waiters.size >= WAITING_MOST) return false;
+    let own = 0;
+    for (const waiter of waiters) if (waiter.sender === sender) own += 1;
+    return own < WAITING_OF_SENDER;
+  };
+
   return {
     take(sender, merchant) {
-      if (countOf(sender) >= OF_SENDER.most) throw new NoPlace(OF_SENDER, RETRY_SECONDS);
-      if (countOf(merchant) >= OF_MERCHANT.most) throw new NoPlace(OF_MERCHANT, RETRY_SECONDS);
-      if (all >= AT_ONCE) throw new Refusal(1402, { retryAfter: RETRY_SECONDS });
-      const change = (places: 1 | -1): void => {
-        all += places;
-        add(sender, places);
-        add(merchant, places);
-      };
-      change(1);
-      let held = true;
-      return () => {
-        if (held) change(-1);
-        held = false;
-      };
+      const refusal = refusalFor(sender, merchant);
+      if (refusal !== undefined) throw refusal;
+      return hold(sender, merchant);
+    },
+    async waitFor(sender, merchant) {
+      const refusal = refusalFor(sender, merchant);
+      if (refusal === undefined) return hold(sender, merchant);
+      if (!mayWait(sender)) throw refusal;
+      return new Promise((resolve, reject) => {
+        const waiter: Waiter = {
+          sender,
+          merchant,
+          admit(giveBack) {
+            cancel();
+            resolve(giveBack);
+          },
+        };
+        const cancel = after(PATIENCE_MS, () => {
+          waiters.delete(waiter);
+          reject(refusal);
+        });
+        waiters.add(waiter);
+      });
     },
   };
 }

@@ -125,6 +125,50 @@ describe('lanes', () => {
     expect(world.running()).toHaveLength(2);
   });
 
+  it('send away what finds no room for as long as the receiver, at its pace, needs for half of those before it', async () => {
+    const world = openLanes({ ...LIMITS, atReceiver: 1, waitingAtReceiver: 10 });
+    const told = (most = 300_000) => world.lanes.comeAgainIn('m', 'r', most);
+    const answerAfter = async (pause: number) => {
+      world.clock.at += pause;
+      for (const event of world.running()) await world.end(event);
+    };
+    expect(told()).toBe(0);
+    fill(world.lanes, 'm', 'r', 1);
+    // However long nothing waited: that is not the receiver's pace.
+    await answerAfter(60_000);
+    fill(world.lanes, 'm', 'r', 11);
+    expect(told()).toBe(0);
+    for (let answers = 0; answers < 4; answers += 1) await answerAfter(200);
+    expect([told(), told(), told()]).toEqual([100, 200, 300]);
+    expect(world.lanes.comeAgainIn('other', 'r', 300_000)).toBe(0);
+    // Time passes, and so do those that were sent away first.
+    world.clock.at += 150;
+    expect([told(), told()]).toEqual([250, 350]);
+    // Beyond the longest pause it is given out anew.
+    expect([told(400), told(400), told(400)]).toEqual([400, 100, 200]);
+    // One answer more or less changes little.
+    await answerAfter(3_400);
+    expect(told()).toBeLessThan(450);
+  });
+
+  it('take a receiver that is waited for by nobody for quicker than it was', async () => {
+    const world = openLanes({ ...LIMITS, atReceiver: 2, waitingAtReceiver: 10 });
+    const told = () => world.lanes.comeAgainIn('m', 'r', 300_000);
+    const answerOne = async () => {
+      world.clock.at += 1_000;
+      await world.end(world.running()[0] ?? '');
+    };
+    fill(world.lanes, 'm', 'r', 6);
+    while (world.started.length < 6) await answerOne();
+    expect(told()).toBeGreaterThan(400);
+    for (let more = 0; more < 200; more += 1) {
+      await answerOne();
+      world.lanes.add('m', 'r', `more/${more}`);
+    }
+    world.clock.at += 600_000;
+    expect(told()).toBeLessThan(2);
+  });
+
   it('tell for how long a merchant’s receiver has been silent, from the first call to the last, until it answers', async () => {
     const world = openLanes();
     const told = () => world.lanes.silence('m', 'r');

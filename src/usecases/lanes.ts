@@ -36,6 +36,12 @@ export interface Lanes<W> {
    * answered one: 0 for one that answers, and where a single call was left.
    */
   silence(merchantId: string, receiver: string): number;
+  /**
+   * For a piece of that merchant's work that has just found no room: the time (ms) until it is worth while to come again. Half of
+   * what the receiver, at the pace of its answers, takes for all that have been sent away before it, up to `most`; then
+   * the times are given out anew. 0 where the pace is not known.
+   */
+  comeAgainIn(merchantId: string, receiver: string, most: number): number;
   /** Whether nothing waits and nothing is under way. */
   isEmpty(): boolean;
   /** Forgets what waits. */
@@ -48,6 +54,8 @@ const RECEIVER_FACTOR = 4;
 const MERCHANT_FACTOR = 1 / 4;
 /** How many queues are looked at when a call has ended. The next one's end looks at the next ones. */
 const LOOKS = 8;
+/** One answer is so much of what is known of a receiver's pace. */
+const PACE_WEIGHT = 1 / 32;
 /** So many lanes in which nothing is left are remembered for their silence. */
 const MOST_REMEMBERED = 10_000;
 
@@ -76,6 +84,12 @@ interface Lane<W> {
   /** How many of it may be under way: halved by every call that is left unanswered, doubled by all others. */
   width: number;
   silence: Silence | undefined;
+  /** Milliseconds from one answer to the next while work waits; undefined: not known. */
+  pace: number | undefined;
+  /** When it was answered last; undefined where nothing waited then, so that the time to the next answer says nothing. */
+  answeredAt: number | undefined;
+  /** Until when those that found no room have been sent away. */
+  sentAwayUntil: number;
 }
 
 /**
@@ -110,6 +124,9 @@ export function createLanes<W>(
       inFlight: 0,
       width: limits.atReceiver,
       silence: silences.get(key),
+      pace: undefined,
+      answeredAt: undefined,
+      sentAwayUntil: 0,
     };
     silences.delete(key);
     lanes.set(key, lane);
@@ -160,6 +177,8 @@ export function createLanes<W>(
     lane.width =
       answered === false ? Math.max(1, Math.floor(lane.width / 2)) : Math.min(limits.atReceiver, lane.width * 2);
     if (answered !== undefined) lane.silence = answered ? undefined : goesOn(lane.silence, now());
+    if (answered === true) noteAnswer(lane, now());
+    else lane.answeredAt = undefined;
     lane.inFlight -= 1;
     for (const share of sharesOf(lane)) share.inFlight -= 1;
     forget(lane);
@@ -222,6 +241,15 @@ export function createLanes<W>(
       const silence = lanes.get(key)?.silence ?? silences.get(key);
       return silence === undefined ? 0 : silence.until - silence.since;
     },
+    comeAgainIn(merchantId, receiverId, most) {
+      const lane = lanes.get(keyOf(merchantId, receiverId));
+      if (lane?.pace === undefined) return 0;
+      const at = now();
+      const begun = lane.sentAwayUntil - at;
+      const pause = (begun > 0 && begun <= most ? begun : 0) + lane.pace / 2;
+      lane.sentAwayUntil = at + pause;
+      return Math.min(most, pause);
+    },
     isEmpty: () => all.inFlight === 0 && all.waiting === 0,
     clear() {
       for (const lane of all.lanes) {
@@ -234,6 +262,18 @@ export function createLanes<W>(
       }
     },
   };
+}
+
+/** What is answered while nothing waits could have been followed by the next at once: the receiver is quicker than it looked. */
+function noteAnswer<W>(lane: Lane<W>, at: number): void {
+  const since = lane.answeredAt;
+  const isBusy = lane.queue.length > 0;
+  lane.answeredAt = isBusy ? at : undefined;
+  if (!isBusy) lane.pace = lane.pace === undefined ? undefined : lane.pace * (1 - PACE_WEIGHT);
+  else if (since !== undefined) {
+    const taken = Math.max(0, at - since);
+    lane.pace = lane.pace === undefined ? taken : lane.pace + (taken - lane.pace) * PACE_WEIGHT;
+  }
 }
 
 function keyOf(merchantId: string, receiverId: string): string {

@@ -3,8 +3,9 @@
  *
  * Invariant: any number of processes may do so at once: each event is leased to one of them. What the courier has no
  * room for is given back for a moment, so that it neither waits for a lease to run out nor stands before others that are due;
- * at a receiver that answers nothing, for as long again as it has been silent. No try is counted or left out for that; what
- * waited is tried after the end of an outage within as long again, and within five minutes, as soon as there is room.
+ * at a receiver that answers nothing, for as long again as it has been silent; at one that lags, so that no more comes up again
+ * than twice what it answers. No try is counted or left out for that; what waited is tried after the end of an outage within as
+ * long again, and within five minutes, as soon as there is room.
  */
 
 import type { WebhookEvent } from '../domain/records.ts';
@@ -18,10 +19,10 @@ const MOST_BATCHES = 64;
 /** What found no room comes up again after this long: by then much of what is before it has been posted. */
 const FULL_PAUSE_MS = 3_000;
 /**
- * At a silent receiver, at the most: two hundred thousand events that wait for it cost some seven hundred claims a second, which
+ * At a silent or slow receiver, at the most: two hundred thousand events that wait for it cost some seven hundred claims a second, which
  * leaves a run's share to others.
  */
-const SILENT_PAUSE_MOST_MS = 5 * 60_000;
+const PAUSE_MOST_MS = 5 * 60_000;
 /** So much of what finds no room is given back in one run: each costs a write. */
 const MOST_GIVEN_BACK = 2_048;
 
@@ -33,7 +34,7 @@ export async function offerDue(deps: Pick<Deps, 'store' | 'clock'>, courier: Cou
     const now = deps.clock.now();
     const due = await deps.store.event.claimDue(now, now + LEASE_MS, AT_ONCE);
     const refused = due.filter((event) => !courier.offer(event));
-    await Promise.all(refused.map((event) => giveBack(deps, event, now + pauseOf(courier.silence(event)))));
+    await Promise.all(refused.map((event) => giveBack(deps, event, now + pauseOf(courier, event))));
     found += due.length;
     givenBack += refused.length;
     if (due.length < AT_ONCE) break;
@@ -41,9 +42,8 @@ export async function offerDue(deps: Pick<Deps, 'store' | 'clock'>, courier: Cou
   return found;
 }
 
-/** `silence` is that of the event's receiver; both in milliseconds. */
-function pauseOf(silence: number): number {
-  return Math.min(SILENT_PAUSE_MOST_MS, Math.max(FULL_PAUSE_MS, silence));
+function pauseOf(courier: Courier, event: WebhookEvent): number {
+  return Math.max(FULL_PAUSE_MS, courier.comeAgainIn(event, PAUSE_MOST_MS));
 }
 
 /** Whoever else has taken the event meanwhile keeps it. */

@@ -23,8 +23,11 @@ export interface Courier {
    * for it, or nothing to post: then it is left to the round.
    */
   offer(event: WebhookEvent): boolean;
-  /** For how long (ms) the merchant's receiver has been seen to leave every post unanswered; 0 for one that answers. */
-  silence(event: WebhookEvent): number;
+  /**
+   * After how long (ms) an event that has found no room may find some: as long again as its receiver has left every post
+   * unanswered; or, at one that answers, by when it may have taken what was sent away before. At most `most`; 0: nothing is known.
+   */
+  comeAgainIn(event: WebhookEvent, most: number): number;
   /** Resolves when nothing waits and nothing is under way. */
   idle: Idle['idle'];
   /** Stops: what waits is left to the round of another process, what is under way is finished. */
@@ -84,7 +87,12 @@ export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): C
       if (closed || event.status !== 'waiting' || event.url === null) return false;
       return lanes.add(event.merchant_id, originOf(event.url), event);
     },
-    silence: (event) => (event.url === null ? 0 : lanes.silence(event.merchant_id, originOf(event.url))),
+    comeAgainIn({ merchant_id, url }, most) {
+      if (url === null) return 0;
+      const receiver = originOf(url);
+      const silence = lanes.silence(merchant_id, receiver);
+      return silence > 0 ? Math.min(most, silence) : lanes.comeAgainIn(merchant_id, receiver, most);
+    },
     idle,
     close() {
       closed = true;

@@ -7,7 +7,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { mint, openWorld } from '../support/world.ts';
 import { host, stepOf, textOf, visitor } from './checkout-flows.ts';
-import { expectRefusal, until } from './flows.ts';
+import { expectRefusal, rowsOf, until } from './flows.ts';
 import { addAccount, pngFile, promise, upload } from './transfer-flows.ts';
 
 const world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
@@ -89,6 +89,16 @@ test('a customer has two places: others’ uploads go on', async () => {
     return answer.status === 429 ? undefined : answer;
   });
   expect(taken.json.status, taken.text).toBe('processing');
+});
+
+test('of thirty uploads at once under one Idempotency-Key one has an effect, and all have its answer', async () => {
+  const paying = await promise(world, await world.merchant());
+  const headers = { 'idempotency-key': 'thirty-at-once' };
+  const file = pngFile(1_000_000);
+  const answers = await Promise.all(Array.from({ length: 30 }, () => upload(world, paying, file, headers)));
+  expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+  expect(answers[0]?.json.status).toBe('processing');
+  expect(await rowsOf(world, 'select id from proof where payment_id = $1', [paying.transaction_id])).toHaveLength(1);
 });
 
 test('a merchant has eight places: another merchant’s uploads go on', async () => {

@@ -296,6 +296,45 @@ describe('what finds no room at a receiver that has been silent', () => {
   });
 });
 
+it('what finds no room at a receiver that lags comes up again at its pace, and so does not stand before others', async () => {
+  const held: ServerResponse[] = [];
+  let isOver = false;
+  const receiver = await desk.receiverOf(
+    (response) => void (isOver ? response.writeHead(200).end() : held.push(response)),
+  );
+  const small = createCourier(world.deps, { atReceiver: 1, inAll: 4, waitingAtReceiver: 2, waitingInAll: 4 });
+  const many: WebhookEvent[] = [];
+  while (many.length < 10) many.push(await desk.commitEvent(receiver.url));
+  await world.clock.advance(LEASE_MS);
+  const few: WebhookEvent[] = [];
+  while (few.length < 6) few.push(await desk.commitEvent(receiver.url));
+  for (const [at, event] of few.entries()) {
+    if (at > 2) {
+      await receiver.reached(at - 2);
+      await world.clock.advance(1_000);
+      held.shift()?.writeHead(200).end();
+      await receiver.reached(at - 1);
+    }
+    expect(small.offer(event)).toBe(true);
+  }
+
+  expect(await offerDue(world.deps, small)).toBe(10);
+  const waits = await Promise.all(many.map(async (event) => (await desk.readEvent(event)).next_at - world.clock.now()));
+  expect(waits.toSorted((a, b) => a - b)).toEqual([3, 3, 3, 3, 3, 3, 3.5, 4, 4.5, 5].map((seconds) => seconds * 1_000));
+
+  isOver = true;
+  for (const response of held) response.writeHead(200).end();
+  await small.idle();
+  for (let rounds = 0; rounds < 8; rounds += 1) {
+    await world.clock.advance(1_000);
+    await offerDue(world.deps, small);
+    await small.idle();
+  }
+  const after = await Promise.all(many.map(desk.readEvent));
+  expect(after.map(({ status, attempts }) => [status, attempts])).toEqual(many.map(() => ['delivered', 1]));
+  await small.close();
+});
+
 describe('a courier that is killed between the post and the record', () => {
   let child: ChildProcess | undefined;
 
