@@ -3,7 +3,7 @@
  */
 
 import { type Static, Type } from 'typebox';
-import { limitQuery, SPAN_QUERY } from './list-query.ts';
+import { limitQuery, SPAN_QUERY, wordFor } from './list-query.ts';
 import {
   BoundAmount,
   CurrencyCode,
@@ -112,8 +112,10 @@ export const TRANSACTIONS = 20;
 export const TransactionsQuery = Type.Object({
   status: Type.Optional(StatusName),
   payment_method: Type.Optional(MethodName),
+  method: Type.Optional(Type.Union(MethodName.anyOf, wordFor('payment_method'))),
   currency: Type.Optional(CurrencyCode),
   customer_reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Yours, whole.' })),
+  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, ...wordFor('customer_reference') })),
   ...SPAN_QUERY,
   cursor: Type.Optional(Type.String({ maxLength: 255, description: 'The `next_cursor` of the page before.' })),
   limit: limitQuery(TRANSACTIONS_MOST, TRANSACTIONS),

@@ -6,6 +6,7 @@
 
 import { isFinal } from '../domain/payment.ts';
 import type { Payment } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
 import { shopAddress } from '../domain/return-address.ts';
 import { wantsHtml } from '../messages/accept.ts';
 import { type CallbackEnd, type CardCallback, requireProof, takeCallback } from '../usecases/card-callback.ts';
@@ -99,7 +100,7 @@ function callbackRoute(deps: Deps): Route {
     querystring: CardReturnQuery,
     answers: { 200: StatusAnswer, 303: StatusAnswer },
     refusals: [1109, 1110, 1204, 1301, 1304],
-    requireProof: (call) => requireProof(deps, callbackOf(call)),
+    requireProof: (call) => requireCountedProof(deps, call),
     run: (call) => {
       const isForm = !isPlainJson({ 'content-type': call.header('content-type') });
       const isBrowser = isForm || wantsHtml(call.header('accept'));
@@ -111,6 +112,21 @@ function callbackRoute(deps: Deps): Route {
       );
     },
   });
+}
+
+/**
+ * What nobody proves is counted by the order that it names as well, and by itself: however much of it comes, the network's own
+ * callbacks for that order are let through.
+ */
+function requireCountedProof(deps: Deps, call: Pick<Call, 'body' | 'query' | 'header' | 'count'>): void {
+  const callback = callbackOf(call);
+  try {
+    requireProof(deps, callback);
+  } catch (error) {
+    if (error instanceof Refusal)
+      call.count('card_callbacks', `unproven ${callback.order_id?.slice(0, 255)}`, undefined);
+    throw error;
+  }
 }
 
 /** What was posted, read before its shape is known: a field that holds neither text nor a number was not sent. */

@@ -17,6 +17,30 @@ const SPAN_TEXT = Type.String({
 /** The fields of a query that asks for a span. */
 export const SPAN_QUERY = { from: Type.Optional(SPAN_TEXT), to: Type.Optional(SPAN_TEXT) };
 
+/** How the contract calls a filter whose field has a longer name in answers (§9): either is taken. */
+export function wordFor(field: string): { readonly description: string } {
+  return { description: `The same as \`${field}\`.` };
+}
+
+/** Two names of one filter that say two things: nothing is chosen for the caller. */
+export function wordFaults(field: string, own: string | undefined, word: string | undefined): RefusalDetail[] {
+  if (own === undefined || word === undefined || own === word) return [];
+  return [{ field, code: 'NOT_AN_OPTION', words: { options: own } }];
+}
+
+/** What is wrong with the filter by a merchant's own reference, under either of its names. */
+export function referenceFaults(query: {
+  readonly customer_reference?: string | undefined;
+  readonly reference?: string | undefined;
+}): RefusalDetail[] {
+  // A database's text holds no NUL.
+  const holdsNul = (['customer_reference', 'reference'] as const).filter((field) => query[field]?.includes('\0'));
+  return [
+    ...holdsNul.map((field) => ({ field, code: 'INVALID_TEXT' }) as const),
+    ...wordFaults('reference', query.customer_reference, query.reference),
+  ];
+}
+
 /** Milliseconds: `from` inclusive, `until` exclusive; undefined where nothing was said. */
 export interface Span {
   readonly from: number | undefined;

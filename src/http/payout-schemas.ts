@@ -8,7 +8,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { BENEFICIARIES_MOST, NOTE_MOST } from '../domain/payout-order.ts';
 import { OCCURRENCES_MOST } from '../domain/schedule.ts';
-import { limitQuery, SPAN_QUERY } from './list-query.ts';
+import { limitQuery, SPAN_QUERY, wordFor } from './list-query.ts';
 import { CurrencyCode, nullable, PathId, Text, Timestamp } from './schema-words.ts';
 
 const DateText = Type.String({ format: 'date', description: 'ISO 8601 calendar date.' });
@@ -101,7 +101,9 @@ const PAYOUT_STATUSES = ['pending', 'processing', 'completed', 'partial_success'
 export const BatchesQuery = Type.Object({
   status: Type.Optional(Type.Union(PAYOUT_STATUSES.map((status) => Type.Literal(status)))),
   receipt_mode: Type.Optional(ReceiptModeName),
+  method: Type.Optional(Type.Union(ReceiptModeName.anyOf, wordFor('receipt_mode'))),
   customer_reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, ...wordFor('customer_reference') })),
   ...SPAN_QUERY,
   limit: limitQuery(PAGE_MOST, PAGE),
   cursor: Type.Optional(Type.String({ maxLength: 64, description: '`next_cursor` of the page before.' })),

@@ -11,7 +11,7 @@ import type { Deps } from '../usecases/deps.ts';
 import { type BatchListing, listPayouts, readPayout } from '../usecases/payout-read.ts';
 import { retryPayout } from '../usecases/payout-retry.ts';
 import { type PayoutSent, requireSender, sendPayout } from '../usecases/payout-send.ts';
-import { limitFaults, readSpan, spanFaults } from './list-query.ts';
+import { limitFaults, readSpan, referenceFaults, spanFaults, wordFaults } from './list-query.ts';
 import { payoutFaults, payoutOrder } from './payout-faults.ts';
 import { presentBatch, presentBatches, presentPayout } from './payout-present.ts';
 import {
@@ -160,10 +160,14 @@ function batchRoutes(deps: Deps): Route[] {
   ];
 }
 
-function listFaults({ customer_reference: reference, from, to, limit, cursor }: Partial<BatchesQuery>) {
-  const faults: RefusalDetail[] = [...spanFaults({ from, to }), ...limitFaults(limit, PAGE_MOST)];
-  // A database's text holds no NUL.
-  if (reference?.includes('\0')) faults.push({ field: 'customer_reference', code: 'INVALID_TEXT' });
+function listFaults(query: Partial<BatchesQuery>) {
+  const { from, to, limit, cursor } = query;
+  const faults: RefusalDetail[] = [
+    ...wordFaults('method', query.receipt_mode, query.method),
+    ...referenceFaults(query),
+    ...spanFaults({ from, to }),
+    ...limitFaults(limit, PAGE_MOST),
+  ];
   if (cursor !== undefined && !isId('batch', cursor)) faults.push({ field: 'cursor', code: 'INVALID_CURSOR' });
   return faults;
 }
@@ -173,8 +177,8 @@ function listingOf(query: BatchesQuery): BatchListing {
   const { from, until } = readSpan(query);
   return {
     status: query.status,
-    receiptMode: query.receipt_mode,
-    customerReference: query.customer_reference,
+    receiptMode: query.receipt_mode ?? query.method,
+    customerReference: query.customer_reference ?? query.reference,
     from,
     to: until,
     cursor: query.cursor,

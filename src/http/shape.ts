@@ -226,6 +226,7 @@ const FIELDS: { readonly [name: string]: { readonly code: RefusalCode; readonly 
   transactional_currency: { code: 1102, detail: 'INVALID_CURRENCY' },
   payment_method: { code: 1103 },
   receipt_mode: { code: 1103 },
+  method: { code: 1103 },
   cardnet_payment_method: { code: 1103 },
   mastercard_payment_method: { code: 1103 },
   email: { code: 1105, detail: 'INVALID_EMAIL' },

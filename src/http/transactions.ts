@@ -10,7 +10,7 @@ import type { RefusalDetail } from '../domain/refusal.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { listTransactions } from '../usecases/transactions-list.ts';
 import { TRANSACTIONS, TRANSACTIONS_MOST, TransactionsAnswer, TransactionsQuery } from './books-schemas.ts';
-import { limitFaults, readSpan, spanFaults } from './list-query.ts';
+import { limitFaults, readSpan, referenceFaults, spanFaults, wordFaults } from './list-query.ts';
 import { presentStatus } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
 
@@ -33,13 +33,14 @@ export function transactionRoutes(deps: Deps): Route[] {
       refusals: [1102, 1103, 1110],
       checkQuery: faultsOf,
       run: async (call) => {
-        const { status, payment_method: method, currency, customer_reference: reference, cursor, limit } = call.query;
+        const { query } = call;
+        const { status, currency, cursor, limit } = query;
         const page = await listTransactions(deps, call.caller.merchant, {
           status,
-          method,
+          method: query.payment_method ?? query.method,
           currency,
-          reference,
-          ...readSpan(call.query),
+          reference: query.customer_reference ?? query.reference,
+          ...readSpan(query),
           before: cursor,
           limit: limit === undefined ? TRANSACTIONS : Number(limit),
         });
@@ -50,11 +51,13 @@ export function transactionRoutes(deps: Deps): Route[] {
   ];
 }
 
-function faultsOf({ currency, customer_reference: reference, from, to, cursor, limit }: Partial<TransactionsQuery>) {
-  const faults: RefusalDetail[] = [];
+function faultsOf(query: Partial<TransactionsQuery>) {
+  const { currency, from, to, cursor, limit } = query;
+  const faults: RefusalDetail[] = [
+    ...wordFaults('method', query.payment_method, query.method),
+    ...referenceFaults(query),
+  ];
   if (currency !== undefined && !isCurrency(currency)) faults.push({ field: 'currency', code: 'INVALID_CURRENCY' });
-  // A database's text holds no NUL.
-  if (reference?.includes('\0')) faults.push({ field: 'customer_reference', code: 'INVALID_TEXT' });
   faults.push(...spanFaults({ from, to }));
   if (cursor !== undefined && !isId('txn', cursor)) faults.push({ field: 'cursor', code: 'INVALID_CURSOR' });
   return [...faults, ...limitFaults(limit, TRANSACTIONS_MOST)];

@@ -105,6 +105,11 @@ describe('transactions', () => {
     expect(await idsOf(merchant, { status: 'approved' })).toEqual([idOf(paid)]);
     expect(await idsOf(merchant, { payment_method: 'none' })).toEqual([idOf(again), idOf(first)]);
     expect(await idsOf(merchant, { payment_method: 'card' })).toEqual([]);
+    expect(await idsOf(merchant, { method: 'none' })).toEqual([idOf(again), idOf(first)]);
+    expect(await idsOf(merchant, { method: 'wallet', payment_method: 'wallet', reference: 'order-1' })).toEqual([
+      idOf(paid),
+    ]);
+    expect(await idsOf(merchant, { reference: 'order' })).toEqual([]);
     expect(await idsOf(merchant, { currency: 'cdf' })).toEqual([idOf(first)]);
     expect(await idsOf(merchant, { customer_reference: 'order-1' })).toEqual([idOf(again), idOf(paid)]);
     expect(await idsOf(merchant, { customer_reference: 'order-1', status: 'pending' })).toEqual([idOf(again)]);
@@ -171,6 +176,10 @@ describe('transactions', () => {
   test.each([
     ['status', { status: 'done' }, '1110', 'NOT_AN_OPTION'],
     ['payment_method', { payment_method: 'cash' }, '1103', 'NOT_AN_OPTION'],
+    ['method', { method: 'cash' }, '1103', 'NOT_AN_OPTION'],
+    ['method', { method: 'card', payment_method: 'wallet' }, '1103', 'NOT_AN_OPTION'],
+    ['reference', { reference: 'a', customer_reference: 'b' }, '1110', 'NOT_AN_OPTION'],
+    ['reference', { reference: 'a\0b' }, '1110', 'INVALID_TEXT'],
     ['currency', { currency: 'USD' }, '1102', 'INVALID_CURRENCY'],
     ['customer_reference', { customer_reference: 'a\0b' }, '1110', 'INVALID_TEXT'],
     ['customer_reference', { customer_reference: '' }, '1110', 'TOO_SHORT'],

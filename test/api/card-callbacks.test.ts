@@ -282,8 +282,16 @@ describe('again', () => {
     expectRefusal(refused, 429, '1301');
     expect(refused.headers.get('retry-after')).toMatch(/^[0-9]+$/);
     expect((await postCallback(world, callbackFor(world, other))).status).toBe(200);
-    // A forged one is not counted against its order.
-    expectRefusal(await postCallback(world, { ...callbackFor(world, other), signature: 'x' }), 401, '1304');
+  });
+
+  test('forged ones are counted too, and not against those of their order that are proven', async () => {
+    const paying = await challenged(world, merchant);
+    const forge = () => postCallback(world, { ...callbackFor(world, paying), signature: 'x' });
+    for (let count = 0; count < 60; count += 1) expectRefusal(await forge(), 401, '1304');
+    const refused = await forge();
+    expectRefusal(refused, 429, '1301');
+    expect(refused.headers.get('ratelimit-policy')).toBe('"card_callbacks";q=60;w=60');
+    expect((await postCallback(world, callbackFor(world, paying))).status).toBe(200);
   });
 
   test('as many as the merchant’s own number says, under whichever name the order comes', async () => {

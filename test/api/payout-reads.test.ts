@@ -199,6 +199,8 @@ describe('the list of batches', () => {
     const [one, two, three] = [first, second, waiting].map(({ json }) => json.batch_id);
     expect(await ids('customer_reference=b')).toEqual([three, two]);
     expect(await ids('customer_reference=c')).toEqual([]);
+    expect(await ids('reference=b')).toEqual([three, two]);
+    expect(await ids('reference=b&method=wallet')).toEqual([]);
     expect(await ids('status=partial_success')).toEqual([one]);
     expect(await ids('status=completed&limit=1')).toEqual([two]);
     expect(await ids('status=pending')).toEqual([three]);
@@ -224,7 +226,10 @@ describe('the list of batches', () => {
     const ids = async (query: string) => (await pages(query, payer)).flat().map(({ batch_id }) => batch_id);
     expect(await ids('receipt_mode=mobile_money&limit=1')).toEqual([phone.json.batch_id]);
     expect(await ids('receipt_mode=wallet')).toEqual([wallet.json.batch_id]);
-    expectRefusal(await list('?receipt_mode=cash', payer), 400, '1103');
+    expect(await ids('method=wallet')).toEqual([wallet.json.batch_id]);
+    for (const wrong of ['receipt_mode=cash', 'method=cash', 'method=wallet&receipt_mode=mobile_money']) {
+      expectRefusal(await list(`?${wrong}`, payer), 400, '1103');
+    }
   });
 
   test('names every bad part of the question at once', async () => {
