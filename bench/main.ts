@@ -6,6 +6,7 @@
  * `--payments`, `--backlog`, `--pages`. Invariant: however it ends, no process that was started is left behind.
  */
 
+import { messageOf } from '../src/commands/output.ts';
 import { benchAll } from './full.ts';
 import { benchOverload } from './overload.ts';
 import { benchPayouts } from './payouts.ts';
@@ -46,7 +47,8 @@ try {
   // What fails because it was called off is no failure, and the signal's own end follows.
   if (!calledOff) {
     const isAskedWrongly = error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
-    console.error(isAskedWrongly ? `${error.message}\n${USAGE}` : error);
+    if (process.argv.includes('--json')) console.error(JSON.stringify({ error: true, message: messageOf(error) }));
+    else console.error(isAskedWrongly ? `${error.message}\n${USAGE}` : error);
     await stopAll();
     process.exit(isAskedWrongly ? 2 : 1);
   }

@@ -44,4 +44,9 @@ test('who asks for help, or for what is not there, is told how to ask', () => {
   const wrong = run('payouts', '--frobnicate');
   expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('npm run bench')]);
   expect(wrong.stderr).not.toContain('    at ');
+  const inJson = run('payouts', '--frobnicate', '--json');
+  expect([inJson.status, JSON.parse(inJson.stderr)]).toEqual([
+    2,
+    { error: true, message: expect.stringContaining('--frobnicate') },
+  ]);
 });

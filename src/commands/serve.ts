@@ -54,7 +54,7 @@ export async function serve(around: Surroundings, role: Role, json: boolean): Pr
   };
   try {
     requireSharedDatabase(readConfig(around.env), role);
-    const world = await openUnlessTold(openWorld(around, 'output'), stopping);
+    const world = await openUnlessTold(openWorld(around, json ? 'beside' : 'output'), stopping);
     if (world === undefined) return 0;
     try {
       return await runGateway(world, { around, role, json, stopping, supervised, loading, fail });

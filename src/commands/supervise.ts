@@ -23,7 +23,7 @@ export async function supervise(around: Surroundings, role: Role, processes: num
   const onReplace = whenToldToReplace();
   try {
     requireSharedDatabase(readConfig(around.env), role);
-    const world = await openUnlessTold(openWorld(around, 'output'), stopping);
+    const world = await openUnlessTold(openWorld(around, json ? 'beside' : 'output'), stopping);
     if (world === undefined) return 0;
     try {
       await runPlaces(world, placesOf(role, processes), { around, json, stopping, onReplace });

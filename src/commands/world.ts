@@ -35,8 +35,13 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** `logTo` is standard error for commands, so that standard output carries only their result. */
-export async function openWorld(around: Surroundings, logTo: 'output' | 'errors'): Promise<World> {
+/**
+ * Where a log goes: a service's to standard output, or, beside the document that it prints there, all of it to standard error; of
+ * a command's what is odd, to standard error, so that standard output carries only its result.
+ */
+export type LogTo = 'output' | 'beside' | 'errors';
+
+export async function openWorld(around: Surroundings, logTo: LogTo): Promise<World> {
   const config = readConfig(around.env);
   const log = openLog(around, logTo, config.logLevel);
   const database = await openDatabase(config, log);
@@ -88,8 +93,8 @@ async function claim(
   await claimDatabase(deps);
 }
 
-function openLog(around: Surroundings, logTo: 'output' | 'errors', level: LogLevel): OpenLog {
-  if (logTo === 'output') return createLog({ level });
+function openLog(around: Surroundings, logTo: LogTo, level: LogLevel): OpenLog {
+  if (logTo !== 'errors') return createLog({ level, fd: logTo === 'output' ? 1 : 2 });
   // A command's own result says what happened; only what is odd is worth a line besides.
   return createLog({ level: level === 'silent' ? 'silent' : 'warn', destination: { write: around.writeError } });
 }

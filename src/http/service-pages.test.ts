@@ -41,6 +41,7 @@ it('say within two seconds that a process whose database is silent cannot serve'
   await silent.app.ready();
   await silent.clock.advance(2_000);
   expect((await answer).statusCode).toBe(503);
+  expect((await answer).json().checks).toEqual({ database: false, accepting: true });
 });
 
 it('explain errors where documentation_url points', async () => {

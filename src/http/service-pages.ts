@@ -27,6 +27,7 @@ export interface PageParts {
   readonly sandboxUrl?: string;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   ready(): Promise<Readiness>;
+  readonly isDraining?: () => boolean;
   readonly metrics: Pick<Metrics, 'page'>;
   refreshMetrics(): Promise<void>;
 }
@@ -74,12 +75,11 @@ function metricsPage(parts: PageParts): ServicePage {
 
 function readinessInTime(parts: PageParts): Promise<Readiness> {
   return new Promise((resolve) => {
-    const unready: Readiness = { ok: false, checks: {} };
-    const cancel = parts.clock.after(READY_WITHIN_MS, () => resolve(unready));
-    void parts
-      .ready()
-      .then(resolve, () => resolve(unready))
-      .finally(cancel);
+    // What is asked that could keep silent is the database.
+    const unready = (): void =>
+      resolve({ ok: false, checks: { database: false, accepting: parts.isDraining?.() !== true } });
+    const cancel = parts.clock.after(READY_WITHIN_MS, unready);
+    void parts.ready().then(resolve, unready).finally(cancel);
   });
 }
 

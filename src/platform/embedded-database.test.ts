@@ -14,6 +14,7 @@ import {
   openDatabaseDesk,
   query,
 } from '../../test/support/database-desk.ts';
+import { openEmbeddedDatabase } from './embedded-database.ts';
 import { NOBODY, reachableBy } from './embedded-database-binaries.ts';
 import { findServer } from './embedded-database-server.ts';
 
@@ -46,6 +47,28 @@ test(
     const second = await desk.open();
     expect(await query(second.url, 'select n from kept')).toEqual([{ n: 7 }]);
     await second.close();
+  },
+  limit,
+);
+
+test(
+  'a server that was stopped in the middle is said so, and found again once it goes on',
+  async () => {
+    desk.takeMade();
+    const first = await desk.open();
+    const pid = desk.serverPid();
+    const log = { info: () => undefined, warn: () => undefined };
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const opening = openEmbeddedDatabase({ dataDir: desk.dataDir, log, connectLimitMs: 300 });
+      await expect(opening).rejects.toThrow(`kill -CONT ${pid}`);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    const again = await desk.open();
+    expect(await query(again.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    await again.close();
+    await first.close();
   },
   limit,
 );

@@ -43,6 +43,11 @@ const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 30_000;
 const RETRY_MS = 1_000;
 const ATTEMPTS = 4;
+/** What takes a connection answers within that, also while it recovers; pg's own word for the limit. */
+const CONNECT_LIMIT_MS = 10_000;
+const SILENT = 'timeout expired';
+/** A server that answers so many connections with nothing has been stopped in the middle: it would be waited for in vain. */
+const SILENT_MOST = 2;
 
 /** Trouble that passes: another opener won, or the backends of a killed server have yet to leave its shared memory. */
 const PASSING = /lock file .* already exists|shared memory|has ended/;
@@ -64,16 +69,18 @@ type Joined = { presence: Presence; cluster: Cluster; port: number; pid: number;
 export async function openEmbeddedDatabase(options: {
   dataDir: string;
   log: EmbeddedDatabaseLog;
+  connectLimitMs?: number;
 }): Promise<EmbeddedDatabase> {
+  const { log, connectLimitMs = CONNECT_LIMIT_MS } = options;
   const dataDir = prepareDataDir(options.dataDir);
-  let joined = await join(dataDir, options.log);
+  let joined = await join(dataDir, log, connectLimitMs);
   let leaving = false;
   let rejoining: Promise<void> | undefined;
   try {
     await createDatabase(joined);
   } catch (error) {
     // Or the server would count this process among those who need it, for as long as it lives.
-    await leave(joined, options.log);
+    await leave(joined, log);
     throw error;
   }
 
@@ -84,17 +91,17 @@ export async function openEmbeddedDatabase(options: {
     });
   };
   const rejoin = async (): Promise<void> => {
-    options.log.warn('the embedded database ended unexpectedly: starting it again');
+    log.warn('the embedded database ended unexpectedly: starting it again');
     while (!leaving) {
       try {
-        joined = await join(dataDir, options.log);
+        joined = await join(dataDir, log, connectLimitMs);
         break;
       } catch (error) {
-        options.log.warn(`the embedded database did not start again: ${String(error)}`);
+        log.warn(`the embedded database did not start again: ${String(error)}`);
         await pause(RETRY_MS, undefined, { ref: false });
       }
     }
-    if (leaving) await leave(joined, options.log);
+    if (leaving) await leave(joined, log);
     else watch();
   };
   watch();
@@ -105,7 +112,7 @@ export async function openEmbeddedDatabase(options: {
     async close() {
       if (leaving) return;
       leaving = true;
-      await leave(joined, options.log);
+      await leave(joined, log);
       // A server that was being started again meanwhile is left as well, or it would be nobody's.
       await rejoining;
     },
@@ -113,7 +120,7 @@ export async function openEmbeddedDatabase(options: {
 }
 
 /** Joins the live server of the folder or starts one, until a connection stands. */
-async function join(dataDir: string, log: EmbeddedDatabaseLog): Promise<Joined> {
+async function join(dataDir: string, log: EmbeddedDatabaseLog, connectLimitMs: number): Promise<Joined> {
   let cluster = findCluster(dataDir);
   if (cluster === undefined) {
     log.info('making the embedded database');
@@ -124,7 +131,7 @@ async function join(dataDir: string, log: EmbeddedDatabaseLog): Promise<Joined> 
   for (let attempt = 0; attempt < ATTEMPTS && Date.now() < deadline; ) {
     const live = findServer(cluster);
     const server = live ?? (await startServer(cluster, prepareBinaries(cluster.user, dataDir)));
-    const outcome = await connectUntil(cluster, server, deadline);
+    const outcome = await connectUntil(cluster, server, { deadline, connectLimitMs });
     if (typeof outcome !== 'string') {
       // Openers that raced have each noted the port they tried; the one that serves is the one to remember.
       if (readPort(cluster) !== outcome.port) writePort(cluster, outcome.port);
@@ -137,11 +144,15 @@ async function join(dataDir: string, log: EmbeddedDatabaseLog): Promise<Joined> 
   throw new Error(`the embedded database did not start (${trouble}): see ${cluster.logFile}, or set DATABASE_URL`);
 }
 
-/** Tries to connect until it works or the server has ended; then resolves with the reason. */
+/**
+ * Tries to connect until it works or the server has ended; then resolves with the reason.
+ *
+ * @throws Error when the server takes connections and answers none.
+ */
 async function connectUntil(
   cluster: Cluster,
   server: LiveServer | StartedServer,
-  deadline: number,
+  { deadline, connectLimitMs }: { readonly deadline: number; readonly connectLimitMs: number },
 ): Promise<{ presence: Presence; port: number } | string> {
   const { pid } = server;
   const end = (): string | undefined => {
@@ -149,13 +160,16 @@ async function connectUntil(
     return isServerOf(pid, cluster) ? undefined : 'the server that was running has ended';
   };
   let trouble = 'no answer in time';
+  let silent = 0;
   while (end() === undefined && Date.now() < deadline) {
     // Only the port in the server's own file counts: the one that we chose may be another program's by now.
     const live = findServer(cluster);
     if (live?.port !== undefined && live.pid === pid) {
-      const presence = await tryConnect(cluster, live.port);
+      const presence = await tryConnect(cluster, live.port, connectLimitMs);
       if (typeof presence !== 'string') return { presence, port: live.port };
       trouble = presence;
+      silent = presence === SILENT ? silent + 1 : 0;
+      if (silent === SILENT_MOST) throw new Error(silentServer(pid));
       if (trouble.includes('password authentication failed')) return trouble;
     }
     await pause(20);
@@ -163,11 +177,18 @@ async function connectUntil(
   return end() ?? trouble;
 }
 
-async function tryConnect(cluster: Cluster, port: number): Promise<Presence | string> {
+function silentServer(pid: number): string {
+  return (
+    `the embedded database (process ${pid}) takes connections and answers none: it has been stopped, or the machine is short ` +
+    `of time. Let it go on (kill -CONT ${pid}), or end it (kill ${pid}), and try again`
+  );
+}
+
+async function tryConnect(cluster: Cluster, port: number, connectLimitMs: number): Promise<Presence | string> {
   const client = new pg.Client({
     connectionString: urlOf(cluster, port, 'postgres'),
     application_name: PRESENT,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: connectLimitMs,
     keepAlive: true,
   });
   client.on('error', () => undefined); // The end event follows, and is the one that we act on.

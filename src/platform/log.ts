@@ -14,6 +14,8 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** Where lines go; standard output when absent. */
   readonly destination?: { write(line: string): void };
+  /** The open file that lines are written to in the background, where there is no `destination`; standard output when absent. */
+  readonly fd?: number;
   /** What stamps the lines; the machine's clock when absent. */
   readonly clock?: Pick<Clock, 'now'>;
 }
@@ -35,7 +37,7 @@ export function createLog(options: LogOptions): OpenLog {
     const pass = (lines: string): void => destination.write(lines);
     return { ...logTo(destination, options), pass, close: () => Promise.resolve() };
   }
-  const output = openLogOutput();
+  const output = openLogOutput(options.fd === undefined ? {} : { fd: options.fd });
   return { ...logTo(output, options), pass: output.write, close: output.close };
 }
 

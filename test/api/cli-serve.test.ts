@@ -1,6 +1,7 @@
 /**
  * `mbongo serve` as a process: it announces itself when it answers, seeds a demo once, and stops when it is told to.
  */
+import { once } from 'node:events';
 import { open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
@@ -49,6 +50,19 @@ describe('mbongo serve', () => {
     second.kill('SIGINT');
     expect(await ended(second)).toBe(0);
   });
+
+  it.each([[], ['--processes', '2']])(
+    'prints one JSON document when asked for it (%s), and its log beside that',
+    async (...words) => {
+      const child = desk.startAlone({ LOG_LEVEL: 'info' }, '--json', ...words);
+      const [out, err] = [said(child.stdout), said(child.stderr)];
+      if (child.stdout !== null) await once(child.stdout, 'data');
+      child.kill('SIGTERM');
+      expect(await ended(child)).toBe(0);
+      expect(JSON.parse(await out)).toEqual({ type: 'ready', url: expect.stringMatching(/^http:/) });
+      expect(await err).toContain('"event":"stopping"');
+    },
+  );
 
   it('does not show the demo credential as the one to use once it has been rotated', async () => {
     const first = desk.start();

@@ -3,7 +3,7 @@
  *
  * Invariant: no process that was started here outlives `close`.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,6 +26,8 @@ export interface ServeDesk {
   start(...words: string[]): ChildProcess;
   /** Starts it with variables of its own. Its errors go where its output goes, or into a pipe. */
   startWith(over: { readonly [name: string]: string }, output: Output, ...words: string[]): ChildProcess;
+  /** Starts it as a shell does: over no channel, its output and its errors into pipes. */
+  startAlone(over: { readonly [name: string]: string }, ...words: string[]): ChildProcess;
   close(): Promise<void>;
 }
 
@@ -33,19 +35,22 @@ export async function openServeDesk(): Promise<ServeDesk> {
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'mbongo-serve-'));
   const children: ChildProcess[] = [];
-  const startWith: ServeDesk['startWith'] = (over, output, ...words) => {
+  const begin = (over: { readonly [name: string]: string }, stdio: StdioOptions, words: string[]): ChildProcess => {
     const given = { DATABASE_URL: database.url, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent' };
     const child = spawn(process.execPath, [builtProgram('src/main.js'), 'serve', ...words], {
       env: { PATH: process.env.PATH, ...given, ...over },
-      stdio: ['ignore', output, typeof output === 'number' ? 'pipe' : output, 'ipc'],
+      stdio,
     });
     children.push(child);
     return child;
   };
+  const startWith: ServeDesk['startWith'] = (over, output, ...words) =>
+    begin(over, ['ignore', output, typeof output === 'number' ? 'pipe' : output, 'ipc'], words);
   return {
     databaseUrl: database.url,
     dataDir,
     startWith,
+    startAlone: (over, ...words) => begin(over, ['ignore', 'pipe', 'pipe'], words),
     start: (...words) => startWith({}, 'inherit', ...words),
     close: async () => {
       for (const child of children) {
