@@ -72,6 +72,7 @@ const DETAILS: { readonly [code: string]: CheckoutWord } = {
   NO_CARRIER: 'no_carrier',
   CARRIER_CURRENCY: 'carrier_currency',
   CARRIER_DOWN: 'carrier_down',
+  EARLIER_PROMPT_OPEN: 'earlier_open',
   EARLIER_TRY_OPEN: 'earlier_open',
   PAID_BEFORE: 'paid_before',
   IN_PROGRESS: 'under_way',

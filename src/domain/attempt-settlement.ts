@@ -20,7 +20,7 @@ import {
 import type { Update } from './change.ts';
 import type { NewId } from './ids.ts';
 import { step } from './machine.ts';
-import { type DeclineReason, LATE_WAITS, type LateReason, type Reason } from './reason.ts';
+import { type DeclineReason, LATE_ACCEPTED, LATE_WAITS, type LateReason, type Reason } from './reason.ts';
 import type { Attempt, AttemptStatus } from './records.ts';
 
 /** What an upstream said of an attempt; the words of `connectors/connector.ts`. */
@@ -177,7 +177,7 @@ function afterword(attempt: Attempt, word: Word, context: SettlementContext): We
     return { kind: 'late_money', row };
   }
   if (word.kind === 'waiting' && attempt.status === 'not_sent') {
-    const row = attemptColumns(attempt, 'waiting', null, word.providerReference, context);
+    const row = attemptColumns(attempt, 'waiting', LATE_ACCEPTED, word.providerReference, context);
     return { kind: 'noted', row, alarm: 'late_acceptance' };
   }
   if (isOpen(attempt.status)) {

@@ -51,6 +51,8 @@ const OTHER_REASONS = [
 /** Every reason that the row of a payment, a payout line or a refund, or a timeline, can carry. */
 export type Reason = DeclineReason | (typeof OTHER_REASONS)[number];
 
+/** The `reason` of an attempt that was taken for turned away, and that its upstream calls taken, while its order waits for another. */
+export const LATE_ACCEPTED = 'late_acceptance';
 /** The `reason` of an attempt whose late money lies in suspense. */
 export const LATE_WAITS = 'late_success';
 /** And once it was booked to the merchant, or its order has been paid with it. */
@@ -60,7 +62,12 @@ export const LATE_GIVEN_BACK = 'late_success_given_back';
 /** And once the gateway has borne it. */
 export const LATE_BORNE = 'late_success_borne';
 
-/** Where an attempt's late money is. No payment, payout or refund carries it. */
-export type LateReason = typeof LATE_WAITS | typeof LATE_KEPT | typeof LATE_GIVEN_BACK | typeof LATE_BORNE;
+/** What came late of an attempt, and where its money is. No payment, payout or refund carries it. */
+export type LateReason =
+  | typeof LATE_ACCEPTED
+  | typeof LATE_WAITS
+  | typeof LATE_KEPT
+  | typeof LATE_GIVEN_BACK
+  | typeof LATE_BORNE;
 
 export const REASONS: readonly Reason[] = [...(Object.keys(DECLINE_STATUS) as DeclineReason[]), ...OTHER_REASONS];

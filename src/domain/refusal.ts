@@ -121,6 +121,7 @@ export type DetailCode =
   | 'BODY_TOO_LARGE'
   | 'NOT_JSON'
   | 'CARRIER_DOWN'
+  | 'EARLIER_PROMPT_OPEN'
   | 'EARLIER_TRY_OPEN'
   | 'PAID_BEFORE'
   | 'RESENDS_USED'

@@ -5,7 +5,7 @@
  */
 
 import { isFinal } from '../domain/payment.ts';
-import type { Payment } from '../domain/records.ts';
+import type { Merchant, Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { shopAddress } from '../domain/return-address.ts';
 import { wantsHtml } from '../messages/accept.ts';
@@ -100,33 +100,43 @@ function callbackRoute(deps: Deps): Route {
     querystring: CardReturnQuery,
     answers: { 200: StatusAnswer, 303: StatusAnswer },
     refusals: [1109, 1110, 1204, 1301, 1304],
-    requireProof: (call) => requireCountedProof(deps, call),
-    run: (call) => {
+    requireProof: (call) => {
+      try {
+        requireProof(deps, callbackOf(call));
+      } catch (error) {
+        if (error instanceof Refusal) countUnproven(call);
+        throw error;
+      }
+    },
+    run: async (call) => {
       const isForm = !isPlainJson({ 'content-type': call.header('content-type') });
       const isBrowser = isForm || wantsHtml(call.header('accept'));
-      return takeCallback(
-        deps,
-        callbackOf(call),
-        (order, merchant) => call.count('card_callbacks', order, merchant),
-        (end) => answerTo(call, end.payment, isBrowser ? returnAddress(deps, end) : undefined),
-      );
+      let isCounted = false;
+      const count = (order: string, merchant: Merchant | undefined): void => {
+        isCounted = true;
+        call.count('card_callbacks', order, merchant);
+      };
+      const render = (end: CallbackEnd): Reply =>
+        answerTo(call, end.payment, isBrowser ? returnAddress(deps, end) : undefined);
+      try {
+        return await takeCallback(deps, callbackOf(call), count, render);
+      } catch (error) {
+        // Signed, and too old.
+        if (error instanceof Refusal && !isCounted) countUnproven(call);
+        throw error;
+      }
     },
   });
 }
 
 /**
- * What nobody proves is counted by the order that it names as well, and by itself: however much of it comes, the network's own
- * callbacks for that order are let through.
+ * What nobody proves, or proves no more, is counted by what it names as well, and by itself: however much of it comes, the
+ * network's own callbacks for that order are let through.
  */
-function requireCountedProof(deps: Deps, call: Pick<Call, 'body' | 'query' | 'header' | 'count'>): void {
-  const callback = callbackOf(call);
-  try {
-    requireProof(deps, callback);
-  } catch (error) {
-    if (error instanceof Refusal)
-      call.count('card_callbacks', `unproven ${callback.order_id?.slice(0, 255)}`, undefined);
-    throw error;
-  }
+function countUnproven(call: Pick<Call, 'body' | 'query' | 'header' | 'count'>): void {
+  const { order_id, networkOrder, transaction_id } = callbackOf(call);
+  const named = order_id ?? networkOrder ?? transaction_id;
+  if (named !== undefined) call.count('card_callbacks', `unproven ${named.slice(0, 255)}`, undefined);
 }
 
 /** What was posted, read before its shape is known: a field that holds neither text nor a number was not sent. */

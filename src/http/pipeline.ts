@@ -166,7 +166,9 @@ async function answerCall(handling: Handling): Promise<Reply | Streamed> {
   const giveBack = isRepeated ? await parts.uploads.waitFor(...place) : parts.uploads.take(...place);
   try {
     const form = await formOf(parts, route.upload, request);
-    return await answerBody(handling, caller, form.body, form.memory);
+    // It may have waited for its place, and for its file.
+    const sender = await withDevice(parts, await callerOf(parts, route, request));
+    return await answerBody(handling, sender, form.body, form.memory);
   } finally {
     giveBack();
   }

@@ -150,6 +150,8 @@ export const en = {
     BODY_TOO_LARGE: 'The body is too large. Send at most 256 KiB.',
     NOT_JSON: 'The body is not JSON. Send it with Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} cannot be reached just now; no money moved. Try again a little later.',
+    EARLIER_PROMPT_OPEN:
+      '{carrier} has not said yet what became of an earlier try, which may have paid. Try again a little later; do not collect again before.',
     EARLIER_TRY_OPEN:
       'An earlier try may have paid, and the card network has not said so yet. Try again a little later; do not collect again before.',
     PAID_BEFORE:

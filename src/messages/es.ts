@@ -163,6 +163,8 @@ export const es = {
     NOT_JSON: 'El cuerpo no es JSON. Envíelo con Content-Type: application/json.',
     CARRIER_DOWN:
       'No se puede contactar con {carrier} en este momento; no se movió dinero. Inténtelo de nuevo un poco más tarde.',
+    EARLIER_PROMPT_OPEN:
+      '{carrier} aún no ha dicho qué fue de un intento anterior, que puede haber pagado. Inténtelo de nuevo un poco más tarde y no repita el cobro antes.',
     EARLIER_TRY_OPEN:
       'Un intento anterior puede haber pagado; la red de tarjetas aún no lo ha dicho. Inténtelo de nuevo un poco más tarde y no repita el cobro antes.',
     PAID_BEFORE:

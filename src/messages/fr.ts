@@ -181,6 +181,8 @@ export const fr = {
     BODY_TOO_LARGE: 'Le corps est trop grand. Envoyez au plus 256 Kio.',
     NOT_JSON: 'Le corps n’est pas du JSON. Envoyez-le avec Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} n’est pas joignable en ce moment ; aucun argent n’a bougé. Réessayez un peu plus tard.',
+    EARLIER_PROMPT_OPEN:
+      '{carrier} n’a pas encore dit ce qu’est devenu un essai précédent, qui a peut-être payé. Réessayez un peu plus tard, et ne recommencez pas la collecte avant.',
     EARLIER_TRY_OPEN:
       'Un essai précédent a peut-être payé ; le réseau de cartes ne l’a pas encore dit. Réessayez un peu plus tard, et ne recommencez pas la collecte avant.',
     PAID_BEFORE:

@@ -150,6 +150,8 @@ export const ln = {
     BODY_TOO_LARGE: 'Body eleki monene. Ekoki koleka 256 KiB te.',
     NOT_JSON: 'Body ezali JSON te. Tinda yango na Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} ezali kozwama sikoyo te; mbongo eningani te. Meka lisusu mwa moke na nsima.',
+    EARLIER_PROMPT_OPEN:
+      '{carrier} eyebisi naino te oyo lifuti omekamaki liboso ekomi; ekoki kozala elongaki. Meka lisusu mwa moke na nsima; kobanda collect lisusu te liboso ya wana.',
     EARLIER_TRY_OPEN:
       'Lifuti oyo emekamaki liboso ekoki kozala elongaki; réseau ya ba cartes eyebisi naino te. Meka lisusu mwa moke na nsima; kobanda collect lisusu te liboso ya wana.',
     PAID_BEFORE:

@@ -172,6 +172,7 @@ export const WORDS: { readonly [code in DetailCode]: readonly string[] } = {
   BODY_TOO_LARGE: [],
   NOT_JSON: [],
   CARRIER_DOWN: ['carrier'],
+  EARLIER_PROMPT_OPEN: ['carrier'],
   EARLIER_TRY_OPEN: [],
   PAID_BEFORE: [],
   RESENDS_USED: [],

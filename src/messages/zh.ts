@@ -114,6 +114,7 @@ export const zh = {
     BODY_TOO_LARGE: '请求体过大。最多可发送 256 KiB。',
     NOT_JSON: '请求体不是 JSON。请以 Content-Type: application/json 发送。',
     CARRIER_DOWN: '目前无法连接 {carrier}；资金没有变动。请稍后重试。',
+    EARLIER_PROMPT_OPEN: '{carrier} 尚未告知之前的尝试结果，该尝试可能已经付款。请稍后重试，在此之前不要重新发起收款。',
     EARLIER_TRY_OPEN: '之前的尝试可能已经付款，卡组织尚未确认。请稍后重试，在此之前不要重新发起收款。',
     PAID_BEFORE: '此付款之前的一次尝试已经付款，但时间太晚，未能自动计入。请不要重新发起收款：请让运营方入账。',
     RESENDS_USED: '验证码已达到允许的发送次数。请输入最后一次收到的验证码，或开始新的支付。',

@@ -11,8 +11,10 @@ const FIRST_RELEASE = 6;
 
 /** What takes something away on purpose, by its file: since which release nothing uses it any more. */
 const CONTRACTED: Readonly<Record<string, string>> = {
-  // Wider than before: whoever writes 64 bits goes on doing so, and what is read has the same text.
+  // Wider than before. Whoever writes 64 bits may go on; what was prepared to read them has to be prepared anew, which no version
+  // that came before the first release could do.
   '0016-wide-balances.sql': '0.1.0',
+  '0017-wide-closed-days.sql': '0.1.0',
 };
 
 /** A statement that may fail or mislead whoever was written before it, and what to do instead. */

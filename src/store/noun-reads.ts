@@ -143,7 +143,7 @@ join attempt t on t.shard = k.shard and t.payment_id = k.key and ${condition} or
 const CARD_ATTEMPTS = attemptsOf('read_card_attempts', "t.method = 'card'");
 const ATTEMPTS_TURNED_AWAY = attemptsOf(
   'read_attempts_turned_away',
-  "t.method = 'mobile_money' and t.status = 'not_sent'",
+  "t.purpose = 'payment' and t.method = 'mobile_money' and (t.status = 'not_sent' or t.reason like 'late\\_%')",
 );
 
 const CREDENTIAL_OF_SESSION = columnList({

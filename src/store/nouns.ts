@@ -108,7 +108,10 @@ export interface Nouns {
     recent(shard: number, id: string): Attempt | undefined;
     /** All that a payment had by card, in the order of their ids. */
     ofCardPayment(shard: number, paymentId: string): Promise<Attempt[]>;
-    /** Those of a payment that a carrier has turned away (`not_sent`), in the order of their ids. */
+    /**
+     * Those of a payment by phone that a carrier has turned away (`not_sent`), and those of which it said late that it has taken
+     * them, or their money; in the order of their ids.
+     */
     turnedAway(shard: number, paymentId: string): Promise<Attempt[]>;
     /** Open ones, in the order of their ids, which is that of their making; those after `after`, if it is given. */
     listOpen(limit: number, after?: string): Promise<Attempt[]>;

@@ -30,6 +30,14 @@ export interface Intention {
   readonly callLifeMs: number;
 }
 
+/** What an attempt is opened under, besides the rules of every submit. */
+export interface Conditions {
+  /** Looks at the payment as it is when the attempt is opened. */
+  readonly check?: (payment: Payment) => void;
+  /** Time has passed since the caller was authenticated: its session is read anew, and with it who may still pay. */
+  readonly hasWaited?: boolean;
+}
+
 /** The rows as they stand once the attempt is committed. */
 export type Intended = Omit<SettlementRows, 'session'> & { readonly session: Session };
 
@@ -42,7 +50,7 @@ interface Rows {
 
 /**
  * Holds the session for this payment, moves it to `processing` and opens an attempt, in one change with the beginning of
- * the run's memory. `check` looks at the payment as it is in that change.
+ * the run's memory.
  *
  * @throws Refusal when the session may not pay the payment now, SubmitUnderWay when another submit holds it.
  */
@@ -52,11 +60,11 @@ export async function intendAttempt(
   known: Payment,
   intention: Intention,
   receipt: Receipt | undefined,
-  check: (payment: Payment) => void = () => undefined,
+  { check, hasWaited }: Conditions = {},
 ): Promise<Intended> {
   const { shard } = known;
   const attemptId = newId(deps, 'att', shard);
-  const read = atHandFirst<Rows>({ session: caller.session, payment: known, own: undefined }, async () => {
+  const fresh = async (): Promise<Rows> => {
     // In this order: a commit of ours that is found has happened to the rows that are read after it.
     const own = await deps.store.attempt.get(shard, attemptId);
     const [session, payment, stored] = await Promise.all([
@@ -69,7 +77,9 @@ export async function intendAttempt(
     // Whoever comes to read anew has waited: its credential may have been revoked since, and its merchant suspended.
     if (own === undefined && session !== undefined) requireMintingSecret(session, deps.clock.now());
     return { session, payment, own };
-  });
+  };
+  const atHand = { session: caller.session, payment: known, own: undefined };
+  const read = hasWaited === true ? fresh : atHandFirst<Rows>(atHand, fresh);
   const decide = (rows: Rows): { readonly change?: Change; readonly answer: Intended } => {
     const now = deps.clock.now();
     if (rows.session === undefined) throw new Refusal(1001);
@@ -77,7 +87,7 @@ export async function intendAttempt(
     // The session is held by now, by nobody else than us.
     if (rows.own !== undefined) return { answer: wonBefore(rows.own, payment, rows.session) };
     requireSubmittable(rows.session, payment, now);
-    check(payment);
+    check?.(payment);
     // Method, fee and phone stay with the attempt until the upstream may have the order: nothing has to be taken back.
     const { total_minor, fee_minor } = methodColumns(payment, caller.merchant, intention.method);
     const attempt = newAttempt(attemptId, orderOf(payment), { amount_minor: total_minor, fee_minor }, intention, now);

@@ -1,49 +1,83 @@
 /**
- * Asks about a payment's earlier tries by phone, which carriers had turned away, before another one asks for its money.
+ * Asks about earlier tries by phone, which carriers had turned away, before another one asks for the same customer's money.
  *
- * Invariant: where a carrier calls one of them taken, or cannot say, the money is not asked for a second time. One that the
- * carrier does not know holds up nobody: the customer, who has to say yes on the telephone, is there.
+ * Invariant: where a carrier calls one of them taken, or cannot say while its prompt may live, the money is not asked for a
+ * second time. One that the carrier does not know holds up nobody: the customer, who has to say yes on the telephone, is there.
  */
 
 import type { InquiryAnswer } from '../connectors/connector.ts';
+import { LATE_GIVEN_BACK } from '../domain/reason.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { settleByInquiry } from './attempt-settle.ts';
+import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
-import { askAboutAll } from './upstream-inquire.ts';
+import { askAboutAll, type SaidOf } from './upstream-inquire.ts';
 
 /** What became of the tries before. */
 export type EarlierByPhone =
-  /** There is none, or none of them was taken. */
+  /** Nothing was tried, and nobody was asked. */
   | { readonly kind: 'none' }
-  /** One of them was, and that is written. */
-  | { readonly kind: 'taken' }
+  /** None of them was taken, as their carriers say. */
+  | { readonly kind: 'not_taken' }
+  /** This one was, and that is written. */
+  | { readonly kind: 'taken'; readonly attempt: Attempt }
+  /** Its money came too late to count, and lies aside or was booked by hand. */
+  | { readonly kind: 'paid_aside' }
   /** Of this one nobody can say. */
   | { readonly kind: 'unclear'; readonly attempt: Attempt };
 
 /**
- * Asks the carriers of all earlier tries. `payment` as it was read: whoever opens another try for it makes sure that it
- * has not moved since.
+ * So many are asked about, the newest ones: the others were asked about before those were made. However often a submit is
+ * repeated while a carrier turns it away, each costs that carrier no more than these.
  */
-export async function askEarlierByPhone(deps: Deps, payment: Payment): Promise<EarlierByPhone> {
-  // As it was collected: nobody has tried anything.
-  if (payment.version === 1) return { kind: 'none' };
-  const tries = await deps.store.attempt.turnedAway(payment.shard, payment.id);
+const ASKED_MOST = 4;
+/** A prompt that nobody confirms lives for five minutes: after that a carrier that cannot say holds up nobody. */
+const PROMPT_LIFE_MS = 5 * 60_000;
+
+/**
+ * Asks the carriers of the session's earlier tries. `payment` as it was read: whoever opens another try for it makes sure
+ * that it has not moved since.
+ */
+export async function askEarlierByPhone(
+  deps: Deps,
+  { session }: SessionCaller,
+  payment: Payment,
+): Promise<EarlierByPhone> {
+  const tries = await earlierTries(deps, session.payments, payment);
+  if (tries.length === 0) return { kind: 'none' };
+  if (tries.some(({ status, reason }) => status === 'approved' && reason !== LATE_GIVEN_BACK))
+    return { kind: 'paid_aside' };
   const at = deps.clock.now();
-  const said = await askAboutAll(deps, tries, (word) => isTaken(word) || word.kind === 'unknown');
+  const open = tries.filter(({ status }) => status === 'not_sent' || status === 'waiting').slice(-ASKED_MOST);
+  const said = await askAboutAll(deps, open);
   const taken = said.find(({ word }) => isTaken(word));
   if (taken !== undefined) {
     log(deps, 'try_before_was_taken', taken.attempt);
-    await settleByInquiry(deps, taken.attempt, payment, taken.word, { at, inquiry: 'hint' });
-    return { kind: 'taken' };
+    await settleByInquiry(deps, taken.attempt, undefined, taken.word, { at, inquiry: 'hint' });
+    return { kind: 'taken', attempt: taken.attempt };
   }
-  const unclear = said.find(({ word }) => word.kind === 'unknown');
-  if (unclear === undefined) return { kind: 'none' };
+  const unclear = said.find((one) => holdsUp(one, at));
+  if (unclear === undefined) return { kind: 'not_taken' };
   log(deps, 'try_before_unclear', unclear.attempt);
   return { kind: 'unclear', attempt: unclear.attempt };
 }
 
+/** Of this payment and of the session's others: whoever was turned away may collect anew. In the order of their making. */
+async function earlierTries(deps: Deps, inSession: number, payment: Payment): Promise<Attempt[]> {
+  const { shard, session_id } = payment;
+  const payments = inSession < 2 ? [payment] : await deps.store.payment.ofSession(shard, session_id);
+  // As it was collected: nobody has tried anything.
+  const tried = payments.filter(({ version }) => version > 1);
+  const tries = await Promise.all(tried.map(({ id }) => deps.store.attempt.turnedAway(shard, id)));
+  return tries.flat().sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
 function isTaken({ kind }: InquiryAnswer): boolean {
   return kind === 'approved' || kind === 'waiting';
+}
+
+function holdsUp({ attempt, word }: SaidOf, at: number): boolean {
+  return word.kind === 'unknown' && at < attempt.created_at + PROMPT_LIFE_MS;
 }
 
 function log(deps: Pick<Deps, 'log'>, event: string, { id, connector, payment_id }: Attempt): void {

@@ -54,8 +54,10 @@ const RECEIVER_FACTOR = 4;
 const MERCHANT_FACTOR = 1 / 4;
 /** How many queues are looked at when a call has ended. The next one's end looks at the next ones. */
 const LOOKS = 8;
-/** One answer is so much of what is known of a receiver's pace. */
+/** One answer is so much of what is known of a receiver's pace, once there have been as many. */
 const PACE_WEIGHT = 1 / 32;
+/** A longer time to the next answer is no pace: the clock may have been set, or all calls of the lane hang. */
+const PACE_MOST_MS = 10_000;
 /** So many lanes in which nothing is left are remembered for their silence. */
 const MOST_REMEMBERED = 10_000;
 
@@ -86,6 +88,8 @@ interface Lane<W> {
   silence: Silence | undefined;
   /** Milliseconds from one answer to the next while work waits; undefined: not known. */
   pace: number | undefined;
+  /** How many answers that was told from. */
+  paced: number;
   /** When it was answered last; undefined where nothing waited then, so that the time to the next answer says nothing. */
   answeredAt: number | undefined;
   /** Until when those that found no room have been sent away. */
@@ -125,6 +129,7 @@ export function createLanes<W>(
       width: limits.atReceiver,
       silence: silences.get(key),
       pace: undefined,
+      paced: 0,
       answeredAt: undefined,
       sentAwayUntil: 0,
     };
@@ -271,8 +276,10 @@ function noteAnswer<W>(lane: Lane<W>, at: number): void {
   lane.answeredAt = isBusy ? at : undefined;
   if (!isBusy) lane.pace = lane.pace === undefined ? undefined : lane.pace * (1 - PACE_WEIGHT);
   else if (since !== undefined) {
-    const taken = Math.max(0, at - since);
-    lane.pace = lane.pace === undefined ? taken : lane.pace + (taken - lane.pace) * PACE_WEIGHT;
+    const taken = Math.min(PACE_MOST_MS, Math.max(0, at - since));
+    lane.paced += 1;
+    lane.pace ??= taken;
+    lane.pace += (taken - lane.pace) * Math.max(PACE_WEIGHT, 1 / lane.paced);
   }
 }
 

@@ -17,7 +17,7 @@ import { whileRecording } from './attempt-record.ts';
 import { readSettlement, type Settling, settleByWord, settlementContext, soundingLast } from './attempt-settle.ts';
 import { callbackUrl } from './callback-url.ts';
 import type { SessionCaller } from './callers.ts';
-import { askEarlierByPhone } from './carrier-earlier.ts';
+import { askEarlierByPhone, type EarlierByPhone } from './carrier-earlier.ts';
 import { atHandFirst, type Deps } from './deps.ts';
 import { asSubmitted, outcomeOf } from './payment-submit-outcome.ts';
 import { submitByAttempt } from './payment-submit-upstream.ts';
@@ -28,7 +28,8 @@ import { type Answering, perform, persist, type Reply, refusalOf, refuse } from 
  * `processing`, until it has been asked again and answers (contract §4).
  *
  * @throws Refusal 1109 without a phone number; 1103 when no carrier serves number and currency; 1202 when the amount is out
- * of limits; 1404 when the carrier certainly did not take the request, or cannot say what became of one that it had turned away; and as `requireSubmittable`, for the session and the
+ * of limits; 1404 when the carrier certainly did not take the request, or cannot say what became of one that it had turned away; 1110 when such
+ * a one has paid too late to count; and as `requireSubmittable`, for the session and the
  * payment.
  */
 export async function submitToCarrier(
@@ -43,31 +44,55 @@ export async function submitToCarrier(
   const closed = refusalOf(() => requireSubmittable(caller.session, payment, deps.clock.now()));
   if (closed !== undefined) return refuse(deps.store, answering, closed);
   const route = carrierFor(deps, msisdn, payment);
-  const earlier = await askEarlierByPhone(deps, payment);
-  if (earlier.kind === 'taken') return answerTaken(deps, payment, answering);
-  if (earlier.kind === 'unclear') return refuse(deps.store, answering, carrierDown(earlier.attempt));
+  const earlier = await askEarlierByPhone(deps, caller, payment);
+  if (earlier.kind === 'taken') return answerTaken(deps, payment, earlier.attempt, answering);
+  const held = refusalBy(earlier, payment);
+  if (held !== undefined) return refuse(deps.store, answering, held);
   const intention: Intention = { method: 'mobile_money', msisdn, callLifeMs: CALL_LIFE_MS, ...route };
   // Whoever has moved it meanwhile may have tried it: that is asked about first.
   const check = (fresh: Payment): void => {
     if (fresh.version !== payment.version) throw new SubmitUnderWay(payment.id);
   };
-  return submitByAttempt(deps, { caller, payment, intention, answering, check }, (intended) =>
+  const submitting = { caller, payment, intention, answering, check, hasWaited: earlier.kind !== 'none' };
+  return submitByAttempt(deps, submitting, (intended) =>
     callAndRecord(deps, caller, { msisdn, ...intended }, route.connector, answering),
   );
 }
 
-/** An earlier try was taken after all, and the payment goes on with that: the submit is answered as that one's would be. */
-function answerTaken(deps: Deps, { shard, id }: Payment, answering: Answering<Submitted>): Promise<Reply> {
+/**
+ * An earlier try was taken after all. Where the payment goes on with that, the submit is answered as that one's would be; where
+ * another one does, or something else has happened to it meanwhile, all of it is looked at again.
+ */
+function answerTaken(
+  deps: Deps,
+  { shard, id }: Payment,
+  taken: Attempt,
+  answering: Answering<Submitted>,
+): Promise<Reply> {
   return perform(
     deps.store,
     answering,
     () => deps.store.payment.get(shard, id),
     (found) => {
-      // Another submit holds the session, or it is open no longer: all of it is looked at again.
-      if (found === undefined || found.status === 'pending') throw new SubmitUnderWay(id);
+      if (found?.attempt_id !== taken.id) throw new SubmitUnderWay(id);
       return outcomeOf(found);
     },
   );
+}
+
+function refusalBy(earlier: EarlierByPhone, { id }: Payment): Refusal | undefined {
+  const field = 'mobile_money_phone_number';
+  switch (earlier.kind) {
+    case 'paid_aside':
+      return new Refusal(1110, { transactionId: id, details: [{ field, code: 'PAID_BEFORE' }] });
+    case 'unclear': {
+      const { carrier } = earlier.attempt;
+      const details = [{ field, code: 'EARLIER_PROMPT_OPEN', words: { carrier } }] as const;
+      return new Refusal(1404, { transactionId: id, retryAfter: 10, details });
+    }
+    default:
+      return undefined;
+  }
 }
 
 interface Route {

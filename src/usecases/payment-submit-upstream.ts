@@ -7,28 +7,26 @@
 import type { Payment } from '../domain/records.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Submitted } from '../domain/submission.ts';
-import { type Intended, type Intention, intendAttempt } from './attempt-intend.ts';
+import { type Conditions, type Intended, type Intention, intendAttempt } from './attempt-intend.ts';
 import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { type Answering, type Reply, refuse } from './perform.ts';
 
 /** A submit that has found its payment, its upstream and its number or form. */
-export interface Submitting {
+export interface Submitting extends Conditions {
   readonly caller: SessionCaller;
   readonly payment: Payment;
   readonly intention: Intention;
   readonly answering: Answering<Submitted>;
-  /** Looks at the payment as it is when the attempt is opened. */
-  readonly check?: (payment: Payment) => void;
 }
 
 /** Opens the attempt and goes on with it by `rest`. @throws Refusal and SubmitUnderWay as `intendAttempt`, and what `rest` throws. */
 export async function submitByAttempt(
   deps: Deps,
-  { caller, payment, intention, answering, check }: Submitting,
+  { caller, payment, intention, answering, ...conditions }: Submitting,
   rest: (intended: Intended) => Promise<Reply>,
 ): Promise<Reply> {
-  const intending = intendAttempt(deps, caller, payment, intention, answering.receipt, check);
+  const intending = intendAttempt(deps, caller, payment, intention, answering.receipt, conditions);
   const intended = await intending.catch((error: unknown) => {
     if (error instanceof Refusal) return error;
     throw error;

@@ -35,14 +35,10 @@ export interface SaidOf {
 /** So many are asked about at once: the ways to an upstream are everybody's. */
 const AT_ONCE = 4;
 
-/** Asks about several attempts of one order. Those that come after what `isEnough` are not asked about any more. */
-export async function askAboutAll(
-  deps: Deps,
-  attempts: readonly Attempt[],
-  isEnough: (word: InquiryAnswer) => boolean = () => false,
-): Promise<readonly SaidOf[]> {
+/** Asks about several attempts. */
+export async function askAboutAll(deps: Deps, attempts: readonly Attempt[]): Promise<readonly SaidOf[]> {
   const said: SaidOf[] = [];
-  for (let from = 0; from < attempts.length && !said.some(({ word }) => isEnough(word)); from += AT_ONCE) {
+  for (let from = 0; from < attempts.length; from += AT_ONCE) {
     const some = attempts.slice(from, from + AT_ONCE);
     said.push(
       ...(await Promise.all(some.map(async (attempt) => ({ attempt, word: await askUpstream(deps, attempt) })))),

@@ -294,6 +294,13 @@ describe('again', () => {
     expect((await postCallback(world, callbackFor(world, paying))).status).toBe(200);
   });
 
+  test('so are those that were signed too long ago', async () => {
+    const stale = callbackFor(world, await challenged(world, merchant));
+    await world.pass(6 * 60_000);
+    for (let count = 0; count < 60; count += 1) expectRefusal(await postCallback(world, stale), 401, '1304');
+    expectRefusal(await postCallback(world, stale), 429, '1301');
+  });
+
   test('as many as the merchant’s own number says, under whichever name the order comes', async () => {
     const [strict, usual] = [await world.merchant(), await world.merchant()];
     await setMerchant(world.gateway.deps, strict.merchant.id, { rate_limits: new Map([['card_callbacks', 3]]) });

@@ -7,6 +7,8 @@ import type { Reply } from '../../src/connectors/scripted-upstream.ts';
 import type { Attempt } from '../../src/domain/records.ts';
 import { bookLateMoney } from '../../src/usecases/attempt-book.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { OperatorError } from '../../src/usecases/operator.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -16,6 +18,7 @@ import {
   collect,
   collectWith,
   expectRefusal,
+  freshKey,
   numberEnding,
   payByPhone,
   payFromWallet,
@@ -175,9 +178,9 @@ test('a payment that was declined, and paid by a carrier that calls nobody and w
 });
 
 describe('a payment whose submit was turned away', () => {
-  async function turnedAway() {
+  async function turnedAway(merchant?: MerchantCreated) {
     carrier.answer(TURNED_AWAY);
-    const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
+    const paying = await collect(world, merchant ?? (await world.merchant()), { method: 'mobile_money' });
     const refused = await payByPhone(world, paying, numberEnding('42'));
     expectRefusal(refused, 502, '1404', 'CARRIER_DOWN');
     expect(await statusOf(world, paying)).toBe('pending');
@@ -211,12 +214,24 @@ describe('a payment whose submit was turned away', () => {
     },
   );
 
-  test('is not asked for again while its carrier cannot say, and is once it was not taken', async () => {
+  test('is not asked for again while its carrier cannot say, as long as a prompt lives', async () => {
     const { paying, first } = await turnedAway();
     carrier.say(first.reference, 'cannot_tell');
-    expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'CARRIER_DOWN');
+    const again = () => payByPhone(world, paying, numberEnding('42'));
+    expectRefusal(await again(), 502, '1404', 'EARLIER_PROMPT_OPEN');
     expect(await statusOf(world, paying)).toBe('pending');
+    await world.clock.advance(4 * 60_000);
+    expectRefusal(await again(), 502, '1404', 'EARLIER_PROMPT_OPEN');
     expect(await triesOf(paying.transaction_id)).toHaveLength(1);
+    await world.clock.advance(60_000);
+    expect((await again()).status).toBe(200);
+    await untilTried(paying.transaction_id, 1, 'waiting');
+  });
+
+  test('is asked for again once its carrier says that it was not taken', async () => {
+    const { paying, first } = await turnedAway();
+    carrier.say(first.reference, 'cannot_tell');
+    expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'EARLIER_PROMPT_OPEN');
     carrier.say(first.reference, 'not_found');
     expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
     await untilTried(paying.transaction_id, 1, 'waiting');
@@ -230,6 +245,69 @@ describe('a payment whose submit was turned away', () => {
     carrier.say((await tryOf(paying.transaction_id, 0)).reference, 'PENDING');
     expect((await whileTimePasses(world, payByPhone(world, paying, numberEnding('42')), 50)).status).toBe(200);
     expect(await triesOf(paying.transaction_id)).toHaveLength(1);
+  });
+
+  test.each<[Said, number, string, string]>([
+    ['PENDING', 200, 'pending_mobile_money_verification', 'waiting'],
+    ['SUCCESSFUL', 400, '1110', 'approved'],
+  ])(
+    'and of which %s is heard while the next try is turned away too is not asked for a third time',
+    async (said, http, answered, first) => {
+      const { paying, first: tried } = await turnedAway();
+      await world.clock.advance(1);
+      carrier.answer(async () => {
+        await hearOf(tried, said);
+        return TURNED_AWAY;
+      });
+      expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404');
+      await world.clock.advance(1);
+      const third = await payByPhone(world, paying, numberEnding('42'));
+      expect([third.status, third.json.status ?? third.json.error_code], third.text).toEqual([http, answered]);
+      expect((await triesOf(paying.transaction_id)).map(({ status }) => status)).toEqual([first, 'not_sent']);
+    },
+  );
+
+  test('and that the carrier has taken is not asked for under another payment of its session', async () => {
+    const { paying, first } = await turnedAway();
+    carrier.say(first.reference, 'PENDING');
+    const other = { ...paying, ...(await collectWith(world, paying.token, 'mobile_money')) };
+    const refused = await whileTimePasses(world, payByPhone(world, other, numberEnding('42')), 50);
+    expectRefusal(refused, 401, '1001', 'SESSION_CONSUMED');
+    expect(await triesOf(other.transaction_id)).toEqual([]);
+    expect(await statusOf(world, paying)).toBe('pending_mobile_money_verification');
+    expect(await statusOf(world, other)).toBe('cancelled');
+  });
+
+  test('and whose session a sibling pays while its carrier is asked is refused, and not answered as paid', async () => {
+    const { paying, first } = await turnedAway();
+    const other = { ...paying, ...(await collectWith(world, paying.token, 'none')) };
+    const wallet = await world.wallet();
+    carrier.say(first.reference, 'PENDING');
+    carrier.beforeNextWord(async () => void (await payFromWallet(world, other, wallet)));
+    const refused = await whileTimePasses(world, payByPhone(world, paying, numberEnding('42'), freshKey()), 50);
+    expectRefusal(refused, 401, '1001', 'SESSION_CONSUMED');
+    expect(await statusOf(world, other)).toBe('approved');
+  });
+
+  test('and whose merchant is suspended while its carrier is asked is not asked for', async () => {
+    const merchant = await world.merchant();
+    const { paying } = await turnedAway(merchant);
+    carrier.beforeNextWord(
+      async () => void (await setMerchantStatus(world.gateway.deps, merchant.merchant.id, 'SUSPENDED')),
+    );
+    expectRefusal(await payByPhone(world, paying, numberEnding('42')), 403, '1004');
+    expect(await triesOf(paying.transaction_id)).toHaveLength(1);
+  });
+
+  test('costs its carrier no more than four questions a try, however often that is turned away', async () => {
+    const { paying } = await turnedAway();
+    for (let more = 0; more < 10; more += 1) {
+      await world.clock.advance(1);
+      carrier.answer(TURNED_AWAY);
+      const asked = carrier.asked();
+      expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'CARRIER_DOWN');
+      expect(carrier.asked() - asked).toBe(Math.min(4, more + 1));
+    }
   });
 
   const bookToMerchant = ({ id }: Tried) =>

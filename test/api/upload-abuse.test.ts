@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { mint, openWorld } from '../support/world.ts';
 import { host, stepOf, textOf, visitor } from './checkout-flows.ts';
 import { expectRefusal, rowsOf, until } from './flows.ts';
@@ -99,6 +100,19 @@ test('of thirty uploads at once under one Idempotency-Key one has an effect, and
   expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
   expect(answers[0]?.json.status).toBe('processing');
   expect(await rowsOf(world, 'select id from proof where payment_id = $1', [paying.transaction_id])).toHaveLength(1);
+});
+
+test('who has waited for a place is asked who it is once more', async () => {
+  const own = await world.merchant();
+  const paying = await promise(world, own);
+  const silent = [silentOf(paying.token), silentOf(paying.token)];
+  await untilStatus(paying, 429);
+  const waiting = upload(world, paying, pngFile(), { 'idempotency-key': 'patient' });
+  await world.clock.advance(1_000);
+  await setMerchantStatus(world.gateway.deps, own.merchant.id, 'SUSPENDED');
+  for (const socket of silent) socket.destroy();
+  expectRefusal(await waiting, 403, '1004');
+  expect(await rowsOf(world, 'select id from proof where payment_id = $1', [paying.transaction_id])).toEqual([]);
 });
 
 test('a merchant has eight places: another merchant’s uploads go on', async () => {

@@ -12,7 +12,11 @@ export type Said = 'PENDING' | 'SUCCESSFUL' | 'FAILED' | 'cannot_tell' | 'not_fo
 export interface WaveringCarrier {
   readonly url: string;
   /** How the next calls for money are answered; 202 after these. */
-  answer(...replies: readonly Reply[]): void;
+  answer(...replies: readonly (Reply | (() => Promise<Reply>))[]): void;
+  /** What happens before the next question about an order is answered. */
+  beforeNextWord(happens: () => Promise<void>): void;
+  /** How many questions about orders have come. */
+  asked(): number;
   /** What it says of an order from now on; `not_found` at first. */
   say(reference: string, said: Said): void;
   close(): Promise<void>;
@@ -21,14 +25,21 @@ export interface WaveringCarrier {
 export async function openWaveringCarrier(): Promise<WaveringCarrier> {
   const orders = new Map<string, Record<string, unknown>>();
   const said = new Map<string, Said>();
-  const replies: Reply[] = [];
-  const upstream: ScriptedUpstream = await startScriptedUpstream(({ method, path, headers, body }) => {
+  const replies: (Reply | (() => Promise<Reply>))[] = [];
+  let questions = 0;
+  let before: (() => Promise<void>) | undefined;
+  const upstream: ScriptedUpstream = await startScriptedUpstream(async ({ method, path, headers, body }) => {
     if (path.includes('/token')) return { status: 200, body: '{"access_token":"token","expires_in":36000}' };
     const reference = String(headers['x-reference-id'] ?? path.split('/').at(-1));
     if (method === 'POST') {
       orders.set(reference, JSON.parse(body));
-      return replies.shift() ?? { status: 202, body: '' };
+      const reply = replies.shift() ?? { status: 202, body: '' };
+      return typeof reply === 'function' ? reply() : reply;
     }
+    questions += 1;
+    const happens = before;
+    before = undefined;
+    await happens?.();
     const word = said.get(reference) ?? 'not_found';
     if (word === 'not_found') return { status: 404, body: '{"code":"RESOURCE_NOT_FOUND"}' };
     if (word === 'cannot_tell') return { status: 500, body: '' };
@@ -37,6 +48,10 @@ export async function openWaveringCarrier(): Promise<WaveringCarrier> {
   return {
     url: upstream.url,
     answer: (...more) => void replies.push(...more),
+    beforeNextWord(happens) {
+      before = happens;
+    },
+    asked: () => questions,
     say: (reference, word) => void said.set(reference, word),
     close: () => upstream.close(),
   };
