@@ -136,6 +136,9 @@ export class SubmitUnderWay extends Error {
   }
 }
 
+/** The payment is not as it was read: all of it is looked at again. */
+export class PaymentMoved extends SubmitUnderWay {}
+
 /** The caller may come again: by then the other submit has been answered, or has given the session back (1203). */
 export function refuseUnderWay(paymentId: string): Refusal {
   const details = [{ field: 'payment_id', code: 'IN_PROGRESS' }] as const;

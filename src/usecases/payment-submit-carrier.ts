@@ -10,7 +10,13 @@ import type { Answer, CollectConnector, CollectOrder } from '../connectors/conne
 import type { Attempt, Payment } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import { type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
-import { type PaymentSubmitCommand, requireSubmittable, type Submitted, SubmitUnderWay } from '../domain/submission.ts';
+import {
+  PaymentMoved,
+  type PaymentSubmitCommand,
+  requireSubmittable,
+  type Submitted,
+  SubmitUnderWay,
+} from '../domain/submission.ts';
 import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
 import { whileRecording } from './attempt-record.ts';
@@ -51,7 +57,7 @@ export async function submitToCarrier(
   const intention: Intention = { method: 'mobile_money', msisdn, callLifeMs: CALL_LIFE_MS, ...route };
   // Whoever has moved it meanwhile may have tried it: that is asked about first.
   const check = (fresh: Payment): void => {
-    if (fresh.version !== payment.version) throw new SubmitUnderWay(payment.id);
+    if (fresh.version !== payment.version) throw new PaymentMoved(payment.id);
   };
   const submitting = { caller, payment, intention, answering, check, hasWaited: earlier.kind !== 'none' };
   return submitByAttempt(deps, submitting, (intended) =>

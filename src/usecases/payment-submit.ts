@@ -15,6 +15,7 @@ import {
   chooseMethod,
   isMine,
   isSubmitted,
+  PaymentMoved,
   type PaymentSubmitCommand,
   refuseUnderWay,
   requireComplete,
@@ -65,8 +66,10 @@ export async function submitPayment(
       return await submitOnce(deps, current, command, { id: paymentId, known }, answering);
     } catch (error) {
       if (!(error instanceof SubmitUnderWay)) throw error;
-      // It may have moved elsewhere: from now on it is read.
+      // What was at hand has moved elsewhere: from now on it is read.
+      const isOutdated = error instanceof PaymentMoved && known !== undefined;
       known = undefined;
+      if (isOutdated) continue;
       if (!isWithin(PATIENCE_MS, begunAt, deps.clock.now())) throw refuseUnderWay(error.paymentId);
       // A first run of this key that died before its answer is gone on with: its upstream is asked, once.
       if (answering.receipt?.begun() === true && !asked && !deps.underWay.has(id)) {

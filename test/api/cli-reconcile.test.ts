@@ -16,7 +16,7 @@ import { openWorld, WORLD_MASTER_KEY, type World } from '../support/world.ts';
 import { readyToPay, submitCard } from './card-payments.ts';
 import { expectNothingWritten, rowsOf, until, untilStatus } from './flows.ts';
 import { attemptOf, pushed } from './phone-payments.ts';
-import { paidByPhone, refunded, untilRefund } from './refund-flows.ts';
+import { paidByPhone, refunded, untilRefund, untilTurnedAway } from './refund-flows.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -327,8 +327,7 @@ test('a refund belongs to whoever sent it, and one that a person has carried out
   await untilRefund(world, merchant, refund_id, 'completed');
   world.sandbox.faults.set('mtn', { refuse_rate: 1 });
   const waiting = await refunded(world, merchant, byHand);
-  await world.pass(1_000);
-  await untilRefund(world, merchant, waiting.refund_id, 'pending');
+  await untilTurnedAway(world, waiting.refund_id);
   world.sandbox.faults.clear();
   await executeRefund(world.gateway.deps, waiting.refund_id, 'PORTAL-7', {
     by: 'amina',

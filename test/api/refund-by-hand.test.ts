@@ -19,6 +19,7 @@ import {
   refunded,
   refundHooks,
   untilRefund,
+  untilTurnedAway,
 } from './refund-flows.ts';
 import { pngFile, promise, upload } from './transfer-flows.ts';
 
@@ -149,8 +150,8 @@ describe('an operator', () => {
     const paid = await paidByPhone(world, merchant, '01');
     world.sandbox.faults.set('mtn', { refuse_rate: 1 });
     const { refund_id } = await refunded(world, merchant, paid);
-    await world.pass(1_000);
-    await untilRefund(world, merchant, refund_id, 'pending');
+    await untilTurnedAway(world, refund_id);
+    expect((await readBack(world, merchant, refund_id)).status).toBe('pending');
     await callOffRefund(world.gateway.deps, refund_id, SAY);
     world.sandbox.faults.clear();
     await world.pass(60_000);

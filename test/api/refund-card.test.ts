@@ -16,6 +16,7 @@ import {
   refunded,
   refundHooks,
   untilRefund,
+  untilTurnedAway,
 } from './refund-flows.ts';
 
 let world: World;
@@ -116,9 +117,8 @@ describe('a refund to a card', () => {
     const paid = await paidByCard(merchant);
     world.sandbox.faults.set('cardnet', { refuse_rate: 1 });
     const { refund_id } = await refunded(world, merchant, paid);
-    await world.pass(20_000);
-    // While a try is under way it is processing.
-    await until(async () => ((await readBack(world, merchant, refund_id)).status === 'pending' ? true : undefined));
+    await untilTurnedAway(world, refund_id);
+    expect((await readBack(world, merchant, refund_id)).status).toBe('pending');
     world.sandbox.faults.clear();
     await untilRefund(world, merchant, refund_id, 'completed', 5_000);
     expect(creditsOf(paid)).toMatchObject([{ times: 1 }]);

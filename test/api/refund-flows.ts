@@ -18,6 +18,7 @@ import {
   type Paying,
   payByPhone,
   payFromWallet,
+  rowsOf,
   statusOf,
   untilLater,
   untilStatus,
@@ -98,6 +99,12 @@ export async function readBack(world: World, merchant: MerchantCreated, refundId
   const read = await world.call('GET', `/internal/refunds/${refundId}`, { bearer: bearerOf(merchant) });
   expect(read.status, read.text).toBe(200);
   return read.json;
+}
+
+/** Resolves once a try to send it has been turned away: it was pending before that, too. */
+export async function untilTurnedAway(world: World, refundId: string): Promise<void> {
+  const turnedAway = "select id from attempt where payment_id = $1 and status = 'not_sent'";
+  await untilLater(world, async () => (await rowsOf(world, turnedAway, [refundId]))[0], 1_000);
 }
 
 /** Lets time pass until the refund has that status; answers it. */

@@ -16,7 +16,7 @@ import {
   readBack,
   refund,
   refunded,
-  untilRefund,
+  untilTurnedAway,
 } from './refund-flows.ts';
 
 let world: World;
@@ -77,9 +77,8 @@ test('a refund that fails before the release puts its money back where it was he
   const paid = await paidByPhone(world, merchant, '01', LATER);
   world.sandbox.faults.set('mtn', { refuse_rate: 1 });
   const { refund_id } = await refunded(world, merchant, paid, { amount: '5.00' });
-  await untilRefund(world, merchant, refund_id, 'pending');
+  await untilTurnedAway(world, refund_id);
   expect(await balancesOf(world, merchant)).toEqual({ held: 7_50n, reserved: 5_00n });
-  await world.pass(1_000);
   await callOffRefund(world.gateway.deps, refund_id, SAY);
   expect(await balancesOf(world, merchant)).toEqual({ held: 12_50n });
   expect((await release(merchant, paid.transaction_id)).json.amount).toBe('12.50');
@@ -94,8 +93,7 @@ test('a refund that fails after the release makes its money available', async ()
   const released = await release(merchant, paid.transaction_id);
   expect(released.json.amount).toBe('0.00');
   expect(await balancesOf(world, merchant)).toEqual({ reserved: 12_50n });
-  await world.pass(1_000);
-  await untilRefund(world, merchant, refund_id, 'pending');
+  await untilTurnedAway(world, refund_id);
   await callOffRefund(world.gateway.deps, refund_id, SAY);
   expect(await balancesOf(world, merchant)).toEqual({ available: 12_50n });
   expect((await release(merchant, paid.transaction_id)).text).toBe(released.text);
