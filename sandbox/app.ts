@@ -12,6 +12,7 @@ import { controlApi } from './control/api.ts';
 import { faultHooks } from './control/fault-hooks.ts';
 import { createFaults, type Faults } from './control/faults.ts';
 import { controlPage } from './control/page.ts';
+import { type Diary, noDiary } from './diary.ts';
 import { createInboxes } from './inbox/inboxes.ts';
 import { inboxDoor, inboxPages } from './inbox/routes.ts';
 import { createCallbackSender } from './mtn/callback-sender.ts';
@@ -43,6 +44,8 @@ export type SandboxOptions = {
   readonly smsSecret?: string;
   /** Verifies the webhooks of inboxes that were given no secret of their own. */
   readonly webhookSecret?: string;
+  /** Where the networks write down what they must know when they are started again; they forget everything without one. */
+  readonly diary?: Diary;
   /** Where the gateway answers; only for links and commands that pages show. */
   readonly gatewayUrl?: string;
 };
@@ -61,12 +64,13 @@ export type Sandbox = {
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const real = realWorld();
   const world: World = { now: options.now ?? real.now, schedule: options.schedule ?? real.schedule };
-  const book = createBook();
+  const { diary = noDiary } = options;
+  const book = createBook(diary.chapter('book'));
   const phones = createPhones(world);
   const settings = defaultSettings();
   const faults = createFaults(options.seed);
   const callbacks = createCallbackSender(faults);
-  const carrier = { world, settings, book, phones, sendCallback: callbacks.send };
+  const carrier = { world, settings, book, phones, diary, sendCallback: callbacks.send };
 
   const app = createServer();
   app.addHook('onClose', () => callbacks.close());
@@ -83,6 +87,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   await registerCardnet(app, {
     world,
     book,
+    diary,
     faults,
     script,
     credentials: options.cardnetCredentials ?? sandboxCardnetCredentials,

@@ -2,7 +2,9 @@
  * Starts the sandbox as a process: reads the environment, listens, and stops when it is told to or when its parent is gone.
  * Invariant: one line when it listens, one line when it cannot, and nothing else on the way.
  */
+import { join } from 'node:path';
 import { createSandbox } from './app.ts';
+import { openDiary } from './diary.ts';
 
 function fail(message: string): never {
   console.error(message);
@@ -23,12 +25,17 @@ const cardnetCallbackSecret = process.env.CARDNET_CALLBACK_SECRET;
 const browserUrl = process.env.CARDNET_FORM_URL?.replace(/\/+$/, '');
 const gatewayUrl = process.env.GATEWAY_URL || 'http://127.0.0.1:8080';
 
+// Beside the gateway's own data, so that both know the same when they are started again.
+const dataDir = process.env.SANDBOX_DATA_DIR;
+const diary = dataDir ? openDiary(join(dataDir, 'sandbox')) : undefined;
+
 const { app } = await createSandbox({
   seed,
   gatewayUrl,
   ...(webhookSecret ? { webhookSecret } : {}),
   ...(cardnetCallbackSecret ? { cardnetCallbackSecret } : {}),
   ...(browserUrl ? { browserUrl } : {}),
+  ...(diary ? { diary } : {}),
 });
 const url = await app
   .listen({ port, host })

@@ -40,7 +40,10 @@ async function main(): Promise<number> {
       name: 'sandbox',
       file: join(ROOT, 'dist/sandbox/main.js'),
       args: [],
-      env: { GATEWAY_URL: variable('PUBLIC_URL', listenUrl(host, port)) },
+      env: {
+        GATEWAY_URL: variable('PUBLIC_URL', listenUrl(host, port)),
+        SANDBOX_DATA_DIR: variable('SANDBOX_DATA_DIR', variable('DATA_DIR', '.data')),
+      },
     });
   }
   return supervise(programs);

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Book } from '../carriers/book.ts';
 import { type FaultBodies, faultHooks } from '../control/fault-hooks.ts';
 import type { Faults } from '../control/faults.ts';
+import type { Diary } from '../diary.ts';
 import type { World } from '../world.ts';
 import { createChallenges } from './challenges.ts';
 import { cardnetControl } from './control.ts';
@@ -20,6 +21,8 @@ import { errorBody } from './wire.ts';
 export type CardnetParts = {
   readonly world: World;
   readonly book: Book;
+  /** Orders and what was done to them are written down there; hosted forms, and the cards in them, are not. */
+  readonly diary: Diary;
   readonly faults: Faults;
   readonly credentials: CardnetCredentials;
   /** Signs what the customer's browser posts to the gateway. */
@@ -36,9 +39,9 @@ const faultBodies: FaultBodies = {
 };
 
 export async function registerCardnet(app: FastifyInstance, parts: CardnetParts): Promise<void> {
-  const { world, book, faults, script, credentials, callbackSecret } = parts;
+  const { world, book, diary, faults, script, credentials, callbackSecret } = parts;
   const sessions = createSessions(world);
-  const orders = createOrders();
+  const orders = createOrders({ orders: diary.chapter('card orders'), operations: diary.chapter('card operations') });
   const challenges = createChallenges({ world, callbackSecret });
   const operations = createOperations({ world, book, sessions, orders, challenges });
   // Another host than the gateway's, so that to browsers the fields live on an origin of their own.

@@ -3,6 +3,7 @@
  * Invariant: an order's totals are the sums of its transactions that moved money, and a transaction's operation is done
  * once, however often it is asked for.
  */
+import type { Chapter } from '../diary.ts';
 import type { GatewayCode, SecurityCodeResult, ShownCard } from './cards.ts';
 
 export type AuthenticationStatus =
@@ -142,7 +143,13 @@ export function withTransaction(order: Order, transaction: Transaction): Order {
   return { ...order, updatedAt: transaction.updatedAt, transactions };
 }
 
-export function createOrders(): Orders {
+/** What of the orders is written down. */
+export type OrderBooks = {
+  readonly orders: Chapter<Order>;
+  readonly operations: Chapter<{ readonly operation: string; readonly done: Done }>;
+};
+
+export function createOrders(written?: OrderBooks): Orders {
   const orders = new Map<string, Order>();
   const operations = new Map<string, Map<string, Done>>();
   const forgetOldest = () => {
@@ -155,16 +162,27 @@ export function createOrders(): Orders {
     }
   };
 
+  const put = (order: Order): void => {
+    orders.set(order.id, order);
+    if (orders.size > ordersKept) forgetOldest();
+  };
+  const remember = (operation: string, done: Done): void => {
+    const ofOrder = operations.get(done.order.id) ?? new Map<string, Done>();
+    operations.set(done.order.id, ofOrder.set(`${done.transaction.id} ${operation}`, done));
+  };
+  for (const order of written?.orders.past ?? []) put(order);
+  for (const { operation, done } of written?.operations.past ?? []) remember(operation, done);
+
   return {
     find: (orderId) => orders.get(orderId),
     put: (order) => {
-      orders.set(order.id, order);
-      if (orders.size > ordersKept) forgetOldest();
+      written?.orders.note(order);
+      put(order);
     },
     done: (orderId, transactionId, operation) => operations.get(orderId)?.get(`${transactionId} ${operation}`),
     remember: (operation, done) => {
-      const ofOrder = operations.get(done.order.id) ?? new Map<string, Done>();
-      operations.set(done.order.id, ofOrder.set(`${done.transaction.id} ${operation}`, done));
+      written?.operations.note({ operation, done });
+      remember(operation, done);
     },
   };
 }

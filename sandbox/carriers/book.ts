@@ -2,6 +2,7 @@
  * The carriers' own book: every movement of money that a pretend carrier really made. It is the oracle against which a gateway is judged.
  * Invariant: an entry is never changed or removed, except that `times` grows when the same reference moves money again.
  */
+import { blankChapter, type Chapter } from '../diary.ts';
 
 /** One movement; a card's has an empty `msisdn`. `at` is milliseconds since the epoch; `amount` is the decimal text that the carrier was sent; `currency` is lower case (contract §1). */
 export type BookEntry = {
@@ -47,7 +48,10 @@ function lineOf(entry: BookEntry): BookLine {
 
 type Kept = { -readonly [field in keyof BookEntry]: BookEntry[field] };
 
-export function createBook(): Book {
+/** A movement as it is written down. */
+export type Booked = { readonly entry: Omit<BookEntry, 'times'>; readonly part?: string | undefined };
+
+export function createBook(written: Chapter<Booked> = blankChapter()): Book {
   const entries: Kept[] = [];
   const twice = new Set<Kept>();
   /** By carrier and part, then by reference: a name made of all three would be one more string for every movement. */
@@ -61,18 +65,24 @@ export function createBook(): Book {
     return shelf;
   };
 
+  const add = ({ entry, part }: Booked): void => {
+    const shelf = shelfOf(entry.carrier, part);
+    const before = shelf.get(entry.reference);
+    if (before !== undefined) {
+      before.times += 1;
+      twice.add(before);
+      return;
+    }
+    const kept = { times: 1, ...entry };
+    entries.push(kept);
+    shelf.set(entry.reference, kept);
+  };
+  for (const booked of written.past) add(booked);
+
   return {
     record: (entry, part) => {
-      const shelf = shelfOf(entry.carrier, part);
-      const before = shelf.get(entry.reference);
-      if (before !== undefined) {
-        before.times += 1;
-        twice.add(before);
-        return;
-      }
-      const kept = { times: 1, ...entry };
-      entries.push(kept);
-      shelf.set(entry.reference, kept);
+      written.note({ entry, part });
+      add({ entry, part });
     },
     find: (carrier, reference, part) => shelfOf(carrier, part).get(reference),
     lines: (filter = {}) => {

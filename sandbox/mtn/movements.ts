@@ -5,6 +5,7 @@
 import type { Book } from '../carriers/book.ts';
 import type { Behaviour } from '../carriers/endings.ts';
 import type { Settings } from '../carriers/settings.ts';
+import { type Diary, noDiary } from '../diary.ts';
 import type { Phones } from '../phone/phones.ts';
 import type { World } from '../world.ts';
 
@@ -51,6 +52,8 @@ export type MovementsParts = {
   readonly phones: Phones;
   /** Sends the bodies to the URL in that order, each once. */
   readonly sendCallback: (callback: Callback) => void;
+  /** What is taken and decided is written down there. */
+  readonly diary?: Diary;
   /** How many finished requests are remembered in full; older ones are answered from the book. */
   readonly remembered?: number;
 };
@@ -72,10 +75,12 @@ export const carrier = 'mtn';
 type Open<D> = { readonly request: MoneyRequest; readonly behaviour: Behaviour<D> };
 
 export function createMovements<D>(parts: MovementsParts, product: Product<D>): Movements {
-  const { world, book, sendCallback, remembered = 200_000 } = parts;
+  const { world, book, sendCallback, diary = noDiary, remembered = 200_000 } = parts;
   const { party, kind } = product;
   // What is decided is kept as the text that is told: it does not change, and one string is the cheapest to keep.
   const requests = createMemory<Open<D> | string>(remembered);
+  const taken = diary.chapter<MoneyRequest>(`mtn ${kind} taken`);
+  const decided = diary.chapter<Decided>(`mtn ${kind} decided`);
   let transactionNumber = kind === 'debit' ? 23_503_452 : 61_208_117;
 
   const bodyOf = (request: Omit<MoneyRequest, 'callbackUrl'>, standing: Standing): string => {
@@ -110,11 +115,37 @@ export function createMovements<D>(parts: MovementsParts, product: Product<D>): 
     const open = requests.get(reference);
     if (open === undefined || typeof open === 'string') return false;
     const body = bodyOf(open.request, reason === undefined ? pay(open.request) : { status: 'FAILED', reason });
-    requests.keep(reference, body);
-    requests.mayForget(reference);
+    decided.note({ reference, body });
+    conclude(reference, body);
     notify(open, body);
     return true;
   };
+  const conclude = (reference: string, body: string): void => {
+    requests.keep(reference, body);
+    requests.mayForget(reference);
+  };
+  const takeUp = (request: MoneyRequest, behaviour: Behaviour<D>): void => {
+    const { reference } = request;
+    requests.keep(reference, { request, behaviour });
+    const when = product.decide(request, behaviour.decision, (reason) => finish(reference, reason));
+    // What is never decided would lie about for ever: it is forgotten in its turn, as if it were final.
+    if (when === 'never') requests.mayForget(reference);
+  };
+
+  for (const { reference, body } of decided.past) {
+    conclude(reference, body);
+    transactionNumber = Math.max(transactionNumber, numberIn(body));
+  }
+  // What was open is decided anew, as if it had just been taken: nobody is called back twice.
+  for (const request of taken.past) {
+    if (requests.knows(request.reference)) continue;
+    // It ended between the one line and the other: the money has moved.
+    if (book.find(carrier, request.reference, partOf(kind)) !== undefined) {
+      transactionNumber += 1;
+      const financialTransactionId = String(transactionNumber);
+      conclude(request.reference, bodyOf(request, { status: 'SUCCESSFUL', financialTransactionId }));
+    } else takeUp(request, product.behaviourOf(request.msisdn));
+  }
 
   return {
     take: (request) => {
@@ -122,10 +153,8 @@ export function createMovements<D>(parts: MovementsParts, product: Product<D>): 
       const behaviour = product.behaviourOf(request.msisdn);
       if (behaviour.answer === 'down') return 'down';
       if (requests.knows(reference)) return 'duplicate';
-      requests.keep(reference, { request, behaviour });
-      const when = product.decide(request, behaviour.decision, (reason) => finish(reference, reason));
-      // What is never decided would lie about for ever: it is forgotten in its turn, as if it were final.
-      if (when === 'never') requests.mayForget(reference);
+      taken.note(request);
+      takeUp(request, behaviour);
       return behaviour.answer === 'hangs' ? 'taken_unanswered' : 'taken';
     },
     find: (reference) => {
@@ -140,6 +169,15 @@ export function createMovements<D>(parts: MovementsParts, product: Product<D>): 
       return bodyOf(request, { status: 'SUCCESSFUL' });
     },
   };
+}
+
+/** How a request ended, as it is written down: `body` is what status and callback say from then on. */
+type Decided = { readonly reference: string; readonly body: string };
+
+/** The number of a body that says that money moved; 0 where it says none. */
+function numberIn(body: string): number {
+  const { financialTransactionId = 0 } = JSON.parse(body);
+  return Number(financialTransactionId);
 }
 
 const PENDING: Standing = { status: 'PENDING' };

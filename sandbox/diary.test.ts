@@ -1,0 +1,103 @@
+// What the networks know when they are started again: whatever they had taken, and how it ended.
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openDiary } from './diary.ts';
+import { cardClient, transactionPath } from './testing/cardnet-client.ts';
+import { disbursementClient, momoClient, type RunningSandbox, startSandbox } from './testing/start-sandbox.ts';
+
+let folder: string;
+let running: RunningSandbox;
+let diary: ReturnType<typeof openDiary>;
+
+const begin = async (): Promise<void> => {
+  diary = openDiary(folder);
+  running = await startSandbox({ diary });
+};
+const end = async (): Promise<void> => {
+  await running.close();
+  diary.close();
+};
+const again = async (): Promise<void> => {
+  await end();
+  await begin();
+};
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'mbongo-diary-'));
+  await begin();
+});
+afterEach(async () => {
+  await end();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const books = async () => (await running.call('GET', '/control/books')).json;
+const numberOf = (status: unknown): number => Number(JSON.parse(JSON.stringify(status)).financialTransactionId);
+
+test('what was open is open, and can be approved on the phone; what had ended has, under its number', async () => {
+  const before = await momoClient(running);
+  const [paid, waiting] = [await before.pay('243810000001'), await before.pay('243810000042')];
+  running.world.advance(1_000);
+  const ended = (await before.status(paid.reference)).json;
+  expect(ended).toMatchObject({ status: 'SUCCESSFUL' });
+  await again();
+
+  const momo = await momoClient(running);
+  expect((await momo.status(paid.reference)).json).toEqual(ended);
+  expect((await momo.status(waiting.reference)).json).toMatchObject({ status: 'PENDING' });
+  for (const { reference } of [paid, waiting]) {
+    expect((await momo.pay('243810000042', { reference })).status).toBe(409);
+  }
+  const approval = { answer: 'approve', pin: '0000' };
+  await running.call('POST', `/phone/243810000042/prompts/${waiting.reference}`, approval);
+  const approved = (await momo.status(waiting.reference)).json;
+  expect(approved).toMatchObject({ status: 'SUCCESSFUL' });
+  expect(numberOf(approved)).toBeGreaterThan(numberOf(ended));
+  expect(await books()).toMatchObject([{ times: 1 }, { times: 1 }]);
+  await again();
+  expect((await (await momoClient(running)).status(waiting.reference)).json).toEqual(approved);
+  expect(await books()).toMatchObject([{ times: 1 }, { times: 1 }]);
+});
+
+test('a payout that was under way is paid, once', async () => {
+  const { reference } = await (await disbursementClient(running)).pay('243810000001');
+  await again();
+  running.world.advance(1_000);
+  await again();
+  const { status } = await disbursementClient(running);
+  expect((await status(reference)).json).toMatchObject({ status: 'SUCCESSFUL' });
+  expect(await books()).toMatchObject([{ kind: 'credit', times: 1 }]);
+});
+
+test('an end between the movement of money and the word of it moves nothing twice', async () => {
+  const { reference } = await (await momoClient(running)).pay('243810000001');
+  running.world.advance(1_000);
+  await end();
+  const path = join(folder, 'networks.jsonl');
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+  expect(lines.at(-1)).toContain('decided');
+  rmSync(path);
+  // The last line was cut off.
+  appendFileSync(path, `${lines.slice(0, -1).join('\n')}\n${lines.at(-1)?.slice(0, 40)}`);
+  await begin();
+  running.world.advance(600_000);
+  expect((await (await momoClient(running)).status(reference)).json).toMatchObject({ status: 'SUCCESSFUL' });
+  expect(await books()).toMatchObject([{ times: 1 }]);
+});
+
+test('a card payment is known, gives its money back once, and no card stands in the file', async () => {
+  const card = { number: '5123450000000008' };
+  const { opened, paid } = await cardClient(running).payWith(card);
+  expect(paid.json.result).toBe('SUCCESS');
+  await again();
+  const cards = cardClient(running);
+  const found = await cards.ask('GET', transactionPath(opened.order, 'pay-1'));
+  expect(found.json).toMatchObject({ result: 'SUCCESS', order: { status: 'CAPTURED' } });
+  expect((await cards.refund(opened, '2.50', 'refund-1')).json.result).toBe('SUCCESS');
+  await again();
+  expect((await cardClient(running).refund(opened, '2.50', 'refund-1')).json.result).toBe('SUCCESS');
+  expect(await cardClient(running).book(opened.order)).toMatchObject([{ times: 1 }, { amount: '2.50', times: 1 }]);
+  expect(readFileSync(join(folder, 'networks.jsonl'), 'utf8')).not.toContain(card.number);
+});

@@ -1,0 +1,108 @@
+/**
+ * What the pretend networks write down, so that they know it when they are started again: one JSON document a line, in a file.
+ *
+ * Invariant: a line is in the file before anybody is told what it says, so that an end at any moment loses nothing of it. A line
+ * that was cut off by such an end is left out.
+ */
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** All that is written of one kind. */
+export type Chapter<T> = {
+  /** What was written before this start, the oldest first. */
+  readonly past: readonly T[];
+  readonly note: (what: T) => void;
+};
+
+export type Diary = {
+  /** The chapter of that name; one place asks for it, once. */
+  readonly chapter: <T>(name: string) => Chapter<T>;
+};
+
+/** Of a network that forgets everything when it ends: tests, and load. */
+export const noDiary: Diary = { chapter: () => blankChapter() };
+
+export function blankChapter<T>(): Chapter<T> {
+  return { past: [], note: () => undefined };
+}
+
+/** Only so much of the past is read, and kept, at a start: enough for some 200 000 payments. */
+const BYTES_MOST = 128 * 1024 * 1024;
+
+/** Opens the diary of a folder, which is made where it is not there. */
+export function openDiary(folder: string): Diary & { readonly close: () => void } {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = join(folder, 'networks.jsonl');
+  const past = readPast(file);
+  const output = openSync(file, 'a', 0o600);
+  let isFailing = false;
+
+  return {
+    chapter: <T>(name: string) => ({
+      past: (past.get(name) ?? []) as T[],
+      note: (what) => {
+        try {
+          writeSync(output, `${JSON.stringify([name, what], bigintAsObject)}\n`);
+        } catch (error) {
+          if (!isFailing) console.error(`the sandbox cannot write ${file}: ${String(error)}`);
+          isFailing = true;
+        }
+      },
+    }),
+    close: () => closeSync(output),
+  };
+}
+
+function readPast(file: string): Map<string, unknown[]> {
+  const chapters = new Map<string, unknown[]>();
+  const text = lastOf(file);
+  for (const line of text.split('\n')) {
+    const [name, what] = parsed(line) ?? [];
+    if (name === undefined) continue;
+    const known = chapters.get(name);
+    if (known === undefined) chapters.set(name, [what]);
+    else known.push(what);
+  }
+  return chapters;
+}
+
+/** The file's text; of one that has grown too long, and is cut, the newest lines. What follows begins on a line of its own. */
+function lastOf(file: string): string {
+  const bytes = contentOf(file);
+  const isWhole = bytes.length === 0 || bytes.at(-1) === NEWLINE;
+  if (isWhole && bytes.length <= BYTES_MOST) return bytes.toString();
+  const from = bytes.length <= BYTES_MOST ? 0 : bytes.indexOf(NEWLINE, bytes.length - BYTES_MOST) + 1;
+  const kept = bytes.subarray(from, bytes.lastIndexOf(NEWLINE) + 1);
+  const beside = `${file}.new`;
+  writeFileSync(beside, kept, { mode: 0o600 });
+  renameSync(beside, file);
+  return kept.toString();
+}
+
+const NEWLINE = 0x0a;
+
+function contentOf(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+    throw error;
+  }
+}
+
+function parsed(line: string): readonly [string, unknown] | undefined {
+  try {
+    return JSON.parse(line, objectAsBigint);
+  } catch {
+    return undefined;
+  }
+}
+
+function bigintAsObject(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? { bigint: String(value) } : value;
+}
+
+function objectAsBigint(_name: string, value: unknown): unknown {
+  const isBigint = typeof value === 'object' && value !== null && 'bigint' in value && typeof value.bigint === 'string';
+  return isBigint ? BigInt(value.bigint as string) : value;
+}
