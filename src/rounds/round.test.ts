@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { manualClock } from '../platform/clock.ts';
 import { memoryLog } from '../platform/log.ts';
+import { StoreUnavailable } from '../store/errors.ts';
 import { repeat } from './round.ts';
 
 /** Work that ends when the test says so. */
@@ -52,6 +53,25 @@ describe('a round', () => {
     await now;
     expect(done).toBe(true);
     await round.stop();
+  });
+
+  it('says once that the database is away, and once that it is back', async () => {
+    const clock = manualClock(0);
+    const log = memoryLog(clock);
+    let isAway = true;
+    const run = async (): Promise<void> => {
+      if (isAway) throw new StoreUnavailable();
+    };
+    const round = repeat('test', 1_000, run, { clock, log });
+    await clock.advance(20_000);
+    isAway = false;
+    await clock.advance(20_000);
+    await round.stop();
+    const told = log.lines.map((line) => JSON.parse(line));
+    expect(told).toMatchObject([
+      { level: 'warn', event: 'round_waits', round: 'test', reason: 'the database cannot be reached' },
+      { level: 'info', event: 'round_goes_on', round: 'test' },
+    ]);
   });
 
   it('logs an error and goes on', async () => {

@@ -1,10 +1,12 @@
 /**
  * Repeats a piece of work: a run, a pause, the next run.
  *
- * Invariant: it never overlaps itself, and no error ends it: an error is logged, and the next run tries again.
+ * Invariant: it never overlaps itself, and no error ends it: an error is logged, and the next run tries again. That the database
+ * is away is told once, and once that it is back, however many runs that are between.
  */
 
 import type { Deps } from '../usecases/deps.ts';
+import { mayPass } from '../usecases/perform.ts';
 import type { RoundWatch } from '../usecases/round-metrics.ts';
 
 export interface Round {
@@ -29,6 +31,15 @@ export function repeat(
   const stopping = new AbortController();
   let last: Promise<void> = Promise.resolve();
   let cancel: () => void = () => undefined;
+  let isWaiting = false;
+
+  const tell = (error: unknown): void => {
+    if (!mayPass(error)) deps.log.error('round_failed', { round: name }, error);
+    else if (!isWaiting) {
+      isWaiting = true;
+      deps.log.warn('round_waits', { round: name, reason: messageOf(error) });
+    }
+  };
 
   const once = async (): Promise<void> => {
     if (stopping.signal.aborted) return;
@@ -37,8 +48,10 @@ export function repeat(
     try {
       await run(stopping.signal);
       well = true;
+      if (isWaiting) deps.log.info('round_goes_on', { round: name });
+      isWaiting = false;
     } catch (error) {
-      deps.log.error('round_failed', { round: name }, error);
+      tell(error);
     }
     watch?.(name, { milliseconds: deps.clock.wall() - begun, well });
   };
@@ -62,4 +75,8 @@ export function repeat(
       return last;
     },
   };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -134,6 +134,11 @@ export function refusalOf(check: () => void): Refusal | undefined {
   }
 }
 
+/** Whether a failure may pass by itself, so that the same work can be done again: the store is away, or has too much to do. */
+export function mayPass(error: unknown): boolean {
+  return isPassing(error);
+}
+
 /** Lets a failure of the store's go that may pass by itself, where what was to be written comes up again. */
 export function unlessPassing(error: unknown): void {
   if (!isPassing(error)) throw error;
