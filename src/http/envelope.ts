@@ -148,7 +148,15 @@ function bodyTooLarge(): Refusal {
   return new Refusal(1403, { http: 413, details: [{ field: 'body', code: 'BODY_TOO_LARGE' }] });
 }
 
-/** What is not HTTP as it should be: no field is to blame. */
+/** What is wrong with a request that never became one, by its status. */
+const FRAMING: { readonly [http: number]: RefusalDetail } = {
+  408: { field: 'request', code: 'REQUEST_LATE' },
+  417: { field: 'Expect', code: 'UNKNOWN_EXPECTATION' },
+  431: { field: 'headers', code: 'HEADERS_TOO_LARGE' },
+};
+
+/** What is not HTTP as it should be: no field of a body is to blame. */
 export function badFraming(http = 400): Refusal {
-  return new Refusal(1403, { http, retryable: http === 408 });
+  const detail = FRAMING[http] ?? { field: 'request', code: 'NOT_HTTP' };
+  return new Refusal(1403, { http, retryable: http === 408, details: [detail] });
 }

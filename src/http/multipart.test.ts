@@ -145,7 +145,7 @@ describe('a form is refused', () => {
     const source = Object.assign(new PassThrough(), { headers: { 'content-type': TYPE } });
     source.destroy();
     await new Promise((closed) => source.once('close', closed));
-    expect(await outcome(source)).toBe('400 1403');
+    expect(await outcome(source)).toBe('400 1403 request NOT_HTTP');
   });
 
   it('when its sender goes in the middle', async () => {
@@ -153,7 +153,7 @@ describe('a form is refused', () => {
     const left = outcome(source);
     source.write(file('x').subarray(0, -4));
     source.destroy();
-    expect(await left).toBe('400 1403');
+    expect(await left).toBe('400 1403 request NOT_HTTP');
   });
 });
 

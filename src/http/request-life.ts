@@ -97,7 +97,7 @@ function receiver(parts: LifeParts): onRequestHookHandler {
     if (refusal !== undefined) return done(refusal);
     if (!bringsFile(request)) {
       limitBodyTime(parts.clock, request.raw, parts.requestMs, () => {
-        answerLateBody(parts, exchangeOf(request).requestId, request.raw.socket);
+        answerLateBody(parts, exchangeOf(request).requestId, request.raw);
       });
     }
     if (!request.is404) return done();

@@ -98,8 +98,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
   app.server.removeAllListeners('request').on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (!turnAway.takes(request, response)) app.routing(request, response);
   });
-  app.server.on('checkExpectation', (_request, response) => {
-    refuseExpectation(parts, life.nextRequestId(), response);
+  app.server.on('checkExpectation', (request, response) => {
+    refuseExpectation(parts, life.nextRequestId(), request, response);
   });
   const endIdle = followConnections(app.server, parts.clock);
   limitConnections(app.server, sockets.connections, parts);

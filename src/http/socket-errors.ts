@@ -5,10 +5,11 @@
  * follows on it might be the rest of a smuggled request.
  */
 
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { REFUSALS, type Refusal } from '../domain/refusal.ts';
-import { DEFAULT_LANGUAGE } from '../messages/messages.ts';
+import { DEFAULT_LANGUAGE, type Language } from '../messages/messages.ts';
+import { negotiate } from '../messages/negotiate.ts';
 import { badFraming, renderEnvelope } from './envelope.ts';
 import { ANSWER_HEADERS, type ExchangeParts, JSON_TYPE } from './exchange.ts';
 
@@ -28,6 +29,7 @@ export function answerClientError(
   requestId: string,
   error: NodeJS.ErrnoException,
   socket: Socket,
+  language: Language = DEFAULT_LANGUAGE,
 ): void {
   // The client is gone, or an answer is already on its way: there is nobody to tell.
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || isAnswering(socket)) {
@@ -35,7 +37,7 @@ export function answerClientError(
     return;
   }
   const refusal = badFraming(STATUSES[error.code ?? ''] ?? 400);
-  const { headers, body } = answerTo(parts, requestId, refusal);
+  const { headers, body } = answerTo(parts, { requestId, language }, refusal);
   const head = [
     `HTTP/1.1 ${refusal.http} ${REASONS[refusal.http] ?? REFUSALS[refusal.code].name}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
@@ -45,23 +47,33 @@ export function answerClientError(
   socket.destroySoon();
 }
 
-/** A body that has not come whole in time: answered as Node.js answers what is late as a whole. */
-export function answerLateBody(parts: ExchangeParts, requestId: string, socket: Socket): void {
+/** A body that has not come whole in time: answered as Node.js answers what is late as a whole, in its sender's language. */
+export function answerLateBody(parts: ExchangeParts, requestId: string, { headers, socket }: IncomingMessage): void {
   const late = Object.assign(new Error('a body that is late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-  answerClientError(parts, requestId, late, socket);
+  answerClientError(parts, requestId, late, socket, negotiate(headers['accept-language']));
 }
 
 /** An `Expect` other than `100-continue`: Node.js hands it over before it becomes a request. */
-export function refuseExpectation(parts: ExchangeParts, requestId: string, response: ServerResponse): void {
+export function refuseExpectation(
+  parts: ExchangeParts,
+  requestId: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   const refusal = badFraming(417);
-  const { headers, body } = answerTo(parts, requestId, refusal);
+  const language = negotiate(request.headers['accept-language']);
+  const { headers, body } = answerTo(parts, { requestId, language }, refusal);
   response.writeHead(refusal.http, headers).end(body);
 }
 
 /** The envelope and its headers; the refusal's line in the log is written too. */
-function answerTo(parts: ExchangeParts, requestId: string, refusal: Refusal) {
+function answerTo(
+  parts: ExchangeParts,
+  { requestId, language }: { readonly requestId: string; readonly language: Language },
+  refusal: Refusal,
+) {
   const body = renderEnvelope(refusal, {
-    language: DEFAULT_LANGUAGE,
+    language,
     requestId,
     now: parts.clock.now(),
     publicUrl: parts.publicUrl,

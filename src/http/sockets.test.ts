@@ -217,12 +217,13 @@ describe('a body that nobody waits for', () => {
     const socket = open(world);
     const answer = bytes(socket);
     const reached = once(world.app.server, 'request');
-    socket.write(request([]).slice(0, -1));
+    socket.write(request(['Accept-Language: es']).slice(0, -1));
     await reached;
     await world.clock.advance(27_999);
     expect(socket.destroyed).toBe(false);
     await world.clock.advance(1);
     expect([statuses(await answer), errorCode(await answer)]).toEqual([[408], '1403']);
+    expect(await answer).toContain('La solicitud no lleg');
   });
 });
 

@@ -148,6 +148,10 @@ export const en = {
     UNKNOWN_PATH: 'Nothing lives at this path. Check it against the documentation.',
     WRONG_METHOD: 'This path does not take that HTTP method. It takes: {options}.',
     BODY_TOO_LARGE: 'The body is too large. Send at most 256 KiB.',
+    NOT_HTTP: 'The request is not well-formed HTTP/1.1. Send it with an HTTP library.',
+    HEADERS_TOO_LARGE: 'The headers are larger than this server takes. Send fewer and shorter ones.',
+    REQUEST_LATE: 'The request did not arrive whole in time. Send it again, all of it at once.',
+    UNKNOWN_EXPECTATION: 'The header {field} asks for something that this server does not know. Leave it out.',
     NOT_JSON: 'The body is not JSON. Send it with Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} cannot be reached just now; no money moved. Try again a little later.',
     EARLIER_PROMPT_OPEN:

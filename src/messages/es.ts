@@ -160,6 +160,10 @@ export const es = {
     UNKNOWN_PATH: 'No hay nada en esta ruta. Compárela con la documentación.',
     WRONG_METHOD: 'Esta ruta no admite ese método HTTP. Admite: {options}.',
     BODY_TOO_LARGE: 'El cuerpo es demasiado grande. Envíe como máximo 256 KiB.',
+    NOT_HTTP: 'La solicitud no es HTTP/1.1 bien formado. Envíela con una biblioteca HTTP.',
+    HEADERS_TOO_LARGE: 'Los encabezados son más grandes de lo que este servidor acepta. Envíe menos y más cortos.',
+    REQUEST_LATE: 'La solicitud no llegó completa a tiempo. Envíela de nuevo, toda de una vez.',
+    UNKNOWN_EXPECTATION: 'El encabezado {field} pide algo que este servidor no conoce. No lo envíe.',
     NOT_JSON: 'El cuerpo no es JSON. Envíelo con Content-Type: application/json.',
     CARRIER_DOWN:
       'No se puede contactar con {carrier} en este momento; no se movió dinero. Inténtelo de nuevo un poco más tarde.',

@@ -179,6 +179,11 @@ export const fr = {
     UNKNOWN_PATH: 'Rien ne se trouve à ce chemin. Comparez-le à la documentation.',
     WRONG_METHOD: 'Ce chemin ne prend pas cette méthode HTTP. Il prend : {options}.',
     BODY_TOO_LARGE: 'Le corps est trop grand. Envoyez au plus 256 Kio.',
+    NOT_HTTP: 'La requête n’est pas du HTTP/1.1 bien formé. Envoyez-la avec une bibliothèque HTTP.',
+    HEADERS_TOO_LARGE:
+      'Les en-têtes sont plus grands que ce serveur n’en accepte. Envoyez-en moins, et de plus courts.',
+    REQUEST_LATE: 'La requête n’est pas arrivée entière à temps. Renvoyez-la, toute d’un coup.',
+    UNKNOWN_EXPECTATION: 'L’en-tête {field} demande ce que ce serveur ne connaît pas. Ne l’envoyez pas.',
     NOT_JSON: 'Le corps n’est pas du JSON. Envoyez-le avec Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} n’est pas joignable en ce moment ; aucun argent n’a bougé. Réessayez un peu plus tard.',
     EARLIER_PROMPT_OPEN:

@@ -148,6 +148,10 @@ export const ln = {
     UNKNOWN_PATH: 'Eloko moko te ezali na nzela oyo. Tala yango na documentation.',
     WRONG_METHOD: 'Nzela oyo endimaka méthode HTTP wana te. Endimaka: {options}.',
     BODY_TOO_LARGE: 'Body eleki monene. Ekoki koleka 256 KiB te.',
+    NOT_HTTP: 'Demande ezali HTTP/1.1 ya malamu te. Tinda yango na bibliothèque HTTP.',
+    HEADERS_TOO_LARGE: 'Ba en-têtes ezali minene koleka oyo serveur oyo endimaka. Tinda mingi te, mpe ya mikuse.',
+    REQUEST_LATE: 'Demande ekomi mobimba na ntango te. Tinda yango lisusu, nyonso mbala moko.',
+    UNKNOWN_EXPECTATION: 'En-tête {field} ezali kosenga likambo oyo serveur oyo eyebi te. Kotinda yango te.',
     NOT_JSON: 'Body ezali JSON te. Tinda yango na Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} ezali kozwama sikoyo te; mbongo eningani te. Meka lisusu mwa moke na nsima.',
     EARLIER_PROMPT_OPEN:
