@@ -13,7 +13,7 @@ import { bookLateMoney, requireLate } from '../usecases/attempt-book.ts';
 import { decideAttempt, requireAttempt, requireDecidable } from '../usecases/attempt-decide.ts';
 import { OperatorError, requireId, UsageError } from '../usecases/operator.ts';
 import { readLimit } from './options.ts';
-import { type Output, table, timeOf } from './output.ts';
+import { endOfPage, type Output, table, timeOf } from './output.ts';
 import { thisUser } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
@@ -23,8 +23,18 @@ export async function attemptList(
 ): Promise<Output> {
   const limit = readLimit(options.limit);
   if (options.after !== undefined) requireId('att', options.after, 'attempt');
-  if (options.late === true) return lateList(await deps.store.lateAttempts(limit, options.after));
-  const attempts = await deps.store.attempt.listOpen(limit, options.after);
+  const attempts = await (options.late === true
+    ? deps.store.lateAttempts(limit, options.after)
+    : deps.store.attempt.listOpen(limit, options.after));
+  const end = endOfPage(
+    attempts.map(({ id }) => id),
+    limit,
+  );
+  const { document, lines } = options.late === true ? lateList(attempts) : openList(attempts);
+  return { document: { ...document, next: end.next }, lines: [...lines, ...end.lines] };
+}
+
+function openList(attempts: readonly Attempt[]): Output {
   const rows = attempts.map((attempt) => [
     attempt.id,
     attempt.status,

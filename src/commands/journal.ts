@@ -5,7 +5,7 @@
 import { canBeAbout } from '../domain/journal.ts';
 import { requireId, UsageError } from '../usecases/operator.ts';
 import { readLimit, readTime } from './options.ts';
-import { type Output, table, timeOf } from './output.ts';
+import { endOfPage, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface JournalListOptions {
@@ -17,6 +17,7 @@ export interface JournalListOptions {
 
 export async function journalList({ deps }: Tools, options: JournalListOptions): Promise<Output> {
   const { about, from, after } = options;
+  const limit = readLimit(options.limit);
   if (after !== undefined) requireId('jrn', after, 'journal entry');
   if (about !== undefined && !canBeAbout(about)) {
     throw new UsageError(
@@ -27,24 +28,32 @@ export async function journalList({ deps }: Tools, options: JournalListOptions):
     about,
     from: from === undefined ? undefined : readTime(from),
     after,
-    limit: readLimit(options.limit),
+    limit,
   });
+  const end = endOfPage(
+    entries.map(({ id }) => id),
+    limit,
+  );
   return {
     document: {
+      next: end.next,
       entries: entries.map(({ id, created_at, verb, said_by, why, about: ids }) => {
         return { entry_id: id, at: timeOf(created_at), command: verb, by: said_by, why, about: ids };
       }),
     },
-    lines: table(
-      ['entry', 'at', 'command', 'by', 'why', 'about'],
-      entries.map(({ id, created_at, verb, said_by, why, about: ids }) => [
-        id,
-        timeOf(created_at) ?? '',
-        verb,
-        said_by,
-        why ?? '',
-        ids.join(' '),
-      ]),
-    ),
+    lines: [
+      ...table(
+        ['entry', 'at', 'command', 'by', 'why', 'about'],
+        entries.map(({ id, created_at, verb, said_by, why, about: ids }) => [
+          id,
+          timeOf(created_at) ?? '',
+          verb,
+          said_by,
+          why ?? '',
+          ids.join(' '),
+        ]),
+      ),
+      ...end.lines,
+    ],
   };
 }

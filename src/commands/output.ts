@@ -67,6 +67,17 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   );
 }
 
+/** How a page of a list ends: a full one names where the next one begins, so that nobody takes it for all there is. */
+export function endOfPage(
+  ids: readonly string[],
+  limit: number,
+): { readonly next: string | null; readonly lines: readonly string[] } {
+  const next = ids.length < limit ? undefined : ids.at(-1);
+  return next === undefined
+    ? { next: null, lines: [] }
+    : { next, lines: [`There may be more: the next ones with --after ${next}`] };
+}
+
 /** An instant as the wire writes it; null stays null. */
 export function timeOf(instant: number): string;
 export function timeOf(instant: number | null): string | null;

@@ -19,7 +19,7 @@ import { cancelPayout, requireCancellable } from '../usecases/payout-cancel.ts';
 import { type PayoutOperatorDeps, requireBatch } from '../usecases/payout-operate.ts';
 import { datesPassed, pausePayout, resumePayout } from '../usecases/payout-pause.ts';
 import { readLimit, readStatus } from './options.ts';
-import { type Output, table, timeOf } from './output.ts';
+import { endOfPage, type Output, table, timeOf } from './output.ts';
 import { sayOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
@@ -32,12 +32,17 @@ export interface PayoutListOptions {
 
 export async function payoutList({ deps }: Tools, options: PayoutListOptions): Promise<Output> {
   const { merchant, status, after } = options;
+  const limit = readLimit(options.limit);
   const batches = await deps.store.payoutBatch.list({
     merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
     state: status === undefined ? undefined : readStatus(status, BATCH_STATES, 'a batch', nameOf),
     after: after === undefined ? undefined : (await requireBatch(deps, after)).id,
-    limit: readLimit(options.limit),
+    limit,
   });
+  const end = endOfPage(
+    batches.map(({ id }) => id),
+    limit,
+  );
   const payouts = await Promise.all(batches.map(async (batch) => documentOf(batch, await countsOf({ deps }, batch))));
   const head = ['batch', 'state', 'status', 'merchant', 'reference', 'people', 'amount', 'dates', 'next', 'made'];
   const rows = payouts.map((payout) => [
@@ -52,7 +57,7 @@ export async function payoutList({ deps }: Tools, options: PayoutListOptions): P
     payout.next_run_at ?? '',
     payout.created_at,
   ]);
-  return { document: { payouts }, lines: table(head, rows) };
+  return { document: { payouts, next: end.next }, lines: [...table(head, rows), ...end.lines] };
 }
 
 export async function payoutShow({ deps }: Tools, batchId: string): Promise<Output> {

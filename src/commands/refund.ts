@@ -13,7 +13,7 @@ import { OperatorError, requireId, requireMerchant } from '../usecases/operator.
 import { callOffRefund, executeRefund, requireOpenRefund } from '../usecases/refund-decide.ts';
 import { requireRefund } from '../usecases/refund-read.ts';
 import { readLimit, readStatus } from './options.ts';
-import { type Output, table, timeOf } from './output.ts';
+import { endOfPage, type Output, table, timeOf } from './output.ts';
 import { sayOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
 
@@ -27,12 +27,17 @@ export interface RefundListOptions {
 export async function refundList({ deps }: Tools, options: RefundListOptions): Promise<Output> {
   const { merchant, status, after } = options;
   if (after !== undefined) requireId('rfd', after, 'refund');
+  const limit = readLimit(options.limit);
   const refunds = await deps.store.refund.list({
     merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
     status: status === undefined ? undefined : readStatus(status, statesOf(REFUND), 'a refund'),
     after,
-    limit: readLimit(options.limit),
+    limit,
   });
+  const end = endOfPage(
+    refunds.map(({ id }) => id),
+    limit,
+  );
   const rows = refunds.map((refund) => [
     refund.id,
     refund.status,
@@ -44,8 +49,11 @@ export async function refundList({ deps }: Tools, options: RefundListOptions): P
     refund.reason ?? '',
   ]);
   return {
-    document: { refunds: refunds.map(documentOf) },
-    lines: table(['refund', 'status', 'made', 'method', 'way', 'amount', 'transaction', 'why'], rows),
+    document: { refunds: refunds.map(documentOf), next: end.next },
+    lines: [
+      ...table(['refund', 'status', 'made', 'method', 'way', 'amount', 'transaction', 'why'], rows),
+      ...end.lines,
+    ],
   };
 }
 

@@ -110,6 +110,14 @@ test.each([
   expect(err).not.toContain('hunter2');
 });
 
+test('a port that is taken is said so, with the option that chooses another', async () => {
+  const taken = new URL(await listen({})).port;
+  const [first, stopFirst] = [ended, stop];
+  await expect(listen({ port: taken })).rejects.toThrow(`port ${taken} is taken by another program: set --port`);
+  expect(await ended).toBe(1);
+  [ended, stop] = [first, stopFirst];
+});
+
 test.each(['SIGINT', 'SIGTERM'] as const)('a real one ends well on %s', async (signal) => {
   stop = () => undefined;
   ended = Promise.resolve(2);

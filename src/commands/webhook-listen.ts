@@ -9,9 +9,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../platform/clock.ts';
 import { equal, hmac } from '../platform/secrets.ts';
-import { UsageError } from '../usecases/operator.ts';
+import { OperatorError, UsageError } from '../usecases/operator.ts';
 import { keyOfWebhookSecret } from '../usecases/webhook-sign.ts';
 import { type Arrived, whyNotVerified } from '../usecases/webhook-verify.ts';
+import { listenProblem } from './listen-problem.ts';
 import { readWhole } from './options.ts';
 import { type Output, printError, printOutput, type Surroundings, timeOf } from './output.ts';
 import { whenToldToStop } from './serve-told.ts';
@@ -46,7 +47,9 @@ export async function webhookListen(
       receive(request, response, (arrived) => printOutput(around, outputOf(arrived, key), json));
     });
     server.listen(port, HOST);
-    await once(server, 'listening');
+    await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+      throw new OperatorError(listenProblem(error.code ?? error.message, { host: HOST, port, variable: '--port' }));
+    });
     const { port: own } = server.address() as AddressInfo;
     const url = `http://${HOST}:${own}/`;
     const lines = [`listening on ${url}`, 'Give that address, with any path, as notify_url.'];

@@ -9,7 +9,7 @@ import { requireId, requireMerchant, requireSpan, UsageError } from '../usecases
 import { replayEvent, replayRange } from '../usecases/webhook-replay.ts';
 import { rotateWebhookSecret } from '../usecases/webhook-secret-rotate.ts';
 import { readDuration, readLimit, readStatus, readTime } from './options.ts';
-import { type Output, table, timeOf } from './output.ts';
+import { endOfPage, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface WebhookListOptions {
@@ -23,13 +23,18 @@ export interface WebhookListOptions {
 export async function webhookList({ deps }: Tools, options: WebhookListOptions): Promise<Output> {
   const { merchant, status, from, after } = options;
   if (after !== undefined) requireId('evt', after, 'event');
+  const limit = readLimit(options.limit);
   const events = await deps.store.event.list({
     ...(merchant === undefined ? {} : { merchantId: (await requireMerchant(deps, merchant)).id }),
     ...(status === undefined ? {} : { status: readStatus(status, statesOf(DELIVERY), 'an event') }),
     ...(from === undefined ? {} : { from: readTime(from) }),
     ...(after === undefined ? {} : { after }),
-    limit: readLimit(options.limit),
+    limit,
   });
+  const end = endOfPage(
+    events.map(({ id }) => id),
+    limit,
+  );
   const rows = events.map((event) => [
     event.id,
     event.type,
@@ -40,8 +45,11 @@ export async function webhookList({ deps }: Tools, options: WebhookListOptions):
     event.last_error ?? '',
   ]);
   return {
-    document: { events: events.map(documentOf) },
-    lines: table(['event', 'type', 'transaction', 'status', 'tries', 'next try', 'last error'], rows),
+    document: { events: events.map(documentOf), next: end.next },
+    lines: [
+      ...table(['event', 'type', 'transaction', 'status', 'tries', 'next try', 'last error'], rows),
+      ...end.lines,
+    ],
   };
 }
 

@@ -74,7 +74,7 @@ test('moves what is old, lists it, and drops it when that is said twice', async 
   expect(refused.err).toContain(`rows of ${MONTH} would be gone for ever: say --yes`);
   expect(await rowsOf(world, 'select from archive.payment')).toHaveLength(7);
   const about = `journal list --about ${MONTH}`;
-  expect(await line.json(about)).toEqual({ entries: [] });
+  expect(await line.json(about)).toEqual({ entries: [], next: null });
   const drop = `archive drop --month ${MONTH} --yes --by amina`;
   expect(await line.json(drop)).toMatchObject({ dropped: { month: MONTH } });
   const told = { command: 'archive drop', by: 'amina', why: null, about: [MONTH] };

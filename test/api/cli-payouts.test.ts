@@ -125,10 +125,13 @@ describe('mbongo payout', () => {
     });
     expect(await cli.json(`${of} --status scheduled`)).toMatchObject({ payouts: [{ batch_id: scheduled.id }] });
     for (const status of ['paused', 'started', 'rejected', 'cancelled']) {
-      expect(await cli.json(`${of} --status ${status}`)).toEqual({ payouts: [] });
+      expect(await cli.json(`${of} --status ${status}`)).toEqual({ payouts: [], next: null });
     }
-    expect(await cli.json(`${of} --after ${waiting.id} --limit 1`)).toMatchObject({
+    expect(await cli.json(`${of} --limit 1`)).toMatchObject({ payouts: [{ batch_id: waiting.id }], next: waiting.id });
+    expect((await cli.run(`${of} --limit 1`)).out).toContain(`the next ones with --after ${waiting.id}`);
+    expect(await cli.json(`${of} --after ${waiting.id} --limit 2`)).toMatchObject({
       payouts: [{ batch_id: scheduled.id }],
+      next: null,
     });
     expect(await cli.json(`payout show ${scheduled.id}`)).toMatchObject({
       batch_id: scheduled.id,

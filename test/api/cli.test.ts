@@ -168,7 +168,7 @@ describe('mbongo', () => {
 
   it('lists and replays webhooks, and rotates their secret', async () => {
     const { id } = await makeMerchant();
-    expect(await json('webhook list')).toEqual({ events: [] });
+    expect(await json('webhook list')).toEqual({ events: [], next: null });
     expect(await json(`webhook replay --merchant ${id} --from 2026-01-01`)).toEqual({ replayed: 0 });
     const said = await run(`webhook secret rotate --merchant ${id}`);
     expect(said.out).toContain('paste the new one at the page of its inbox.');
