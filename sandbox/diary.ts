@@ -2,9 +2,10 @@
  * What the pretend networks write down, so that they know it when they are started again: one JSON document a line, in a file.
  *
  * Invariant: a line is in the file before anybody is told what it says, so that an end at any moment loses nothing of it. A line
- * that was cut off by such an end is left out.
+ * that was cut off by such an end is left out. One process writes it: another would not know what this one takes.
  */
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** All that is written of one kind. */
@@ -29,9 +30,15 @@ export function blankChapter<T>(): Chapter<T> {
 /** Only so much of the past is read, and kept, at a start: enough for some 200 000 payments. */
 const BYTES_MOST = 128 * 1024 * 1024;
 
-/** Opens the diary of a folder, which is made where it is not there. */
+/**
+ * Opens the diary of a folder, which is made where it is not there.
+ *
+ * @throws Error that names the process, when another sandbox has it open.
+ */
 export function openDiary(folder: string): Diary & { readonly close: () => void } {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const holder = join(folder, 'holder');
+  takeOver(holder);
   const file = join(folder, 'networks.jsonl');
   const past = readPast(file);
   const output = openSync(file, 'a', 0o600);
@@ -49,8 +56,27 @@ export function openDiary(folder: string): Diary & { readonly close: () => void 
         }
       },
     }),
-    close: () => closeSync(output),
+    close: () => {
+      closeSync(output);
+      rmSync(holder, { force: true });
+    },
   };
+}
+
+/** Whoever was killed has left its number behind, which another program may have by now. */
+function takeOver(holder: string): void {
+  const pid = Number(contentOf(holder));
+  if (pid !== process.pid && isSandbox(pid)) throw new Error(`another sandbox (process ${pid}) has its networks there`);
+  writeFileSync(holder, String(process.pid), { mode: 0o600 });
+}
+
+function isSandbox(pid: number): boolean {
+  if (!(pid > 0)) return false;
+  const command =
+    process.platform === 'linux'
+      ? contentOf(`/proc/${pid}/cmdline`).toString()
+      : (spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '');
+  return /sandbox[/\\]main\.[jt]s/.test(command);
 }
 
 function readPast(file: string): Map<string, unknown[]> {

@@ -1,6 +1,9 @@
 // The process: it says when it is ready, and stops when it is told to or when its parent is gone.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 
@@ -11,10 +14,10 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-function start(port: string): ChildProcess {
+function start(port: string, env: Readonly<Record<string, string>> = {}): ChildProcess {
   const main = fileURLToPath(new URL('./main.ts', import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', main], {
-    env: { ...process.env, SANDBOX_PORT: port },
+    env: { ...process.env, SANDBOX_PORT: port, ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   children.push(child);
@@ -52,4 +55,22 @@ test('a taken port and a bad one are one line that names the variable', async ()
     const [code] = await once(second, 'close');
     expect([code, errors.trim().split('\n')]).toEqual([1, [expect.stringContaining('SANDBOX_PORT')]]);
   }
+});
+
+test('a second one of the same folder says whose it is, and the folder is free once that was killed', async () => {
+  const SANDBOX_DATA_DIR = mkdtempSync(join(tmpdir(), 'mbongo-sandbox-'));
+  const first = start('0', { SANDBOX_DATA_DIR });
+  await ready(first);
+  const second = start('0', { SANDBOX_DATA_DIR });
+  let errors = '';
+  second.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  expect(await once(second, 'close')).toEqual([1, null]);
+  expect(errors).toContain(`another sandbox (process ${first.pid})`);
+  const gone = once(first, 'exit');
+  first.kill('SIGKILL');
+  await gone;
+  expect((await ready(start('0', { SANDBOX_DATA_DIR }))).type).toBe('ready');
+  rmSync(SANDBOX_DATA_DIR, { recursive: true, force: true });
 });

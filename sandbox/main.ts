@@ -16,6 +16,16 @@ function portFrom(text: string | undefined): number {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : fail(`SANDBOX_PORT is not a port: ${text}`);
 }
 
+function diaryOf(folder: string): ReturnType<typeof openDiary> {
+  try {
+    return openDiary(join(folder, 'sandbox'));
+  } catch (error) {
+    return fail(
+      `SANDBOX_DATA_DIR (${folder}) cannot be used: ${(error as Error).message}. Set it, or DATA_DIR, to another folder.`,
+    );
+  }
+}
+
 const port = portFrom(process.env.SANDBOX_PORT);
 const host = process.env.SANDBOX_HOST || '127.0.0.1';
 const seed = process.env.SANDBOX_SEED || 'mbongo';
@@ -27,7 +37,7 @@ const gatewayUrl = process.env.GATEWAY_URL || 'http://127.0.0.1:8080';
 
 // Beside the gateway's own data, so that both know the same when they are started again.
 const dataDir = process.env.SANDBOX_DATA_DIR;
-const diary = dataDir ? openDiary(join(dataDir, 'sandbox')) : undefined;
+const diary = dataDir ? diaryOf(dataDir) : undefined;
 
 const { app } = await createSandbox({
   seed,
@@ -53,7 +63,10 @@ const stop = () => {
   if (stopping) return;
   stopping = true;
   app.close().then(
-    () => process.exit(0),
+    () => {
+      diary?.close();
+      process.exit(0);
+    },
     (error: Error) => fail(`The sandbox did not stop cleanly: ${error.message}`),
   );
 };

@@ -23,12 +23,12 @@ export interface MintedBy {
 /**
  * Refuses what asks with a secret that does not count. Until `retires_at` a RETIRING one does.
  *
- * @throws Refusal 1001 when it is revoked or retired, 1005 when it has expired, 1004 when the merchant is not ALLOWED.
+ * @throws Refusal 1001 when it is revoked, 1005 when its time is over, 1004 when the merchant is not ALLOWED (contract §2).
  */
 export function requireSecret(secret: SecretStanding, now: number): void {
   const retired = secret.status === 'RETIRING' && secret.retires_at !== null && secret.retires_at <= now;
-  if (secret.status === 'REVOKED' || retired) throw new Refusal(1001);
-  if (secret.expires_at !== null && secret.expires_at <= now) throw new Refusal(1005);
+  if (secret.status === 'REVOKED') throw new Refusal(1001);
+  if (retired || (secret.expires_at !== null && secret.expires_at <= now)) throw new Refusal(1005);
   if (secret.merchant_status !== 'ALLOWED') throw new Refusal(1004);
 }
 

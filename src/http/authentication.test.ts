@@ -121,7 +121,7 @@ describe('a credential', () => {
     set({ status: 'RETIRING', retires_at: now + 1 });
     expect(await both()).toEqual(['201', '200']);
     set({ status: 'RETIRING', retires_at: now });
-    expect(await both()).toEqual(['401 1001', '401 1001']);
+    expect(await both()).toEqual(['401 1005', '401 1005']);
     set({ status: 'REVOKED' });
     expect(await both()).toEqual(['401 1001', '401 1001']);
     set({ expires_at: now });

@@ -170,7 +170,8 @@ function configurationOf(method: PaymentMethod, { carriers, banks }: PaymentDeta
 }
 
 /** The specification's mobile money envelope. `progress` is approximate; `estimated_completion` paces the polling. */
-export function presentMobileMoney({ payment, reference }: CarrierRead, language: Language, now: number) {
+export function presentMobileMoney(read: CarrierRead, language: Language, now: number) {
+  const { payment, reference, endedAt } = read;
   const status = mobileMoneyStatus(payment.status);
   const done = isFinal(payment.status);
   const message = done
@@ -183,9 +184,9 @@ export function presentMobileMoney({ payment, reference }: CarrierRead, language
       status,
       progress: done ? 100 : PROGRESS[status],
       message,
-      payment_info: done ? paymentInfo(payment, reference) : null,
+      payment_info: done ? paymentInfo(read) : null,
       provider_reference: reference,
-      estimated_completion: timestamp(payment.completed_at ?? estimate(payment, now)),
+      estimated_completion: timestamp(endedAt ?? estimate(payment, now)),
     },
   };
 }
@@ -209,14 +210,14 @@ function startedKey({ method }: Payment): MessageKey {
   return method === 'mobile_money' || method === 'none' ? 'progress.pending' : 'progress.started';
 }
 
-function paymentInfo(payment: Payment, reference: string | null) {
+function paymentInfo({ payment, reference, endedAt }: CarrierRead) {
   return {
     carrier: payment.carrier,
     phone_number: payment.msisdn === null ? null : maskPhone(payment.msisdn),
     amount: payment.amount,
     currency: payment.currency,
     provider_reference: reference,
-    completed_at: payment.completed_at === null ? null : timestamp(payment.completed_at),
+    completed_at: endedAt === null ? null : timestamp(endedAt),
     reason: payment.reason,
   };
 }

@@ -26,16 +26,22 @@ export interface CarrierRead {
   readonly payment: Payment;
   /** What it is called at the carrier: the carrier's own name, or else the one that it was asked under; null before that. */
   readonly reference: string | null;
+  /** When it ended there: giving it back later changes nothing of that. */
+  readonly endedAt: number | null;
 }
 
-/** A payment and its name at the carrier, which takes another read only where the payment does not bear it. */
+/** A payment and what it is at the carrier, which takes another read only where the payment does not bear that. */
 export async function readAtCarrier(deps: Deps, caller: SessionCaller, paymentId: string): Promise<CarrierRead> {
   const payment = await readByPaymentId(deps, caller, paymentId);
-  const { shard, attempt_id: attemptId, provider_reference: reference } = payment;
-  if (reference !== null || attemptId === null) return { payment, reference };
+  const { shard, attempt_id: attemptId, provider_reference: reference, completed_at: endedAt } = payment;
+  if (attemptId !== null && payment.status === 'refunded') {
+    const paid = await findAttempt(deps, shard, attemptId);
+    return { payment, reference: reference ?? paid?.reference ?? null, endedAt: paid?.settled_at ?? endedAt };
+  }
+  if (reference !== null || attemptId === null) return { payment, reference, endedAt };
   // What an attempt is called never changes: one that this process wrote will do.
   const attempt = deps.store.attempt.recent(shard, attemptId) ?? (await findAttempt(deps, shard, attemptId));
-  return { payment, reference: attempt?.reference ?? null };
+  return { payment, reference: attempt?.reference ?? null, endedAt };
 }
 
 /** The payment with that transaction_id. */

@@ -126,10 +126,10 @@ describe('rotation', () => {
     await world.clock.advance(59_999);
     expect((await mintAs(bearerOf(shop))).status).toBe(201);
     await world.clock.advance(1);
-    expectRefusal(await mintAs(bearerOf(shop)), 401, '1001');
+    expectRefusal(await mintAs(bearerOf(shop)), 401, '1005');
     const collectAs = (bearer: string) =>
       world.call('POST', '/payments/collect', { bearer, body: collectBody(world, 'none') });
-    expectRefusal(await collectAs(old.token), 401, '1001');
+    expectRefusal(await collectAs(old.token), 401, '1005');
     expect((await mintAs(bearerOf(fresh))).status).toBe(201);
     expect((await collectAs(kept.token)).status).toBe(200);
   });

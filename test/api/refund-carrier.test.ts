@@ -43,6 +43,13 @@ describe('a refund to a phone', () => {
 
   test('goes back to the number that paid, once, and is told', async () => {
     const paid = await paidByPhone(world, merchant, '01');
+    const atCarrier = async () => {
+      const { json } = await world.call('GET', `/payments/mobile-money/status/${paid.payment_id}`, {
+        bearer: paid.token,
+      });
+      return json.data.payment_info;
+    };
+    const before = await atCarrier();
     const made = await refunded(world, merchant, paid);
     expect(made).toMatchObject({ status: 'pending', method: 'mobile_money', by_hand: false, completed_at: null });
     expect(await balancesOf(world, merchant)).toEqual({ reserved: 12_50n });
@@ -56,6 +63,7 @@ describe('a refund to a phone', () => {
     ]);
     expect(await balancesOf(world, merchant)).toEqual({});
     expect(await statusOf(world, paid)).toBe('refunded');
+    expect(await atCarrier()).toEqual(before);
     expect(await refundHooks(world, paid, 1)).toHaveLength(1);
     expect(JSON.stringify(done)).not.toContain(paid.msisdn.slice(4));
   });
