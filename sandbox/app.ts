@@ -104,13 +104,23 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const hooks = faultHooks('inbox', faults, world);
   await app.register(async (scope) => inboxDoor(scope, { inboxes, faults, hooks }));
   inboxPages(app, inboxes);
-  controlApi(app, { book, settings, faults, startedAt: world.now() });
+  controlApi(app, { book, settings, faults, startedAt: beginningOf(diary, world) });
   controlPage(app, { book, settings, faults });
   const gatewayUrl = options.gatewayUrl ?? 'http://127.0.0.1:8080';
   const orders = await registerShop(app, { world, gatewayUrl });
   startPage(app, gatewayUrl);
   assetRoutes(app, assets);
   return { app, book, phones, faults, settings, orders };
+}
+
+/** When the book begins: whoever compares with it goes on after a restart, and begins anew with another book. */
+function beginningOf(diary: Diary, world: World): number {
+  const { past, note } = diary.chapter<number>('begun');
+  const [known] = past;
+  if (known !== undefined) return known;
+  const now = world.now();
+  note(now);
+  return now;
 }
 
 /** A bare server whose errors are JSON `{error, message}`. It logs nothing: it lies in the path of load tests. */

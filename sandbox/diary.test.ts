@@ -3,6 +3,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { SandboxOptions } from './app.ts';
 import { openDiary } from './diary.ts';
 import { cardClient, transactionPath } from './testing/cardnet-client.ts';
 import { disbursementClient, momoClient, type RunningSandbox, startSandbox } from './testing/start-sandbox.ts';
@@ -11,9 +12,9 @@ let folder: string;
 let running: RunningSandbox;
 let diary: ReturnType<typeof openDiary>;
 
-const begin = async (): Promise<void> => {
+const begin = async (options: Partial<SandboxOptions> = {}): Promise<void> => {
   diary = openDiary(folder);
-  running = await startSandbox({ diary });
+  running = await startSandbox({ diary, ...options });
 };
 const end = async (): Promise<void> => {
   await running.close();
@@ -59,6 +60,17 @@ test('what was open is open, and can be approved on the phone; what had ended ha
   await again();
   expect((await (await momoClient(running)).status(waiting.reference)).json).toEqual(approved);
   expect(await books()).toMatchObject([{ times: 1 }, { times: 1 }]);
+});
+
+test('whoever compares the book goes on where it was', async () => {
+  await (await momoClient(running)).pay('243810000001');
+  running.world.advance(1_000);
+  const page = async () => (await running.call('GET', '/control/books/page?after=0&limit=10')).json;
+  const before = await page();
+  expect(before).toMatchObject({ size: 1 });
+  await end();
+  await begin({ now: () => Date.UTC(2027, 0, 1) });
+  expect(await page()).toEqual(before);
 });
 
 test('a payout that was under way is paid, once', async () => {

@@ -42,7 +42,11 @@ async function main(): Promise<number> {
       args: [],
       env: {
         GATEWAY_URL: variable('PUBLIC_URL', listenUrl(host, port)),
-        SANDBOX_DATA_DIR: variable('SANDBOX_DATA_DIR', variable('DATA_DIR', '.data')),
+        // Of another database than the embedded one nobody knows whether it is still the one that the books belong to.
+        SANDBOX_DATA_DIR: variable(
+          'SANDBOX_DATA_DIR',
+          variable('DATABASE_URL', '') ? '' : variable('DATA_DIR', '.data'),
+        ),
       },
     });
   }
