@@ -26,10 +26,7 @@ export async function attemptList(
   const attempts = await (options.late === true
     ? deps.store.lateAttempts(limit, options.after)
     : deps.store.attempt.listOpen(limit, options.after));
-  const end = endOfPage(
-    attempts.map(({ id }) => id),
-    limit,
-  );
+  const end = endOfPage(attempts, limit);
   const { document, lines } = options.late === true ? lateList(attempts) : openList(attempts);
   return { document: { ...document, next: end.next }, lines: [...lines, ...end.lines] };
 }

@@ -30,10 +30,7 @@ export async function journalList({ deps }: Tools, options: JournalListOptions):
     after,
     limit,
   });
-  const end = endOfPage(
-    entries.map(({ id }) => id),
-    limit,
-  );
+  const end = endOfPage(entries, limit);
   return {
     document: {
       next: end.next,

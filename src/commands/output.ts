@@ -69,10 +69,10 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 /** How a page of a list ends: a full one names where the next one begins, so that nobody takes it for all there is. */
 export function endOfPage(
-  ids: readonly string[],
+  rows: readonly { readonly id: string }[],
   limit: number,
 ): { readonly next: string | null; readonly lines: readonly string[] } {
-  const next = ids.length < limit ? undefined : ids.at(-1);
+  const next = rows.length < limit ? undefined : rows.at(-1)?.id;
   return next === undefined
     ? { next: null, lines: [] }
     : { next, lines: [`There may be more: the next ones with --after ${next}`] };

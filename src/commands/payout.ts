@@ -39,10 +39,7 @@ export async function payoutList({ deps }: Tools, options: PayoutListOptions): P
     after: after === undefined ? undefined : (await requireBatch(deps, after)).id,
     limit,
   });
-  const end = endOfPage(
-    batches.map(({ id }) => id),
-    limit,
-  );
+  const end = endOfPage(batches, limit);
   const payouts = await Promise.all(batches.map(async (batch) => documentOf(batch, await countsOf({ deps }, batch))));
   const head = ['batch', 'state', 'status', 'merchant', 'reference', 'people', 'amount', 'dates', 'next', 'made'];
   const rows = payouts.map((payout) => [

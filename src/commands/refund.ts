@@ -34,10 +34,7 @@ export async function refundList({ deps }: Tools, options: RefundListOptions): P
     after,
     limit,
   });
-  const end = endOfPage(
-    refunds.map(({ id }) => id),
-    limit,
-  );
+  const end = endOfPage(refunds, limit);
   const rows = refunds.map((refund) => [
     refund.id,
     refund.status,

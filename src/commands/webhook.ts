@@ -31,10 +31,7 @@ export async function webhookList({ deps }: Tools, options: WebhookListOptions):
     ...(after === undefined ? {} : { after }),
     limit,
   });
-  const end = endOfPage(
-    events.map(({ id }) => id),
-    limit,
-  );
+  const end = endOfPage(events, limit);
   const rows = events.map((event) => [
     event.id,
     event.type,
