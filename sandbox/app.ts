@@ -116,7 +116,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
 /** When the book begins: whoever compares with it goes on after a restart, and begins anew with another book. */
 function beginningOf(diary: Diary, world: World): number {
   const { past, note } = diary.chapter<number>('begun');
-  const [known] = past;
+  const [known] = past();
   if (known !== undefined) return known;
   const now = world.now();
   note(now);

@@ -1,5 +1,5 @@
 // What the networks know when they are started again: whatever they had taken, and how it ended.
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -97,6 +97,37 @@ test('an end between the movement of money and the word of it moves nothing twic
   running.world.advance(600_000);
   expect((await (await momoClient(running)).status(reference)).json).toMatchObject({ status: 'SUCCESSFUL' });
   expect(await books()).toMatchObject([{ times: 1 }]);
+  // The number that it was given stays.
+  const status = async () => (await (await momoClient(running)).status(reference)).json;
+  const told = await status();
+  await (await momoClient(running)).pay('243810000101');
+  running.world.advance(1_000);
+  await again();
+  expect(await status()).toEqual(told);
+});
+
+test('a card that was debited as it ended, before anybody heard of its order, was not debited', async () => {
+  const { opened } = await cardClient(running).payWith({ number: '5123450000000008' });
+  await end();
+  const path = join(folder, 'networks.jsonl');
+  const lines = readFileSync(path, 'utf8').split('\n');
+  const at = lines.findIndex((line) => line.startsWith('["book"'));
+  writeFileSync(path, `${lines.slice(0, at + 1).join('\n')}\n`);
+  for (const _ of [1, 2]) {
+    await begin();
+    expect((await cardClient(running).ask('GET', transactionPath(opened.order, 'pay-1'))).json.result).toBe('ERROR');
+    expect(await cardClient(running).book(opened.order)).toEqual([]);
+    await end();
+  }
+  await begin();
+  const cards = cardClient(running);
+  const anew = await cards.open({ id: opened.order });
+  await cards.fill(anew.session, { number: '5123450000000008' });
+  await cards.initiate(anew);
+  await cards.authenticate(anew);
+  expect((await cards.pay(anew)).json.result).toBe('SUCCESS');
+  await again();
+  expect(await cardClient(running).book(opened.order)).toMatchObject([{ times: 1 }]);
 });
 
 test('a card payment is known, gives its money back once, and no card stands in the file', async () => {

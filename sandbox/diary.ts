@@ -5,13 +5,25 @@
  * that was cut off by such an end is left out. One process writes it: another would not know what this one takes.
  */
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 /** All that is written of one kind. */
 export type Chapter<T> = {
-  /** What was written before this start, the oldest first. */
-  readonly past: readonly T[];
+  /** What was written before this start, the oldest first. It is told once, and then forgotten here. */
+  readonly past: () => readonly T[];
   readonly note: (what: T) => void;
 };
 
@@ -24,11 +36,11 @@ export type Diary = {
 export const noDiary: Diary = { chapter: () => blankChapter() };
 
 export function blankChapter<T>(): Chapter<T> {
-  return { past: [], note: () => undefined };
+  return { past: () => [], note: () => undefined };
 }
 
-/** Only so much of the past is read, and kept, at a start: enough for some 200 000 payments. */
-const BYTES_MOST = 128 * 1024 * 1024;
+/** Only so much of the past is read, and kept, at a start: enough for some 75 000 payments, which take two or three seconds. */
+const BYTES_MOST = 64 * 1024 * 1024;
 
 /**
  * Opens the diary of a folder, which is made where it is not there.
@@ -42,16 +54,31 @@ export function openDiary(folder: string): Diary & { readonly close: () => void 
   const file = join(folder, 'networks.jsonl');
   const past = readPast(file);
   const output = openSync(file, 'a', 0o600);
+  /** A line that could not be written whole stands alone: what follows begins on another one. */
+  let isTorn = false;
   let isFailing = false;
+
+  const write = (line: string): void => {
+    const bytes = Buffer.from(`${isTorn ? '\n' : ''}${line}\n`);
+    const written = writeSync(output, bytes);
+    isTorn = written < bytes.length;
+    if (isTorn) throw new Error(`${written} of ${bytes.length} bytes were written`);
+  };
 
   return {
     chapter: <T>(name: string) => ({
-      past: (past.get(name) ?? []) as T[],
+      past: () => {
+        const told = (past.get(name) ?? []) as T[];
+        past.delete(name);
+        return told;
+      },
       note: (what) => {
         try {
-          writeSync(output, `${JSON.stringify([name, what], bigintAsObject)}\n`);
+          write(JSON.stringify([name, what], bigintAsObject));
+          isFailing = false;
         } catch (error) {
-          if (!isFailing) console.error(`the sandbox cannot write ${file}: ${String(error)}`);
+          if (!isFailing)
+            console.error(`the sandbox forgets what it takes: ${file} cannot be written: ${String(error)}`);
           isFailing = true;
         }
       },
@@ -65,16 +92,23 @@ export function openDiary(folder: string): Diary & { readonly close: () => void 
 
 /** Whoever was killed has left its number behind, which another program may have by now. */
 function takeOver(holder: string): void {
-  const pid = Number(contentOf(holder));
+  const before = readable(holder);
+  const pid = Number(before);
   if (pid !== process.pid && isSandbox(pid)) throw new Error(`another sandbox (process ${pid}) has its networks there`);
-  writeFileSync(holder, String(process.pid), { mode: 0o600 });
+  if (before !== '') rmSync(holder, { force: true });
+  try {
+    writeFileSync(holder, String(process.pid), { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new Error('another sandbox has just begun there');
+  }
 }
 
 function isSandbox(pid: number): boolean {
   if (!(pid > 0)) return false;
   const command =
     process.platform === 'linux'
-      ? contentOf(`/proc/${pid}/cmdline`).toString()
+      ? readable(`/proc/${pid}/cmdline`)
       : (spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '');
   return /sandbox[/\\]main\.[jt]s/.test(command);
 }
@@ -94,10 +128,10 @@ function readPast(file: string): Map<string, unknown[]> {
 
 /** The file's text; of one that has grown too long, and is cut, the newest lines. What follows begins on a line of its own. */
 function lastOf(file: string): string {
-  const bytes = contentOf(file);
+  const { bytes, isAll } = tailOf(file);
   const isWhole = bytes.length === 0 || bytes.at(-1) === NEWLINE;
-  if (isWhole && bytes.length <= BYTES_MOST) return bytes.toString();
-  const from = bytes.length <= BYTES_MOST ? 0 : bytes.indexOf(NEWLINE, bytes.length - BYTES_MOST) + 1;
+  if (isWhole && isAll) return bytes.toString();
+  const from = isAll ? 0 : bytes.indexOf(NEWLINE) + 1;
   const kept = bytes.subarray(from, bytes.lastIndexOf(NEWLINE) + 1);
   const beside = `${file}.new`;
   writeFileSync(beside, kept, { mode: 0o600 });
@@ -107,11 +141,26 @@ function lastOf(file: string): string {
 
 const NEWLINE = 0x0a;
 
-function contentOf(file: string): Buffer {
+/** The last bytes of a file, and whether they are all that it has. */
+function tailOf(file: string): { readonly bytes: Buffer; readonly isAll: boolean } {
+  if (!existsSync(file)) return { bytes: Buffer.alloc(0), isAll: true };
+  const input = openSync(file, 'r');
   try {
-    return readFileSync(file);
+    const { size } = fstatSync(input);
+    const bytes = Buffer.alloc(Math.min(size, BYTES_MOST));
+    const length = readSync(input, bytes, 0, bytes.length, size - bytes.length);
+    return { bytes: bytes.subarray(0, length), isAll: size <= BYTES_MOST };
+  } finally {
+    closeSync(input);
+  }
+}
+
+/** What a short file says; nothing where it is not there. */
+function readable(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
     throw error;
   }
 }

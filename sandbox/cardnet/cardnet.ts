@@ -13,7 +13,7 @@ import { cardnetControl } from './control.ts';
 import { formRoutes } from './form-routes.ts';
 import { issuerRoutes } from './issuer-routes.ts';
 import { createOperations } from './operations.ts';
-import { createOrders } from './orders.ts';
+import { createOrders, findTransaction } from './orders.ts';
 import { type CardnetCredentials, cardnetApi } from './routes.ts';
 import { createSessions } from './sessions.ts';
 import { errorBody } from './wire.ts';
@@ -42,6 +42,12 @@ export async function registerCardnet(app: FastifyInstance, parts: CardnetParts)
   const { world, book, diary, faults, script, credentials, callbackSecret } = parts;
   const sessions = createSessions(world);
   const orders = createOrders({ orders: diary.chapter('card orders'), operations: diary.chapter('card operations') });
+  // An end between the movement and its order: nobody was told of either.
+  book.forget(({ carrier, reference, external_id }) => {
+    if (carrier !== 'cardnet') return false;
+    const order = orders.find(reference);
+    return order === undefined || findTransaction(order, external_id) === undefined;
+  });
   const challenges = createChallenges({ world, callbackSecret });
   const operations = createOperations({ world, book, sessions, orders, challenges });
   // Another host than the gateway's, so that to browsers the fields live on an origin of their own.

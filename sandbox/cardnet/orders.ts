@@ -170,8 +170,8 @@ export function createOrders(written?: OrderBooks): Orders {
     const ofOrder = operations.get(done.order.id) ?? new Map<string, Done>();
     operations.set(done.order.id, ofOrder.set(`${done.transaction.id} ${operation}`, done));
   };
-  for (const order of written?.orders.past ?? []) put(order);
-  for (const { operation, done } of written?.operations.past ?? []) remember(operation, done);
+  for (const order of written?.orders.past() ?? []) put(order);
+  for (const { operation, done } of written?.operations.past() ?? []) remember(operation, done);
 
   return {
     find: (orderId) => orders.get(orderId),

@@ -1,6 +1,6 @@
 /**
  * The carriers' own book: every movement of money that a pretend carrier really made. It is the oracle against which a gateway is judged.
- * Invariant: an entry is never changed or removed, except that `times` grows when the same reference moves money again.
+ * Invariant: an entry is never changed, and removed only at a start, except that `times` grows when the same reference moves money again.
  */
 import { blankChapter, type Chapter } from '../diary.ts';
 
@@ -40,6 +40,8 @@ export type Book = {
   /** The movements that were asked for under one of these names of ours. */
   readonly ofExternalIds: (ids: ReadonlySet<string>) => BookLine[];
   readonly size: () => number;
+  /** At a start: forgets what was written down, and then nobody was told of it before the end. */
+  readonly forget: (isUntold: (entry: BookEntry) => boolean) => void;
 };
 
 function lineOf(entry: BookEntry): BookLine {
@@ -49,7 +51,11 @@ function lineOf(entry: BookEntry): BookLine {
 type Kept = { -readonly [field in keyof BookEntry]: BookEntry[field] };
 
 /** A movement as it is written down. */
-export type Booked = { readonly entry: Omit<BookEntry, 'times'>; readonly part?: string | undefined };
+export type Booked = {
+  readonly entry: Omit<BookEntry, 'times'>;
+  readonly part?: string | undefined;
+  readonly forgotten?: true;
+};
 
 export function createBook(written: Chapter<Booked> = blankChapter()): Book {
   const entries: Kept[] = [];
@@ -77,7 +83,22 @@ export function createBook(written: Chapter<Booked> = blankChapter()): Book {
     entries.push(kept);
     shelf.set(entry.reference, kept);
   };
-  for (const booked of written.past) add(booked);
+  const remove = ({ entry, part }: Booked): void => {
+    const shelf = shelfOf(entry.carrier, part);
+    const gone = shelf.get(entry.reference);
+    shelf.delete(entry.reference);
+    if (gone !== undefined) entries.splice(entries.indexOf(gone), 1);
+  };
+  const kept = function* (): Generator<{ readonly entry: BookEntry; readonly part: string }> {
+    for (const [name, shelf] of shelves) {
+      const part = name.slice(name.indexOf('/') + 1);
+      for (const entry of shelf.values()) yield { entry, part };
+    }
+  };
+  for (const booked of written.past()) {
+    if (booked.forgotten === true) remove(booked);
+    else add(booked);
+  }
 
   return {
     record: (entry, part) => {
@@ -101,5 +122,11 @@ export function createBook(written: Chapter<Booked> = blankChapter()): Book {
     repeated: () => [...twice].map(lineOf),
     ofExternalIds: (ids) => entries.filter(({ external_id }) => ids.has(external_id)).map(lineOf),
     size: () => entries.length,
+    forget: (isUntold) => {
+      for (const { entry, part } of [...kept()].filter((one) => isUntold(one.entry))) {
+        written.note({ entry, part, forgotten: true });
+        remove({ entry, part });
+      }
+    },
   };
 }

@@ -132,18 +132,20 @@ export function createMovements<D>(parts: MovementsParts, product: Product<D>): 
     if (when === 'never') requests.mayForget(reference);
   };
 
-  for (const { reference, body } of decided.past) {
+  for (const { reference, body } of decided.past()) {
     conclude(reference, body);
     transactionNumber = Math.max(transactionNumber, numberIn(body));
   }
   // What was open is decided anew, as if it had just been taken: nobody is called back twice.
-  for (const request of taken.past) {
+  for (const request of taken.past()) {
     if (requests.knows(request.reference)) continue;
     // It ended between the one line and the other: the money has moved.
     if (book.find(carrier, request.reference, partOf(kind)) !== undefined) {
       transactionNumber += 1;
       const financialTransactionId = String(transactionNumber);
-      conclude(request.reference, bodyOf(request, { status: 'SUCCESSFUL', financialTransactionId }));
+      const body = bodyOf(request, { status: 'SUCCESSFUL', financialTransactionId });
+      decided.note({ reference: request.reference, body });
+      conclude(request.reference, body);
     } else takeUp(request, product.behaviourOf(request.msisdn));
   }
 

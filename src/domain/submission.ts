@@ -136,7 +136,7 @@ export class SubmitUnderWay extends Error {
   }
 }
 
-/** The payment is not as it was read: all of it is looked at again. */
+/** The payment, or its session, is not as it was read: all of it is looked at again. */
 export class PaymentMoved extends SubmitUnderWay {}
 
 /** The caller may come again: by then the other submit has been answered, or has given the session back (1203). */

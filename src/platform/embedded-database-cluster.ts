@@ -47,7 +47,7 @@ const PORT_MOST = 65_535;
 const WAL_PIECES = '--wal-segsize=1';
 
 /** What this service keeps in its data folder, drafts of such files included. */
-const OWN_FILES = /^(master\.key|postgres|probe\.|test$)/;
+const OWN_FILES = /^(master\.key|demo\.json|postgres|probe\.|sandbox$|test$)/;
 
 /**
  * The user that runs a new server: never root, which PostgreSQL refuses.

@@ -73,6 +73,21 @@ test(
   limit,
 );
 
+test.runIf(isRoot)(
+  'what the gateway and its sandbox keep in the folder does not keep the server out of it',
+  async () => {
+    mkdirSync(join(desk.dataDir, 'sandbox'), { mode: 0o700 });
+    writeFileSync(join(desk.dataDir, 'demo.json'), '{}', { mode: 0o600 });
+    chmodSync(desk.dataDir, 0o700);
+    desk.takeMade();
+    const database = await desk.open();
+    expect(await query(database.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    expect(desk.cluster().dir).toBe(join(desk.dataDir, 'postgres'));
+    await database.close();
+  },
+  limit,
+);
+
 test.each(['', '99999'])(
   'a note of its port that holds %j, as whoever is cut off while writing leaves it, keeps nobody from opening it',
   async (note) => {

@@ -32,8 +32,8 @@ export interface Intention {
 
 /** What an attempt is opened under, besides the rules of every submit. */
 export interface Conditions {
-  /** Looks at the payment as it is when the attempt is opened. */
-  readonly check?: (payment: Payment) => void;
+  /** Looks at the payment and its session as they are when the attempt is opened. */
+  readonly check?: (payment: Payment, session: Session) => void;
   /** Time has passed since the caller was authenticated: its session is read anew, and with it who may still pay. */
   readonly hasWaited?: boolean;
 }
@@ -87,7 +87,7 @@ export async function intendAttempt(
     // The session is held by now, by nobody else than us.
     if (rows.own !== undefined) return { answer: wonBefore(rows.own, payment, rows.session) };
     requireSubmittable(rows.session, payment, now);
-    check?.(payment);
+    check?.(payment, rows.session);
     // Method, fee and phone stay with the attempt until the upstream may have the order: nothing has to be taken back.
     const { total_minor, fee_minor } = methodColumns(payment, caller.merchant, intention.method);
     const attempt = newAttempt(attemptId, orderOf(payment), { amount_minor: total_minor, fee_minor }, intention, now);

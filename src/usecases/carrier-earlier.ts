@@ -6,6 +6,7 @@
  */
 
 import type { InquiryAnswer } from '../connectors/connector.ts';
+import { isFinal } from '../domain/payment.ts';
 import { LATE_GIVEN_BACK } from '../domain/reason.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { settleByInquiry } from './attempt-settle.ts';
@@ -27,7 +28,7 @@ export type EarlierByPhone =
   | { readonly kind: 'unclear'; readonly attempt: Attempt };
 
 /**
- * So many are asked about, the newest ones: the others were asked about before those were made. However often a submit is
+ * Of those that were turned away so many are asked about, the newest ones: the others were asked about before those were made. However often a submit is
  * repeated while a carrier turns it away, each costs that carrier no more than these.
  */
 const ASKED_MOST = 4;
@@ -48,13 +49,17 @@ export async function askEarlierByPhone(
   if (tries.some(({ status, reason }) => status === 'approved' && reason !== LATE_GIVEN_BACK))
     return { kind: 'paid_aside' };
   const at = deps.clock.now();
-  const open = tries.filter(({ status }) => status === 'not_sent' || status === 'waiting').slice(-ASKED_MOST);
-  const said = await askAboutAll(deps, open);
-  const taken = said.find(({ word }) => isTaken(word));
+  // What is known to wait is asked about however many have come after it.
+  const waiting = tries.filter(({ status }) => status === 'waiting');
+  const turnedAway = tries.filter(({ status }) => status === 'not_sent').slice(-ASKED_MOST);
+  const said = await askAboutAll(deps, [...waiting, ...turnedAway]);
+  const taken = said.find(({ word }) => word.kind === 'approved') ?? said.find(({ word }) => isTaken(word));
   if (taken !== undefined) {
     log(deps, 'try_before_was_taken', taken.attempt);
-    await settleByInquiry(deps, taken.attempt, undefined, taken.word, { at, inquiry: 'hint' });
-    return { kind: 'taken', attempt: taken.attempt };
+    const after = await settleByInquiry(deps, taken.attempt, undefined, taken.word, { at, inquiry: 'hint' });
+    return isLeft(taken, after, payment)
+      ? { kind: 'unclear', attempt: taken.attempt }
+      : { kind: 'taken', attempt: taken.attempt };
   }
   const unclear = said.find((one) => holdsUp(one, at));
   if (unclear === undefined) return { kind: 'not_taken' };
@@ -70,6 +75,12 @@ async function earlierTries(deps: Deps, inSession: number, payment: Payment): Pr
   const tried = payments.filter(({ version }) => version > 1);
   const tries = await Promise.all(tried.map(({ id }) => deps.store.attempt.turnedAway(shard, id)));
   return tries.flat().sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Another payment's prompt, which lives although that one has ended: nothing goes on with it, and nobody knows how it ends. */
+function isLeft({ attempt, word }: SaidOf, after: Payment, payment: Payment): boolean {
+  if (word.kind !== 'waiting' || after.id === payment.id || after.attempt_id === attempt.id) return false;
+  return isFinal(after.status) && after.reason !== 'sibling_paid';
 }
 
 function isTaken({ kind }: InquiryAnswer): boolean {

@@ -7,7 +7,7 @@
  */
 
 import type { Answer, CollectConnector, CollectOrder } from '../connectors/connector.ts';
-import type { Attempt, Payment } from '../domain/records.ts';
+import type { Attempt, Payment, Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
 import { type Settlement, type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import {
@@ -55,9 +55,10 @@ export async function submitToCarrier(
   const held = refusalBy(earlier, payment);
   if (held !== undefined) return refuse(deps.store, answering, held);
   const intention: Intention = { method: 'mobile_money', msisdn, callLifeMs: CALL_LIFE_MS, ...route };
-  // Whoever has moved it meanwhile may have tried it: that is asked about first.
-  const check = (fresh: Payment): void => {
-    if (fresh.version !== payment.version) throw new PaymentMoved(payment.id);
+  // Whoever has moved it meanwhile, or its session, may have tried it or a sibling: that is asked about first.
+  const check = (fresh: Payment, session: Session): void => {
+    if (fresh.version !== payment.version || session.version !== caller.session.version)
+      throw new PaymentMoved(payment.id);
   };
   const submitting = { caller, payment, intention, answering, check, hasWaited: earlier.kind !== 'none' };
   return submitByAttempt(deps, submitting, (intended) =>

@@ -59,6 +59,7 @@ export async function submitPayment(
   const { shard, id } = caller.session;
   let current = caller;
   let asked = false;
+  let hasMoved = false;
   const paymentId = deps.secrets.openPaymentId(command.payment_id);
   let known = untouched(deps, caller, paymentId);
   for (;;) {
@@ -67,9 +68,12 @@ export async function submitPayment(
     } catch (error) {
       if (!(error instanceof SubmitUnderWay)) throw error;
       // What was at hand has moved elsewhere: from now on it is read.
-      const isOutdated = error instanceof PaymentMoved && known !== undefined;
       known = undefined;
-      if (isOutdated) continue;
+      if (error instanceof PaymentMoved && !hasMoved) {
+        hasMoved = true;
+        current = await authenticatedAnew(deps, caller);
+        continue;
+      }
       if (!isWithin(PATIENCE_MS, begunAt, deps.clock.now())) throw refuseUnderWay(error.paymentId);
       // A first run of this key that died before its answer is gone on with: its upstream is asked, once.
       if (answering.receipt?.begun() === true && !asked && !deps.underWay.has(id)) {

@@ -13,6 +13,7 @@ import { OperatorError } from '../../src/usecases/operator.ts';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { archive, growOld } from './archive-scenes.ts';
+import { fillForm, openFormOf, submitCard } from './card-payments.ts';
 import {
   bearerOf,
   collect,
@@ -283,7 +284,7 @@ describe('a payment whose submit was turned away', () => {
     const other = { ...paying, ...(await collectWith(world, paying.token, 'none')) };
     const wallet = await world.wallet();
     carrier.say(first.reference, 'PENDING');
-    carrier.beforeNextWord(async () => void (await payFromWallet(world, other, wallet)));
+    carrier.beforeWordOf(first.reference, async () => void (await payFromWallet(world, other, wallet)));
     const refused = await whileTimePasses(world, payByPhone(world, paying, numberEnding('42'), freshKey()), 50);
     expectRefusal(refused, 401, '1001', 'SESSION_CONSUMED');
     expect(await statusOf(world, other)).toBe('approved');
@@ -291,12 +292,68 @@ describe('a payment whose submit was turned away', () => {
 
   test('and whose merchant is suspended while its carrier is asked is not asked for', async () => {
     const merchant = await world.merchant();
-    const { paying } = await turnedAway(merchant);
-    carrier.beforeNextWord(
+    const { paying, first } = await turnedAway(merchant);
+    carrier.beforeWordOf(
+      first.reference,
       async () => void (await setMerchantStatus(world.gateway.deps, merchant.merchant.id, 'SUSPENDED')),
     );
     expectRefusal(await payByPhone(world, paying, numberEnding('42')), 403, '1004');
     expect(await triesOf(paying.transaction_id)).toHaveLength(1);
+  });
+
+  test('while another payment of its session is tried, and taken, is not asked for beside that', async () => {
+    const { paying, first } = await turnedAway();
+    const other = { ...paying, ...(await collectWith(world, paying.token, 'mobile_money')) };
+    carrier.beforeWordOf(first.reference, async () => {
+      carrier.answer(TURNED_AWAY);
+      await payByPhone(world, other, numberEnding('42'));
+      carrier.say((await tryOf(other.transaction_id, 0)).reference, 'PENDING');
+    });
+    const refused = await whileTimePasses(world, payByPhone(world, paying, numberEnding('42')), 50);
+    expectRefusal(refused, 401, '1001', 'SESSION_CONSUMED');
+    expect(await triesOf(paying.transaction_id)).toHaveLength(1);
+    expect(await statusOf(world, other)).toBe('pending_mobile_money_verification');
+  });
+
+  test('goes on with that of two tries which has paid', async () => {
+    const { paying, first } = await turnedAway();
+    await world.clock.advance(1);
+    carrier.answer(TURNED_AWAY);
+    expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404');
+    carrier.say(first.reference, 'PENDING');
+    carrier.say((await tryOf(paying.transaction_id, 1)).reference, 'SUCCESSFUL');
+    expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
+    expect(await statusOf(world, paying)).toBe('approved');
+  });
+
+  test('and is known to wait is asked about behind however many newer ones', async () => {
+    const { paying, first } = await turnedAway();
+    for (let more = 0; more < 4; more += 1) {
+      await world.clock.advance(1);
+      carrier.answer(async () => {
+        if (more === 3) await hearOf(first, 'PENDING');
+        return TURNED_AWAY;
+      });
+      expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'CARRIER_DOWN');
+    }
+    await world.clock.advance(1);
+    expect((await payByPhone(world, paying, numberEnding('42'))).json.status).toBe('pending_mobile_money_verification');
+    expect(await triesOf(paying.transaction_id)).toHaveLength(5);
+  });
+
+  test('and whose payment a card has ended holds up the session’s next one, and its carrier is asked once', async () => {
+    carrier.answer(TURNED_AWAY);
+    const paying = await collect(world, await world.merchant(), { method: 'none' });
+    expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'CARRIER_DOWN');
+    const form = await openFormOf(world, paying);
+    await fillForm(world, form, 'declined');
+    expectRefusal(await submitCard(world, { ...paying, form }), 402, '1502');
+    const other = { ...paying, ...(await collectWith(world, paying.token, 'mobile_money')) };
+    const { reference } = await tryOf(paying.transaction_id, 0);
+    carrier.say(reference, 'PENDING');
+    const asked = carrier.asked([reference]);
+    expectRefusal(await payByPhone(world, other, numberEnding('42')), 502, '1404', 'EARLIER_PROMPT_OPEN');
+    expect(carrier.asked([reference]) - asked).toBe(1);
   });
 
   test('costs its carrier no more than four questions a try, however often that is turned away', async () => {
@@ -304,9 +361,10 @@ describe('a payment whose submit was turned away', () => {
     for (let more = 0; more < 10; more += 1) {
       await world.clock.advance(1);
       carrier.answer(TURNED_AWAY);
-      const asked = carrier.asked();
+      const references = (await triesOf(paying.transaction_id)).map(({ reference }) => reference);
+      const asked = carrier.asked(references);
       expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'CARRIER_DOWN');
-      expect(carrier.asked() - asked).toBe(Math.min(4, more + 1));
+      expect(carrier.asked(references) - asked).toBe(Math.min(4, more + 1));
     }
   });
 
