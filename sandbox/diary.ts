@@ -9,6 +9,7 @@ import {
   closeSync,
   existsSync,
   fstatSync,
+  linkSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -39,7 +40,7 @@ export function blankChapter<T>(): Chapter<T> {
   return { past: () => [], note: () => undefined };
 }
 
-/** Only so much of the past is read, and kept, at a start: enough for some 75 000 payments, which take two or three seconds. */
+/** Only so much of the past is read, and kept, at a start: enough for some 60 000 payments. */
 const BYTES_MOST = 64 * 1024 * 1024;
 
 /**
@@ -90,17 +91,21 @@ export function openDiary(folder: string): Diary & { readonly close: () => void 
   };
 }
 
-/** Whoever was killed has left its number behind, which another program may have by now. */
+/** Whoever was killed has left its number behind, which another program may have by now. The file comes with what it says. */
 function takeOver(holder: string): void {
-  const before = readable(holder);
-  const pid = Number(before);
+  const pid = Number(readable(holder));
   if (pid !== process.pid && isSandbox(pid)) throw new Error(`another sandbox (process ${pid}) has its networks there`);
-  if (before !== '') rmSync(holder, { force: true });
+  rmSync(holder, { force: true });
+  const beside = `${holder}.${process.pid}`;
+  writeFileSync(beside, String(process.pid), { mode: 0o600 });
   try {
-    writeFileSync(holder, String(process.pid), { mode: 0o600, flag: 'wx' });
+    linkSync(beside, holder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new Error('another sandbox has just begun there');
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST'
+      ? new Error('another sandbox has just begun there')
+      : error;
+  } finally {
+    rmSync(beside, { force: true });
   }
 }
 
@@ -155,13 +160,12 @@ function tailOf(file: string): { readonly bytes: Buffer; readonly isAll: boolean
   }
 }
 
-/** What a short file says; nothing where it is not there. */
+/** What a short file says; nothing where it is not there, or its process has just gone. */
 function readable(file: string): string {
   try {
     return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
+  } catch {
+    return '';
   }
 }
 
