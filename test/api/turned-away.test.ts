@@ -1,0 +1,206 @@
+/**
+ * A payment by phone whose carrier turned a try away, and may have taken it all the same: before another order goes out, for
+ * that payment or for another one of its session, the carrier is asked.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
+import type { World } from '../support/world.ts';
+import { fillForm, openFormOf, submitCard } from './card-payments.ts';
+import {
+  collect,
+  collectWith,
+  expectRefusal,
+  freshKey,
+  numberEnding,
+  payByPhone,
+  payFromWallet,
+  statusOf,
+  whileTimePasses,
+} from './flows.ts';
+import { openSecond, type Second, submitAt } from './second-gateway.ts';
+import type { Said, WaveringCarrier } from './wavering-carrier.ts';
+import { openWaveringDesk, TURNED_AWAY, type WaveringDesk } from './wavering-desk.ts';
+
+let desk: WaveringDesk;
+let world: World;
+let carrier: WaveringCarrier;
+/** Another process of the same gateway. */
+let elsewhere: Second;
+beforeAll(async () => {
+  desk = await openWaveringDesk();
+  ({ world, carrier } = desk);
+  elsewhere = await openSecond(world, world.clock, world.databaseUrl, desk.env);
+});
+afterAll(async () => {
+  await elsewhere.close();
+  await desk.close();
+});
+
+test.each<[Said, string, string]>([
+  ['SUCCESSFUL', 'processing', 'approved'],
+  ['PENDING', 'pending_mobile_money_verification', 'pending_mobile_money_verification'],
+])(
+  'that the carrier would call %s is not asked for again: its next submit is answered %s',
+  async (said, answered, status) => {
+    const { paying, first } = await desk.turnedAway();
+    carrier.say(first.reference, said);
+    const again = await payByPhone(world, paying, numberEnding('42'));
+    expect(again.status, again.text).toBe(200);
+    expect(again.json).toMatchObject({ status: answered, transaction_id: paying.transaction_id });
+    expect(await statusOf(world, paying)).toBe(status);
+    expect(await desk.triesOf(paying.transaction_id)).toHaveLength(1);
+  },
+);
+
+test('is not asked for again while its carrier cannot say, as long as a prompt lives', async () => {
+  const { paying, first } = await desk.turnedAway();
+  carrier.say(first.reference, 'cannot_tell');
+  const again = () => payByPhone(world, paying, numberEnding('42'));
+  expectRefusal(await again(), 502, '1404', 'EARLIER_PROMPT_OPEN');
+  expect(await statusOf(world, paying)).toBe('pending');
+  await world.clock.advance(4 * 60_000);
+  expectRefusal(await again(), 502, '1404', 'EARLIER_PROMPT_OPEN');
+  expect(await desk.triesOf(paying.transaction_id)).toHaveLength(1);
+  await world.clock.advance(60_000);
+  expect((await again()).status).toBe(200);
+  await desk.untilTried(paying.transaction_id, 1, 'waiting');
+});
+
+test('is asked for again once its carrier says that it was not taken', async () => {
+  const { paying, first } = await desk.turnedAway();
+  carrier.say(first.reference, 'cannot_tell');
+  expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'EARLIER_PROMPT_OPEN');
+  carrier.say(first.reference, 'not_found');
+  expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
+  await desk.untilTried(paying.transaction_id, 1, 'waiting');
+  expect((await desk.tryOf(paying.transaction_id, 0)).status).toBe('not_sent');
+});
+
+test('by another process is not asked for again either', async () => {
+  const paying = await collect(world, await world.merchant(), { method: 'mobile_money' });
+  carrier.answer(TURNED_AWAY);
+  expect((await submitAt(elsewhere.url, paying, numberEnding('42'))).status).toBe(502);
+  carrier.say((await desk.tryOf(paying.transaction_id, 0)).reference, 'PENDING');
+  expect((await whileTimePasses(world, payByPhone(world, paying, numberEnding('42')), 50)).status).toBe(200);
+  expect(await desk.triesOf(paying.transaction_id)).toHaveLength(1);
+});
+
+test.each<[Said, number, string, string]>([
+  ['PENDING', 200, 'pending_mobile_money_verification', 'waiting'],
+  ['SUCCESSFUL', 400, '1110', 'approved'],
+])(
+  'and of which %s is heard while the next try is turned away too is not asked for a third time',
+  async (said, http, answered, first) => {
+    const { paying, first: tried } = await desk.turnedAway();
+    await world.clock.advance(1);
+    carrier.answer(async () => {
+      await desk.hearOf(tried, said);
+      return TURNED_AWAY;
+    });
+    expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404');
+    await world.clock.advance(1);
+    const third = await payByPhone(world, paying, numberEnding('42'));
+    expect([third.status, third.json.status ?? third.json.error_code], third.text).toEqual([http, answered]);
+    expect((await desk.triesOf(paying.transaction_id)).map(({ status }) => status)).toEqual([first, 'not_sent']);
+  },
+);
+
+test('one that the carrier has taken is not asked for under another payment of its session', async () => {
+  const { paying, first } = await desk.turnedAway();
+  carrier.say(first.reference, 'PENDING');
+  const other = { ...paying, ...(await collectWith(world, paying.token, 'mobile_money')) };
+  const refused = await whileTimePasses(world, payByPhone(world, other, numberEnding('42')), 50);
+  expectRefusal(refused, 401, '1001', 'SESSION_CONSUMED');
+  expect(await desk.triesOf(other.transaction_id)).toEqual([]);
+  expect(await statusOf(world, paying)).toBe('pending_mobile_money_verification');
+  expect(await statusOf(world, other)).toBe('cancelled');
+});
+
+test('one whose session a sibling pays while its carrier is asked is refused, and not answered as paid', async () => {
+  const { paying, first } = await desk.turnedAway();
+  const other = { ...paying, ...(await collectWith(world, paying.token, 'none')) };
+  const wallet = await world.wallet();
+  carrier.say(first.reference, 'PENDING');
+  carrier.beforeWordOf(first.reference, async () => void (await payFromWallet(world, other, wallet)));
+  const refused = await whileTimePasses(world, payByPhone(world, paying, numberEnding('42'), freshKey()), 50);
+  expectRefusal(refused, 401, '1001', 'SESSION_CONSUMED');
+  expect(await statusOf(world, other)).toBe('approved');
+});
+
+test('one whose merchant is suspended while its carrier is asked is not asked for', async () => {
+  const merchant = await world.merchant();
+  const { paying, first } = await desk.turnedAway(merchant);
+  carrier.beforeWordOf(
+    first.reference,
+    async () => void (await setMerchantStatus(world.gateway.deps, merchant.merchant.id, 'SUSPENDED')),
+  );
+  expectRefusal(await payByPhone(world, paying, numberEnding('42')), 403, '1004');
+  expect(await desk.triesOf(paying.transaction_id)).toHaveLength(1);
+});
+
+test('while another payment of its session is tried, and taken, is not asked for beside that', async () => {
+  const { paying, first } = await desk.turnedAway();
+  const other = { ...paying, ...(await collectWith(world, paying.token, 'mobile_money')) };
+  carrier.beforeWordOf(first.reference, async () => {
+    carrier.answer(TURNED_AWAY);
+    await payByPhone(world, other, numberEnding('42'));
+    carrier.say((await desk.tryOf(other.transaction_id, 0)).reference, 'PENDING');
+  });
+  const refused = await whileTimePasses(world, payByPhone(world, paying, numberEnding('42')), 50);
+  expectRefusal(refused, 401, '1001', 'SESSION_CONSUMED');
+  expect(await desk.triesOf(paying.transaction_id)).toHaveLength(1);
+  expect(await statusOf(world, other)).toBe('pending_mobile_money_verification');
+});
+
+test('goes on with that of two tries which has paid', async () => {
+  const { paying, first } = await desk.turnedAway();
+  await world.clock.advance(1);
+  carrier.answer(TURNED_AWAY);
+  expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404');
+  carrier.say(first.reference, 'PENDING');
+  carrier.say((await desk.tryOf(paying.transaction_id, 1)).reference, 'SUCCESSFUL');
+  expect((await payByPhone(world, paying, numberEnding('42'))).status).toBe(200);
+  expect(await statusOf(world, paying)).toBe('approved');
+});
+
+test('one is known to wait is asked about behind however many newer ones', async () => {
+  const { paying, first } = await desk.turnedAway();
+  for (let more = 0; more < 4; more += 1) {
+    await world.clock.advance(1);
+    carrier.answer(async () => {
+      if (more === 3) await desk.hearOf(first, 'PENDING');
+      return TURNED_AWAY;
+    });
+    expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'CARRIER_DOWN');
+  }
+  await world.clock.advance(1);
+  expect((await payByPhone(world, paying, numberEnding('42'))).json.status).toBe('pending_mobile_money_verification');
+  expect(await desk.triesOf(paying.transaction_id)).toHaveLength(5);
+});
+
+test('one whose payment a card has ended holds up the session’s next one, and its carrier is asked once', async () => {
+  carrier.answer(TURNED_AWAY);
+  const paying = await collect(world, await world.merchant(), { method: 'none' });
+  expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'CARRIER_DOWN');
+  const form = await openFormOf(world, paying);
+  await fillForm(world, form, 'declined');
+  expectRefusal(await submitCard(world, { ...paying, form }), 402, '1502');
+  const other = { ...paying, ...(await collectWith(world, paying.token, 'mobile_money')) };
+  const { reference } = await desk.tryOf(paying.transaction_id, 0);
+  carrier.say(reference, 'PENDING');
+  const asked = carrier.asked([reference]);
+  expectRefusal(await payByPhone(world, other, numberEnding('42')), 502, '1404', 'EARLIER_PROMPT_OPEN');
+  expect(carrier.asked([reference]) - asked).toBe(1);
+});
+
+test('costs its carrier no more than four questions a try, however often that is turned away', async () => {
+  const { paying } = await desk.turnedAway();
+  for (let more = 0; more < 10; more += 1) {
+    await world.clock.advance(1);
+    carrier.answer(TURNED_AWAY);
+    const references = (await desk.triesOf(paying.transaction_id)).map(({ reference }) => reference);
+    const asked = carrier.asked(references);
+    expectRefusal(await payByPhone(world, paying, numberEnding('42')), 502, '1404', 'CARRIER_DOWN');
+    expect(carrier.asked(references) - asked).toBe(Math.min(4, more + 1));
+  }
+});

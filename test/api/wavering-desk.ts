@@ -1,0 +1,85 @@
+/**
+ * A gateway whose carrier turns calls away and has taken them all the same: what tests of that begin with.
+ *
+ * Invariant: the gateway is asked over HTTP; only the rows of its attempts are read beside it.
+ */
+
+import { expect } from 'vitest';
+import type { Reply } from '../../src/connectors/scripted-upstream.ts';
+import type { Attempt } from '../../src/domain/records.ts';
+import { callbackUrl } from '../../src/usecases/callback-url.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { collect, expectRefusal, numberEnding, type Paying, payByPhone, rowsOf, statusOf, until } from './flows.ts';
+import { callBack } from './phone-payments.ts';
+import { openWaveringCarrier, type Said, type WaveringCarrier } from './wavering-carrier.ts';
+
+export const TURNED_AWAY: Reply = { status: 503, body: '' };
+export const NO_ANSWER: Reply = { status: 500, body: '' };
+
+export type Tried = Pick<Attempt, 'shard' | 'id' | 'status' | 'reference' | 'connector'>;
+
+export interface WaveringDesk {
+  readonly carrier: WaveringCarrier;
+  readonly world: World;
+  /** What leads a gateway to that carrier. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The tries of a payment, a payout line or a refund, in the order of their making. */
+  triesOf(order: string): Promise<Tried[]>;
+  tryOf(order: string, at: number): Promise<Tried>;
+  /** Resolves when that try of the order stands so, while time passes. */
+  untilTried(order: string, at: number, status: string): Promise<true>;
+  /** The carrier says so of a try from now on, and calls back. */
+  hearOf(tried: Tried, said: Said): Promise<void>;
+  /** A payment by phone whose only try was turned away. */
+  turnedAway(merchant?: MerchantCreated): Promise<{ readonly paying: Paying; readonly first: Tried }>;
+  close(): Promise<void>;
+}
+
+export async function openWaveringDesk(): Promise<WaveringDesk> {
+  const carrier = await openWaveringCarrier();
+  const env = { MTN_MOMO_BASE_URL: carrier.url, RATE_LIMIT_SCALE: '0' };
+  const world = await openWorld({ env });
+
+  const triesOf = (order: string): Promise<Tried[]> =>
+    rowsOf(
+      world,
+      'select shard, id, status, reference, connector from attempt where payment_id = $1 order by created_at, id',
+      [order],
+    );
+  const tryOf = async (order: string, at: number): Promise<Tried> => {
+    const tried = (await triesOf(order))[at];
+    if (tried === undefined) throw new Error(`no try ${at} has been made`);
+    return tried;
+  };
+
+  return {
+    carrier,
+    world,
+    env,
+    triesOf,
+    tryOf,
+    untilTried: (order, at, status) =>
+      until(async () => {
+        if ((await triesOf(order))[at]?.status === status) return true;
+        await world.pass(5_000);
+        return undefined;
+      }),
+    async hearOf({ reference, ...tried }, said) {
+      carrier.say(reference, said);
+      expect(await callBack(callbackUrl(world.gateway.deps, { ...tried, reference } as Attempt), {})).toBe(200);
+    },
+    async turnedAway(merchant) {
+      carrier.answer(TURNED_AWAY);
+      const paying = await collect(world, merchant ?? (await world.merchant()), { method: 'mobile_money' });
+      const refused = await payByPhone(world, paying, numberEnding('42'));
+      expectRefusal(refused, 502, '1404', 'CARRIER_DOWN');
+      expect(await statusOf(world, paying)).toBe('pending');
+      return { paying, first: await tryOf(paying.transaction_id, 0) };
+    },
+    async close() {
+      await world.close();
+      await carrier.close();
+    },
+  };
+}
