@@ -246,6 +246,7 @@ function addTransferCommands(program: Command, addVerb: AddVerb, addVerbOf: AddV
   addVerb(proof, 'list', 'list proofs, the oldest first', async () => (await loadProof()).proofList)
     .option('--merchant <id>', 'only of this merchant')
     .option('--status <status>', 'waiting, approved or declined')
+    .option('--after <id>', 'those after this proof: the next page')
     .option('--limit <count>', 'at most so many', '50');
   addVerbOf(proof, 'show', 'show what is known of a proof', async () => (await loadProof()).proofShow).option(
     '--out <file>',

@@ -6,26 +6,34 @@ import { writeFile } from 'node:fs/promises';
 import { statesOf } from '../domain/machine.ts';
 import { formatMinor } from '../domain/money.ts';
 import { PROOF } from '../domain/proof.ts';
-import { OperatorError, requireMerchant } from '../usecases/operator.ts';
+import { OperatorError, requireId, requireMerchant } from '../usecases/operator.ts';
 import { approveProof, declineProof, type ProofDecided } from '../usecases/proof-decide.ts';
 import { listProofs, openProofFile, type ProofSeen, readProof } from '../usecases/proof-read.ts';
 import { readLimit, readStatus } from './options.ts';
-import { type Output, table, timeOf } from './output.ts';
+import { endOfPage, type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
 export interface ProofListOptions {
   readonly merchant?: string;
   readonly status?: string;
+  readonly after?: string;
   readonly limit: string;
 }
 
 export async function proofList({ deps }: Tools, options: ProofListOptions): Promise<Output> {
-  const { merchant, status } = options;
+  const { merchant, status, after } = options;
+  if (after !== undefined) requireId('prf', after, 'proof');
+  const limit = readLimit(options.limit);
   const seen = await listProofs(deps, {
     ...(merchant === undefined ? {} : { merchantId: (await requireMerchant(deps, merchant)).id }),
     ...(status === undefined ? {} : { status: readStatus(status, statesOf(PROOF), 'a proof') }),
-    limit: readLimit(options.limit),
+    ...(after === undefined ? {} : { after }),
+    limit,
   });
+  const end = endOfPage(
+    seen.map(({ proof }) => proof),
+    limit,
+  );
   const rows = seen.map(({ proof, payment, duplicateOf }) => [
     proof.id,
     proof.status,
@@ -36,8 +44,11 @@ export async function proofList({ deps }: Tools, options: ProofListOptions): Pro
     duplicateOf.length === 0 ? '' : `also used for ${duplicateOf.join(', ')}`,
   ]);
   return {
-    document: { proofs: seen.map(documentOf) },
-    lines: table(['proof', 'status', 'transaction', 'to receive', 'type', 'uploaded', 'duplicate'], rows),
+    document: { proofs: seen.map(documentOf), next: end.next },
+    lines: [
+      ...table(['proof', 'status', 'transaction', 'to receive', 'type', 'uploaded', 'duplicate'], rows),
+      ...end.lines,
+    ],
   };
 }
 

@@ -266,7 +266,7 @@ export async function newestPayment(
   return recordsOf<Payment>(await readers.query(newestPaymentIn(place), columnsOf('payment'), values))[0];
 }
 
-async function listProofs(readers: Readers, { merchantId, status, limit }: ProofFilter): Promise<Proof[]> {
+async function listProofs(readers: Readers, { merchantId, status, after, limit }: ProofFilter): Promise<Proof[]> {
   if (merchantId !== undefined && shardIn(merchantId) === undefined) return [];
-  return listForOperator(readers, { table: 'proof', merchantId, status, conditions: [], limit });
+  return listForOperator(readers, { table: 'proof', merchantId, status, conditions: [['id > ?', after, 'a']], limit });
 }

@@ -67,6 +67,8 @@ export interface EventFilter {
 export interface ProofFilter {
   readonly merchantId?: string | undefined;
   readonly status?: ProofStatus | undefined;
+  /** Only those behind this id. */
+  readonly after?: string | undefined;
   readonly limit: number;
 }
 

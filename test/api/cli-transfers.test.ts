@@ -123,7 +123,13 @@ test('proof list, show, approve and decline', async () => {
   const ids: string[] = [];
   for (const paying of [first, second]) ids.push((await upload(world, paying, file)).json.proof.id);
   const [approved = '', declined = ''] = ids;
-  const waiting = await json('proof', 'list', '--merchant', merchant.merchant.id, '--status', 'waiting');
+  const of = ['proof', 'list', '--merchant', merchant.merchant.id];
+  const [one, rest] = [await json(...of, '--limit', '1'), await json(...of, '--after', approved, '--limit', '2')];
+  expect([one, rest]).toMatchObject([
+    { proofs: [{ proof_id: approved }], next: approved },
+    { proofs: [{ proof_id: declined }], next: null },
+  ]);
+  const waiting = await json(...of, '--status', 'waiting');
   expect(waiting.proofs).toMatchObject([
     { proof_id: approved, transaction_id: first.transaction_id, duplicate_of: [second.transaction_id] },
     { proof_id: declined, transaction_id: second.transaction_id, duplicate_of: [first.transaction_id] },
