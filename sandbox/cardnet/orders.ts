@@ -149,7 +149,7 @@ export type OrderBooks = {
   readonly operations: Chapter<{ readonly operation: string; readonly done: Done }>;
 };
 
-export function createOrders(written?: OrderBooks): Orders {
+export function createOrders(written: OrderBooks): Orders {
   const orders = new Map<string, Order>();
   const operations = new Map<string, Map<string, Done>>();
   const forgetOldest = () => {
@@ -170,18 +170,18 @@ export function createOrders(written?: OrderBooks): Orders {
     const ofOrder = operations.get(done.order.id) ?? new Map<string, Done>();
     operations.set(done.order.id, ofOrder.set(`${done.transaction.id} ${operation}`, done));
   };
-  for (const order of written?.orders.past() ?? []) put(order);
-  for (const { operation, done } of written?.operations.past() ?? []) remember(operation, done);
+  for (const order of written.orders.past()) put(order);
+  for (const { operation, done } of written.operations.past()) remember(operation, done);
 
   return {
     find: (orderId) => orders.get(orderId),
     put: (order) => {
-      written?.orders.note(order);
+      written.orders.note(order);
       put(order);
     },
     done: (orderId, transactionId, operation) => operations.get(orderId)?.get(`${transactionId} ${operation}`),
     remember: (operation, done) => {
-      written?.operations.note({ operation, done });
+      written.operations.note({ operation, done });
       remember(operation, done);
     },
   };

@@ -40,7 +40,7 @@ export type Book = {
   /** The movements that were asked for under one of these names of ours. */
   readonly ofExternalIds: (ids: ReadonlySet<string>) => BookLine[];
   readonly size: () => number;
-  /** At a start: forgets what was written down, and then nobody was told of it before the end. */
+  /** At a start: forgets what had been written down when it ended, and was told to nobody. */
   readonly forget: (isUntold: (entry: BookEntry) => boolean) => void;
 };
 
@@ -86,14 +86,10 @@ export function createBook(written: Chapter<Booked> = blankChapter()): Book {
   const remove = ({ entry, part }: Booked): void => {
     const shelf = shelfOf(entry.carrier, part);
     const gone = shelf.get(entry.reference);
+    if (gone === undefined) return;
     shelf.delete(entry.reference);
-    if (gone !== undefined) entries.splice(entries.indexOf(gone), 1);
-  };
-  const kept = function* (): Generator<{ readonly entry: BookEntry; readonly part: string }> {
-    for (const [name, shelf] of shelves) {
-      const part = name.slice(name.indexOf('/') + 1);
-      for (const entry of shelf.values()) yield { entry, part };
-    }
+    twice.delete(gone);
+    entries.splice(entries.indexOf(gone), 1);
   };
   for (const booked of written.past()) {
     if (booked.forgotten === true) remove(booked);
@@ -123,9 +119,12 @@ export function createBook(written: Chapter<Booked> = blankChapter()): Book {
     ofExternalIds: (ids) => entries.filter(({ external_id }) => ids.has(external_id)).map(lineOf),
     size: () => entries.length,
     forget: (isUntold) => {
-      for (const { entry, part } of [...kept()].filter((one) => isUntold(one.entry))) {
-        written.note({ entry, part, forgotten: true });
-        remove({ entry, part });
+      for (const [name, shelf] of shelves) {
+        const part = name.slice(name.indexOf('/') + 1);
+        for (const entry of [...shelf.values()].filter(isUntold)) {
+          written.note({ entry, part, forgotten: true });
+          remove({ entry, part });
+        }
       }
     },
   };

@@ -37,7 +37,7 @@ export function repeat(
     if (!mayPass(error)) deps.log.error('round_failed', { round: name }, error);
     else if (!isWaiting) {
       isWaiting = true;
-      deps.log.warn('round_waits', { round: name, reason: messageOf(error) });
+      deps.log.warn('round_waits', { round: name, reason: error.message });
     }
   };
 
@@ -75,8 +75,4 @@ export function repeat(
       return last;
     },
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -44,7 +44,7 @@ export class StoreRefused extends Error {
 }
 
 /** Whether a failure of the store's may pass by itself, so that the same work can be tried again; it may even have been done. */
-export function isPassing(error: unknown): boolean {
+export function isPassing(error: unknown): error is Error {
   return error instanceof CommitUnknown || error instanceof StoreUnavailable || error instanceof StoreBusy;
 }
 

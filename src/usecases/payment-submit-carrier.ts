@@ -34,8 +34,8 @@ import { type Answering, perform, persist, type Reply, refusalOf, refuse } from 
  * `processing`, until it has been asked again and answers (contract §4).
  *
  * @throws Refusal 1109 without a phone number; 1103 when no carrier serves number and currency; 1202 when the amount is out
- * of limits; 1404 when the carrier certainly did not take the request, or cannot say what became of one that it had turned away; 1110 when such
- * a one has paid too late to count; and as `requireSubmittable`, for the session and the
+ * of limits; 1404 when the carrier certainly did not take the request, or cannot say what became of one that it had turned
+ * away; 1110 when such a one has paid too late to count; and as `requireSubmittable`, for the session and the
  * payment.
  */
 export async function submitToCarrier(

@@ -135,7 +135,7 @@ export function refusalOf(check: () => void): Refusal | undefined {
 }
 
 /** Whether a failure may pass by itself, so that the same work can be done again: the store is away, or has too much to do. */
-export function mayPass(error: unknown): boolean {
+export function mayPass(error: unknown): error is Error {
   return isPassing(error);
 }
 
