@@ -190,6 +190,7 @@ function launch(place: Place, { log, writeError, heard }: PlacesOptions): Member
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const worker = cluster.fork({ [PROCESS_NAME]: place.name });
+  closeWhatIsLost(worker);
   worker.process.stdout?.setEncoding('utf8').on('data', wholeLines(log.pass));
   worker.process.stderr?.setEncoding('utf8').on('data', writeError);
   const printed = new Promise<void>((resolve) => worker.process.once('close', () => resolve()));
@@ -228,6 +229,29 @@ function launch(place: Place, { log, writeError, heard }: PlacesOptions): Member
     else heard(member, word);
   });
   return member;
+}
+
+/**
+ * Ends a connection that was on its way to a process when that was killed. Node.js hands over one after the other, each once
+ * the one before has been taken, and forgets the last one open where the process does not live to say so: its client would
+ * wait for as long as the supervisor lives. To close one that was taken does nothing.
+ */
+function closeWhatIsLost(worker: Worker): void {
+  const { process: child } = worker;
+  const send = child.send.bind(child) as (...words: unknown[]) => boolean;
+  let last: unknown;
+  child.send = (...words: unknown[]): boolean => {
+    const [, handle] = words;
+    if (hasClose(handle)) last = handle;
+    return send(...words);
+  };
+  worker.once('exit', () => {
+    if (hasClose(last)) last.close();
+  });
+}
+
+function hasClose(handle: unknown): handle is { close(): void } {
+  return typeof handle === 'object' && handle !== null && 'close' in handle && typeof handle.close === 'function';
 }
 
 /**

@@ -168,6 +168,20 @@ test('two processes answer at one port and one works; they are killed, and then 
   expect(pids().filter(isAlive)).toEqual([]);
 });
 
+test('a connection on its way to a process that is killed ends with it, and is not kept waiting', async () => {
+  process.kill(pidOf('api-1'), 'SIGSTOP');
+  const ask = () => fetch(`${url}/health`, { headers: { connection: 'close' } }).then(({ status }) => status, String);
+  let answered = 0;
+  const asked = Array.from({ length: CALLERS }, () => ask().finally(() => (answered += 1)));
+  // One of them was handed to the process that stands still; the others are answered.
+  await until(() => answered === CALLERS - 1);
+  process.kill(pidOf('api-1'), 'SIGKILL');
+  const answers = await Promise.all(asked);
+  expect(answers.filter((answer) => answer !== 200)).toEqual(['TypeError: fetch failed']);
+  await until(() => gateway.said('process_ready').length > 3);
+  expect(await gateway.stop()).toEqual(CLEAN);
+});
+
 test('a place whose process cannot start with what there is now serves once that has been put right', async () => {
   await gateway.stop();
   const CARRIER_ROUTES = join(temporaryFolder(), 'routes.json');
