@@ -23,17 +23,23 @@ import type { WebhookListenOptions } from './webhook-listen.ts';
 /** Runs a command line; `argv` is without the program's name. Returns the exit status. */
 export async function runCommandLine(argv: readonly string[], around: Surroundings, version: string): Promise<number> {
   let status = 0;
-  const json = argv.includes('--json');
+  const words = spelledOut(argv);
+  const json = words.includes('--json');
   const program = buildProgram(around, version, (code) => {
     status = code;
   });
   try {
-    await program.parseAsync([...argv], { from: 'user' });
+    await program.parseAsync(words, { from: 'user' });
     return status;
   } catch (error) {
     if (error instanceof CommanderError) return usageStatus(error, around, json);
     return printError(around, error, json);
   }
+}
+
+/** `help wallet open` is `wallet open --help`: Commander's own `help` stops at the noun. */
+function spelledOut(argv: readonly string[]): string[] {
+  return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
 }
 
 /** Help and the version are no errors. */

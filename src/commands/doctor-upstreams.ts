@@ -31,7 +31,11 @@ export function checkCarriers(config: Config): Promise<readonly Check[]> {
     const outbound = createOutbound({ allowLoopback: true, requireHttps: false });
     const heard = listening(outbound);
     try {
-      const doors = { outbound: heard.outbound, clock: systemClock(), log: createLog({ level: 'silent' }) };
+      const doors = {
+        outbound: heard.outbound,
+        clock: systemClock(),
+        log: createLog({ level: 'silent', destination: { write: () => undefined } }),
+      };
       const { all, names } = openConnectors(config, doors);
       const found = [checkWarning(config, 'carriers', 'carriers', names.join(', '))];
       // One after the other: what was heard is what this one heard.

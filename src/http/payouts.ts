@@ -6,6 +6,7 @@
  */
 
 import { isId } from '../domain/ids.ts';
+import { PAID_AGAIN_MOST } from '../domain/payout-order.ts';
 import type { RefusalCode, RefusalDetail } from '../domain/refusal.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { type BatchListing, listPayouts, readPayout } from '../usecases/payout-read.ts';
@@ -99,7 +100,8 @@ function sendingRoutes(deps: Deps): Route[] {
       summary: 'Pay failed lines again',
       description:
         'Pays lines that failed on their way in a new batch, which starts at once and whose `retry_of` names this one; fees, ' +
-        'carriers and what you may use are those of now. Each failed line is paid again at most once, and what fails again ten times in all. Without `transaction_ids` it is all of them, of ' +
+        'carriers and what you may use are those of now. Each failed line is paid again at most once, and what fails again ' +
+        `${PAID_AGAIN_MOST} times in all. Without \`transaction_ids\` it is all of them, of ` +
         'each beneficiary the first: where a beneficiary failed in several occurrences, call again.',
       credential: 'merchant',
       limit: 'none',

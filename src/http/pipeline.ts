@@ -47,7 +47,14 @@ import { codeGuard, type Guard, guardHeaders, type Limits, limitHeaders } from '
 import { type FileRule, isForm, readForm, type UploadedFile } from './multipart.ts';
 import { hasBody, isPlainJson, isUrlEncoded, readFingerprint, readPipelineHeaders } from './request-headers.ts';
 import { type Call, fullPath, type Rendered, type Route, type Streamed } from './route.ts';
-import { type BodyShape, createBodyShape, createParamsShape, dropNulls, type Shape } from './shape.ts';
+import {
+  type BodyShape,
+  createBodyShape,
+  createParamsShape,
+  createQueryShape,
+  dropNulls,
+  type Shape,
+} from './shape.ts';
 import { type SlidingWindow, slidingWindow } from './sliding-window.ts';
 import type { Streams } from './streams.ts';
 import type { UploadSlots } from './upload-slots.ts';
@@ -100,7 +107,7 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
   const kept: Kept = {
     body: route.body === undefined ? undefined : createBodyShape(route.body, route.codes),
     params: route.params === undefined ? undefined : createParamsShape(route.params),
-    query: route.querystring === undefined ? undefined : createBodyShape(route.querystring),
+    query: route.querystring === undefined ? undefined : createQueryShape(route.querystring),
     turns: createTurns(parts.clock),
     calls: route.guard === undefined ? undefined : slidingWindow(parts.clock, GUARDED_CALLS),
   };

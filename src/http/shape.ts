@@ -49,7 +49,21 @@ interface Node extends TSchema {
 
 /** `codes` are those of fields whose fault has another code in this body than elsewhere. */
 export function createBodyShape(schema: TSchema, codes: Codes = {}): BodyShape {
+  return shapeBy(finder(schema), schema, codes);
+}
+
+/** The same for what an address says. No field of it is a list: what is read as one was said twice. */
+export function createQueryShape(schema: TSchema): BodyShape {
   const find = finder(schema);
+  const findTwice = (query: unknown): RefusalDetail[] =>
+    find(query).map((detail) => {
+      const isTwice = Array.isArray((query as JsonObject)[detail.field]);
+      return isTwice ? { field: detail.field, code: 'DUPLICATE_KEY' } : detail;
+    });
+  return shapeBy(findTwice, schema, {});
+}
+
+function shapeBy(find: Finder, schema: TSchema, codes: Codes): BodyShape {
   return {
     require(body, check) {
       const found = find(body);
@@ -73,7 +87,9 @@ function unreadable(found: readonly RefusalDetail[]): ReadonlySet<string> {
   return new Set(found.map(({ field }) => (all ? field : (stepsOf(field)[0] ?? field))));
 }
 
-function finder(schema: TSchema): (value: unknown) => RefusalDetail[] {
+type Finder = (value: unknown) => RefusalDetail[];
+
+function finder(schema: TSchema): Finder {
   const compiled = Compile(schema);
   return (value) => {
     if (compiled.Check(value)) return [];

@@ -83,7 +83,7 @@ export const en = {
     URL_NOT_ALLOWED: '{field} names a host that this merchant has not allowed. Allowed hosts: {options}.',
     INVALID_TEXT: '{field} holds characters that are not valid text. Remove them.',
     INVALID_JSON: 'The body is not valid JSON. Send one JSON object.',
-    DUPLICATE_KEY: '{field} appears twice in the body. Send it once.',
+    DUPLICATE_KEY: '{field} appears twice. Send it once.',
     TOO_DEEP: '{field} is nested too deeply. Send a flatter body.',
     DATES_REVERSED: '{field} lies before the beginning of the span. Send the two dates in their order.',
     SPAN_TOO_LONG: '{field} makes the span longer than {days} days. Ask for a shorter one, several times.',

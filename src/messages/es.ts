@@ -94,7 +94,7 @@ export const es = {
       '{field} nombra un servidor que este comercio no ha autorizado. Servidores autorizados: {options}.',
     INVALID_TEXT: '{field} contiene caracteres que no forman un texto válido. Quítelos.',
     INVALID_JSON: 'El cuerpo no es JSON válido. Envíe un objeto JSON.',
-    DUPLICATE_KEY: '{field} aparece dos veces en el cuerpo. Envíelo una sola vez.',
+    DUPLICATE_KEY: '{field} aparece dos veces. Envíelo una sola vez.',
     TOO_DEEP: '{field} está anidado a demasiada profundidad. Envíe un cuerpo más plano.',
     DATES_REVERSED: '{field} es anterior al comienzo del período. Envíe las dos fechas en orden.',
     SPAN_TOO_LONG: '{field} hace que el período supere {days} días. Pida uno más corto, en varias veces.',

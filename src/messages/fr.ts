@@ -109,7 +109,7 @@ export const fr = {
     URL_NOT_ALLOWED: '{field} nomme un hôte que ce marchand n’a pas autorisé. Hôtes autorisés : {options}.',
     INVALID_TEXT: '{field} contient des caractères qui ne forment pas un texte valable. Retirez-les.',
     INVALID_JSON: 'Le corps n’est pas du JSON valable. Envoyez un objet JSON.',
-    DUPLICATE_KEY: '{field} figure deux fois dans le corps. Envoyez-le une seule fois.',
+    DUPLICATE_KEY: '{field} figure deux fois. Envoyez-le une seule fois.',
     TOO_DEEP: '{field} est trop imbriqué. Envoyez un corps plus plat.',
     DATES_REVERSED: '{field} précède le début de la période. Envoyez les deux dates dans l’ordre.',
     SPAN_TOO_LONG:

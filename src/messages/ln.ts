@@ -83,7 +83,7 @@ export const ln = {
     URL_NOT_ALLOWED: '{field} etangi serveur oyo moteki oyo andimi te. Oyo endimami: {options}.',
     INVALID_TEXT: '{field} ezali na bilembo oyo ezali maloba te. Longola yango.',
     INVALID_JSON: 'Body ezali JSON ya malamu te. Tinda JSON moko.',
-    DUPLICATE_KEY: '{field} ezali mbala mibale na body. Tinda yango mbala moko.',
+    DUPLICATE_KEY: '{field} ezali mbala mibale. Tinda yango mbala moko.',
     TOO_DEEP: '{field} ekoti na kati mingi. Tinda body ya petee.',
     DATES_REVERSED: '{field} ezali liboso ya ebandeli. Tinda badati nyonso mibale na molongo na yango.',
     SPAN_TOO_LONG: '{field} ekomisi ntango molai koleka mikolo {days}. Senga oyo ya mokuse, mbala na mbala.',

@@ -57,7 +57,7 @@ export const zh = {
     URL_NOT_ALLOWED: '{field} 中的主机未获该商户允许。允许的主机：{options}。',
     INVALID_TEXT: '{field} 含有无效的文本字符。请将其删除。',
     INVALID_JSON: '请求体不是有效的 JSON。请发送一个 JSON 对象。',
-    DUPLICATE_KEY: '{field} 在请求体中出现了两次。请只发送一次。',
+    DUPLICATE_KEY: '{field} 出现了两次。请只发送一次。',
     TOO_DEEP: '{field} 嵌套过深。请发送层次更少的请求体。',
     DATES_REVERSED: '{field} 早于起始日期。请按先后顺序填写两个日期。',
     SPAN_TOO_LONG: '{field} 使时间段超过 {days} 天。请缩短时间段，分几次请求。',

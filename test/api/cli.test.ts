@@ -254,6 +254,8 @@ describe('mbongo', () => {
     const help = (await run('wallet open --help')).out.replaceAll(/\s+/g, ' ');
     expect(help).toContain('(choices: "wallet", "flash", default: "wallet")');
     expect(help).toMatch(/--phone <number> [^(]*\(required\)/);
+    expect((await run('help wallet open')).out.replaceAll(/\s+/g, ' ')).toBe(help);
+    expect((await run('help')).out).toBe((await run('--help')).out);
   });
 
   it('says in one line what is wrong with the configuration, or that the database is away', async () => {

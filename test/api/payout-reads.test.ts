@@ -236,6 +236,9 @@ describe('the list of batches', () => {
     const answer = await list('?from=soon&limit=0&cursor=x');
     expectRefusal(answer, 400, '1110');
     expect(faultsOf(answer)).toEqual(['from INVALID_INSTANT', 'limit OUT_OF_RANGE', 'cursor INVALID_CURSOR']);
+    const twice = await list('?from=soon&limit=1&limit=2');
+    expectRefusal(twice, 400, '1110');
+    expect(faultsOf(twice)).toEqual(['from INVALID_INSTANT', 'limit DUPLICATE_KEY']);
   });
 
   test('shows nobody another merchant’s', async () => {
