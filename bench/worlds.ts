@@ -238,8 +238,8 @@ export async function load<R>(program: string, order: object, pids: Measured): P
 }
 
 /** pgbench's scale: a hundred thousand accounts each, and as many branches as this to contend for. */
-export const PGBENCH_SCALE = 10;
-export const PGBENCH_CLIENTS = 8;
+const PGBENCH_SCALE = 10;
+const PGBENCH_CLIENTS = 8;
 
 /** TPC-B-like transactions a second by pgbench; undefined where pgbench is not installed. */
 export async function pgbench(url: string, seconds: number, prepare: boolean): Promise<number | undefined> {

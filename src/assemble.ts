@@ -80,12 +80,7 @@ export interface Gateway extends Tools {
 const WAITING_CONNECTIONS = 2_048;
 
 /** What the command line needs: the store and the doors, without a server. */
-export async function assembleTools(
-  config: Config,
-  platform: Platform,
-  databaseUrl: string,
-  watch: Watch,
-): Promise<Tools> {
+async function assembleTools(config: Config, platform: Platform, databaseUrl: string, watch: Watch): Promise<Tools> {
   const errors = databaseErrors(platform.metrics);
   const onError = (error: Error): void => {
     errors();

@@ -8,7 +8,7 @@ import type { World } from '../world.ts';
 import { type CallbackFields, callbackFields } from './callback.ts';
 
 /** Milliseconds. */
-export const challengeLife = 600_000;
+const challengeLife = 600_000;
 const challengesKept = 100_000;
 
 export const challengeAnswers = ['pass', 'fail', 'cancel'] as const;

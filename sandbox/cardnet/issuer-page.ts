@@ -31,7 +31,7 @@ function policy(posts: boolean): string {
   return [...rules, ...(posts ? [] : ["form-action 'self'"])].join('; ');
 }
 
-export function sendIssuerPage(reply: FastifyReply, page: IssuerPage, status = 200): FastifyReply {
+function sendIssuerPage(reply: FastifyReply, page: IssuerPage, status = 200): FastifyReply {
   const { language, title, main, posts = false, path } = page;
   const words = issuerWords[language];
   const links = languages.map(

@@ -48,7 +48,7 @@ const searchBody = Type.Object({
   external_ids: Type.Array(Type.String({ maxLength: 100 }), { maxItems: MOST_ON_A_PAGE }),
 });
 
-export function describeFaults(faults: Faults) {
+function describeFaults(faults: Faults) {
   return { seed: faults.seed(), faults: faults.plans() };
 }
 

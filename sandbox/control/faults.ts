@@ -47,7 +47,7 @@ export type Faults = {
   readonly drawCallback: (upstream: Upstream) => 0 | 1 | 2;
 };
 
-export const noFaults: FaultPlan = {
+const noFaults: FaultPlan = {
   delay_ms: 0,
   drop_rate: 0,
   refuse_rate: 0,

@@ -9,7 +9,7 @@ import type { InboxSummary, InboxView } from './inboxes.ts';
 const shownOnPage = 50;
 
 /** The body as text, JSON with indents; bytes that are no text are named, not shown. */
-export function readableBody(body: Buffer): string {
+function readableBody(body: Buffer): string {
   const text = body.toString('utf8');
   if (text.includes('\ufffd')) return `${body.length} bytes that are not text`;
   try {

@@ -12,7 +12,7 @@ export type CallbackSender = {
 };
 
 /** PUT on even, POST on odd references: the last hexadecimal digit decides. */
-export function methodFor(reference: string): 'PUT' | 'POST' {
+function methodFor(reference: string): 'PUT' | 'POST' {
   return Number.parseInt(reference.slice(-1), 16) % 2 === 0 ? 'PUT' : 'POST';
 }
 

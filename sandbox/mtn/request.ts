@@ -32,7 +32,7 @@ const currencies = new Set([
 ]);
 const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
-export function wireError(status: number, code: string, message: string): WireError {
+function wireError(status: number, code: string, message: string): WireError {
   return { status, body: { code, message } };
 }
 

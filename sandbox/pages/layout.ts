@@ -44,7 +44,7 @@ export function sendHtml(reply: FastifyReply, content: SafeHtml, status = 200): 
 
 const addresses = ['/', '/phone', '/inbox', '/control'] as const;
 
-export function sendPage(reply: FastifyReply, page: Page, status = 200): FastifyReply {
+export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
   const names = page.links ?? ['Start', 'Phone', 'Inboxes', 'Control'];
   const links = addresses.map(
     (address, index) =>
@@ -70,5 +70,5 @@ ${scripts}
 </body>
 </html>
 `;
-  return sendHtml(reply, document, status);
+  return sendHtml(reply, document);
 }

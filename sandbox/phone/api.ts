@@ -12,7 +12,7 @@ import { type AnswerResult, digitsOf, type Phones, type Prompt } from './phones.
 export const sandboxSmsSecret = 'sandbox-sms';
 
 /** A prompt as programs read it: the contract's fields first, then what else is known. */
-export function presentPrompt(prompt: Prompt) {
+function presentPrompt(prompt: Prompt) {
   const { id, carrier, amount, currency, merchant, status, text, at, expires_at, decides_by_itself } = prompt;
   return {
     id,

@@ -45,7 +45,7 @@ const NEEDED = {
 } as const satisfies { readonly [field in FieldName]: CheckoutWord };
 
 /** What is asked for when a field was left empty. */
-export function neededFault(language: Language, field: FieldName): string {
+function neededFault(language: Language, field: FieldName): string {
   return checkoutText(language, NEEDED[field]);
 }
 

@@ -28,7 +28,7 @@ export function maskedPhone(e164: string): string {
   return maskPhone(e164).replaceAll(' ', '\u00a0');
 }
 
-export function countryOf(e164: string): CountryCode | undefined {
+function countryOf(e164: string): CountryCode | undefined {
   return parsePhoneNumberFromString(e164)?.country;
 }
 

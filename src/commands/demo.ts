@@ -26,8 +26,8 @@ export interface Demo {
 }
 
 const FILE = 'demo.json';
-export const DEMO_NAME = 'Boutique Kivu';
-export const DEMO_PIN = '1234';
+const DEMO_NAME = 'Boutique Kivu';
+const DEMO_PIN = '1234';
 const ACCOUNTS = [
   { kind: 'wallet', phone: '+243810000042' },
   { kind: 'wallet', phone: '+243810000043' },

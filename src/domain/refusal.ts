@@ -207,6 +207,14 @@ export class Refusal extends Error {
   }
 }
 
+/** Refusals that were decided on state, which an Idempotency-Key remembers; those about the request itself it does not (contract §7). */
+const REMEMBERED: ReadonlySet<number> = new Set([402, 404, 409]);
+
+/** Whether refusals of an HTTP status are remembered with an Idempotency-Key, unless they may pass by themselves. */
+export function isRemembered(http: number): boolean {
+  return REMEMBERED.has(http);
+}
+
 /** A refusal about one field. */
 export function refuseField(code: RefusalCode, field: string, detail: DetailCode, words?: Words): Refusal {
   return new Refusal(code, {

@@ -2,7 +2,7 @@
  * Web pages of any origin may make the calls of a session: clients are web pages too (specification, Authentication).
  *
  * Invariant: only what takes a session token is open, never what takes the merchant's credential; and no browser is
- * ever told to send cookies along, because nothing here reads any.
+ * ever told to send cookies along: no call of the API reads any, and the hosted page's own is sent to its own origin alone.
  */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

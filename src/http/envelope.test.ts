@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { REFUSALS, Refusal, type RefusalCode, refuseField } from '../domain/refusal.ts';
 import { LANGUAGES } from '../messages/messages.ts';
+import { PinsBusy } from '../platform/pins.ts';
+import { CommitUnknown, StoreBusy, StoreUnavailable } from '../store/errors.ts';
 import { envelopeWriter, refusalOf, renderEnvelope } from './envelope.ts';
 
 const CONTEXT = {
@@ -107,18 +109,16 @@ it('is the same where all but the id and the time is made once', () => {
 });
 
 describe('an error', () => {
-  const named = (name: string): Error => Object.assign(new Error('secret'), { name });
-
-  it.each(['StoreBusy', 'CommitUnknown', 'PinsBusy', 'StoreUnavailable'])('of the kind %s means: not now', (name) => {
-    const { refusal, isBug } = refusalOf(named(name), true);
+  it.each([StoreBusy, CommitUnknown, PinsBusy, StoreUnavailable])('of the kind %o means: not now', (Kind) => {
+    const { refusal, isBug } = refusalOf(new Kind(), true);
     expect([refusal.code, refusal.retryable, refusal.more.retryAfter, isBug]).toEqual([1402, true, 1, false]);
   });
 
   it('that leaves a call in doubt which cannot be repeated says so, and does not ask for it', () => {
-    const { refusal, isBug } = refusalOf(named('CommitUnknown'), false);
+    const { refusal, isBug } = refusalOf(new CommitUnknown(), false);
     expect([refusal.code, refusal.retryable, refusal.more.retryAfter, isBug]).toEqual([1402, false, undefined, false]);
     expect(refusal.more.details).toEqual([{ field: 'Idempotency-Key', code: 'IN_DOUBT' }]);
-    expect(refusalOf(named('StoreUnavailable'), false).refusal.retryable).toBe(true);
+    expect(refusalOf(new StoreUnavailable(), false).refusal.retryable).toBe(true);
   });
 
   it('that nobody foresaw is internal, and says nothing', () => {

@@ -7,6 +7,7 @@
 
 import { REFUSALS, Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { joinSentences, type Language, say, sentence } from '../messages/messages.ts';
+import { mayHaveHappened, mayPass } from '../usecases/perform.ts';
 
 /** What an envelope says besides the refusal itself. */
 export interface EnvelopeContext {
@@ -84,8 +85,8 @@ function sayDetail(detail: RefusalDetail, language: Language): string {
   return say(language, `detail.${detail.code}`, { ...detail.words, field: detail.field });
 }
 
-/** Errors of other rooms that mean "not now": known by name, because `http` may not import those rooms. */
-const BUSY = new Set(['StoreBusy', 'CommitUnknown', 'PinsBusy', 'StoreUnavailable']);
+/** Too many PINs wait to be hashed: the platform's error, of which `http` may know the name alone. */
+const PINS_BUSY = 'PinsBusy';
 
 /** Fastify's own refusals, by their code. */
 const FRAMEWORK: { readonly [code: string]: () => Refusal } = {
@@ -105,8 +106,9 @@ export function refusalOf(
 ): { readonly refusal: Refusal; readonly isBug: boolean } {
   if (error instanceof Refusal) return { refusal: error, isBug: false };
   if (error instanceof Error) {
-    if (error.name === 'CommitUnknown' && !isRepeatable) return { refusal: inDoubt(), isBug: false };
-    if (BUSY.has(error.name)) return { refusal: new Refusal(1402, { retryAfter: 1 }), isBug: false };
+    if (mayHaveHappened(error) && !isRepeatable) return { refusal: inDoubt(), isBug: false };
+    if (error.name === PINS_BUSY || mayPass(error))
+      return { refusal: new Refusal(1402, { retryAfter: 1 }), isBug: false };
     const framework = refusalOfFramework(error);
     if (framework !== undefined) return { refusal: framework, isBug: false };
   }

@@ -5,7 +5,7 @@
  */
 
 import { IsObject, type TSchema } from 'typebox';
-import { REFUSALS, type RefusalCode } from '../domain/refusal.ts';
+import { isRemembered, REFUSALS, type RefusalCode } from '../domain/refusal.ts';
 import { LANGUAGES } from '../messages/messages.ts';
 import { exampleOf } from './examples.ts';
 import { parameterMeaning, withMeanings } from './field-meanings.ts';
@@ -301,8 +301,6 @@ function answerHeaders(names: readonly AnswerHeader[]): Json {
 
 /** Refusals that may say when to come again. */
 const COME_AGAIN: ReadonlySet<RefusalCode> = new Set([1203, 1301, 1303, 1402, 1404]);
-/** Refusals that were decided on state, which an Idempotency-Key remembers (contract §7). */
-const REMEMBERED: ReadonlySet<number> = new Set([402, 404, 409]);
 /** Refused by its type before its sender is known, and so before it is counted. */
 const UNCOUNTED = 415;
 
@@ -313,7 +311,7 @@ function failureHeaders(route: Route, status: number, codes: readonly RefusalCod
     'RequestId',
     ...(codes.some((code) => COME_AGAIN.has(code)) ? (['RetryAfter'] as const) : []),
     ...(status === UNCOUNTED ? [] : limit),
-    ...(takesKey(route) && REMEMBERED.has(status) ? (['Replayed'] as const) : []),
+    ...(takesKey(route) && isRemembered(status) ? (['Replayed'] as const) : []),
   ]);
 }
 

@@ -170,7 +170,7 @@ export const PayoutAnswer = Type.Object({
   summary_code: Text,
 });
 
-export const PayoutCheckedAnswer = Type.Object(
+const PayoutCheckedAnswer = Type.Object(
   {
     success: Type.Boolean(),
     dry_run: Type.Literal(true),

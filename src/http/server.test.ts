@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Refusal } from '../domain/refusal.ts';
+import { StoreBusy } from '../store/errors.ts';
 import { type SmallWorld, type SmallWorldOptions, smallWorld } from './testing/small-world.ts';
 
 const BODY = { amount: '12.50', currency: 'usd', payment_method: 'wallet' };
@@ -353,7 +354,7 @@ describe('a failure', () => {
 
   it('of a busy store asks to come again', async () => {
     const world = open();
-    world.rows.trouble = Object.assign(new Error('the queue is full'), { name: 'StoreBusy' });
+    world.rows.trouble = new StoreBusy();
     const answer = await post(world, BODY);
     expect([faults(answer), answer.headers['retry-after']]).toEqual(['503 1402', '1']);
     expect(answer.json()).toMatchObject({ retryable: true, retry_after: 1 });

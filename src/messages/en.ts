@@ -286,11 +286,9 @@ export const en = {
   },
   done: {
     session_created: 'The session is ready. Keep its token: it is shown only once.',
-    collect_created: 'The payment has been started. Submit it to go on.',
     otp_sent:
       'We have sent a six-digit code to {sent_to}. It is valid for {minutes, plural, one {# minute} other {# minutes}}.',
     otp_verified: 'The code is right and the payment is approved. Thank you.',
-    status_read: 'This is the payment as it stands now.',
     proof_received:
       'We have received the proof of the transfer. The payment is approved once the transfer has been checked.',
     delivery_released: 'The money of this payment has been released to the merchant.',

@@ -303,11 +303,9 @@ export const es = {
   },
   done: {
     session_created: 'La sesión está lista. Guarde su token: solo se muestra una vez.',
-    collect_created: 'El pago se ha iniciado. Confírmelo para continuar.',
     otp_sent:
       'Hemos enviado un código de seis dígitos al {sent_to}. Es válido durante {minutes, plural, one {# minuto} other {# minutos}}.',
     otp_verified: 'El código es correcto y el pago está aprobado. Gracias.',
-    status_read: 'Este es el pago tal como está ahora.',
     proof_received:
       'Hemos recibido el comprobante de la transferencia. El pago se aprobará cuando se haya comprobado la transferencia.',
     delivery_released: 'El dinero de este pago se ha liberado a favor del comercio.',

@@ -326,11 +326,9 @@ export const fr = {
   },
   done: {
     session_created: 'La session est prête. Conservez son jeton : il n’est montré qu’une fois.',
-    collect_created: 'Le paiement est commencé. Confirmez-le pour poursuivre.',
     otp_sent:
       'Nous avons envoyé un code à six chiffres au {sent_to}. Il est valable {minutes, plural, one {# minute} other {# minutes}}.',
     otp_verified: 'Le code est bon et le paiement est accepté. Merci.',
-    status_read: 'Voici le paiement tel qu’il est maintenant.',
     proof_received: 'Nous avons reçu la preuve du virement. Le paiement sera approuvé une fois le virement vérifié.',
     delivery_released: 'L’argent de ce paiement a été libéré au profit du marchand.',
     payout_accepted: 'Le versement est accepté et en cours d’envoi.',

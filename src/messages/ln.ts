@@ -291,11 +291,9 @@ export const ln = {
   },
   done: {
     session_created: 'Session esi ebongi. Bomba token na yango: emonisamaka kaka mbala moko.',
-    collect_created: 'Lifuti ebandi. Ndimisa yango mpo na kokoba.',
     otp_sent:
       'Totindi code ya bachiffre motoba na {sent_to}. Ezali malamu mpo na {minutes, plural, one {miniti #} other {miniti #}}.',
     otp_verified: 'Code ezali ya solo mpe lifuti endimami. Matondi.',
-    status_read: 'Tala ndenge lifuti ezali sikoyo.',
     proof_received: 'Tozwi elembeteli ya virement. Lifuti ekondimama nsima ya kotala virement.',
     delivery_released: 'Mbongo ya lifuti oyo epesami na moteki.',
     payout_accepted: 'Kofuta endimami mpe ezali kotindama.',

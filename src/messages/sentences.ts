@@ -26,10 +26,8 @@ export type Done =
   | 'payout_approval'
   | 'payout_checked'
   | 'session_created'
-  | 'collect_created'
   | 'otp_sent'
-  | 'otp_verified'
-  | 'status_read';
+  | 'otp_verified';
 
 /** Words of the error pages. */
 export type PageWord =

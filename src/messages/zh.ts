@@ -235,10 +235,8 @@ export const zh = {
   },
   done: {
     session_created: '会话已就绪。请保存其令牌：它只显示一次。',
-    collect_created: '支付已开始。请提交以继续。',
     otp_sent: '我们已向 {sent_to} 发送六位验证码，{minutes, plural, other {# 分钟}}内有效。',
     otp_verified: '验证码正确，支付已通过。谢谢。',
-    status_read: '这是支付目前的状态。',
     proof_received: '我们已收到转账凭证。核实转账后，付款即获批准。',
     delivery_released: '这笔付款的款项已放给商户。',
     payout_accepted: '付款已受理，正在发送。',

@@ -37,7 +37,7 @@ export function whereAll(conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
 }
 
-/** What belongs to a merchant. Its id carries its shard, with which the indexes begin. @throws RangeError if it is no id. */
+/** What belongs to a merchant. Its id carries its shard, which the indexes have, too. @throws RangeError if it is no id. */
 export function ofMerchant(merchantId: string | undefined): readonly Condition[] {
   return [
     ['shard = ?::int2', merchantId === undefined ? undefined : String(shardOf(merchantId)), ''],

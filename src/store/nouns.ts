@@ -1,7 +1,8 @@
 /**
  * What the store can be asked, by noun, and what it answers.
  *
- * Invariant: an answer is a record as it was committed, read after the question was asked.
+ * Invariant: an answer is a record as it was committed, read after the question was asked, but for `merchant.at` and what is
+ * called `recent`: those answer from memory, and whoever decides by them guards the version.
  */
 
 import type { Touched } from '../domain/journal.ts';

@@ -1,8 +1,8 @@
 /**
  * The store: everything that is kept, read by noun and written by commit.
  *
- * Invariant: reads are fresh: one that starts after a commit was acknowledged sees it. Only `merchant.at` remembers,
- * and it is told the version to be at least.
+ * Invariant: reads are fresh: one that starts after a commit was acknowledged sees it. `merchant.at` remembers, and is told
+ * the version to be at least; what is called `recent` may be older, and is guarded by whoever decides by it.
  */
 
 import type { Change, Outcome } from '../domain/change.ts';

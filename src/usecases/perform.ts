@@ -7,7 +7,7 @@
  */
 
 import type { Change, Outcome } from '../domain/change.ts';
-import { Refusal } from '../domain/refusal.ts';
+import { isRemembered, Refusal } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
 import { CommitUnknown, isPassing } from '../store/errors.ts';
 
@@ -59,16 +59,13 @@ interface Committing {
   commit(change: Change): Promise<Outcome>;
 }
 
-/** Refusals decided on state are remembered; those about the request itself are not (contract §7). */
-const REMEMBERED = new Set([402, 404, 409]);
-
 /** Losing this often means that something is wrong with the rule, not with the neighbours. */
 const MOST_ROUNDS = 200;
 
 /**
  * Runs a rule until its change is committed, and returns the bytes to send.
  *
- * `read` is called once a round; `decide` is pure. A refusal that `decide` throws changes nothing but the memory of
+ * `read` is called once a round; `decide` is pure, but for ids, which it draws from the source that it is handed. A refusal that `decide` throws changes nothing but the memory of
  * the Idempotency-Key.
  */
 export async function perform<R, A>(
@@ -137,6 +134,11 @@ export function refusalOf(check: () => void): Refusal | undefined {
 /** Whether a failure may pass by itself, so that the same work can be done again: the store is away, or has too much to do. */
 export function mayPass(error: unknown): error is Error {
   return isPassing(error);
+}
+
+/** Whether what failed may have been written all the same: whoever has no key for it must not do it again. */
+export function mayHaveHappened(error: unknown): boolean {
+  return error instanceof CommitUnknown;
 }
 
 /** Lets a failure of the store's go that may pass by itself, where what was to be written comes up again. */
@@ -228,7 +230,7 @@ function replyOf<A>(decision: Decision<A>, answering: Answering<A>): Reply {
 
 function withMemory<A>(decision: Decision<A>, reply: Reply, receipt: RevocableReceipt | undefined): Change | undefined {
   const { refusal, change } = decision;
-  const remembered = refusal === undefined || (REMEMBERED.has(refusal.http) && !refusal.retryable);
+  const remembered = refusal === undefined || (isRemembered(refusal.http) && !refusal.retryable);
   if (receipt === undefined) return change;
   if (remembered) return joined(change ?? {}, receipt.remember(reply));
   // It begins anew, with another body too, where this very change gives back what the run had begun. Whoever has nothing

@@ -42,18 +42,31 @@ export function uploadProof(
   answering: Answering<ProofUploaded>,
 ): Promise<Reply> {
   const content = deps.secrets.digest(command.bytes);
-  let digest: Promise<string> | undefined;
+  let prepared: Promise<Prepared> | undefined;
   return perform(
     deps.store,
     answering,
     async () => {
       const payment = await readByPaymentId(deps, caller, command.payment_id);
-      // Other proofs are looked for only where this one may be taken, and once.
-      if (payment.status === 'pendingBankProofUpload') digest ??= keyedDigest(deps, content);
-      return { payment, digest: (await digest) ?? '' };
+      // Only where this one may be taken, and once.
+      if (payment.status === 'pendingBankProofUpload') prepared ??= prepare(deps, payment.shard, command, content);
+      return { payment, prepared: await prepared, now: deps.clock.now() };
     },
-    ({ payment, digest }) => decide(deps, payment, command, digest),
+    (rows) => decide(rows, command),
   );
+}
+
+/** What of a proof costs time, or chance. */
+interface Prepared {
+  readonly id: string;
+  readonly digest: string;
+  readonly sealed: string;
+}
+
+async function prepare(deps: Deps, shard: number, { bytes }: ProofUploadCommand, content: string): Promise<Prepared> {
+  const digest = await keyedDigest(deps, content);
+  const id = newId(deps, 'prf', shard);
+  return { id, digest, sealed: deps.secrets.seal('proof', bytes, id) };
 }
 
 /**
@@ -67,16 +80,22 @@ async function keyedDigest(deps: Deps, content: string): Promise<string> {
   return deps.secrets.mac('proof_digest', content);
 }
 
-function decide(deps: Deps, payment: Payment, command: ProofUploadCommand, digest: string): Decision<ProofUploaded> {
-  const now = deps.clock.now();
-  if (payment.status !== 'pendingBankProofUpload') throw refuseState(payment);
+interface Rows {
+  readonly payment: Payment;
+  readonly prepared: Prepared | undefined;
+  readonly now: number;
+}
+
+function decide({ payment, prepared, now }: Rows, command: ProofUploadCommand): Decision<ProofUploaded> {
+  if (payment.status !== 'pendingBankProofUpload' || prepared === undefined) throw refuseState(payment);
   requireInTime(payment, now);
   const moved = movePayment(payment, 'proof_uploaded', null, now);
   if (moved === undefined) throw new StateConflict('payment', payment, 'proof_uploaded');
   const { shard } = payment;
+  const { id, digest, sealed } = prepared;
   const proof: Proof = {
     shard,
-    id: newId(deps, 'prf', shard),
+    id,
     version: 1,
     merchant_id: payment.merchant_id,
     payment_id: payment.id,
@@ -88,7 +107,6 @@ function decide(deps: Deps, payment: Payment, command: ProofUploadCommand, diges
     created_at: now,
     decided_at: null,
   };
-  const sealed = deps.secrets.seal('proof', command.bytes, proof.id);
   return {
     change: {
       updates: [moved.update],

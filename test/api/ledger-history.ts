@@ -23,7 +23,7 @@ export interface Movement {
   readonly currency?: Currency;
 }
 
-export function transferOf({ id, shard }: Pick<Merchant, 'id' | 'shard'>, movement: Movement): Transfer {
+function transferOf({ id, shard }: Pick<Merchant, 'id' | 'shard'>, movement: Movement): Transfer {
   const { from, to, minor, at, cause = 'payment', causeId = 'txn_of_nobody', currency = 'usd' } = movement;
   const accountOf = (what: MerchantAccount | 'outside') =>
     what === 'outside' ? floatAccount(shard, currency) : merchantAccount(id, what, currency);

@@ -15,7 +15,7 @@ import { isNotFound, isRefusal, type Reading, readRefusal, reasonOf } from './st
  * The statuses with which a payment goes on when the network recommends it. The last three are cards and issuers without
  * 3-D Secure: they are taken, and the merchant bears what the issuer would otherwise (README, "Without 3-D Secure").
  */
-export const PASSED: ReadonlySet<string> = new Set([
+const PASSED: ReadonlySet<string> = new Set([
   'AUTHENTICATION_SUCCESSFUL',
   'AUTHENTICATION_ATTEMPTED',
   'AUTHENTICATION_NOT_SUPPORTED',
@@ -24,7 +24,7 @@ export const PASSED: ReadonlySet<string> = new Set([
 ]);
 
 /** The statuses after which this card is not paid with, whatever the recommendation. */
-export const FAILED: ReadonlySet<string> = new Set(['AUTHENTICATION_FAILED', 'AUTHENTICATION_REJECTED']);
+const FAILED: ReadonlySet<string> = new Set(['AUTHENTICATION_FAILED', 'AUTHENTICATION_REJECTED']);
 
 /** EMV 3DS, transStatusReason: the issuer has waited for its customer in vain. */
 const TIMED_OUT_AT_ISSUER = '14';

@@ -13,7 +13,7 @@ import type { Said } from './client.ts';
 import type { Product } from './products.ts';
 
 /** Every status that is documented or was seen. */
-export const STATUSES = {
+const STATUSES = {
   PENDING: 'waiting',
   // Seen between acceptance and success.
   CREATED: 'waiting',

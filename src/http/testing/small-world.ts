@@ -28,7 +28,7 @@ export const SHARD = 7;
 const START = Date.parse('2026-11-20T12:00:00Z');
 const MERCHANT_SECRET = `sk_test_${'s'.repeat(43)}`;
 
-export const Order = Type.Object({
+const Order = Type.Object({
   amount: Type.String({ pattern: '^[0-9]+\\.[0-9]{2}$' }),
   currency: Type.String({ maxLength: 3 }),
   payment_method: Type.Union([Type.Literal('wallet'), Type.Literal('flash')]),

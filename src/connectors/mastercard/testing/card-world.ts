@@ -16,7 +16,7 @@ import type { Answer, CardBrowser, CardConnector, CardOrder } from '../../connec
 import { doorTo, type Reply, type ScriptedUpstream, startScriptedUpstream } from '../../scripted-upstream.ts';
 import { createMastercard } from '../connector.ts';
 
-export const CARDS = {
+const CARDS = {
   pays: '5123450000000008',
   challenge: '4508750015741019',
   declined: '5111111111111118',
