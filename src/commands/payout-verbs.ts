@@ -33,7 +33,9 @@ export function addPayoutCommands(program: Command, addVerb: AddVerb, addVerbOf:
     'cancel',
     'run no further date, and call off what waits; asks for --yes',
     async () => (await load()).payoutCancel,
-  ).option('--yes', 'do it');
+  )
+    .option('--not-taken', 'you have seen at the carriers that they took nothing of what they turned away')
+    .option('--yes', 'do it');
   addVerbOf(payout, 'pause', 'run no date until it is resumed', async () => (await load()).payoutPause);
   addVerbOf(
     payout,

@@ -126,13 +126,17 @@ export async function payoutReject({ deps }: Tools, batchId: string, options: Wo
   return outputOf({ deps }, await rejectPayout(operating({ deps }), batchId, sayOf(options)));
 }
 
-export async function payoutCancel({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
+export async function payoutCancel(
+  { deps }: Tools,
+  batchId: string,
+  options: WordOptions & { readonly notTaken?: true },
+): Promise<Output> {
   if (options.yes !== true) {
     const batch = await requireBatch(deps, batchId);
     await requireCancellable(deps, batch);
     throw new OperatorError(`${describe(batch)}: say --yes to cancel what is still to come of it, for good`);
   }
-  return outputOf({ deps }, await cancelPayout(operating({ deps }), batchId, sayOf(options)));
+  return outputOf({ deps }, await cancelPayout(operating({ deps }), batchId, sayOf(options), options.notTaken));
 }
 
 export async function payoutPause({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {

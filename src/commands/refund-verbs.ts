@@ -23,6 +23,7 @@ export function addRefundCommands(program: Command, addVerb: AddVerb, addVerbOf:
     async () => (await load()).refundExecute,
   )
     .requiredOption('--reference <reference>', "the bank's or the upstream's name of it")
+    .option('--not-taken', 'you have seen at the upstream that it did not take what it turned away')
     .option('--yes', 'do it');
   addVerbOf(
     refund,

@@ -76,13 +76,14 @@ export interface RefundWordOptions {
 export async function refundExecute(
   { deps }: Tools,
   refundId: string,
-  options: RefundWordOptions & { readonly reference: string },
+  options: RefundWordOptions & { readonly reference: string; readonly notTaken?: true },
 ): Promise<Output> {
   if (options.yes !== true) {
     const refund = await requireOpen({ deps }, refundId);
     throw new OperatorError(`${describe(refund)}: say --yes if the customer has the money, for good`);
   }
-  return outputOf(await executeRefund(deps, refundId, options.reference, sayOf(options)));
+  const { reference, notTaken = false } = options;
+  return outputOf(await executeRefund(deps, refundId, { reference, notTaken }, sayOf(options)));
 }
 
 export async function refundFail({ deps }: Tools, refundId: string, options: RefundWordOptions): Promise<Output> {

@@ -15,7 +15,7 @@ import {
 } from './method.ts';
 import { refuseState } from './payment.ts';
 import type { Merchant, Payment, PaymentMethod, Session } from './records.ts';
-import { Refusal, refuseField } from './refusal.ts';
+import { Refusal, type RefusalDetail, refuseField } from './refusal.ts';
 import { refuseConsumed, requireOpen } from './session.ts';
 import type { BankAccount } from './transfer-records.ts';
 
@@ -84,18 +84,27 @@ export function chooseMethod(
 ): SubmittedMethod {
   const field = 'payment_method_id';
   const submitted = offered.filter(isSubmitted);
-  const options = submitted.map((name) => `${name} (${methodId(merchant.id, name)})`).join(', ');
   const method = methodNamed(merchant.id, methodText);
-  if (method === undefined) throw refuseField(1103, field, 'UNKNOWN_PAYMENT_METHOD', { options });
+  if (method === undefined) throw new Refusal(1103, { details: [unknownMethod(merchant, submitted)] });
   if (payment.method !== 'none' && payment.method !== method) {
     throw refuseField(1103, field, 'METHOD_MISMATCH', {
       method: payment.method,
-      options: `${payment.method} (${methodId(merchant.id, payment.method)})`,
+      options: namesOf(merchant, [payment.method]),
     });
   }
   requireOffered(method, field, submitted);
   if (!isSubmitted(method)) throw new Error(`${method} was offered and cannot be submitted`);
   return method;
+}
+
+/** That `payment_method_id` names none of them. */
+export function unknownMethod(merchant: Merchant, methods: readonly PaymentMethod[]): RefusalDetail {
+  const options = namesOf(merchant, methods.filter(isSubmitted));
+  return { field: 'payment_method_id', code: 'UNKNOWN_PAYMENT_METHOD', words: { options } };
+}
+
+function namesOf(merchant: Merchant, methods: readonly PaymentMethod[]): string {
+  return methods.map((name) => `${name} (${methodId(merchant.id, name)})`).join(', ');
 }
 
 /** The methods that a submit pays by: native pay has paid at collect. */

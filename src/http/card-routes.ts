@@ -37,7 +37,8 @@ export function cardRoutes(deps: Deps): Route[] {
       summary: 'Ask the card network anew',
       description:
         'By customer_reference (its newest payment), transaction_id or the network’s order id. A final payment is ' +
-        'answered from what is kept; one by another method than card, Google Pay or Apple Pay with 1205.',
+        'answered from what is kept. Where a reference means a payment by another method there is no network to ask: its ' +
+        '`upstream_status` is null; the transaction_id of such a one is 1205.',
       credential: 'session',
       limit: 'payments',
       loadClass: 'read',

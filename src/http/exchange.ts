@@ -103,12 +103,16 @@ export const ANSWER_HEADERS = {
   'referrer-policy': 'no-referrer',
 } as const;
 
+/** What every 401 says is wanted (RFC 9110 §15.5.2, RFC 6750 §3). */
+const CHALLENGE = 'Bearer realm="mbongo"';
+
 /** Sets the status and headers of a failure and returns its body: the only way out for errors. */
 export function refuse(parts: ExchangeParts, request: FastifyRequest, reply: FastifyReply, error: unknown): string {
   const exchange = exchangeOf(request);
   const refusal = noteFailure(parts, request, error);
   const retryAfter = retryAfterOf(refusal);
   if (retryAfter !== null) reply.header('retry-after', String(retryAfter));
+  if (refusal.http === 401) reply.header('www-authenticate', CHALLENGE);
   if (refusal.code === 1301 && exchange.guard !== undefined) {
     reply.headers(guardHeaders(exchange.guard, { count: 0, seconds: retryAfter ?? exchange.guard.seconds }));
   }

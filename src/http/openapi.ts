@@ -118,6 +118,7 @@ const ANSWER_HEADERS = {
       'refusal is the earlier call’s.',
     schema: { type: 'string', enum: ['true'] },
   },
+  Challenge: { description: 'What is wanted: a bearer credential.', schema: { type: 'string' } },
   RateLimit: { description: 'IETF RateLimit: what remains, and until when.', schema: { type: 'string' } },
   RateLimitPolicy: { description: 'IETF RateLimit-Policy: the limit and its window.', schema: { type: 'string' } },
   Location: { description: 'Where the browser goes on.', schema: { type: 'string', format: 'uri' } },
@@ -289,6 +290,7 @@ const HEADER_NAMES: { readonly [name in AnswerHeader]: string } = {
   RequestId: 'X-Request-Id',
   RetryAfter: 'Retry-After',
   Replayed: 'Idempotent-Replayed',
+  Challenge: 'WWW-Authenticate',
   RateLimit: 'RateLimit',
   RateLimitPolicy: 'RateLimit-Policy',
   Location: 'Location',
@@ -310,6 +312,7 @@ function failureHeaders(route: Route, status: number, codes: readonly RefusalCod
   return answerHeaders([
     'RequestId',
     ...(codes.some((code) => COME_AGAIN.has(code)) ? (['RetryAfter'] as const) : []),
+    ...(status === 401 ? (['Challenge'] as const) : []),
     ...(status === UNCOUNTED ? [] : limit),
     ...(takesKey(route) && isRemembered(status) ? (['Replayed'] as const) : []),
   ]);

@@ -114,6 +114,24 @@ test('a submit names a bad phone number beside what is missing', () => {
   );
 });
 
+test('a submit names a method that there is not beside other faults', () => {
+  const payment_id = 'pay_0123456789';
+  expect(submit({ payment_id, payment_method_id: 'zzz' })).toBe('');
+  expect(submit({ payment_id, payment_method_id: 'zzz', mobile_money_phone_number: 'abc' })).toBe(
+    '1103 payment_method_id UNKNOWN_PAYMENT_METHOD mobile_money_phone_number INVALID_PHONE_NUMBER',
+  );
+  expect(submit({ payment_id: 'short', payment_method_id: 'zzz' })).toBe(
+    '1110 payment_id TOO_SHORT payment_method_id UNKNOWN_PAYMENT_METHOD',
+  );
+});
+
+test('what a method needs and is empty is missing', () => {
+  const by = { payment_id: 'pay_0123456789', payment_method_id: 'wallet', mobile_money_phone_number: 'x' };
+  expect(submit({ ...by, ewallet_number: '', ewallet_pin: '' })).toBe(
+    '1109 ewallet_number REQUIRED ewallet_pin REQUIRED mobile_money_phone_number INVALID_PHONE_NUMBER',
+  );
+});
+
 test('a submit names what its method lacks before what is badly written', () => {
   const payment_id = 'pay_0123456789';
   const by = (payment_method_id: string, body: JsonObject = {}) => submit({ payment_id, payment_method_id, ...body });

@@ -6,9 +6,10 @@
  */
 
 import { methodNamed, offeredMethods, requireOffered } from '../domain/method.ts';
+import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { PaymentMethod } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
-import type { BrowserFacts, PaymentSubmitCommand } from '../domain/submission.ts';
+import { type BrowserFacts, type PaymentSubmitCommand, unknownMethod } from '../domain/submission.ts';
 import type { SessionCaller } from '../usecases/callers.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { type Reaching, reachOf } from '../usecases/method-reach.ts';
@@ -154,8 +155,8 @@ function missingAtSubmit(body: Partial<SubmitBody>, merchantId: string, unreadab
 }
 
 /**
- * What is wrong with a submit's fields. What the method lacks is said here beside other faults, so that all are said at once;
- * by itself it waits until the payment is known, which may be another method's (contract §4: 1103). A field that is
+ * What is wrong with a submit's fields. That there is no such method, or what it lacks, is said here beside other faults, so that
+ * all are said at once; by itself it waits until the payment is known, which may be another method's (contract §4: 1103). A field that is
  * `unreadable` is not missing, and says so itself.
  */
 export function submitFaults(
@@ -168,6 +169,9 @@ export function submitFaults(
   const found = [...phone, ...entryFaults(body, method === 'card')];
   if (found.length === 0 && unreadable.size === 0) return [];
   const missing = missingAtSubmit(body, merchant.id, unreadable);
+  if (method === undefined && !absent(body.payment_method_id)) {
+    found.push(unknownMethod(merchant, merchant.settings.methods ?? PAYMENT_METHODS));
+  }
   return [...found, ...missing.map((field) => ({ field, code: 'REQUIRED' }) as const)];
 }
 

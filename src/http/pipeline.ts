@@ -183,18 +183,33 @@ async function answerCall(handling: Handling): Promise<Reply | Streamed> {
 
 /** From the body on. `memory` is what an Idempotency-Key remembers the body by. */
 async function answerBody(handling: Handling, caller: Caller, body: unknown, memory = body): Promise<Reply | Streamed> {
-  const { route, kept, request } = handling;
+  const { parts, route, kept, request } = handling;
   route.requireProof?.(callOf(handling, caller, body, undefined));
   const receipt = receiptOf(handling, caller, memory);
-  const endTurn = receipt === undefined ? undefined : await kept.turns.take(receipt.id);
+  if (receipt === undefined) return answerOnce(handling, caller, body, receipt);
+  const endTurn = await kept.turns.take(receipt.id);
+  try {
+    // It may have waited for its turn: nothing is remembered for whoever has been revoked or suspended meanwhile.
+    const sender = await withDevice(parts, await callerOf(parts, route, request));
+    return await answerOnce(handling, sender, body, receipt);
+  } finally {
+    endTurn();
+  }
+}
+
+async function answerOnce(
+  handling: Handling,
+  caller: Caller,
+  body: unknown,
+  receipt: UsedReceipt | undefined,
+): Promise<Reply | Streamed> {
+  const { route, request } = handling;
   try {
     if (!route.allowConsumed && !(await hasBegun(receipt, caller))) requireUnconsumed(caller);
     requireShapes(handling, caller, body);
     return sentBy(route, request, await route.run(callOf(handling, caller, body, receipt)));
   } catch (error) {
     return sentBy(route, request, await replayInstead(receipt, error));
-  } finally {
-    endTurn?.();
   }
 }
 

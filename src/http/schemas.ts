@@ -26,11 +26,15 @@ const Amount = Type.String({
 });
 const Url = Type.String({ maxLength: 2048 });
 const Name = Type.String({ maxLength: 200 });
-const WalletNumber = Type.String({ minLength: 1, maxLength: 64 });
+const WalletNumber = Type.String({ maxLength: 64 });
 const PhoneNumber = Type.String({ maxLength: 64 });
 const CardnetMethod = Type.String({ maxLength: 64 });
 const Detail = Type.Union([Type.Literal('none'), Type.Literal('full'), Type.Literal('partial')]);
-const Pin = Type.String({ pattern: '^[0-9]{4,8}$', description: 'Four to eight digits. Never logged, never stored.' });
+/** Empty it is missing, as every field that a method needs. */
+const Pin = Type.String({
+  pattern: '^([0-9]{4,8})?$',
+  description: 'Four to eight digits. Never logged, never stored.',
+});
 const PaymentIdIn = Type.String({
   minLength: 10,
   description: 'The opaque `payment_id` from the collect answer, whole.',

@@ -256,6 +256,7 @@ const FIELDS: { readonly [name: string]: { readonly code: RefusalCode; readonly 
 /** Details whose code is not their field's. */
 const DETAILS: { readonly [detail in DetailCode]?: RefusalCode } = {
   NO_CARRIER: 1103,
+  UNKNOWN_PAYMENT_METHOD: 1103,
   CARRIER_CURRENCY: 1103,
   PAYOUT_TOTAL: 1101,
 };

@@ -12,6 +12,7 @@ import type { Statement } from './pipeline.ts';
 import { joinIn, nameIn, type Place, tableIn } from './place.ts';
 import type { Readers, ReadShape } from './read.ts';
 import { columnList, columnsOf, listOf } from './tables.ts';
+import { instantParameter } from './wire.ts';
 
 /** How the lines of one occurrence stand. */
 export interface OccurrenceCounts extends PayoutCounts {
@@ -39,6 +40,10 @@ export interface PayoutBatchReads {
   lines(shard: number, batchId: string, occurrence: number): Promise<PayoutLine[]>;
   /** Lines that wait, of whichever occurrence. */
   waitingLines(shard: number, batchId: string, limit: number): Promise<PayoutLine[]>;
+  /** Those of them that were never handed to a carrier. */
+  untriedLines(shard: number, batchId: string, limit: number): Promise<PayoutLine[]>;
+  /** Those that were turned away by one, and are due again. */
+  triedLines(shard: number, batchId: string, now: number, limit: number): Promise<PayoutLine[]>;
 }
 
 /** Reads of live batches and their lines. */
@@ -52,6 +57,9 @@ export function openPayoutBatches(readers: Readers): PayoutBatchReads {
     },
     ...openOccurrences(readers, 'live'),
     waitingLines: (shard, batchId, limit) => lines(WAITING_LINES, [String(shard), batchId, String(limit)]),
+    untriedLines: (shard, batchId, limit) => lines(UNTRIED_LINES, [String(shard), batchId, String(limit)]),
+    triedLines: (shard, batchId, now, limit) =>
+      lines(TRIED_LINES, [String(shard), batchId, String(limit), instantParameter(now)]),
   };
 }
 
@@ -98,11 +106,17 @@ const linesIn = (place: Place): Statement => ({
 where shard = $1::int2 and batch_id = $2 and occurrence = $3::int4 order by position`,
 });
 
-const WAITING_LINES: Statement = {
-  name: 'payout_lines_waiting_of_batch',
-  text: `select ${listOf(columnsOf('payout_line'))} from payout_line
-where shard = $1::int2 and batch_id = $2 and status = 'pending' order by occurrence, position limit $3::int8`,
-};
+const WAITING_LINES = waitingLines('waiting');
+const UNTRIED_LINES = waitingLines('untried', ' and attempt_id is null');
+const TRIED_LINES = waitingLines('tried', ' and attempt_id is not null and next_start_at <= $4::timestamptz');
+
+function waitingLines(name: string, which = ''): Statement {
+  return {
+    name: `payout_lines_${name}_of_batch`,
+    text: `select ${listOf(columnsOf('payout_line'))} from payout_line
+where shard = $1::int2 and batch_id = $2 and status = 'pending'${which} order by occurrence, position limit $3::int8`,
+  };
+}
 
 /** What `stateOf` says of a batch, in SQL. */
 const STATES: { readonly [state in BatchState]: string } = {

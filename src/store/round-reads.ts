@@ -140,8 +140,10 @@ const PAYOUT_BATCHES_TO_CLOSE: Statement = {
     table: 'payout_batch',
     list: listOf(columnsOf('payout_batch'), 'd'),
     condition: `t.cancelled_at is not null and t.closed_at is null and t.cancelled_at <= $1::timestamptz
-  and (exists (select from payout_line l where l.shard = t.shard and l.batch_id = t.id and l.status = 'pending')
-    or not exists (select from payout_line l where l.shard = t.shard and l.batch_id = t.id and l.status = 'processing'))`,
+  and (exists (select from payout_line l where l.shard = t.shard and l.batch_id = t.id and l.status = 'pending'
+      and (l.attempt_id is null or l.next_start_at <= $1::timestamptz))
+    or not exists (select from payout_line l where l.shard = t.shard and l.batch_id = t.id
+      and l.status in ('pending', 'processing')))`,
     column: 'cancelled_at',
     lock: '',
   }),

@@ -210,17 +210,35 @@ async function answerOnce(
   render: Render,
 ): Promise<Reply> {
   const begunAt = deps.clock.now();
-  let stored = await receipt.stored();
-  // Another process has begun with the same callback.
-  while (stored === undefined && receipt.begun() && isWithin(PATIENCE_MS, begunAt, deps.clock.now())) {
-    await new Promise<void>((done) => void deps.clock.after(LOOK_AGAIN_MS, done));
-    stored = await receipt.stored();
-  }
-  if (stored !== undefined) return { ...stored, replayed: true };
-  const payment = (await deps.store.payment.get(key.shard, key.id)) ?? key;
-  const attempt = await attemptOf(deps, payment);
+  const untilAnswered = async (): Promise<Reply | undefined> => {
+    let stored = await receipt.stored();
+    // Another process has begun with the same callback.
+    while (stored === undefined && receipt.begun() && isWithin(PATIENCE_MS, begunAt, deps.clock.now())) {
+      await new Promise<void>((done) => void deps.clock.after(LOOK_AGAIN_MS, done));
+      stored = await receipt.stored();
+    }
+    return stored && { ...stored, replayed: true };
+  };
+  const before = await untilAnswered();
+  if (before !== undefined) return before;
+  const found = await readPayment(deps, key);
+  const own = receipt.begun() ? undefined : await answerFirst(deps, found, comesAgain, receipt, render);
+  // With the challenge's end a twin may have begun since the memory was read: its answer is that of all.
+  const answer = own ?? (await untilAnswered());
+  if (answer !== undefined) return answer;
   // It died, or takes long: what it has begun is its own to remember.
-  if (receipt.begun()) return render(payment, attempt);
+  const { payment, attempt } = await readPayment(deps, key);
+  return render(payment, attempt);
+}
+
+/** Nobody has answered it yet. Undefined where another run of it has begun meanwhile. */
+async function answerFirst(
+  deps: Deps,
+  { payment, attempt }: PaymentRead,
+  comesAgain: boolean,
+  receipt: Receipt,
+  render: Render,
+): Promise<Reply | undefined> {
   if (attempt?.status !== 'challenged') return remember(deps, receipt, render, () => readPayment(deps, payment));
   const look = await lookAtChallenge(deps, attempt, payment, receipt);
   // Nobody has been heard yet: a memory of that would answer for the one who comes after the issuer has heard its customer.
@@ -228,7 +246,12 @@ async function answerOnce(
   return writeLook(deps, attempt, learned, receipt, render);
 }
 
-async function readPayment(deps: Deps, known: Payment): Promise<{ payment: Payment; attempt: Attempt | undefined }> {
+interface PaymentRead {
+  readonly payment: Payment;
+  readonly attempt: Attempt | undefined;
+}
+
+async function readPayment(deps: Deps, known: Payment): Promise<PaymentRead> {
   const payment = (await deps.store.payment.get(known.shard, known.id)) ?? known;
   return { payment, attempt: await attemptOf(deps, payment) };
 }
@@ -237,8 +260,14 @@ async function attemptOf(deps: Deps, { shard, attempt_id }: Payment): Promise<At
   return attempt_id === null ? undefined : deps.store.attempt.get(shard, attempt_id);
 }
 
-/** What the look found is written, with the remembered answer. */
-async function writeLook(deps: Deps, attempt: Attempt, look: Look, receipt: Receipt, render: Render): Promise<Reply> {
+/** What the look found is written, with the remembered answer. Undefined where another run of the callback has begun. */
+async function writeLook(
+  deps: Deps,
+  attempt: Attempt,
+  look: Look,
+  receipt: Receipt,
+  render: Render,
+): Promise<Reply | undefined> {
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
   switch (look.kind) {
     case 'unheard': {
@@ -274,15 +303,18 @@ async function writeLook(deps: Deps, attempt: Attempt, look: Look, receipt: Rece
 
 type Decided = Pick<ReturnType<typeof settleAttempt>, 'change' | 'payment'> & { readonly attempt: Attempt | undefined };
 
-/** What is decided is written whether or not the answer can be remembered: money never hangs on a memory. */
-function remember<R extends { readonly payment: Payment; readonly attempt: Attempt | undefined }>(
+/**
+ * What is decided is written whether or not the answer can be remembered: money never hangs on a memory. Undefined where
+ * nothing was to be decided, and what is to come of another run of this callback is that one's to remember.
+ */
+function remember<R extends PaymentRead>(
   deps: Deps,
   receipt: Receipt,
   render: Render,
   read: () => Promise<R>,
   decide?: (rows: R, settling: Settling) => Decided,
-): Promise<Reply> {
-  const write = (settling: Settling): Promise<Reply> =>
+): Promise<Reply | undefined> {
+  const write = (settling: Settling): Promise<Reply | undefined> =>
     commitDecision(
       deps.store,
       () => Promise.all([read(), receipt.stored()]),
@@ -292,10 +324,9 @@ function remember<R extends { readonly payment: Payment; readonly attempt: Attem
           const answer = { ...stored, replayed: true };
           return { change, answer };
         }
-        const reply = render(payment, attempt);
-        // Another run of this callback has begun: what is still to come of it is that one's to remember.
         const isUnderWay = attempt !== undefined && isOpen(attempt.status);
-        if (decide === undefined && receipt.begun() && isUnderWay) return { answer: reply };
+        if (decide === undefined && receipt.begun() && isUnderWay) return { answer: undefined };
+        const reply = render(payment, attempt);
         return { change: joined(change ?? {}, receipt.remember(reply)), answer: reply };
       },
     );

@@ -25,9 +25,15 @@ export interface UpstreamChecked {
   readonly upstreamStatus: string | null;
 }
 
-/** By transaction_id, which the network's order id is too, or by customer_reference: then its newest payment. */
+/**
+ * By transaction_id, which the network's order id is too, or by customer_reference: then its newest payment, by whatever
+ * method (contract §4). Where that is none of a card, there is no network to ask.
+ *
+ * @throws Refusal 1204 for an order of nobody's or another's, 1205 for a transaction_id of another method.
+ */
 export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: string): Promise<UpstreamChecked> {
-  const known = await cardPaymentOf(deps, caller, orderId);
+  const known = await paymentOf(deps, caller, orderId);
+  if (!mayBeCard(known)) return { payment: known, upstreamStatus: null };
   const attempt = await attemptOf(deps, known);
   const { card } = deps.connectors;
   if (isFinal(known.status)) {
@@ -62,19 +68,23 @@ function isUnderWay(deps: Deps, attempt: Attempt): boolean {
   return attempt.status === 'intended' || isBeingAsked(attempt, deps.clock.now());
 }
 
-async function cardPaymentOf(deps: Deps, { merchant }: SessionCaller, orderId: string): Promise<Payment> {
+async function paymentOf(deps: Deps, { merchant }: SessionCaller, orderId: string): Promise<Payment> {
   const { shard, id } = merchant;
   const named = isId('txn', orderId) ? await findPayment(deps, shard, orderId) : undefined;
   if (named?.merchant_id === id) return requireCard(named, 'order_id');
   const newest = await findNewestPayment(deps, shard, id, orderId);
   if (newest === undefined) throw new Refusal(1204);
-  return requireCard(newest, 'order_id');
+  return newest;
 }
 
 /** Another method has no card network behind it; a payment whose method is still open may get one. */
+function mayBeCard({ method }: Payment): boolean {
+  return method === 'card' || method === 'google_pay' || method === 'apple_pay' || method === 'none';
+}
+
 function requireCard(payment: Payment, field: string): Payment {
   const { method, status: state } = payment;
-  if (method === 'card' || method === 'google_pay' || method === 'apple_pay' || method === 'none') return payment;
+  if (mayBeCard(payment)) return payment;
   const details = [{ field, code: 'NOT_A_CARD', words: { method } }] as const;
   throw new Refusal(1205, { transactionId: payment.id, words: { state }, details });
 }

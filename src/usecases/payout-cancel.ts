@@ -2,18 +2,27 @@
  * Cancels a batch: no further occurrence runs, what waits is called off, what is under way goes on to its end.
  *
  * Invariant: no line is called off that a carrier may have taken. The word stands before its lines are ended, and a round
- * ends what is left of them, whatever becomes of this process.
+ * ends what is left of them, whatever becomes of this process; what a carrier has turned away it asks about first.
  */
 
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import { cancel } from '../domain/payout-batch.ts';
 import { hasMore } from '../domain/payout-order.ts';
 import { dueAtOnce, OperatorError, requireSay, type Say } from './operator.ts';
+import { callOffWaiting } from './payout-close.ts';
 import { changeBatch, type PayoutOperatorDeps, requireBatch, tell } from './payout-operate.ts';
-import { callOffWaiting } from './payout-run.ts';
 
-/** Cancelled again it answers as it did. @throws OperatorError when there is no such batch, or nothing of it is open. */
-export async function cancelPayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
+/**
+ * Cancelled again it answers as it did. `notTaken`: somebody has seen at the carriers that they took nothing of what they turned
+ * away, for example because one of them is connected no more. @throws OperatorError when there is no such
+ * batch, or nothing of it is open.
+ */
+export async function cancelPayout(
+  deps: PayoutOperatorDeps,
+  batchId: string,
+  say: Say,
+  notTaken = false,
+): Promise<PayoutBatch> {
   const said = requireSay(say);
   const found = await requireBatch(deps, batchId);
   if (found.cancelled_at === null) {
@@ -23,7 +32,7 @@ export async function cancelPayout(deps: PayoutOperatorDeps, batchId: string, sa
     });
     tell(deps, 'payout_cancelled', found, said);
   }
-  await callOffWaiting(deps, found, (change) => dueAtOnce(change, deps.clock.now()));
+  await callOffWaiting(deps, found, notTaken ? 'all' : 'untried', (change) => dueAtOnce(change, deps.clock.now()));
   return requireBatch(deps, batchId);
 }
 

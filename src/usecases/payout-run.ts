@@ -1,20 +1,19 @@
 /**
- * Runs the occurrences of payouts that are due, and calls off what waits of cancelled ones.
+ * Runs the occurrences of payouts that are due.
  *
  * Invariant: an occurrence is run once, by whichever process comes first; those missed while the gateway was down are run
  * when it is back, each once, one after another. No merchant's occurrences hold up another's.
  */
 
-import type { Change } from '../domain/change.ts';
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
-import { type BatchContext, callOff, close, runNext, runsAt } from '../domain/payout-batch.ts';
+import { type BatchContext, runNext, runsAt } from '../domain/payout-batch.ts';
 import { isPassing } from '../store/errors.ts';
 import type { DueBatch } from '../store/round-reads.ts';
 import { type Deps, idsOf } from './deps.ts';
 import { createMerchantTurns, type MerchantTurns } from './merchant-turns.ts';
 import type { Dispatcher } from './payout-dispatch.ts';
-import { commitDecision, persist } from './perform.ts';
+import { commitDecision } from './perform.ts';
 
 /** What deciding about a batch takes of the world. */
 export type PayoutBatchDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'calendar' | 'payoutText' | 'log'>;
@@ -43,10 +42,6 @@ const MOST_AT_ONCE = 16;
 const MOST_LOOKED_UP = 4_096;
 /** So many batches of a turn that find their carriers busy are enough to leave its others to a later look. */
 const MOST_HELD = 16;
-/** How many lines are called off side by side. */
-const MOST_LINES = 256;
-/** Finding the same lines waiting this often means that something is wrong with the rule. */
-const MOST_ROUNDS = 200;
 
 /**
  * Runs what is due, merchants in turn, until nothing can be run. A look sees so many of a shard only, so those whose carriers are busy
@@ -172,21 +167,6 @@ async function tryOccurrence(
   }
 }
 
-/** Ends what waits of cancelled batches, also what a carrier has not taken after all. Returns how many batches there were. */
-export async function closeCancelledPayouts(deps: PayoutBatchDeps): Promise<number> {
-  const cancelled = await deps.store.payoutBatch.toClose(deps.clock.now(), MOST_AT_ONCE);
-  await Promise.all(
-    cancelled.map(async (batch) => {
-      await callOffWaiting(deps, batch);
-      const counts = await deps.store.payoutBatch.counts(batch.shard, batch.id);
-      const open = counts.some(({ pending, processing }) => pending + processing > 0);
-      // Lost: another process has closed it.
-      if (!open) await deps.store.commit(close(batch, deps.clock.now()));
-    }),
-  );
-  return cancelled.length;
-}
-
 /** `more`: run, and the one after it is due too. `held`: its carriers have enough of its merchant's lines for now. */
 type Outcome = 'ran' | 'more' | NotNow;
 type NotNow = 'not due' | 'held';
@@ -229,25 +209,6 @@ async function readToRun(
   if (dispatcher?.hasRoomFor(batch) === false) return 'held';
   const [merchant, first] = await Promise.all([deps.store.merchant.get(shard, merchant_id), firstLines(deps, batch)]);
   return merchant?.status === 'ALLOWED' ? { batch, first } : 'not due';
-}
-
-/**
- * Calls off every line of a batch that waits, each by itself: one that is being started goes on to its end. `finish` has
- * the last word on what each of them writes.
- */
-export async function callOffWaiting(
-  deps: PayoutBatchDeps,
-  { shard, id }: BatchKey,
-  finish: (change: Change) => Change = (change) => change,
-): Promise<void> {
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const waiting = await deps.store.payoutBatch.waitingLines(shard, id, MOST_LINES);
-    if (waiting.length === 0) return;
-    const context = batchContext(deps);
-    const changes: Change[] = waiting.map((line) => finish(callOff(line, context)));
-    await Promise.all(changes.map((change) => persist(deps, () => deps.store.commit(change))));
-  }
-  throw new Error(`lines of ${id} lost against their neighbours too often`);
 }
 
 /** A batch with what its next decision needs. */

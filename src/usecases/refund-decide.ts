@@ -9,26 +9,36 @@ import { transitAccount } from '../domain/ledger.ts';
 import { BANK_TRANSFER } from '../domain/proof.ts';
 import type { Reason } from '../domain/reason.ts';
 import { type MovedRefund, moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
+import { isOverRefunded } from '../domain/refund-order.ts';
 import { type Deps, idsOf } from './deps.ts';
 import { decideOnce, type OperatorDeps, OperatorError, requireLine, requireSay, type Say } from './operator.ts';
 import { requireRefund } from './refund-read.ts';
 
 type RefundDecideDeps = OperatorDeps & Pick<Deps, 'log'>;
 
-/** The customer has the money. `reference` is what the bank or the upstream calls the movement: the evidence. */
+/** How a person has given the money back. */
+export interface ByHand {
+  /** What the bank or the upstream calls the movement: the evidence. */
+  readonly reference: string;
+  /** Somebody has seen at the upstream that it did not take what it had turned away. */
+  readonly notTaken?: boolean;
+}
+
+/** The customer has the money. @throws OperatorError where an upstream has given it already, or may have. */
 export async function executeRefund(
   deps: RefundDecideDeps,
   refundId: string,
-  reference: string,
+  { reference, notTaken = false }: ByHand,
   say: Say,
 ): Promise<RefundRows> {
   const line = requireLine(reference, 'the reference', REFERENCE_MOST);
-  return decide(deps, refundId, { fact: 'executed_by_hand', reason: null, reference: line }, say);
+  const verdict = { fact: 'executed_by_hand', reason: null, reference: line } as const;
+  return decide(deps, refundId, verdict, say, (rows) => requireUnpaid(deps, rows, notTaken));
 }
 
 /** It will not be carried out: its money goes back to the merchant, and can be asked for again. */
 export async function callOffRefund(deps: RefundDecideDeps, refundId: string, say: Say): Promise<RefundRows> {
-  return decide(deps, refundId, { fact: 'called_off', reason: 'refund_called_off', reference: null }, say);
+  return decide(deps, refundId, { fact: 'called_off', reason: CALLED_OFF, reference: null }, say);
 }
 
 /** Refuses what is over, and what an upstream may have. */
@@ -47,18 +57,49 @@ interface Verdict {
 }
 
 const REFERENCE_MOST = 64;
+/** Why a refund has failed that an operator called off. */
+export const CALLED_OFF = 'refund_called_off' satisfies Reason;
 
-async function decide(deps: RefundDecideDeps, refundId: string, verdict: Verdict, say: Say): Promise<RefundRows> {
+async function decide(
+  deps: RefundDecideDeps,
+  refundId: string,
+  verdict: Verdict,
+  say: Say,
+  check?: (rows: RefundRows) => Promise<void>,
+): Promise<RefundRows> {
   const said = requireSay(say);
   const { refund: known } = await requireRefund(deps, refundId);
   const decided = await decideOnce(deps, known.shard, 'see `mbongo refund show`', async () => {
     const rows = await requireRefund(deps, refundId);
     requireOpenRefund(rows);
+    await check?.(rows);
     const { change, ...answer } = await move(deps, rows, verdict);
     return { change, answer };
   });
   tell(deps, decided, verdict, said);
   return decided;
+}
+
+/**
+ * Whoever has been given the money by an upstream, or may have, is not given it once more. The gateway asks before it sends
+ * again; who pays by hand has not asked.
+ */
+async function requireUnpaid({ store }: RefundDecideDeps, rows: RefundRows, notTaken: boolean): Promise<void> {
+  const { refund, payment } = rows;
+  // Read after the payment, whose version guards what they say.
+  const refunds = await store.refund.ofPayment(payment.shard, payment.id);
+  if (isOverRefunded(payment, refunds)) {
+    const what = `with ${refund.id} more of ${payment.id} would be given back than was paid`;
+    throw new OperatorError(`${what}: an earlier refund was paid, or taken, after all; call this one off`);
+  }
+  if (notTaken) return;
+  const withdrawn = refunds.filter(({ reason }) => reason === CALLED_OFF);
+  for (const { id, attempt_id, shard } of [refund, ...withdrawn]) {
+    const tried = attempt_id === null ? undefined : await store.attempt.get(shard, attempt_id);
+    if (tried?.status !== 'not_sent' || tried.next_inquiry_at === null) continue;
+    const what = `${tried.connector} turned ${id} away, and may have taken it all the same`;
+    throw new OperatorError(`${what}: wait until it has been asked, or look there and say --not-taken`);
+  }
 }
 
 async function move(deps: RefundDecideDeps, rows: RefundRows, verdict: Verdict): Promise<MovedRefund> {

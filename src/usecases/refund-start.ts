@@ -16,7 +16,7 @@ import type { RefundContext, RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
 import { intendRefund, refundOrder } from '../domain/refund-outgoing.ts';
 import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
-import { askTryBefore } from './attempt-before.ts';
+import { askTryBefore, type TryBefore } from './attempt-before.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
 import { callbackUrl } from './callback-url.ts';
@@ -24,6 +24,7 @@ import { PAY_LIFE_MS } from './card-pay.ts';
 import { type Deps, idsOf, newId } from './deps.ts';
 import { hasAnswered, notSent, putOff, type Started } from './outgoing-start.ts';
 import { commitOrFind } from './perform.ts';
+import { CALLED_OFF } from './refund-decide.ts';
 import { refundOfAttempt } from './refund-read.ts';
 
 /** A refund's attempt, and what it pays. */
@@ -45,7 +46,7 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
     deps.log.error('refund_upstream_missing', { refund_id: known.id, connector: known.connector });
     return notSent();
   }
-  const before = await askTryBefore(deps, known);
+  const before = await askTriesBefore(deps, known);
   if (before.kind === 'taken') return notSent(true);
   if (before.kind === 'unclear') {
     await putOff(deps, 'refund', known, before.until);
@@ -64,6 +65,24 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
   const order = rows.refund.late_attempt_id === null ? refundOrder(rows) : undefined;
   const written = recordOutgoing(deps, attempt, order, word);
   return { answered: hasAnswered(word), written };
+}
+
+/**
+ * Its own last try; and of the payment's refunds that were called off the last one of each, which their upstream had turned
+ * away and nobody has asked about since. What of those was taken after all is written, and holds this one back where that
+ * would be too much.
+ */
+async function askTriesBefore(deps: Deps, known: Refund): Promise<TryBefore> {
+  const own = await askTryBefore(deps, known);
+  if (own.kind !== 'over') return own;
+  for (const other of await deps.store.refund.ofPayment(known.shard, known.payment_id)) {
+    if (other.reason !== CALLED_OFF || other.attempt_id === null) continue;
+    const tried = await deps.store.attempt.get(other.shard, other.attempt_id);
+    if (tried?.status !== 'not_sent') continue;
+    const before = await askTryBefore(deps, { ...known, attempt_id: tried.id });
+    if (before.kind === 'unclear') return before;
+  }
+  return own;
 }
 
 /** What paid has to be there still. */

@@ -148,7 +148,7 @@ describe('fields', () => {
     ['collect', { fee_covered_by: 'nobody' }, '1110'],
     ['collect', { delivery_behaviour: [] }, '1110'],
     ['collect', { payment_method: 'wallet' }, '1109'],
-    ['collect', { payment_method: 'wallet', wallet_number: '5707', wallet_pin: '' }, '1110'],
+    ['collect', { payment_method: 'wallet', wallet_number: '5707', wallet_pin: '' }, '1109'],
     ['collect', { payment_method: 'wallet', wallet_number: '5707', wallet_pin: '12a4' }, '1110'],
     ['collect', { payment_method: 'wallet', wallet_number: '5707', wallet_pin: 1234 }, '1110'],
     ['collect', { email: 'nobody' }, '1105'],

@@ -329,10 +329,15 @@ test('a refund belongs to whoever sent it, and one that a person has carried out
   const waiting = await refunded(world, merchant, byHand);
   await untilTurnedAway(world, waiting.refund_id);
   world.sandbox.faults.clear();
-  await executeRefund(world.gateway.deps, waiting.refund_id, 'PORTAL-7', {
-    by: 'amina',
-    why: 'given back at the portal',
-  });
+  await executeRefund(
+    world.gateway.deps,
+    waiting.refund_id,
+    { reference: 'PORTAL-7' },
+    {
+      by: 'amina',
+      why: 'given back at the portal',
+    },
+  );
 
   const brought = await Promise.all([sent, byHand].map((payment) => attemptOf(world, payment)));
   expect(await reconciled(await statement(...whole(), ...brought.map((one) => lineOf(one))))).toMatchObject({

@@ -8,7 +8,8 @@ import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
 import { submitPayment } from '../../src/usecases/payment-submit.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { callerOf, plainly, submitOf } from './direct-calls.ts';
-import { bearerOf, collect, statusOf } from './flows.ts';
+import { bearerOf, collect, freshKey, numberEnding, payByPhone, statusOf, whileTimePasses } from './flows.ts';
+import { carrierAsked } from './phone-payments.ts';
 
 let world: World;
 
@@ -78,4 +79,24 @@ test('a merchant that is suspended while a PIN waits for its turn is paid nothin
   await expect(submitted).rejects.toMatchObject({ code: 1004 });
   await setMerchantStatus(deps, id, 'ALLOWED');
   expect(await statusOf(world, paying)).toBe('pending');
+});
+
+test('a call that waits behind the first one of its key is judged by what its credential is when its turn comes', async () => {
+  const merchant = await world.merchant();
+  const paying = await collect(world, merchant, { method: 'mobile_money' });
+  const key = freshKey();
+  world.sandbox.faults.set('mtn', { delay_ms: 2_000 });
+  const asked = carrierAsked(world);
+  const submit = () => payByPhone(world, paying, numberEnding('42'), key);
+  const first = submit();
+  await asked;
+  const reached = once(world.gateway.app.server, 'request');
+  const second = submit();
+  await reached;
+  // It has been let in, as it then was.
+  await world.call('GET', '/health');
+  await revokeCredential(world.gateway.deps, merchant.key_id);
+  const answers = await whileTimePasses(world, Promise.all([first, second]), 250);
+  world.sandbox.faults.clear();
+  expect(answers.map(({ status }) => status)).toEqual([200, 401]);
 });

@@ -203,23 +203,33 @@ describe('cancelling', () => {
     await expect(cancelPayout(world.gateway.deps, batch.id, SAY)).rejects.toThrow('there is nothing to cancel');
   });
 
-  test('while the carrier is down: what was certainly not taken is called off, and stays so when it is back', async () => {
-    const { merchant } = await desk.payer();
-    const msisdns = [numberEnding('11'), numberEnding('11'), numberEnding('11')];
-    world.sandbox.faults.set('mtn', { refuse_rate: 1 });
-    const batch = await makeBatch(world, merchant, { msisdns });
-    await untilLater(world, async () => {
-      const lines = await linesNow(world, batch);
-      return lines.some(({ tries }) => tries > 0) ? true : undefined;
-    });
-    await cancelPayout(world.gateway.deps, batch.id, SAY);
-    expect(await desk.untilFinal(batch)).toEqual(['failed', 'failed', 'failed']);
-    world.sandbox.faults.clear();
-    await world.pass(600_000);
-    expect(msisdns.flatMap((msisdn) => debitsOf(world, msisdn))).toEqual([]);
-    expect(await balancesOf(world, merchant)).toEqual({ available: 1_000_00n, reserved: 0n });
-    await expectSound(world, merchant);
-  });
+  test.each([false, true])(
+    'while the carrier is down: what it turned away waits for its word, or somebody’s (%s)',
+    async (notTaken) => {
+      const { merchant } = await desk.payer();
+      const msisdns = [numberEnding('11'), numberEnding('11'), numberEnding('11')];
+      world.sandbox.faults.set('mtn', { refuse_rate: 1 });
+      const batch = await makeBatch(world, merchant, { msisdns });
+      const statuses = async () => (await linesNow(world, batch)).map(({ status }) => status);
+      await untilLater(world, async () => {
+        const lines = await linesNow(world, batch);
+        return lines.every(({ tries, status }) => tries > 0 && status === 'pending') ? true : undefined;
+      });
+      await cancelPayout(world.gateway.deps, batch.id, SAY);
+      await world.pass(600_000);
+      expect(await statuses()).toEqual(['pending', 'pending', 'pending']);
+      if (notTaken) {
+        await cancelPayout(world.gateway.deps, batch.id, SAY, true);
+        expect(await statuses()).toEqual(['failed', 'failed', 'failed']);
+      }
+      world.sandbox.faults.clear();
+      await world.pass(600_000);
+      expect(await desk.untilFinal(batch)).toEqual(['failed', 'failed', 'failed']);
+      expect(msisdns.flatMap((msisdn) => debitsOf(world, msisdn))).toEqual([]);
+      expect(await balancesOf(world, merchant)).toEqual({ available: 1_000_00n, reserved: 0n });
+      await expectSound(world, merchant);
+    },
+  );
 
   test('what is under way goes on to its end; what comes back to wait is called off', async () => {
     const { merchant } = await desk.payer();

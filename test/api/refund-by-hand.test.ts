@@ -106,7 +106,7 @@ describe('a refund of a bank transfer', () => {
     });
     expect(await balancesOf(world, merchant)).toEqual({ available: 12_50n });
     const second = await refunded(world, merchant, paid);
-    await executeRefund(world.gateway.deps, second.refund_id, 'BT 2', SAY);
+    await executeRefund(world.gateway.deps, second.refund_id, { reference: 'BT 2' }, SAY);
     expect(await detailOf(world, paid)).toMatchObject({ status: 'refunded', refunded_amount: '12.50' });
     expect((await refundHooks(world, paid, 1)).map(({ raw }) => JSON.parse(raw).amount)).toEqual(['12.50']);
   });
@@ -116,9 +116,9 @@ describe('a refund of a bank transfer', () => {
     const paid = await paidByTransfer(merchant);
     const { refund_id } = await refunded(world, merchant, paid);
     const words = await Promise.allSettled([
-      executeRefund(world.gateway.deps, refund_id, 'BT-3', SAY),
+      executeRefund(world.gateway.deps, refund_id, { reference: 'BT-3' }, SAY),
       callOffRefund(world.gateway.deps, refund_id, SAY),
-      executeRefund(world.gateway.deps, refund_id, 'BT-4', SAY),
+      executeRefund(world.gateway.deps, refund_id, { reference: 'BT-4' }, SAY),
     ]);
     expect(words.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
@@ -137,8 +137,8 @@ describe('an operator', () => {
     const unknown = wallet.refund_id.replace(/^rfd_.{20}/, 'rfd_00000000000000000000');
     await expect(callOffRefund(deps, unknown, SAY)).rejects.toThrow('there is no refund');
     const made = await refunded(world, merchant, await paidByTransfer(merchant));
-    await expect(executeRefund(deps, made.refund_id, ' ', SAY)).rejects.toThrow('1 to 64 characters');
-    await expect(executeRefund(deps, made.refund_id, 'a\nb', SAY)).rejects.toThrow('1 to 64 characters');
+    await expect(executeRefund(deps, made.refund_id, { reference: ' ' }, SAY)).rejects.toThrow('1 to 64 characters');
+    await expect(executeRefund(deps, made.refund_id, { reference: 'a\nb' }, SAY)).rejects.toThrow('1 to 64 characters');
     await expect(callOffRefund(deps, made.refund_id, { by: '', why: null })).rejects.toThrow('one line');
     expect((await cli.run('refund list --status odd')).err).toContain('no status of a refund');
     expect((await cli.run(`refund fail ${made.refund_id} --yes`)).status).toBe(2);
@@ -184,7 +184,7 @@ test('what no connector can send is carried out by hand, and booked where the mo
   const transit = async () =>
     (await deps.store.account.get(merchant.merchant.shard, 'transit:mtn-momo:usd'))?.balance ?? 0n;
   const before = await transit();
-  const { refund } = await executeRefund(deps, refundId, ' PORTAL-7 ', SAY);
+  const { refund } = await executeRefund(deps, refundId, { reference: ' PORTAL-7 ' }, SAY);
   expect(refund.provider_reference).toBe('PORTAL-7');
   expect((await transit()) - before).toBe(12_50n);
   expect(await statusOf(world, paid)).toBe('refunded');

@@ -1,0 +1,32 @@
+/** A batch that is cancelled while a carrier may have taken one of its lines: that one is asked about, and goes on. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
+import type { World } from '../support/world.ts';
+import { numberEnding } from './flows.ts';
+import { type OutDesk, openOutDesk, TURNED_AWAY } from './late-out-desk.ts';
+import { availableOf, commitBatch, lineNow, openPayer } from './payout-lines.ts';
+
+let desk: OutDesk;
+let world: World;
+beforeAll(async () => {
+  desk = await openOutDesk();
+  ({ world } = desk);
+});
+afterAll(() => desk.close());
+
+const SAY = { by: 'amina', why: 'a mistake' };
+
+test('a line whose last try was turned away, and taken all the same, is not called off with its batch', async () => {
+  const payer = await openPayer(world, 10_10n);
+  desk.carrier.answer(TURNED_AWAY);
+  const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+  const tried = await desk.lastTry(line.id, 'not_sent');
+  // The carrier has it, and says so to whoever asks.
+  desk.carrier.say(tried.reference, 'SUCCESSFUL');
+  await cancelPayout(world.gateway.deps, line.batch_id, SAY);
+  await desk.passMinutes(2);
+  const { status } = await lineNow(world, line);
+  const available = await availableOf(world, payer);
+  expect([status, available]).toEqual(['completed', 0n]);
+});

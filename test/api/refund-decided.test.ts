@@ -1,0 +1,87 @@
+/** Refunds that an operator decides on, while their money has left, or may have, by another way. */
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { creditBalance } from '../../src/usecases/balance-credit.ts';
+import { callOffRefund, executeRefund } from '../../src/usecases/refund-decide.ts';
+import type { World } from '../support/world.ts';
+import { collect, numberEnding, payByPhone } from './flows.ts';
+import { type OutDesk, openOutDesk, TURNED_AWAY } from './late-out-desk.ts';
+import { attemptOf } from './phone-payments.ts';
+import { minted, readBack, refunded } from './refund-flows.ts';
+
+let desk: OutDesk;
+let world: World;
+beforeAll(async () => {
+  desk = await openOutDesk();
+  ({ world } = desk);
+});
+afterAll(() => desk.close());
+
+const SAY = { by: 'amina', why: 'seen' };
+
+/** A payment of 12.50 usd by phone, of a merchant that has enough for any refund. */
+async function paid() {
+  const merchant = await world.merchant();
+  const paying = await collect(world, merchant, { method: 'mobile_money', minted });
+  await payByPhone(world, paying, numberEnding('42'));
+  await desk.hearOf(await attemptOf(world, paying), 'SUCCESSFUL');
+  await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 100_00n);
+  return { merchant, paying };
+}
+
+test('a refund that is held back, because an earlier one has paid after all, is not carried out by hand', async () => {
+  const { merchant, paying } = await paid();
+  const { refund_id: first } = await refunded(world, merchant, paying);
+  const tried = await desk.lastTry(first, 'waiting');
+  await desk.hearOf(tried, 'FAILED');
+  desk.carrier.answer(TURNED_AWAY);
+  const { refund_id: second } = await refunded(world, merchant, paying);
+  await desk.lastTry(second, 'not_sent');
+  await desk.hearOf(tried, 'SUCCESSFUL');
+  const executed = executeRefund(world.gateway.deps, second, { reference: 'BT-1', notTaken: true }, SAY);
+  await expect(executed).rejects.toThrow('more of');
+  expect((await readBack(world, merchant, second)).status).toBe('pending');
+  await callOffRefund(world.gateway.deps, second, SAY);
+  await desk.book(tried, 'merchant');
+  await desk.expectSoundBooks();
+});
+
+test('a refund whose last try was turned away, and taken all the same, is not carried out by hand as well', async () => {
+  const { merchant, paying } = await paid();
+  desk.carrier.answer(TURNED_AWAY);
+  const { refund_id } = await refunded(world, merchant, paying);
+  const tried = await desk.lastTry(refund_id, 'not_sent');
+  desk.carrier.say(tried.reference, 'SUCCESSFUL');
+  const { deps } = world.gateway;
+  const executed = executeRefund(deps, refund_id, { reference: 'BT-1' }, SAY);
+  await expect(executed).rejects.toThrow(`turned ${refund_id} away`);
+  // Nor is another one, after it was called off, unless somebody has looked.
+  await callOffRefund(deps, refund_id, SAY);
+  const { refund_id: other } = await refunded(world, merchant, paying);
+  const byHand = executeRefund(deps, other, { reference: 'BT-1' }, SAY);
+  await expect(byHand).rejects.toThrow(`turned ${refund_id} away`);
+});
+
+test('one that was turned away, and was not taken as somebody has seen there, is carried out by hand', async () => {
+  const { merchant, paying } = await paid();
+  desk.carrier.answer(TURNED_AWAY);
+  const { refund_id } = await refunded(world, merchant, paying);
+  await desk.lastTry(refund_id, 'not_sent');
+  await executeRefund(world.gateway.deps, refund_id, { reference: 'BT-1', notTaken: true }, SAY);
+  expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
+});
+
+test.each(['SUCCESSFUL', 'PENDING'] as const)(
+  'a refund that was called off, and that a try which was turned away has brought after all (%s), is not brought again',
+  async (said) => {
+    const { merchant, paying } = await paid();
+    desk.carrier.answer(TURNED_AWAY);
+    const { refund_id: first } = await refunded(world, merchant, paying);
+    const one = await desk.lastTry(first, 'not_sent');
+    await callOffRefund(world.gateway.deps, first, SAY);
+    desk.carrier.say(one.reference, said);
+    const { refund_id: second } = await refunded(world, merchant, paying);
+    await desk.passMinutes(2);
+    expect((await desk.triesOf(second)).map(({ status }) => status)).toEqual([]);
+  },
+);
