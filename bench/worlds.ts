@@ -52,7 +52,7 @@ export async function openDatabase(): Promise<Database> {
     return { url: given, restart: () => Promise.resolve(false), close: () => Promise.resolve() };
   }
   const dataDir = mkdtempSync(join(tmpdir(), 'mbongo-bench-'));
-  const quiet = { info: () => undefined, warn: (message: string) => console.error(message) };
+  const quiet = { making: () => undefined, warn: (message: string) => console.error(message) };
   let database = await openEmbeddedDatabase({ dataDir, log: quiet });
   let restarted: Promise<unknown> = Promise.resolve();
   const close = async (): Promise<void> => {

@@ -155,7 +155,7 @@ function withDefaults(environment: Environment, defaults: Environment): Environm
 
 function readDatabaseUrl(env: EnvironmentReader): string | undefined {
   const value = env.text('DATABASE_URL');
-  // Not parsed: PostgreSQL's form names several hosts for a failover, and `URL` does not read those.
+  // Not parsed: what is wrong with it further on the driver says, without the password.
   if (value === undefined || /^postgres(ql)?:\/\/\S+$/.test(value)) return value;
   const example = 'postgresql://mbongo:PASSWORD@127.0.0.1:5432/mbongo';
   const rule = 'it must begin with postgresql:// and hold no blanks';

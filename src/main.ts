@@ -19,15 +19,15 @@ const around = {
 
 /** What they print is shown this once. */
 const MAKES_A_SECRET = /^(?:merchant create|credential issue|credential rotate|webhook secret)\b/;
-const isReadInVain = (code: string | undefined): boolean => code !== 'EPIPE' || MAKES_A_SECRET.test(argv.join(' '));
+const makesSecret = MAKES_A_SECRET.test(argv.join(' '));
 
 let isLost = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A reader that has gone away (`mbongo … | head -1`) is no reason to fail, but where a secret was to be read; and a gateway
   // serves whoever reads what it says.
-  if (!isReadInVain(error.code) || argv[0] === 'serve' || isLost) return;
+  if ((error.code === 'EPIPE' && !makesSecret) || argv[0] === 'serve' || isLost) return;
   isLost = true;
-  const happened = 'what the command did has happened, and a secret that it made is lost';
+  const happened = `what the command did has happened${makesSecret ? ', and the secret that it made is lost' : ''}`;
   const message = `the result could not be written (${messageOf(error)}): ${happened}`;
   printError(around, new Error(message), argv.includes('--json'));
   process.exitCode = 1;

@@ -133,10 +133,11 @@ function sayWho(verb: Command): void {
   if (!has('--why')) verb.option('--why <text>', 'on what grounds');
 }
 
-/** How the journal names a verb: with its noun, where it has one. */
+/** How the journal names a verb: with its nouns, where it has any. */
 function commandOf(parent: Command, name: string, options: { readonly by?: string; readonly why?: string }): Named {
-  const verb = parent.parent === null ? name : `${parent.name()} ${name}`;
-  return { verb, ...sayOf(options) };
+  const nouns: string[] = [];
+  for (let noun = parent; noun.parent !== null; noun = noun.parent) nouns.unshift(noun.name());
+  return { verb: [...nouns, name].join(' '), ...sayOf(options) };
 }
 
 function withJson(command: Command): Command {

@@ -26,6 +26,7 @@ const REASONS: { readonly [code: string]: string } = {
 /** The server's codes of a state that it is in: the address is right. */
 const STATES: { readonly [code: string]: string } = {
   '25006': 'the server takes no changes: it is a standby, or read-only; name the one that does',
+  '42501': 'its role lacks a right: it has to own the schema and what is in it',
   '53300': 'the server has too many connections',
   '57P03': 'the server is starting or stopping',
 };

@@ -12,7 +12,7 @@ import { openDatabase } from './world.ts';
 export async function migrateDatabase(around: Surroundings): Promise<Output> {
   const log = createLog({ level: 'warn', destination: { write: around.writeError } });
   const config = readConfig(around.env);
-  const database = await openDatabase(config, log);
+  const database = await openDatabase(config, log, 'output');
   try {
     const applied = await usingDatabaseUrl(config.databaseUrl !== undefined, () => migrate(database.url));
     const lines = applied.length === 0 ? ['The schema is up to date.'] : applied.map((name) => `applied ${name}`);

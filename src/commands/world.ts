@@ -18,6 +18,7 @@ import type { Store } from '../store/store.ts';
 import type { OperatorDeps } from '../usecases/operator.ts';
 import { usingDatabaseUrl } from './database-url.ts';
 import { messageOf, type Surroundings } from './output.ts';
+import { PROCESS_NAME } from './supervise-words.ts';
 
 /** The doors that a command needs; `serve` adds the outbound network. */
 export interface World {
@@ -44,7 +45,7 @@ export type LogTo = 'output' | 'beside' | 'errors';
 export async function openWorld(around: Surroundings, logTo: LogTo): Promise<World> {
   const config = readConfig(around.env);
   const log = openLog(around, logTo, config.logLevel);
-  const database = await openDatabase(config, log);
+  const database = await openDatabase(config, log, logTo);
   let store: Store | undefined;
   const close = async (): Promise<void> => {
     await store?.close();
@@ -94,7 +95,8 @@ async function claim(
 }
 
 function openLog(around: Surroundings, logTo: LogTo, level: LogLevel): OpenLog {
-  if (logTo !== 'errors') return createLog({ level, fd: logTo === 'output' ? 1 : 2 });
+  const process = around.env[PROCESS_NAME];
+  if (logTo !== 'errors') return createLog({ level, process, fd: logTo === 'output' ? 1 : 2 });
   // A command's own result says what happened; only what is odd is worth a line besides.
   return createLog({ level: level === 'silent' ? 'silent' : 'warn', destination: { write: around.writeError } });
 }
@@ -104,8 +106,11 @@ interface OpenDatabase {
   close(): Promise<void>;
 }
 
-/** The database of DATABASE_URL, or the embedded one of the data folder: the running server's, or started here. */
-export async function openDatabase(config: Config, log: Log): Promise<OpenDatabase> {
+/**
+ * The database of DATABASE_URL, or the embedded one of the data folder: the running server's, or started here. A command that
+ * makes one says so: whoever stands in another folder than they think would take it for theirs.
+ */
+export async function openDatabase(config: Config, log: Log, logTo: LogTo): Promise<OpenDatabase> {
   if (config.databaseUrl !== undefined) return { url: config.databaseUrl, close: () => Promise.resolve() };
   const { openEmbeddedDatabase } = await import('../platform/embedded-database.ts');
   const { dataDir } = config;
@@ -113,7 +118,7 @@ export async function openDatabase(config: Config, log: Log): Promise<OpenDataba
     openEmbeddedDatabase({
       dataDir,
       log: {
-        info: (message) => log.info('embedded_database', { message }),
+        making: (message) => log[logTo === 'errors' ? 'warn' : 'info']('embedded_database', { message }),
         warn: (message) => log.warn('embedded_database', { message }),
       },
     }),

@@ -57,7 +57,7 @@ test(
     desk.takeMade();
     const first = await desk.open();
     const pid = desk.serverPid();
-    const log = { info: () => undefined, warn: () => undefined };
+    const log = { making: () => undefined, warn: () => undefined };
     process.kill(pid, 'SIGSTOP');
     try {
       const opening = openEmbeddedDatabase({ dataDir: desk.dataDir, log, connectLimitMs: 300 });

@@ -27,7 +27,8 @@ import {
 } from './embedded-database-server.ts';
 
 /** What the launcher tells of itself; a pino logger fits. */
-export type EmbeddedDatabaseLog = { info(message: string): void; warn(message: string): void };
+/** `making`: there was none in the folder. */
+export type EmbeddedDatabaseLog = { making(message: string): void; warn(message: string): void };
 
 export type EmbeddedDatabase = {
   /** Connection string with the password in it: never log it. A server that is restarted keeps its port while that is free. */
@@ -123,7 +124,7 @@ export async function openEmbeddedDatabase(options: {
 async function join(dataDir: string, log: EmbeddedDatabaseLog, connectLimitMs: number): Promise<Joined> {
   let cluster = findCluster(dataDir);
   if (cluster === undefined) {
-    log.info('making the embedded database');
+    log.making(`making an embedded database in ${dataDir}`);
     cluster = await createCluster(dataDir, prepareBinaries(newServerUser(), dataDir));
   }
   const deadline = Date.now() + START_LIMIT_MS;

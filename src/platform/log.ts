@@ -16,6 +16,8 @@ export interface LogOptions {
   readonly destination?: { write(line: string): void };
   /** The open file that lines are written to in the background, where there is no `destination`; standard output when absent. */
   readonly fd?: number;
+  /** Which of a supervisor's processes writes them. */
+  readonly process?: string | undefined;
   /** What stamps the lines; the machine's clock when absent. */
   readonly clock?: Pick<Clock, 'now'>;
 }
@@ -57,7 +59,7 @@ function logTo(destination: { write(line: string): void }, options: LogOptions):
   const logger = pino(
     {
       level: options.level,
-      base: null,
+      base: options.process === undefined ? null : { process: options.process },
       messageKey: 'event',
       timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },

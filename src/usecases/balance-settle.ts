@@ -89,7 +89,7 @@ function claimOf(shard: number, order: string, now: number) {
 
 function settledBefore(reference: string): OperatorError {
   return new OperatorError(
-    `${reference} has been settled within the last day, see \`mbongo statement\`: where this is another one, name it otherwise`,
+    `${reference} has been settled within the last day, see the journal (\`mbongo journal list\`): where this is another one, name it otherwise`,
   );
 }
 

@@ -86,8 +86,8 @@ function requireKeys({ secrets }: Needs, { check, older, lacking }: Rows): void 
   const opened = check && secrets.open(KEY_CHECK, check.value, KEY_CHECK);
   if (check !== undefined && opened === undefined) {
     throw new OperatorError(
-      'MASTER_KEY is not the one that this database was made with: set that one (behind a comma after a newer one; in a ' +
-        'sandbox it lies in DATA_DIR/master.key), or use another database',
+      'MASTER_KEY is not the one that this database was made with, or another one has been put in front of it since: set that ' +
+        'one (behind a comma after a newer one; in a sandbox it lies in DATA_DIR/master.key), or use another database',
     );
   }
   if (lacking !== undefined) {

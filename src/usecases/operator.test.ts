@@ -12,11 +12,14 @@ describe('a line', () => {
     },
   );
 
-  test.each(['Raw\u200bbank', 'Raw\nbank', 'Rawbank\u202e', '', ' \r\n', 'x'.repeat(141)])('is not %j', (text) => {
-    expect(() => requireLine(text, 'a name', 140)).toThrow(
-      'a name is one line of 1 to 140 characters, without invisible characters',
-    );
-  });
+  test.each(['Raw\u200bbank', 'Raw\nbank', 'Rawbank\u202e', 'caf\ufffd', '', ' \r\n', 'x'.repeat(141)])(
+    'is not %j',
+    (text) => {
+      expect(() => requireLine(text, 'a name', 140)).toThrow(
+        'a name is one line of 1 to 140 characters in UTF-8, without invisible characters',
+      );
+    },
+  );
 });
 
 test('who says so, and why, stand in the log as they are kept', () => {

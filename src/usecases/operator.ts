@@ -169,13 +169,13 @@ export function requireSay({ by, why }: Say): Say {
 }
 
 /** What ends a line, turns the order of reading, shows nothing or is half a character: beside it nothing can be believed. */
-const UNREADABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+const UNREADABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\ufffd]/u;
 
 /** A text that people read, as it is kept: one clean line, without the blanks around it. `noun` is what it says. */
 export function requireLine(text: string, noun: string, most: number): string {
   const line = text.trim().normalize('NFC');
   if (line !== '' && line.length <= most && !UNREADABLE.test(line)) return line;
-  throw new UsageError(`${noun} is one line of 1 to ${most} characters, without invisible characters`);
+  throw new UsageError(`${noun} is one line of 1 to ${most} characters in UTF-8, without invisible characters`);
 }
 
 /** A currency's code, as the operator wrote it. */

@@ -34,7 +34,7 @@ let hooks: Hooks;
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(databasePlace(), 'mbongo-test-'));
-  database = await openEmbeddedDatabase({ dataDir, log: { info: () => undefined, warn: () => undefined } });
+  database = await openEmbeddedDatabase({ dataDir, log: { making: () => undefined, warn: () => undefined } });
   world = await openFaultyWorld(database.url);
   hooks = await openHooks();
 });

@@ -31,7 +31,7 @@ let hooks: Hooks;
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(databasePlace(), 'mbongo-test-'));
-  database = await openEmbeddedDatabase({ dataDir, log: { info: () => undefined, warn: () => undefined } });
+  database = await openEmbeddedDatabase({ dataDir, log: { making: () => undefined, warn: () => undefined } });
   world = await openFaultyWorld(database.url);
   await fund(world.gatewayEnv(0), world.merchant);
   hooks = await openHooks();

@@ -230,6 +230,8 @@ test('told to put in new processes before all of them serve, it does so once the
   expect((await fetch(`${url}/health`)).status).toBe(200);
   gateway.signal('SIGTERM');
   expect(await gateway.ended).toEqual(CLEAN);
+  const who = gateway.said<{ process?: string }>('stopping').map(({ process }) => process ?? 'supervisor');
+  expect(new Set(who)).toEqual(new Set(['supervisor', 'api-1', 'api-2', 'worker-1']));
 });
 
 const PAYERS = [

@@ -130,7 +130,7 @@ function newFolder(): string {
 }
 
 function open(dataDir: string): Promise<EmbeddedDatabase> {
-  return openEmbeddedDatabase({ dataDir, log: { info: () => undefined, warn: () => undefined } });
+  return openEmbeddedDatabase({ dataDir, log: { making: () => undefined, warn: () => undefined } });
 }
 
 function startOpener(dir: string, uid?: number): ChildProcess {

@@ -44,7 +44,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const given = process.env.DATABASE_URL;
   const memory = memoryFolder();
   const dataDir = memory === undefined ? ON_DISK : join(memory, IN_MEMORY);
-  const log = { info: () => undefined, warn: (message: string) => process.stderr.write(`${message}\n`) };
+  const log = { making: () => undefined, warn: (message: string) => process.stderr.write(`${message}\n`) };
   const server = given === undefined ? await openEmbeddedDatabase({ dataDir, log }) : undefined;
   const url = withDatabase(given ?? server?.url ?? '', given === undefined ? 'postgres' : undefined);
   project.provide('database', { url, template: await makeTemplate(url, server?.started === true) });
