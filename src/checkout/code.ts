@@ -11,32 +11,40 @@ import { spanText } from './amounts.ts';
 import { orderSection } from './choose.ts';
 import { maskedPhone } from './phone.ts';
 import { about, field, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
+import { isCodeOver } from './state.ts';
 
 export function codeMain(shown: Shown): Html {
   const { payment, code, merchant, now } = shown.view;
   const resends = mostResends(merchant) - (code?.resends ?? 0);
-  const expired = code !== undefined && code.expires_at <= now;
+  const expired = isCodeOver(shown.view);
   if (expired && resends <= 0) return deadMain(shown);
-  const time = spanText(shown.language, Math.min(code?.expires_at ?? now, payment.expires_at) - now);
+  const left = Math.min(code?.expires_at ?? now, payment.expires_at) - now;
   const sent = text(shown, 'code_sent', { phone: code === undefined ? '' : maskedPhone(code.sent_to) });
   return html`${orderSection(shown)}<section class="card">${noticeOf(shown)}<h1>${text(shown, 'code_title')}</h1>
 <p>${expired ? text(shown, 'code_dead') : sent}</p>
-<form method="post" action="${pathOf(shown, 'code')}" data-once novalidate>${field({
+${expired ? undefined : codeForm(shown, left)}
+<form class="second" method="post" action="${pathOf(shown, 'resend')}" data-once>${
+    resends > 0
+      ? html`<button class="${expired ? 'button' : 'quiet'}">${text(shown, 'code_resend')}</button> <span class="soft">${text(shown, 'code_resends', { left: String(resends) })}</span>`
+      : html`<p class="soft">${text(shown, 'resends_used')}</p>`
+  }</form><p class="back">${returnLink(shown, 'quiet')}</p></section>`;
+}
+
+/** `left`: milliseconds for which the code is good. */
+function codeForm(shown: Shown, left: number): Html {
+  const [before = '', after = ''] = text(shown, 'code_valid', { time: '\u0000' }).split('\u0000');
+  const time = spanText(shown.language, left);
+  return html`<form method="post" action="${pathOf(shown, 'code')}" data-once novalidate>${field({
     name: 'code',
     scope: 'otp',
     label: text(shown, 'code_label'),
-    help: expired ? undefined : text(shown, 'code_valid', { time }),
+    help: html`${before}<span data-left="${left}">${time}</span>${after}`,
     fault: shown.faults.fields.code,
     inputmode: 'numeric',
     autocomplete: 'one-time-code',
     maxlength: 7,
     wide: true,
-  })}<button class="button">${text(shown, 'pay', { amount: money(shown, payment.total_minor) })}</button></form>
-<form class="second" method="post" action="${pathOf(shown, 'resend')}" data-once>${
-    resends > 0
-      ? html`<button class="quiet">${text(shown, 'code_resend')}</button> <span class="soft">${text(shown, 'code_resends', { left: String(resends) })}</span>`
-      : html`<p class="soft">${text(shown, 'resends_used')}</p>`
-  }</form><p class="back">${returnLink(shown, 'quiet')}</p></section>`;
+  })}<button class="button">${text(shown, 'pay', { amount: money(shown, shown.view.payment.total_minor) })}</button></form>`;
 }
 
 /** Nothing that could be entered here would pay, whatever was tried last. */

@@ -106,6 +106,7 @@ ${languageMenu(language, frame)}</header>
 <main id="main" tabindex="-1" class="${frame.wide === true ? 'wide' : 'narrow'}">
 ${main}
 </main>
+<p class="hush" role="status" data-sending="${checkoutText(language, 'sending')}"></p>
 <footer>${lock()} ${checkoutText(language, 'footer')}</footer>
 </body>
 </html>

@@ -27,7 +27,7 @@ import {
 } from './shown.ts';
 
 /** How long a receipt is shown before the browser goes back to the shop. */
-export const RETURN_AFTER_S = 12;
+export const RETURN_AFTER_S = 20;
 
 /** `stays`: the customer asked to stay on this page. */
 export function paidMain(shown: Shown, stays: boolean): Html {
@@ -40,8 +40,10 @@ export function paidMain(shown: Shown, stays: boolean): Html {
 }
 
 function announceReturn(shown: Shown): Html {
-  const time = spanText(shown.language, RETURN_AFTER_S * 1_000);
-  return html`<p class="soft center" role="status">${text(shown, 'return_soon', { time })} <a href="${pathOf(shown)}?stay=1">${text(shown, 'return_stay')}</a></p>`;
+  const milliseconds = RETURN_AFTER_S * 1_000;
+  const time = spanText(shown.language, milliseconds);
+  const [before = '', after = ''] = text(shown, 'return_soon', { time: '\u0000' }).split('\u0000');
+  return html`<p class="soft center">${before}<span data-counts="${milliseconds}">${time}</span>${after} <a href="${pathOf(shown)}?stay=1">${text(shown, 'return_stay')}</a></p>`;
 }
 
 /** What was sent back: not the fee that the customer paid on top. */

@@ -49,8 +49,32 @@ export function stateOf({ payment, attempt, isOpen, now }: PageView): PageState 
   }
 }
 
-/** Changes whenever another page would be shown; says nothing about the payment. */
+/** A carrier that has not confirmed the request by then is late. */
+const LATE_AFTER_MS = 20_000;
+
+/** Whether the carrier keeps the customer waiting for more than its word: it may have the request or not. */
+export function isLate({ payment, attempt, now }: PageView): boolean {
+  return payment.status === 'processing' && now > sentAt({ payment, attempt, now }) + LATE_AFTER_MS;
+}
+
+/** When the carrier was asked. */
+export function sentAt({ payment, attempt, now }: Pick<PageView, 'payment' | 'attempt' | 'now'>): number {
+  return attempt?.created_at ?? payment.submitted_at ?? now;
+}
+
+/** Whether the code that the customer was sent is over. */
+export function isCodeOver({ code, now }: Pick<PageView, 'code' | 'now'>): boolean {
+  return code !== undefined && code.expires_at <= now;
+}
+
+/**
+ * Changes whenever another page would be shown; says nothing about the payment. Not by the attempt's version: an inquiry
+ * that brings nothing new moves that too, and a page that is loaded anew takes away where its reader was.
+ */
 export function versionOf(view: PageView): string {
   const { payment, attempt } = view;
-  return `${stateOf(view)}.${payment.id.slice(-6)}.${payment.version}.${attempt?.version ?? 0}`;
+  const state = stateOf(view);
+  const tried = attempt === undefined ? '' : `${attempt.id.slice(-6)}.${attempt.status}`;
+  const passed = (state === 'phone' && isLate(view)) || (state === 'code' && isCodeOver(view));
+  return `${state}.${payment.id.slice(-6)}.${payment.version}.${tried}.${passed ? 'over' : ''}`;
 }

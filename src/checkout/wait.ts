@@ -8,9 +8,7 @@ import { type Html, html, type Piece } from '../messages/html.ts';
 import { clockText, momentText } from './amounts.ts';
 import { maskedPhone, menuCode } from './phone.ts';
 import { about, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
-
-/** A carrier that has not confirmed the request by then is late. */
-const LATE_AFTER_MS = 20_000;
+import { isLate, sentAt } from './state.ts';
 
 /**
  * How long a carrier's request waits on the phone, as far as anybody may promise: no carrier says it, and the
@@ -20,26 +18,26 @@ const PROMPT_MS = 5 * 60_000;
 
 /** The customer confirms on the phone. */
 export function phoneMain(shown: Shown): Html {
-  const { payment, attempt, merchant, now } = shown.view;
+  const { payment, attempt, merchant } = shown.view;
   const carrier = payment.carrier ?? attempt?.carrier ?? '';
   const msisdn = payment.msisdn ?? attempt?.msisdn;
-  const sentAt = attempt?.created_at ?? payment.submitted_at ?? now;
-  if (payment.status === 'processing' && now > sentAt + LATE_AFTER_MS) return lateMain(shown, carrier);
+  const since = sentAt(shown.view);
+  if (isLate(shown.view)) return lateMain(shown, carrier);
   return html`<section class="wait"><p class="soft">${merchant.name} · ${money(shown, payment.total_minor)}</p>
-${ring(shown, sentAt)}
+${ring(shown, since)}
 <h1>${text(shown, 'wait_title')}</h1>
 <p class="soft">${msisdn === undefined || msisdn === null ? carrier : `${maskedPhone(msisdn)} · ${carrier}`}</p>
 ${noticeOf(shown)}
-${steps(shown, carrier, msisdn, sentAt)}
+${steps(shown, carrier, msisdn, since)}
 <p class="soft center">${text(shown, 'wait_open')}</p>${refresh(shown)}
 ${leave(shown)}</section>`;
 }
 
-function steps(shown: Shown, carrier: string, msisdn: string | null | undefined, sentAt: number): Html {
+function steps(shown: Shown, carrier: string, msisdn: string | null | undefined, since: number): Html {
   const code = msisdn === undefined || msisdn === null ? undefined : menuCode(msisdn, carrier);
   const help = code === undefined ? text(shown, 'wait_look', { carrier }) : text(shown, 'wait_dial', { code });
   return html`<ol class="card steps">
-<li class="done"><span class="step" aria-hidden="true">✓</span><div><strong>${text(shown, 'wait_sent')}</strong><p class="soft"><time datetime="${new Date(sentAt).toISOString()}" data-clock>${momentText(shown.language, sentAt)}</time></p></div></li>
+<li class="done"><span class="step" aria-hidden="true">✓</span><div><strong>${text(shown, 'wait_sent')}</strong><p class="soft"><time datetime="${new Date(since).toISOString()}" data-clock>${momentText(shown.language, since)}</time></p></div></li>
 <li class="now" aria-current="step"><span class="step" aria-hidden="true">2</span><div><strong>${text(shown, 'wait_pin', { carrier })}</strong><p class="soft">${help}</p></div></li>
 <li class="later"><span class="step" aria-hidden="true">3</span><div><strong>${text(shown, 'wait_done')}</strong><p class="soft">${text(shown, 'wait_return')}</p></div></li></ol>`;
 }

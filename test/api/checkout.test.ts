@@ -9,6 +9,7 @@ import { listProofs } from '../../src/usecases/proof-read.ts';
 import { openWorld } from '../support/world.ts';
 import { elementsOf, host, type Shown, setSettings, stepOf, textOf, titleOf, visitor } from './checkout-flows.ts';
 import { answerPrompt, codeOn, debitsOf, numberEnding, untilLater } from './flows.ts';
+import { attemptOf } from './phone-payments.ts';
 import { addAccount, jpegFile } from './transfer-flows.ts';
 
 const world = await openWorld();
@@ -32,7 +33,7 @@ describe('a wallet', () => {
     expect(await statusOf(transaction_id)).toBe('approved');
     const back = `https://shop.example/thanks?cart=7&transaction_id=${transaction_id}&status=approved#top`;
     expect(elementsOf(paid).some(({ attributes }) => attributes.get('href') === back)).toBe(true);
-    expect(paid.headers.get('refresh')).toBe(`12;url=${back}`);
+    expect(paid.headers.get('refresh')).toBe(`20;url=${back}`);
     const stays = await me.open(`${paid.url}?stay=1`);
     expect(stays.headers.get('refresh')).toBeNull();
     const french = elementsOf(stays).find(({ attributes }) => attributes.get('hreflang') === 'fr');
@@ -212,6 +213,11 @@ describe('mobile money', () => {
     expect(waits.html).toContain('data-whole="300000"');
     expect(waits.html).toContain('<noscript><meta http-equiv="refresh" content="5"></noscript>');
     const before = (await me.open(`${waits.url}/state`)).html;
+    expect((await me.open(`${waits.url}/state`)).html).toBe(before);
+    // The carrier is asked, and has nothing new to say: the page stays where its reader is.
+    const { version } = await attemptOf(world, { transaction_id });
+    await world.pass(10_000);
+    expect((await attemptOf(world, { transaction_id })).version).toBeGreaterThan(version);
     expect((await me.open(`${waits.url}/state`)).html).toBe(before);
     await answerPrompt(world, phone, 'approve');
     await world.pass(10_000);

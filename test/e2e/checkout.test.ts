@@ -71,8 +71,8 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('form:has(#wallet-pin) button').click();
     await page.locator('#otp-code').waitFor();
     await expectUsable(page);
-    // The sixth digit sends the code.
     await page.locator('#otp-code').pressSequentially(await codeOn(world, phone));
+    await page.locator('form:has(#otp-code) button').click();
     await page.locator('.receipt').waitFor();
     await expectUsable(page);
   });
@@ -92,6 +92,27 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await tabTo(page, '#wallet-pin');
     await page.keyboard.type(wallet.pin);
     await page.keyboard.press('Enter');
+    await page.locator('.receipt').waitFor();
+  });
+
+  test('a press whose loading was stopped can be made again once something is changed', async () => {
+    const wallet = await world.wallet();
+    const page = await open('narrow', (await host(world, merchant)).url);
+    await page.locator('label[for=m-wallet]').click();
+    await page.fill('#wallet-number', wallet.number);
+    await page.fill('#wallet-pin', wallet.pin);
+    const pay = page.locator('form:has(#wallet-pin) button');
+    const told = (): Promise<readonly unknown[]> =>
+      page.evaluate(
+        "[document.querySelector('[data-sending]').textContent, document.querySelectorAll('[aria-busy=true]').length]",
+      );
+    // As a loading that is stopped, an answer without a page leaves this one where it is.
+    await page.route('**/pay', (route) => route.fulfill({ status: 204 }), { times: 1 });
+    await pay.click();
+    expect(await told()).toEqual(['One moment, please.', 1]);
+    await page.fill('#wallet-pin', wallet.pin);
+    expect(await told()).toEqual(['', 0]);
+    await pay.click();
     await page.locator('.receipt').waitFor();
   });
 

@@ -79,8 +79,8 @@ async function payByWalletWithCode(shopper: Shopper): Promise<void> {
   const code = await handset.locator('.note .copy').first().getAttribute('data-copy');
   await shopper.picture('phone-code', handset);
   await shopper.page.bringToFront();
-  // The sixth digit sends it.
   await shopper.page.locator('#otp-code').pressSequentially(code ?? '');
+  await shopper.page.locator('form:has(#otp-code) button').click();
   await takeReceipt(shopper);
 }
 

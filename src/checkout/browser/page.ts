@@ -53,12 +53,17 @@ const ROUND = 377;
 function countDown(): void {
   const started = performance.now();
   const ring = document.querySelector<HTMLElement>('[data-ring]');
-  const time = document.querySelector<HTMLElement>('[data-left]');
-  if (ring === null && time === null) return;
+  const times = document.querySelectorAll<HTMLElement>('[data-left], [data-counts]');
+  if (ring === null && times.length === 0) return;
   const tick = (): void => {
     const passed = performance.now() - started;
     if (ring !== null) drawRing(ring, Number(ring.dataset.ring) - passed);
-    if (time !== null) writeTime(time, Number(time.dataset.left) - passed);
+    for (const time of times) {
+      const left = Number(time.dataset.left ?? time.dataset.counts) - passed;
+      if (left > 0) writeTime(time, left);
+      // What was offered until then is over. Where something only counts, the browser goes on by itself.
+      else if (time.dataset.left !== undefined) load();
+    }
   };
   setInterval(tick, 1_000);
 }
@@ -85,10 +90,6 @@ function clockText(milliseconds: number): string {
 
 /** In the page's language, as the server wrote the first: seconds, minutes, or the hours of a session of a day. */
 function writeTime(time: HTMLElement, left: number): void {
-  if (left <= 0) {
-    load();
-    return;
-  }
   const seconds = Math.ceil(left / 1_000);
   const minutes = Math.ceil(seconds / 60);
   const [count, unit] =
@@ -112,8 +113,12 @@ function localTimes(): void {
   }
 }
 
-/** A second press while the first is under way does nothing. */
+/** So long a form that was sent waits for its answer: a loading that was stopped tells nobody. To send it again is safe. */
+const SENT_AT_MOST = 20_000;
+
+/** A second press while the first is under way does nothing, until something in the form is changed. */
 function sendOnce(): void {
+  const status = document.querySelector<HTMLElement>('[data-sending]');
   document.addEventListener('submit', (event) => {
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || form.dataset.once === undefined) return;
@@ -121,6 +126,17 @@ function sendOnce(): void {
     form.dataset.sent = '';
     const button = form.querySelector('button');
     button?.setAttribute('aria-busy', 'true');
+    // Who does not see the button turn hears it.
+    if (status !== null) status.textContent = status.dataset.sending ?? '';
+    const release = (): void => {
+      clearTimeout(timer);
+      form.removeEventListener('input', release);
+      delete form.dataset.sent;
+      button?.removeAttribute('aria-busy');
+      if (status !== null) status.textContent = '';
+    };
+    const timer = setTimeout(release, SENT_AT_MOST);
+    form.addEventListener('input', release);
   });
   // A page that is shown again from the browser's memory may be sent again.
   addEventListener('pageshow', ({ persisted }) => {
@@ -222,13 +238,9 @@ function forgetFaults(): void {
   });
 }
 
-/** A code of six digits is sent when the last one has been typed; a challenge is gone on with at once. */
+/** A challenge is gone on with at once. A code is not: whoever mistypes its last digit would lose a try. */
 function goOn(): void {
   document.querySelector<HTMLFormElement>('form[data-submit]')?.requestSubmit();
-  const code = document.querySelector<HTMLInputElement>('input[autocomplete="one-time-code"]');
-  code?.addEventListener('input', () => {
-    if (code.value.replace(/\D/g, '').length === 6) code.form?.requestSubmit();
-  });
 }
 
 /** The network's form comes when its script has come, which may take long. The card form's script clears this. */

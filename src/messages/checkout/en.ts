@@ -6,6 +6,7 @@
 
 export const en = {
   language: 'Language',
+  sending: 'One moment, please.',
   skip: 'Skip to the payment',
   footer: 'Secure payment by Mbongo',
   order: 'Order {reference}',
@@ -140,7 +141,7 @@ export const en = {
   proof_wait_text: 'A person is checking it now. The shop hears of the result by itself; you may close this page.',
 
   paid_title: 'Paid',
-  paid_text: 'Thank you. {merchant} knows that you have paid.',
+  paid_text: 'Thank you. Your payment has gone through, and {merchant} is being told.',
   refunded_title: 'Refunded',
   refunded_text: 'The money has been sent back to you.',
   method: 'Way of paying',

@@ -8,6 +8,7 @@ import type { en } from './en.ts';
 
 export const es = {
   language: 'Idioma',
+  sending: 'Un momento, por favor.',
   skip: 'Ir al pago',
   footer: 'Pago seguro con Mbongo',
   order: 'Pedido {reference}',
@@ -145,7 +146,7 @@ export const es = {
     'Una persona lo está revisando. La tienda sabrá el resultado por sí misma; puede cerrar esta página.',
 
   paid_title: 'Pagado',
-  paid_text: 'Gracias. {merchant} sabe que usted ha pagado.',
+  paid_text: 'Gracias. Su pago se ha realizado y se está avisando a {merchant}.',
   refunded_title: 'Reembolsado',
   refunded_text: 'Se le ha devuelto el dinero.',
   method: 'Forma de pago',

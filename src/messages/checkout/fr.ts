@@ -8,6 +8,7 @@ import type { en } from './en.ts';
 
 export const fr = {
   language: 'Langue',
+  sending: 'Un instant, s’il vous plaît.',
   skip: 'Aller au paiement',
   footer: 'Paiement sécurisé par Mbongo',
   order: 'Commande {reference}',
@@ -147,7 +148,7 @@ export const fr = {
     'Une personne la vérifie. La boutique apprendra le résultat d’elle-même ; vous pouvez fermer cette page.',
 
   paid_title: 'Payé',
-  paid_text: 'Merci. {merchant} sait que vous avez payé.',
+  paid_text: 'Merci. Votre paiement a été effectué, et {merchant} en est informé.',
   refunded_title: 'Remboursé',
   refunded_text: 'L’argent vous a été renvoyé.',
   method: 'Moyen de paiement',

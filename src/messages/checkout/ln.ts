@@ -8,6 +8,7 @@ import type { en } from './en.ts';
 
 export const ln = {
   language: 'Lokota',
+  sending: 'Zela mwa moke.',
   skip: 'Kende na kofuta',
   footer: 'Kofuta na libateli na Mbongo',
   order: 'Komande {reference}',
@@ -141,7 +142,7 @@ export const ln = {
   proof_wait_text: 'Moto azali kotala yango. Butiki ekoyeba eyano yango moko; okoki kokanga lokasa oyo.',
 
   paid_title: 'Efutami',
-  paid_text: 'Matondi. {merchant} eyebi ete ofuti.',
+  paid_text: 'Matondi. Lifuti na yo elekaki malamu, mpe {merchant} azali koyebisama.',
   refunded_title: 'Ezongisami',
   refunded_text: 'Mbongo ezongiseli yo.',
   method: 'Lolenge ya kofuta',

@@ -8,6 +8,7 @@ import type { en } from './en.ts';
 
 export const ru = {
   language: 'Язык',
+  sending: 'Одну минуту, пожалуйста.',
   skip: 'Перейти к оплате',
   footer: 'Безопасная оплата через Mbongo',
   order: 'Заказ {reference}',
@@ -141,7 +142,7 @@ export const ru = {
   proof_wait_text: 'Его проверяет человек. Магазин узнает о результате сам; страницу можно закрыть.',
 
   paid_title: 'Оплачено',
-  paid_text: 'Спасибо. {merchant} знает, что вы заплатили.',
+  paid_text: 'Спасибо. Платёж прошёл, {merchant} получает сообщение об этом.',
   refunded_title: 'Возвращено',
   refunded_text: 'Деньги отправлены вам обратно.',
   method: 'Способ оплаты',

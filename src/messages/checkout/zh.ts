@@ -8,6 +8,7 @@ import type { en } from './en.ts';
 
 export const zh = {
   language: '语言',
+  sending: '请稍候。',
   skip: '跳到付款',
   footer: '由 Mbongo 提供安全支付',
   order: '订单 {reference}',
@@ -140,7 +141,7 @@ export const zh = {
   proof_wait_text: '正在人工核对。商店会自动得知结果；您可以关闭此页面。',
 
   paid_title: '已付款',
-  paid_text: '谢谢。{merchant} 已获知您完成付款。',
+  paid_text: '谢谢。付款已成功，正在通知 {merchant}。',
   refunded_title: '已退款',
   refunded_text: '款项已退还给您。',
   method: '付款方式',
