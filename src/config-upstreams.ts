@@ -74,6 +74,10 @@ const SANDBOX = {
 
 type CredentialName = keyof typeof SANDBOX;
 
+/** The one that is a key of ours, not another's credential: what is short can be tried out. */
+const SIGNING = 'CARDNET_CALLBACK_SECRET';
+const SECRET_LEAST = 16;
+
 /** A variable's name, and its value where it has one. */
 interface Named {
   readonly name: string;
@@ -86,6 +90,12 @@ export function readCredential(env: EnvironmentReader, name: CredentialName, mod
   if (mode === 'sandbox') return { name, value: value ?? SANDBOX[name] };
   if (value === SANDBOX[name]) {
     env.problem(name, `is the sandbox's, which everybody knows: production needs your own, for example ${name}=…`);
+  } else if (name === SIGNING && value !== undefined && value.length < SECRET_LEAST) {
+    const example = `${name}="$(openssl rand -base64 32)"`;
+    env.problem(
+      name,
+      `signs what moves payments: it must have at least ${SECRET_LEAST} characters, for example ${example}`,
+    );
   }
   return { name, value };
 }

@@ -101,10 +101,10 @@ test('everything that is set is read', () => {
     PUBLIC_URL: 'https://pay.example.com/',
     MTN_MOMO_CALLBACK_HOST: 'https://callbacks.example.com',
     MASTER_KEY: `${KEY}, ${OLDER}`,
-    DATABASE_URL: 'postgresql://u:p@a:5432,b:5433/mbongo?target_session_attrs=read-write',
+    DATABASE_URL: 'postgresql://u:p@a:5432/mbongo?sslmode=verify-full',
     DATA_DIR: '/var/lib/mbongo',
     CARRIER_ROUTES: routes,
-    CARDNET_CALLBACK_SECRET: 'ours',
+    CARDNET_CALLBACK_SECRET: 'ours and of the network alone',
     CARDNET_BASE_URL: 'https://ap-gateway.mastercard.com/',
     CARDNET_MERCHANT_ID: 'MBONGO1',
     CARDNET_API_PASSWORD: 'ours',
@@ -122,7 +122,7 @@ test('everything that is set is read', () => {
   rmSync(folder, { recursive: true });
   expect(config).toEqual({
     mode: 'production',
-    databaseUrl: 'postgresql://u:p@a:5432,b:5433/mbongo?target_session_attrs=read-write',
+    databaseUrl: 'postgresql://u:p@a:5432/mbongo?sslmode=verify-full',
     dataDir: '/var/lib/mbongo',
     host: '127.0.0.1',
     port: 8080,
@@ -131,7 +131,7 @@ test('everything that is set is read', () => {
     drainMs: 5_000,
     publicUrl: 'https://pay.example.com',
     masterKeys: [KEY, OLDER],
-    cardnetCallbackSecret: 'ours',
+    cardnetCallbackSecret: 'ours and of the network alone',
     logLevel: 'debug',
     rateLimitScale: 0.5,
     failedAuthentications: 5,
@@ -205,6 +205,21 @@ describe('a bad value is named in one line with an example', () => {
       'CARRIER_ROUTES names a file that cannot be read: "/no/such/file.json"',
     ],
     ['missing key', { ...production, MASTER_KEY: undefined }, 'MASTER_KEY is missing: production needs one'],
+    [
+      'several hosts',
+      { DATABASE_URL: 'postgresql://u:p@a:5432,b:5433/mbongo' },
+      'DATABASE_URL names several hosts, and one is taken',
+    ],
+    [
+      'key of zeros',
+      { ...production, MASTER_KEY: `${KEY},${Buffer.alloc(32).toString('base64')}` },
+      'MASTER_KEY holds a key of nothing but zeros, which everybody knows: draw one',
+    ],
+    [
+      'secret that can be tried out',
+      { ...production, CARDNET_CALLBACK_SECRET: 'x' },
+      'CARDNET_CALLBACK_SECRET signs what moves payments: it must have at least 16 characters',
+    ],
     [
       'database',
       { DATABASE_URL: 'mysql://127.0.0.1/x' },

@@ -156,6 +156,11 @@ function withDefaults(environment: Environment, defaults: Environment): Environm
 function readDatabaseUrl(env: EnvironmentReader): string | undefined {
   const value = env.text('DATABASE_URL');
   // Not parsed: what is wrong with it further on the driver says, without the password.
+  if (value !== undefined && /^postgres(ql)?:\/\/(?:[^/?]*@)?[^@/?]*,/.test(value)) {
+    const one = 'name the one that leads to whichever server writes: a DNS name, a virtual address or a pooler';
+    env.problem('DATABASE_URL', `names several hosts, and one is taken: ${one}`);
+    return undefined;
+  }
   if (value === undefined || /^postgres(ql)?:\/\/\S+$/.test(value)) return value;
   const example = 'postgresql://mbongo:PASSWORD@127.0.0.1:5432/mbongo';
   const rule = 'it must begin with postgresql:// and hold no blanks';
@@ -207,9 +212,20 @@ function readMasterKeys(env: EnvironmentReader, mode: GatewayMode): readonly str
     return [];
   }
   const keys = value.split(',').map((key) => key.trim());
+  if (mode === 'production' && keys.some(isEmptyKey)) {
+    env.problem(
+      'MASTER_KEY',
+      `holds a key of nothing but zeros, which everybody knows: draw one, for example ${example}`,
+    );
+    return [];
+  }
   if (keys.every((key) => parseMasterKey(key) !== undefined)) return keys;
   env.problem('MASTER_KEY', `must be 32 bytes in base64 (older keys after a comma), for example ${example}`);
   return [];
+}
+
+function isEmptyKey(key: string): boolean {
+  return parseMasterKey(key)?.every((byte) => byte === 0) === true;
 }
 
 function readTraces(env: EnvironmentReader): TracesConfig | undefined {
