@@ -76,5 +76,6 @@ export function versionOf(view: PageView): string {
   const state = stateOf(view);
   const tried = attempt === undefined ? '' : `${attempt.id.slice(-6)}.${attempt.status}`;
   const passed = (state === 'phone' && isLate(view)) || (state === 'code' && isCodeOver(view));
-  return `${state}.${payment.id.slice(-6)}.${payment.version}.${tried}.${passed ? 'over' : ''}`;
+  const sent = state === 'code' ? (view.code?.resends ?? 0) : '';
+  return `${state}.${payment.id.slice(-6)}.${payment.version}.${tried}.${sent}.${passed ? 'over' : ''}`;
 }

@@ -133,7 +133,7 @@ export async function payoutCancel(
 ): Promise<Output> {
   if (options.yes !== true) {
     const batch = await requireBatch(deps, batchId);
-    await requireCancellable(deps, batch);
+    if (batch.cancelled_at === null || options.notTaken !== true) await requireCancellable(deps, batch);
     throw new OperatorError(`${describe(batch)}: say --yes to cancel what is still to come of it, for good`);
   }
   return outputOf({ deps }, await cancelPayout(operating({ deps }), batchId, sayOf(options), options.notTaken));

@@ -152,7 +152,7 @@ function requireType(route: Route, { headers }: FastifyRequest): void {
   throw route.upload === undefined ? notJson() : notForm();
 }
 
-async function answerCall(handling: Handling): Promise<Reply | Streamed> {
+async function answerCall(handling: Handling): Promise<Sent> {
   const { parts, route, kept, request, reply } = handling;
   const exchange = exchangeOf(request);
   const { headers } = exchange;
@@ -181,28 +181,30 @@ async function answerCall(handling: Handling): Promise<Reply | Streamed> {
   }
 }
 
+type Sent = Reply | Streamed;
+
 /** From the body on. `memory` is what an Idempotency-Key remembers the body by. */
-async function answerBody(handling: Handling, caller: Caller, body: unknown, memory = body): Promise<Reply | Streamed> {
-  const { parts, route, kept, request } = handling;
+async function answerBody(handling: Handling, caller: Caller, body: unknown, memory = body): Promise<Sent> {
+  const { route, kept } = handling;
   route.requireProof?.(callOf(handling, caller, body, undefined));
   const receipt = receiptOf(handling, caller, memory);
-  if (receipt === undefined) return answerOnce(handling, caller, body, receipt);
+  if (receipt === undefined) return answerOnce(handling, caller, body);
   const endTurn = await kept.turns.take(receipt.id);
   try {
-    // It may have waited for its turn: nothing is remembered for whoever has been revoked or suspended meanwhile.
-    const sender = await withDevice(parts, await callerOf(parts, route, request));
-    return await answerOnce(handling, sender, body, receipt);
+    return await answerOnce(handling, await callerInTurn(handling, caller), body, receipt);
   } finally {
     endTurn();
   }
 }
 
-async function answerOnce(
-  handling: Handling,
-  caller: Caller,
-  body: unknown,
-  receipt: UsedReceipt | undefined,
-): Promise<Reply | Streamed> {
+/** It may have waited: nothing is done for whoever has been revoked or suspended meanwhile. A session whose time is over only asks. */
+async function callerInTurn({ parts, route, request }: Handling, caller: Caller): Promise<Caller> {
+  const isOver = caller?.kind === 'session' && caller.session.expires_at <= parts.clock.now();
+  const isFresh = isWithin(FRESH_MS, exchangeOf(request).startedAt, parts.clock.now());
+  return isOver || isFresh ? caller : withDevice(parts, await callerOf(parts, route, request));
+}
+
+async function answerOnce(handling: Handling, caller: Caller, body: unknown, receipt?: UsedReceipt): Promise<Sent> {
   const { route, request } = handling;
   try {
     if (!route.allowConsumed && !(await hasBegun(receipt, caller))) requireUnconsumed(caller);

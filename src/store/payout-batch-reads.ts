@@ -42,6 +42,8 @@ export interface PayoutBatchReads {
   waitingLines(shard: number, batchId: string, limit: number): Promise<PayoutLine[]>;
   /** Those of them that were never handed to a carrier. */
   untriedLines(shard: number, batchId: string, limit: number): Promise<PayoutLine[]>;
+  /** Makes those that were turned away by one due again, and takes them from whoever has leased them; returns how many. */
+  recallTried(shard: number, batchId: string, now: number): Promise<number>;
   /** Those that were turned away by one, and are due again. */
   triedLines(shard: number, batchId: string, now: number, limit: number): Promise<PayoutLine[]>;
 }
@@ -58,6 +60,8 @@ export function openPayoutBatches(readers: Readers): PayoutBatchReads {
     ...openOccurrences(readers, 'live'),
     waitingLines: (shard, batchId, limit) => lines(WAITING_LINES, [String(shard), batchId, String(limit)]),
     untriedLines: (shard, batchId, limit) => lines(UNTRIED_LINES, [String(shard), batchId, String(limit)]),
+    recallTried: async (shard, batchId, now) =>
+      (await readers.query(RECALL_TRIED, [], [String(shard), batchId, instantParameter(now)])).length,
     triedLines: (shard, batchId, now, limit) =>
       lines(TRIED_LINES, [String(shard), batchId, String(limit), instantParameter(now)]),
   };
@@ -109,6 +113,15 @@ where shard = $1::int2 and batch_id = $2 and occurrence = $3::int4 order by posi
 const WAITING_LINES = waitingLines('waiting');
 const UNTRIED_LINES = waitingLines('untried', ' and attempt_id is null');
 const TRIED_LINES = waitingLines('tried', ' and attempt_id is not null and next_start_at <= $4::timestamptz');
+
+/** A line that is being written just now is left to whoever writes it. */
+const RECALL_TRIED: Statement = {
+  name: 'recall_payout_lines_tried_of_batch',
+  text: `with tried as materialized (select l.shard, l.id from payout_line l
+  where l.shard = $1::int2 and l.batch_id = $2 and l.status = 'pending' and l.attempt_id is not null for update skip locked)
+update payout_line t set next_start_at = $3::timestamptz, version = t.version + 1 from tried
+where t.shard = tried.shard and t.id = tried.id returning t.shard`,
+};
 
 function waitingLines(name: string, which = ''): Statement {
   return {

@@ -209,8 +209,8 @@ async function answerOnce(
   receipt: Receipt,
   render: Render,
 ): Promise<Reply> {
-  const begunAt = deps.clock.now();
   const untilAnswered = async (): Promise<Reply | undefined> => {
+    const begunAt = deps.clock.now();
     let stored = await receipt.stored();
     // Another process has begun with the same callback.
     while (stored === undefined && receipt.begun() && isWithin(PATIENCE_MS, begunAt, deps.clock.now())) {

@@ -32,6 +32,9 @@ export async function cancelPayout(
     });
     tell(deps, 'payout_cancelled', found, said);
   }
+  if (notTaken) tell(deps, 'payout_not_taken', found, said);
+  // Whoever has leased one to send it again loses it.
+  await deps.store.payoutBatch.recallTried(found.shard, found.id, deps.clock.now());
   await callOffWaiting(deps, found, notTaken ? 'all' : 'untried', (change) => dueAtOnce(change, deps.clock.now()));
   return requireBatch(deps, batchId);
 }

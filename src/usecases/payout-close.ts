@@ -20,8 +20,8 @@ type BatchKey = Pick<PayoutBatch, 'shard' | 'id'>;
 const MOST_BATCHES = 16;
 /** How many lines are called off side by side. */
 const MOST_LINES = 256;
-/** So many lines of a batch are asked about in a turn: the ways to a carrier are everybody's. */
-const MOST_ASKED = 16;
+/** So many lines of a batch are asked about in a turn, one after the other: the ways to a carrier are everybody's. */
+const MOST_ASKED = 4;
 /** Finding the same lines waiting this often means that something is wrong with the rule. */
 const MOST_ROUNDS = 200;
 
@@ -36,7 +36,7 @@ async function closeCancelled(deps: Deps, batch: PayoutBatch): Promise<void> {
   const { shard, id } = batch;
   await callOffWaiting(deps, batch, 'untried');
   const tried = await deps.store.payoutBatch.triedLines(shard, id, deps.clock.now(), MOST_ASKED);
-  await Promise.all(tried.map((line) => callOffTried(deps, line)));
+  for (const line of tried) await callOffTried(deps, line);
   const counts = await deps.store.payoutBatch.counts(shard, id);
   const open = counts.some(({ pending, processing }) => pending + processing > 0);
   // Lost: another process has closed it.

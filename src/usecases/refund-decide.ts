@@ -32,7 +32,7 @@ export async function executeRefund(
   say: Say,
 ): Promise<RefundRows> {
   const line = requireLine(reference, 'the reference', REFERENCE_MOST);
-  const verdict = { fact: 'executed_by_hand', reason: null, reference: line } as const;
+  const verdict = { fact: 'executed_by_hand', reason: null, reference: line, notTaken } as const;
   return decide(deps, refundId, verdict, say, (rows) => requireUnpaid(deps, rows, notTaken));
 }
 
@@ -54,6 +54,7 @@ interface Verdict {
   readonly fact: Extract<RefundFact, 'executed_by_hand' | 'called_off'>;
   readonly reason: Reason | null;
   readonly reference: string | null;
+  readonly notTaken?: boolean;
 }
 
 const REFERENCE_MOST = 64;
@@ -96,9 +97,9 @@ async function requireUnpaid({ store }: RefundDecideDeps, rows: RefundRows, notT
   const withdrawn = refunds.filter(({ reason }) => reason === CALLED_OFF);
   for (const { id, attempt_id, shard } of [refund, ...withdrawn]) {
     const tried = attempt_id === null ? undefined : await store.attempt.get(shard, attempt_id);
-    if (tried?.status !== 'not_sent' || tried.next_inquiry_at === null) continue;
+    if (tried?.status !== 'not_sent') continue;
     const what = `${tried.connector} turned ${id} away, and may have taken it all the same`;
-    throw new OperatorError(`${what}: wait until it has been asked, or look there and say --not-taken`);
+    throw new OperatorError(`${what}: look there, and say --not-taken if it did not`);
   }
 }
 
@@ -124,7 +125,8 @@ async function sourceOf({ store }: RefundDecideDeps, { payment }: RefundRows): P
   return paidBy?.connector ?? BANK_TRANSFER;
 }
 
-function tell(deps: RefundDecideDeps, { refund, payment }: RefundRows, { reference }: Verdict, say: Say): void {
+function tell(deps: RefundDecideDeps, { refund, payment }: RefundRows, verdict: Verdict, say: Say): void {
+  const { reference, notTaken = false } = verdict;
   deps.log.warn('refund_decided_by_operator', {
     refund_id: refund.id,
     transaction_id: payment.id,
@@ -132,6 +134,7 @@ function tell(deps: RefundDecideDeps, { refund, payment }: RefundRows, { referen
     status: refund.status,
     payment_status: payment.status,
     provider_reference: reference,
+    not_taken: notTaken,
     by: say.by,
     why: say.why,
   });

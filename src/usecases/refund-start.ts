@@ -67,22 +67,25 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
   return { answered: hasAnswered(word), written };
 }
 
+/** So many refunds that were called off are asked about, the newest: their upstreams have long said what became of others. */
+const WITHDRAWN_MOST = 4;
+
 /**
  * Its own last try; and of the payment's refunds that were called off the last one of each, which their upstream had turned
- * away and nobody has asked about since. What of those was taken after all is written, and holds this one back where that
- * would be too much.
+ * away. What of those was taken after all is written, and holds this one back where that would be too much.
  */
 async function askTriesBefore(deps: Deps, known: Refund): Promise<TryBefore> {
   const own = await askTryBefore(deps, known);
   if (own.kind !== 'over') return own;
-  for (const other of await deps.store.refund.ofPayment(known.shard, known.payment_id)) {
-    if (other.reason !== CALLED_OFF || other.attempt_id === null) continue;
-    const tried = await deps.store.attempt.get(other.shard, other.attempt_id);
-    if (tried?.status !== 'not_sent') continue;
-    const before = await askTryBefore(deps, { ...known, attempt_id: tried.id });
-    if (before.kind === 'unclear') return before;
-  }
-  return own;
+  const others = await deps.store.refund.ofPayment(known.shard, known.payment_id);
+  const withdrawn = others.filter(({ reason }) => reason === CALLED_OFF).sort((a, b) => (a.id < b.id ? 1 : -1));
+  const said = await Promise.all(
+    withdrawn.slice(0, WITHDRAWN_MOST).map(async ({ shard, attempt_id }): Promise<TryBefore> => {
+      const tried = attempt_id === null ? undefined : await deps.store.attempt.get(shard, attempt_id);
+      return tried?.status === 'not_sent' ? askTryBefore(deps, { ...known, attempt_id }) : own;
+    }),
+  );
+  return said.find(({ kind }) => kind === 'unclear') ?? own;
 }
 
 /** What paid has to be there still. */

@@ -184,7 +184,7 @@ describe('mbongo payout', () => {
         const { status, err } = await cli.run(['payout', verb, dated.id, ...yes, '--by', by]);
         expect([status, err]).toEqual([
           2,
-          'mbongo: who says so is one line of 1 to 500 characters, without invisible characters\n',
+          'mbongo: who says so is one line of 1 to 500 characters in UTF-8, without invisible characters\n',
         ]);
       }
     }

@@ -332,7 +332,7 @@ test('a refund belongs to whoever sent it, and one that a person has carried out
   await executeRefund(
     world.gateway.deps,
     waiting.refund_id,
-    { reference: 'PORTAL-7' },
+    { reference: 'PORTAL-7', notTaken: true },
     {
       by: 'amina',
       why: 'given back at the portal',

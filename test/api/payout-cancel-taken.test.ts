@@ -2,8 +2,9 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cancelPayout } from '../../src/usecases/payout-cancel.ts';
+import { startLine } from '../../src/usecases/payout-start.ts';
 import type { World } from '../support/world.ts';
-import { numberEnding } from './flows.ts';
+import { numberEnding, until } from './flows.ts';
 import { type OutDesk, openOutDesk, TURNED_AWAY } from './late-out-desk.ts';
 import { availableOf, commitBatch, lineNow, openPayer } from './payout-lines.ts';
 
@@ -29,4 +30,24 @@ test('a line whose last try was turned away, and taken all the same, is not call
   const { status } = await lineNow(world, line);
   const available = await availableOf(world, payer);
   expect([status, available]).toEqual(['completed', 0n]);
+});
+
+test('a line that was leased to be sent again before its batch was cancelled is not sent any more', async () => {
+  const payer = await openPayer(world, 10_10n);
+  desk.carrier.answer(TURNED_AWAY);
+  const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('42') }]);
+  await desk.lastTry(line.id, 'not_sent');
+  const { deps } = world.gateway;
+  const [leased] = await until(async () => {
+    const now = deps.clock.now() + 10 * 60_000;
+    const claimed = await deps.store.payoutLine.claimDue(now, now + 3_600_000, 10);
+    return claimed.length > 0 ? claimed : undefined;
+  });
+  // Long enough for the carrier to have noticed a try that it took.
+  await desk.passMinutes(2);
+  await cancelPayout(deps, line.batch_id, SAY);
+  await startLine(deps, leased ?? line, payer.merchant);
+  expect((await desk.triesOf(line.id)).map(({ status }) => status)).toEqual(['not_sent']);
+  await desk.passMinutes(5);
+  expect((await lineNow(world, line)).status).toBe('failed');
 });

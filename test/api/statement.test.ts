@@ -268,7 +268,7 @@ describe('a question that cannot be answered', () => {
     const twice = await world.call('GET', '/internal/statement?currency=usd&from=2026-11-01&from=2026-11-02', {
       bearer: bearerOf(merchant),
     });
-    expectRefusal(twice, 400, '1110', 'WRONG_TYPE');
+    expectRefusal(twice, 400, '1110', 'DUPLICATE_KEY');
   });
 });
 
