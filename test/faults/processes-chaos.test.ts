@@ -18,7 +18,7 @@ import { CLEAN, command, type Running, startGateway } from '../support/processes
 import { findSecrets, secretsOf } from '../support/secrets-in-logs.ts';
 import { type Merchant, openShop, type Shop, type ShopWallet } from '../support/shop.ts';
 
-const KILLS = Number(process.env.CHAOS_KILLS ?? 20);
+const KILLS = Number(process.env.CHAOS_KILLS ?? 14);
 const SPEED = 5;
 /** So often a start is tried. */
 const STARTS = 5;

@@ -17,7 +17,7 @@ import { openShop, type Shop } from '../support/shop.ts';
 
 const CALLERS = 6;
 /** So many orders are paid between two things that happen. */
-const ORDERS = 12;
+const ORDERS = 8;
 const LOOK_EVERY_MS = 20;
 const CONNECT_EVERY_MS = 5;
 /** Less than a stop may take. */
