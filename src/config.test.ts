@@ -90,6 +90,14 @@ test('the sandbox follows its port, empty variables count as absent, and default
   expect(config.sms?.url).toBe('http://127.0.0.1:9001/sms');
 });
 
+test.each([
+  'postgresql://u:p,w@db.example:5432/mbongo',
+  'postgresql://u,v:p@db.example',
+  'postgresql://u:p@db.example/mbongo?options=a,b',
+])('%s names one host', (DATABASE_URL) => {
+  expect(readConfig({ DATABASE_URL }).databaseUrl).toBe(DATABASE_URL);
+});
+
 test('everything that is set is read', () => {
   const folder = mkdtempSync(join(tmpdir(), 'mbongo-config-'));
   const routes = join(folder, 'routes.json');

@@ -153,10 +153,13 @@ function withDefaults(environment: Environment, defaults: Environment): Environm
   return { ...defaults, ...Object.fromEntries(set) };
 }
 
+/** A comma among the hosts; one in a password is none. */
+const SEVERAL_HOSTS = /^postgres(ql)?:\/\/(?:[^/?]*@)?[^@/?]*,[^@/?]*(?:[/?]|$)/;
+
 function readDatabaseUrl(env: EnvironmentReader): string | undefined {
   const value = env.text('DATABASE_URL');
   // Not parsed: what is wrong with it further on the driver says, without the password.
-  if (value !== undefined && /^postgres(ql)?:\/\/(?:[^/?]*@)?[^@/?]*,/.test(value)) {
+  if (value !== undefined && SEVERAL_HOSTS.test(value)) {
     const one = 'name the one that leads to whichever server writes: a DNS name, a virtual address or a pooler';
     env.problem('DATABASE_URL', `names several hosts, and one is taken: ${one}`);
     return undefined;

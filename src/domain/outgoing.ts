@@ -2,8 +2,8 @@
  * What an upstream's word does to an attempt that sends money out, and to the order that it pays: a payout line, or a
  * refund. One way through for the answer to our own call, for a callback and for the inquiry round.
  *
- * Invariant: pure but for the ids that it is handed, and total. An order is paid once: what its last attempt is said to have done is done to the order. What
- * another attempt turns out to have paid is taken for it while nothing else is under way; else it is booked aside, once.
+ * Invariant: pure but for the ids that it is handed, and total. An order is paid once: what its last attempt is said to have
+ * done is done to the order. What another attempt turns out to have paid is taken for it while nothing else is under way; else it is booked aside, once.
  * An attempt that was taken after all, or has paid, is remembered by its order, so that nothing more is sent.
  */
 

@@ -2,8 +2,8 @@
  * What an upstream's word does to an attempt, its payment and its session: one way through for the answer to our own
  * call, for a callback and for the inquiry round.
  *
- * Invariant: pure but for the ids that it is handed, and total. Every answer in every state gives a change, or nothing, or an alarm; never an exception.
- * An approved payment's money, fee and event commit with its status.
+ * Invariant: pure but for the ids that it is handed, and total. Every answer in every state gives a change, or nothing, or
+ * an alarm; never an exception. An approved payment's money, fee and event commit with its status.
  */
 
 import { ATTEMPT, type AttemptFact, EARLIER_ASKED_MS, isOpen } from './attempt.ts';

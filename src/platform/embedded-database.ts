@@ -26,8 +26,7 @@ import {
   stopServer,
 } from './embedded-database-server.ts';
 
-/** What the launcher tells of itself; a pino logger fits. */
-/** `making`: there was none in the folder. */
+/** What the launcher tells of itself. `making`: there was none in the folder. */
 export type EmbeddedDatabaseLog = { making(message: string): void; warn(message: string): void };
 
 export type EmbeddedDatabase = {

@@ -65,8 +65,8 @@ const MOST_ROUNDS = 200;
 /**
  * Runs a rule until its change is committed, and returns the bytes to send.
  *
- * `read` is called once a round; `decide` is pure, but for ids, which it draws from the source that it is handed. A refusal that `decide` throws changes nothing but the memory of
- * the Idempotency-Key.
+ * `read` is called once a round; `decide` is pure, but for ids, which it draws from the source that it is handed. A refusal
+ * that `decide` throws changes nothing but the memory of the Idempotency-Key.
  */
 export async function perform<R, A>(
   store: Committing,

@@ -67,7 +67,7 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
   return { answered: hasAnswered(word), written };
 }
 
-/** So many refunds that were called off are asked about, the newest: their upstreams have long said what became of others. */
+/** So many refunds that were called off are asked about, the newest. What became of others their own afterthoughts ask. */
 const WITHDRAWN_MOST = 4;
 
 /**
