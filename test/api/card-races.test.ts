@@ -14,7 +14,7 @@ import { type FickleDesk, openFickleDesk } from './fickle-desk.ts';
 import type { FickleNetwork } from './fickle-network.ts';
 import { type Fields, statusOf, whileTimePasses } from './flows.ts';
 import { attemptOf, onlyHook } from './phone-payments.ts';
-import { openSecond, type Second } from './second-gateway.ts';
+import { openSecond, quiet, type Second } from './second-gateway.ts';
 
 let desk: FickleDesk;
 let network: FickleNetwork;
@@ -223,6 +223,7 @@ describe('the database’s word for the step before PAY is lost', () => {
     network.issuer = 'SUCCESSFUL';
     // From now on its statements are prepared: one commit is one answer of the database.
     expect((await callSecond(before)).status).toBe('approved');
+    await quiet(second);
     network.issuer = 'PENDING';
     const paying = await atIssuer();
     network.issuer = 'SUCCESSFUL';

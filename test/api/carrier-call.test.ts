@@ -26,7 +26,7 @@ import {
   whileTimePasses,
 } from './flows.ts';
 import { attemptOf, callBack, carrierAsked, onlyHook } from './phone-payments.ts';
-import { openSecond, type Second, submitAt } from './second-gateway.ts';
+import { openSecond, quiet, type Second, submitAt } from './second-gateway.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -43,6 +43,7 @@ beforeAll(async () => {
 // From now on it holds a token, and its statements are prepared: one commit is one answer of the database.
 beforeEach(async () => {
   expect((await submitAt(behind.url, await collectQuietly(), numberEnding('42'))).status).toBe(200);
+  await quiet(behind);
 });
 afterEach(() => {
   world.sandbox.faults.clear();

@@ -20,7 +20,7 @@ import {
   whileTimePasses,
 } from './flows.ts';
 import { attemptOf, onlyHook } from './phone-payments.ts';
-import { openSecond, type Second } from './second-gateway.ts';
+import { openSecond, quiet, type Second } from './second-gateway.ts';
 
 let world: World;
 let merchant: MerchantCreated;
@@ -97,6 +97,7 @@ describe('the database’s word for the collect is lost', () => {
     const warm = JSON.parse((await collectSecond(before, headersOf('before'))).text);
     await settled({ token: before, transaction_id: warm.transaction_id }, 'approved');
     const { token } = await mint(world, merchant);
+    await quiet(second);
     wire.hold('commit');
     const asked = collectSecond(token, headers);
     await wire.kept();

@@ -28,7 +28,7 @@ import {
   untilLine,
 } from './payout-lines.ts';
 import { callBack, carrierAsked } from './phone-payments.ts';
-import { openSecond, type Second } from './second-gateway.ts';
+import { openSecond, quiet, type Second } from './second-gateway.ts';
 
 let world: World;
 let wire: Wire;
@@ -45,6 +45,7 @@ beforeEach(async () => {
   const payer = await openPayer(world);
   const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('01') }], { gateway: behind.gateway });
   await untilLine(world, line, 'completed');
+  await quiet(behind);
 });
 afterEach(() => {
   world.sandbox.faults.clear();
@@ -188,7 +189,7 @@ async function sendInDoubt(payer: MerchantCreated, msisdn: string, headers: Read
   // What it needs is prepared by a call before it.
   const before = await post(numberEnding('01'), Object.keys(headers).length > 0 ? freshKey() : {});
   expect(before.status, await before.text()).toBe(200);
-  await Promise.all([behind.gateway.dispatcher.idle(), behind.gateway.courier.idle()]);
+  await quiet(behind);
   wire.hold('commit');
   const calling = post(msisdn, headers);
   await wire.kept();

@@ -54,6 +54,15 @@ export async function openSecond(
   return { url, gateway, cut: () => outbound.close(), close };
 }
 
+/**
+ * Resolves once that gateway writes nothing by itself until time passes: what its wire keeps from now on is what it is asked for.
+ * A round that began while time passed may still be under way, and so may what a webhook's receiver has answered.
+ */
+export async function quiet({ gateway }: Pick<Second, 'gateway'>): Promise<void> {
+  await Promise.all(gateway.rounds.map((round) => round.now()));
+  await Promise.all([gateway.dispatcher.idle(), gateway.courier.idle()]);
+}
+
 /** Submits from a phone number, at that gateway. */
 export async function submitAt(
   url: string,
