@@ -2,8 +2,8 @@
  * What the full run may be told.
  */
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { builtProgram } from '../test/support/built.ts';
 import { PARTS, readOptions } from './options.ts';
 
 test('told nothing, it measures everything, three times', () => {
@@ -33,9 +33,8 @@ test.each([
 });
 
 test('who asks for help, or for what is not there, is told how to ask', () => {
-  const main = fileURLToPath(new URL('main.ts', import.meta.url));
-  const run = (...args: string[]) =>
-    spawnSync(process.execPath, ['--import', 'tsx', main, ...args], { encoding: 'utf8' });
+  const main = builtProgram('bench/main.js');
+  const run = (...args: string[]) => spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
   const helped = run('--help');
   expect([helped.status, helped.stdout]).toEqual([
     0,

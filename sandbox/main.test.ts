@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
+import { builtProgram } from '../test/support/built.ts';
 
 type Ready = { readonly type: string; readonly url: string };
 
@@ -15,8 +15,7 @@ afterEach(() => {
 });
 
 function start(port: string, env: Readonly<Record<string, string>> = {}): ChildProcess {
-  const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', main], {
+  const child = spawn(process.execPath, [builtProgram('sandbox/main.js')], {
     env: { ...process.env, SANDBOX_PORT: port, ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });

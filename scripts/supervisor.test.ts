@@ -4,9 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { asJavaScript } from '../test/support/as-javascript.ts';
 
-const RUNNER = fileURLToPath(new URL('../test/support/supervisor-runner.ts', import.meta.url));
+const supervisor = asJavaScript(fileURLToPath(new URL('../test/support/supervisor-runner.ts', import.meta.url)));
+afterAll(() => supervisor.remove());
 
 /** Says that it is ready, and writes how it ended into a file of its name. */
 const PROGRAM = `
@@ -73,7 +75,7 @@ async function run(first: string, second: string, stopLimitMs: number): Promise<
     return { name, file: join(folder, 'program.cjs'), args: [name, folder, manner], env: {} };
   };
   const programs = JSON.stringify([program('first', first), program('second', second)]);
-  runner = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), RUNNER, programs, String(stopLimitMs)], {
+  runner = spawn(process.execPath, [supervisor.file, programs, String(stopLimitMs)], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   for (const stream of [runner.stdout, runner.stderr]) {

@@ -1,9 +1,9 @@
 /** The receiver for developers, over real HTTP: what it says of each webhook, and that it ends when it is told to. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { builtProgram } from '../../test/support/built.ts';
 import { webhookListen } from './webhook-listen.ts';
 
 const SECRET = `whsec_${Buffer.alloc(24, 5).toString('base64')}`;
@@ -121,8 +121,7 @@ test('a port that is taken is said so, with the option that chooses another', as
 test.each(['SIGINT', 'SIGTERM'] as const)('a real one ends well on %s', async (signal) => {
   stop = () => undefined;
   ended = Promise.resolve(2);
-  const main = fileURLToPath(new URL('../main.ts', import.meta.url));
-  const args = ['--import', 'tsx', main, 'webhook', 'listen', '--port', '0', '--json'];
+  const args = [builtProgram('src/main.js'), 'webhook', 'listen', '--port', '0', '--json'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   const { url } = JSON.parse(line.toString()) as { url: string };

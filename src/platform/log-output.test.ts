@@ -15,9 +15,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { asJavaScript } from '../../test/support/as-javascript.ts';
 
-const MODULE = fileURLToPath(new URL('./log-output.ts', import.meta.url));
+const module = asJavaScript(fileURLToPath(new URL('./log-output.ts', import.meta.url)));
+afterAll(() => module.remove());
 const LINES = 60;
 
 let folder: string;
@@ -35,10 +37,10 @@ afterEach(() => {
 
 /** A process that writes lines to a log; `shell` comes before it. */
 function run(program: string, output: number | 'pipe', shell = ''): ChildProcess {
-  const source = `import { openLogOutput } from ${JSON.stringify(MODULE)};
+  const source = `import { openLogOutput } from ${JSON.stringify(module.file)};
   const line = (n) => String(n).padStart(99, '.') + '\\n';
   ${program}`;
-  const words = ['--import', 'tsx', '--input-type=module', '--eval', source];
+  const words = ['--input-type=module', '--eval', source];
   const stdio = ['ignore', output, 'pipe'] as const;
   child = spawn('sh', ['-c', `${shell} exec "$0" "$@"`, process.execPath, ...words], { stdio: [...stdio] });
   return child;

@@ -19,8 +19,8 @@ export interface LogOutput {
 }
 
 export interface LogOutputOptions {
-  /** The file that is written to; standard output when absent. */
-  readonly fd?: number;
+  /** Standard output, also when absent, or standard error. */
+  readonly fd?: 1 | 2;
   /** So many bytes may wait; more are lost. */
   readonly mostWaiting?: number;
   /** How long after a failure it is tried again, in milliseconds. */
@@ -44,11 +44,14 @@ const CLOSE_LIMIT_MS = 1_000;
 const LAST_TRIES = 25;
 
 export function openLogOutput({
-  fd = 1,
+  fd: wanted = 1,
   mostWaiting = MOST_WAITING,
   pauseMs = PAUSE_MS,
   complain = toStandardError,
 }: LogOutputOptions = {}): LogOutput {
+  // Asked for by its stream, because Node.js makes a pipe one that does not block as it opens that: otherwise a write to a full
+  // one holds a thread, and with it the end of the process, for as long as nobody reads.
+  const { fd } = wanted === 1 ? process.stdout : process.stderr;
   /** The newest lines, less than a piece, and how many characters they have. */
   let lines: string[] = [];
   let length = 0;

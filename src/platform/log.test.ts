@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
+import { asJavaScript } from '../../test/support/as-javascript.ts';
 import { createLog, memoryLog } from './log.ts';
 
 const clock = { now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 6) };
@@ -95,15 +96,17 @@ test('lines below the level are not written', () => {
   expect(lines).toHaveLength(2);
 });
 
+const module = asJavaScript(fileURLToPath(new URL('./log.ts', import.meta.url)));
+afterAll(() => module.remove());
+
 test.each(['await log.close();', 'process.exit(0);', ''])(
   'no line is lost when a process ends by %j',
   async (end) => {
-    const module = fileURLToPath(new URL('./log.ts', import.meta.url));
-    const program = `import { createLog } from ${JSON.stringify(module)};
+    const program = `import { createLog } from ${JSON.stringify(module.file)};
     const log = createLog({ level: 'info' });
     for (let i = 0; i < 5000; i += 1) log.info('line', { i });
     ${end}`;
-    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);

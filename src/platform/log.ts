@@ -15,7 +15,7 @@ export interface LogOptions {
   /** Where lines go; standard output when absent. */
   readonly destination?: { write(line: string): void };
   /** The open file that lines are written to in the background, where there is no `destination`; standard output when absent. */
-  readonly fd?: number;
+  readonly fd?: 1 | 2;
   /** Which of a supervisor's processes writes them. */
   readonly process?: string | undefined;
   /** What stamps the lines; the machine's clock when absent. */
