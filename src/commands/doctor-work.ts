@@ -94,7 +94,7 @@ const WAITS: { readonly [kind in Exclude<Waiting['kind'], Elsewhere>]: readonly 
   webhook_tried: ['webhooks that receivers do not take', 'see mbongo webhook list --status waiting'],
   payout: [
     'payout lines',
-    'see whether the carrier answers, and whether the merchant is suspended or the batch paused',
+    'see whether the carrier answers, also about what a cancelled batch leaves waiting (mbongo payout cancel --not-taken, where somebody has looked there), and whether the merchant is suspended or the batch paused',
   ],
   refund: ['refunds', 'see whether the upstream answers (mbongo refund list)'],
 };

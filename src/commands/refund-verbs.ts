@@ -7,6 +7,8 @@
 import type { Command } from 'commander';
 import type { AddVerb, AddVerbOf } from './verb.ts';
 
+const NOT_TAKEN = 'you have seen at the upstream that it did not take what it turned away';
+
 export function addRefundCommands(program: Command, addVerb: AddVerb, addVerbOf: AddVerbOf): void {
   const refund = program.command('refund').description('refunds, and those that a person carries out');
   const load = () => import('./refund.ts');
@@ -23,7 +25,7 @@ export function addRefundCommands(program: Command, addVerb: AddVerb, addVerbOf:
     async () => (await load()).refundExecute,
   )
     .requiredOption('--reference <reference>', "the bank's or the upstream's name of it")
-    .option('--not-taken', 'you have seen at the upstream that it did not take what it turned away')
+    .option('--not-taken', NOT_TAKEN)
     .option('--yes', 'do it');
   addVerbOf(
     refund,
@@ -32,5 +34,6 @@ export function addRefundCommands(program: Command, addVerb: AddVerb, addVerbOf:
     async () => (await load()).refundFail,
   )
     .requiredOption('--why <text>', 'on what grounds')
+    .option('--not-taken', NOT_TAKEN)
     .option('--yes', 'do it');
 }

@@ -86,12 +86,16 @@ export async function refundExecute(
   return outputOf(await executeRefund(deps, refundId, { reference, notTaken }, sayOf(options)));
 }
 
-export async function refundFail({ deps }: Tools, refundId: string, options: RefundWordOptions): Promise<Output> {
+export async function refundFail(
+  { deps }: Tools,
+  refundId: string,
+  options: RefundWordOptions & { readonly notTaken?: true },
+): Promise<Output> {
   if (options.yes !== true) {
     const refund = await requireOpen({ deps }, refundId);
     throw new OperatorError(`${describe(refund)}: say --yes to call it off, for good`);
   }
-  return outputOf(await callOffRefund(deps, refundId, sayOf(options)));
+  return outputOf(await callOffRefund(deps, refundId, sayOf(options), options.notTaken));
 }
 
 async function requireOpen({ deps }: Pick<Tools, 'deps'>, refundId: string): Promise<Refund> {

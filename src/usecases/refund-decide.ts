@@ -6,6 +6,7 @@
  */
 
 import { transitAccount } from '../domain/ledger.ts';
+import type { Refund } from '../domain/outgoing-records.ts';
 import { BANK_TRANSFER } from '../domain/proof.ts';
 import type { Reason } from '../domain/reason.ts';
 import { type MovedRefund, moveRefund, type RefundFact, type RefundRows } from '../domain/refund.ts';
@@ -36,9 +37,20 @@ export async function executeRefund(
   return decide(deps, refundId, verdict, say, (rows) => requireUnpaid(deps, rows, notTaken));
 }
 
-/** It will not be carried out: its money goes back to the merchant, and can be asked for again. */
-export async function callOffRefund(deps: RefundDecideDeps, refundId: string, say: Say): Promise<RefundRows> {
-  return decide(deps, refundId, { fact: 'called_off', reason: CALLED_OFF, reference: null }, say);
+/**
+ * It will not be carried out: its money goes back to the merchant, and can be asked for again. `notTaken`: somebody has seen at the
+ * upstream that it did not take what it had turned away. @throws OperatorError where an upstream may have given the money
+ */
+export async function callOffRefund(
+  deps: RefundDecideDeps,
+  refundId: string,
+  say: Say,
+  notTaken = false,
+): Promise<RefundRows> {
+  const verdict = { fact: 'called_off', reason: CALLED_OFF, reference: null, notTaken } as const;
+  return decide(deps, refundId, verdict, say, async ({ refund }) => {
+    if (!notTaken) await requireNotTaken(deps, [refund]);
+  });
 }
 
 /** Refuses what is over, and what an upstream may have. */
@@ -54,7 +66,7 @@ interface Verdict {
   readonly fact: Extract<RefundFact, 'executed_by_hand' | 'called_off'>;
   readonly reason: Reason | null;
   readonly reference: string | null;
-  readonly notTaken?: boolean;
+  readonly notTaken: boolean;
 }
 
 const REFERENCE_MOST = 64;
@@ -66,14 +78,14 @@ async function decide(
   refundId: string,
   verdict: Verdict,
   say: Say,
-  check?: (rows: RefundRows) => Promise<void>,
+  check: (rows: RefundRows) => Promise<void>,
 ): Promise<RefundRows> {
   const said = requireSay(say);
   const { refund: known } = await requireRefund(deps, refundId);
   const decided = await decideOnce(deps, known.shard, 'see `mbongo refund show`', async () => {
     const rows = await requireRefund(deps, refundId);
     requireOpenRefund(rows);
-    await check?.(rows);
+    await check(rows);
     const { change, ...answer } = await move(deps, rows, verdict);
     return { change, answer };
   });
@@ -85,17 +97,20 @@ async function decide(
  * Whoever has been given the money by an upstream, or may have, is not given it once more. The gateway asks before it sends
  * again; who pays by hand has not asked.
  */
-async function requireUnpaid({ store }: RefundDecideDeps, rows: RefundRows, notTaken: boolean): Promise<void> {
+async function requireUnpaid(deps: RefundDecideDeps, rows: RefundRows, notTaken: boolean): Promise<void> {
   const { refund, payment } = rows;
   // Read after the payment, whose version guards what they say.
-  const refunds = await store.refund.ofPayment(payment.shard, payment.id);
+  const refunds = await deps.store.refund.ofPayment(payment.shard, payment.id);
   if (isOverRefunded(payment, refunds)) {
     const what = `with ${refund.id} more of ${payment.id} would be given back than was paid`;
     throw new OperatorError(`${what}: an earlier refund was paid, or taken, after all; call this one off`);
   }
   if (notTaken) return;
-  const withdrawn = refunds.filter(({ reason }) => reason === CALLED_OFF);
-  for (const { id, attempt_id, shard } of [refund, ...withdrawn]) {
+  await requireNotTaken(deps, [refund, ...refunds.filter(({ reason }) => reason === CALLED_OFF)]);
+}
+
+async function requireNotTaken({ store }: RefundDecideDeps, refunds: readonly Refund[]): Promise<void> {
+  for (const { id, attempt_id, shard } of refunds) {
     const tried = attempt_id === null ? undefined : await store.attempt.get(shard, attempt_id);
     if (tried?.status !== 'not_sent') continue;
     const what = `${tried.connector} turned ${id} away, and may have taken it all the same`;
@@ -126,7 +141,7 @@ async function sourceOf({ store }: RefundDecideDeps, { payment }: RefundRows): P
 }
 
 function tell(deps: RefundDecideDeps, { refund, payment }: RefundRows, verdict: Verdict, say: Say): void {
-  const { reference, notTaken = false } = verdict;
+  const { reference, notTaken } = verdict;
   deps.log.warn('refund_decided_by_operator', {
     refund_id: refund.id,
     transaction_id: payment.id,

@@ -299,7 +299,7 @@ describe('a refund that failed, and was given back after that', () => {
     await desk.lastTry(second, 'not_sent');
     await desk.hearOf(tried, 'SUCCESSFUL');
     await expect(desk.book(tried, 'merchant')).rejects.toThrow('more of');
-    await callOffRefund(world.gateway.deps, second, { by: 'amina', why: 'it has been paid' });
+    await callOffRefund(world.gateway.deps, second, { by: 'amina', why: 'it has been paid' }, true);
     await desk.book(tried, 'merchant');
     await desk.expectSoundBooks();
   });

@@ -152,7 +152,7 @@ describe('an operator', () => {
     const { refund_id } = await refunded(world, merchant, paid);
     await untilTurnedAway(world, refund_id);
     expect((await readBack(world, merchant, refund_id)).status).toBe('pending');
-    await callOffRefund(world.gateway.deps, refund_id, SAY);
+    await callOffRefund(world.gateway.deps, refund_id, SAY, true);
     world.sandbox.faults.clear();
     await world.pass(60_000);
     expect((await readBack(world, merchant, refund_id)).status).toBe('failed');

@@ -41,7 +41,7 @@ test('a refund that is held back, because an earlier one has paid after all, is 
   const executed = executeRefund(world.gateway.deps, second, { reference: 'BT-1', notTaken: true }, SAY);
   await expect(executed).rejects.toThrow('more of');
   expect((await readBack(world, merchant, second)).status).toBe('pending');
-  await callOffRefund(world.gateway.deps, second, SAY);
+  await callOffRefund(world.gateway.deps, second, SAY, true);
   await desk.book(tried, 'merchant');
   await desk.expectSoundBooks();
 });
@@ -55,8 +55,10 @@ test('a refund whose last try was turned away, and taken all the same, is not ca
   const { deps } = world.gateway;
   const executed = executeRefund(deps, refund_id, { reference: 'BT-1' }, SAY);
   await expect(executed).rejects.toThrow(`turned ${refund_id} away`);
-  // Nor is another one, after it was called off, unless somebody has looked.
-  await callOffRefund(deps, refund_id, SAY);
+  // Nor is its money given to the merchant, who would have it twice, unless somebody has looked; nor another one carried out then.
+  await expect(callOffRefund(deps, refund_id, SAY)).rejects.toThrow(`turned ${refund_id} away`);
+  expect((await readBack(world, merchant, refund_id)).status).toBe('pending');
+  await callOffRefund(deps, refund_id, SAY, true);
   const { refund_id: other } = await refunded(world, merchant, paying);
   const byHand = executeRefund(deps, other, { reference: 'BT-1' }, SAY);
   await expect(byHand).rejects.toThrow(`turned ${refund_id} away`);
@@ -78,7 +80,7 @@ test.each(['SUCCESSFUL', 'PENDING'] as const)(
     desk.carrier.answer(TURNED_AWAY);
     const { refund_id: first } = await refunded(world, merchant, paying);
     const one = await desk.lastTry(first, 'not_sent');
-    await callOffRefund(world.gateway.deps, first, SAY);
+    await callOffRefund(world.gateway.deps, first, SAY, true);
     desk.carrier.say(one.reference, said);
     const { refund_id: second } = await refunded(world, merchant, paying);
     await desk.passMinutes(2);
