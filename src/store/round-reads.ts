@@ -9,6 +9,7 @@ import type { TableName, Tables } from '../domain/change.ts';
 import { SHARDS } from '../domain/ids.ts';
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import type { Attempt, Payment, WebhookEvent } from '../domain/records.ts';
+import { CAN_EXPIRE, CAN_START, IS_ALLOWED } from './due.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { type ColumnType, columnList, columnsOf, listOf } from './tables.ts';
@@ -92,16 +93,11 @@ const PAYMENTS_TO_EXPIRE: Statement = {
   text: selectDue({
     table: 'payment',
     list: listOf(columnsOf('payment'), 'd'),
-    condition:
-      "t.completed_at is null and t.expires_at <= $1::timestamptz and t.status in ('pending', 'pending_otp_verification', 'pendingBankProofUpload') and t.attempt_id is null",
+    condition: `t.completed_at is null and t.expires_at <= $1::timestamptz and ${CAN_EXPIRE}`,
     column: 'expires_at',
     lock: '',
   }),
 };
-
-/** What is a suspended merchant's waits, untouched. */
-const IS_ALLOWED = `exists (
-    select from merchant m where m.shard = t.shard and m.id = t.merchant_id and m.status = 'ALLOWED')`;
 
 /** Of one turn so many are answered at a time, so that what becomes due meanwhile is soon looked for. */
 const DUE_OF_ONE_TURN = 256;
@@ -156,11 +152,10 @@ const CLAIM_ATTEMPTS = claim(
 );
 const CLAIM_EVENTS = claim('webhook_event', "t.status = 'waiting'", 'next_at');
 const CLAIM_REFUNDS = claim('refund', 't.next_start_at is not null', 'next_start_at');
-/** Lines to wallets of ours have no connector. What has been cancelled is called off, and never started again. */
+/** Lines to wallets of ours have no connector. */
 const CLAIM_PAYOUT_LINES = claim(
   'payout_line',
-  `t.next_start_at is not null and not $5::jsonb ? coalesce(t.connector, 'wallet') and ${IS_ALLOWED} and not exists (
-    select from payout_batch b where b.shard = t.shard and b.id = t.batch_id and b.cancelled_at is not null)`,
+  `t.next_start_at is not null and not $5::jsonb ? coalesce(t.connector, 'wallet') and ${CAN_START}`,
   'next_start_at',
 );
 

@@ -8,6 +8,7 @@
 import { SHARDS } from '../domain/ids.ts';
 import type { AttemptPurpose } from '../domain/records.ts';
 import { isLate } from './archive-groups.ts';
+import { CAN_EXPIRE, CAN_START, IS_ALLOWED } from './due.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { columnList } from './tables.ts';
@@ -88,9 +89,6 @@ function firstDue(kind: OverdueKind, { table, column, indexed, really }: Due): s
   return `select '${kind}', d.${column} ${IN_EACH_SHARD} (${one}) d`;
 }
 
-const IS_ALLOWED = `exists (
-  select from merchant m where m.shard = t.shard and m.id = t.merchant_id and m.status = 'ALLOWED')`;
-
 const DUE: { readonly [kind in OverdueKind]: Due } = {
   inquiry: { table: 'attempt', column: 'next_inquiry_at', indexed: 'next_inquiry_at is not null' },
   webhook: { table: 'webhook_event', column: 'next_at', indexed: "status = 'waiting'" },
@@ -98,8 +96,7 @@ const DUE: { readonly [kind in OverdueKind]: Due } = {
     table: 'payout_line',
     column: 'next_start_at',
     indexed: 'next_start_at is not null',
-    really: `${IS_ALLOWED} and not exists (
-  select from payout_batch b where b.shard = t.shard and b.id = t.batch_id and b.cancelled_at is not null)`,
+    really: CAN_START,
   },
   refund: { table: 'refund', column: 'next_start_at', indexed: 'next_start_at is not null' },
   payout_run: { table: 'payout_batch', column: 'next_run_at', indexed: 'next_run_at is not null', really: IS_ALLOWED },
@@ -107,7 +104,7 @@ const DUE: { readonly [kind in OverdueKind]: Due } = {
     table: 'payment',
     column: 'expires_at',
     indexed: 'completed_at is null',
-    really: "t.status in ('pending', 'pending_otp_verification', 'pendingBankProofUpload') and t.attempt_id is null",
+    really: CAN_EXPIRE,
   },
 };
 

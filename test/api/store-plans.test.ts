@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TableName } from '../../src/domain/change.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { type EventPageFilter, pageOfEvents } from '../../src/store/event-lists.ts';
+import { keyedShape } from '../../src/store/keyed-shape.ts';
 import { openLedgerReads } from '../../src/store/ledger-reads.ts';
 import { openLine, PLAN_SETTINGS } from '../../src/store/line.ts';
 import { openNouns } from '../../src/store/noun-reads.ts';
@@ -64,17 +65,15 @@ test.each(versioned)('rows of %s are locked and updated by their primary key', a
 });
 
 test.each(tables.filter((table) => has(table, 'id')))('a keyed read of %s goes by its primary key', async (table) => {
-  const text = `select t.* from unnest($1::int2[], $2::text[]) as k(shard, key)
-    join ${table} t on t.shard = k.shard and t.id = k.key`;
-  expect(await scansOf(text, `read_${table}`, `'{1}', '{x}'`)).toEqual([`${table}_pkey`]);
+  const { statement } = keyedShape('live', table, 'id', 'id');
+  expect(await scansOf(statement.text, `read_${table}`, `'{1}', '{x}'`)).toEqual([`${table}_pkey`]);
 });
 
 test('a plan that was made while a table was known to be empty does not stay', async () => {
   await client.query('analyze payment_history');
   const line = openLine({ url: database.url, name: 'plans', onError: () => undefined });
-  const text = `select t.* from unnest($1::int2[], $2::text[]) as k(shard, key)
-    join payment_history t on t.shard = k.shard and t.payment_id = k.key`;
-  const read: Execution = { statement: { name: 'history', text }, values: () => ['{1}', '{x}'] };
+  const { statement } = keyedShape('live', 'payment_history', 'payment_id', 'version');
+  const read: Execution = { statement: { ...statement, name: 'history' }, values: () => ['{1}', '{x}'] };
   const planned = async (): Promise<string> => {
     const rows: string[] = [];
     const explain = { name: 'explained', text: `explain execute history('{1}', '{x}')` };
