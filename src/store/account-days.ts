@@ -2,7 +2,8 @@
  * Closing days: what stood in each account when a day (UTC) was over, so that a statement or an audit begins there.
  *
  * Invariant: a day is closed whole, in one statement, after the day before it; an account that did not move on it has no row.
- * Any number of processes may close the same day: they write the same.
+ * Any number of processes may close the same day: they write the same, because it has been fenced before, and takes no
+ * transfer any more.
  */
 
 import type { Lender } from './lender.ts';
@@ -26,12 +27,20 @@ export async function firstTransferDay(lender: Lender): Promise<string | undefin
   });
 }
 
-/** Closes these days (ISO 8601 dates), each the next after the one before, on a connection of its own. */
-export async function closeAccountDays(lender: Lender, days: readonly string[]): Promise<void> {
-  await lender.lend(async (line) => {
+/**
+ * Closes these days (ISO 8601 dates), each the next after the one before, on a connection of its own. Returns how many that were:
+ * none while a transfer of those days is under way.
+ */
+export async function closeAccountDays(lender: Lender, days: readonly string[]): Promise<number> {
+  return lender.lend(async (line) => {
+    const [fence] = await openReaders([line]).query(FENCE, columnList({ fenced: 'bool' }), [days.at(-1) ?? null]);
+    if (fence?.fenced !== true) return 0;
     for (const day of days) await line.run([{ statement: CLOSE_DAY, values: () => [day, LAST_CLOSED_DAY] }]);
+    return days.length;
   });
 }
+
+const FENCE: Statement = { name: 'fence_account_days', text: 'select fence_days($1::text::date)' };
 
 const FIRST_DAY: Statement = {
   name: 'first_transfer_day',

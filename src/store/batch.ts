@@ -17,6 +17,7 @@ import {
   lockShape,
   removeShape,
   type Shape,
+  TRANSFER_SHAPE,
   updateShape,
 } from './statements.ts';
 import { type Column, columnsOf } from './tables.ts';
@@ -116,7 +117,7 @@ function executionsOf(changes: readonly Change[]): Execution[] {
     for (const { table, row } of change.claims ?? []) add(groups, shapeOf('claim', table), row.shard, row.id, row);
     for (const { table, row } of change.inserts ?? []) add(groups, shapeOf('insert', table), 0, '', row);
     for (const transfer of change.transfers ?? []) {
-      add(groups, shapeOf('insert', 'ledger_transfer'), 0, '', lineOf(transfer));
+      add(groups, TRANSFER_SHAPE, 0, '', lineOf(transfer));
     }
   }
   addMovements(groups, changes);

@@ -129,6 +129,9 @@ export const HELD = '55P03';
 /** A write to a standby. */
 export const READ_ONLY = '25006';
 
+/** What the schema raises where a transfer would be written into a day that is closed. */
+const DAY_CLOSED = 'DAY01';
+
 /** What our own statements raise where changes have lost, with their keys. */
 export const LOST = 'LOST1';
 
@@ -146,6 +149,8 @@ export function answerFor(failure: unknown, purpose: 'read' | 'write'): Error {
   if (!(failure instanceof Refused)) return failure instanceof Error ? failure : new StoreUnavailable();
   const { code, constraint } = failure.server;
   if (code === TOO_SLOW) return new StoreUnavailable('the database takes too long');
+  // Decided on the day before by who stood still since: to be decided again, today.
+  if (code === DAY_CLOSED) return new StoreUnavailable('the day of that movement is closed');
   // Nothing that was asked for is to blame: a standby, memory, a full disk, others that would not let go.
   if (isCollision(code) || isTrouble(code)) return new StoreUnavailable(`the database cannot ${purpose} now`);
   return new StoreRefused(code, constraint);

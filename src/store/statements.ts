@@ -105,6 +105,19 @@ export function insertShape(table: TableName): Shape {
   return { statement: { name: `insert_${table}`, text }, write: rowWriter(layout), order: `4 ${table}` };
 }
 
+/** Inserts transfers, none into a day that is closed or being closed: an error (`DAY_CLOSED`), and nothing is written. */
+export const TRANSFER_SHAPE: Shape = {
+  statement: {
+    name: 'insert_ledger_transfer',
+    text: `with v as materialized (select * from ${rows(rowTypeOf('ledger_transfer'))}),
+fence as materialized (select may_transfer(min(at)) as open from v)
+insert into ledger_transfer (${wholeRow('ledger_transfer').names})
+select ${wholeRow('ledger_transfer').names} from v, fence where fence.open`,
+  },
+  write: rowWriter(wholeRow('ledger_transfer').layout),
+  order: '4 ledger_transfer',
+};
+
 function wholeRow(table: TableName): { readonly names: string; readonly layout: Layout } {
   const names = columnsOf(table).map(({ name }) => name);
   return { names: names.join(', '), layout: layoutOf(columnsOf(table), new Set(names)) };

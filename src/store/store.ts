@@ -71,8 +71,11 @@ export interface Store extends Nouns {
   lastClosedDay(): Promise<string | undefined>;
   /** The day of the first transfer there is. Reads every transfer. */
   firstTransferDay(): Promise<string | undefined>;
-  /** Writes what stood in each account at the end of these days (UTC), which follow each other. */
-  closeAccountDays(days: readonly string[]): Promise<void>;
+  /**
+   * Writes what stood in each account at the end of these days (UTC), which follow each other. They take no transfer any more: a
+   * commit of one fails with `StoreUnavailable`. Returns how many were closed: none while a transfer of theirs is under way.
+   */
+  closeAccountDays(days: readonly string[]): Promise<number>;
   /** What is final and old, and has left the live tables. */
   readonly archive: Archive;
   /** What is open and what is overdue, over all processes. */

@@ -23,8 +23,7 @@ export async function closeDays(deps: Pick<Deps, 'store' | 'clock'>): Promise<nu
   if (first === undefined) return 0;
   const days: string[] = [];
   for (let at = first; at < over && days.length < DAYS_AT_ONCE; at += DAY_MS) days.push(dayOf(at));
-  if (days.length > 0) await deps.store.closeAccountDays(days);
-  return days.length;
+  return days.length === 0 ? 0 : deps.store.closeAccountDays(days);
 }
 
 /** The start of the first day that is not closed; undefined while nothing has ever moved. */

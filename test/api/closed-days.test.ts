@@ -4,6 +4,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Merchant } from '../../src/domain/records.ts';
 import { type ShiftableClock, shiftableClock } from '../../src/platform/clock.ts';
+import { StoreUnavailable } from '../../src/store/errors.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createMerchant } from '../../src/usecases/merchant-create.ts';
 import { closeDays } from '../../src/usecases/snapshot-days.ts';
@@ -114,4 +115,48 @@ test('after a leap of the clock it waits until nobody can still commit into the 
   expect(await close()).toBe(0);
   expect(await world.store.lastClosedDay()).toBe(dayOf(clock.now() - DAY - HOUR));
   expect((await closed()).at(0)).toMatch(/float:usd -7$/);
+});
+
+/** The end of the day before yesterday: long ago, also by the database's clock. */
+const longAgo = (): number => midnight - 2 * DAY - 1;
+
+test('what was decided on a day that has been closed since is not written, and harms nobody who is committed with it', async () => {
+  await write(world.deps, merchant, [credit(longAgo() - 1, 5n)]);
+  await until(midnight - 1);
+  expect(await close()).toBe(2);
+  const late = write(world.deps, merchant, [credit(longAgo(), 2n)]);
+  const inTime = write(world.deps, merchant, [credit(clock.now(), 3n)]);
+  await expect(late).rejects.toThrow(new StoreUnavailable('the day of that movement is closed'));
+  expect(await inTime).toHaveLength(1);
+  await until(midnight + HOUR);
+  expect(await close()).toBe(1);
+  expect((await closed()).filter((line) => line.includes('merchant'))).toEqual([
+    `${dayOf(longAgo())} merchant:available:usd 5`,
+    `${dayOf(midnight - 1)} merchant:available:usd 8`,
+  ]);
+  expect(await world.store.auditAll()).toMatchObject({ findings: [] });
+});
+
+test('a day of which a transfer is under way is not closed yet', async () => {
+  await write(world.deps, merchant, [credit(longAgo() - 1, 5n)]);
+  await until(midnight - 1);
+  const slow = await world.database.connect();
+  try {
+    await slow.query('begin');
+    await slow.query('select may_transfer($1::timestamptz)', [new Date(longAgo())]);
+    expect([await close(), await world.store.lastClosedDay()]).toEqual([0, undefined]);
+    await slow.query('commit');
+  } finally {
+    slow.release();
+  }
+  expect(await close()).toBe(2);
+});
+
+test('days that were closed too early, by a clock that has been put right since, still take what happens now', async () => {
+  const now = Date.now();
+  await write(world.deps, merchant, [credit(now, 5n)]);
+  const ahead = { ...clock, now: () => now + 3 * DAY };
+  expect(await closeDays({ store: world.store, clock: ahead })).toBeGreaterThan(1);
+  await write(world.deps, merchant, [credit(now, 2n)]);
+  await expect(write(world.deps, merchant, [credit(now - HOUR, 1n)])).rejects.toThrow(StoreUnavailable);
 });
