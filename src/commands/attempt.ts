@@ -95,7 +95,7 @@ export async function attemptSettle(
   if (paid === notPaid) throw new UsageError('say how it ended: --paid, or --not-paid');
   if (yes !== true) {
     const attempt = await requireAttempt(deps, attemptId);
-    requireDecidable(attempt, deps.clock.now());
+    requireDecidable(attempt, paid === true, deps.clock.now());
     const way = attempt.purpose === 'payment' ? 'from' : 'to';
     const whom = phoneOf(attempt) ?? attempt.method;
     const what = `${amountOf(attempt)} ${way} ${whom} by ${attempt.carrier}, ${attempt.status}`;

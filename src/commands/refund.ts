@@ -58,6 +58,7 @@ export async function refundShow({ deps }: Tools, refundId: string): Promise<Out
   const { refund, payment } = await requireRefund(deps, refundId);
   const document = {
     ...documentOf(refund),
+    attempt_id: refund.attempt_id,
     payment_status: payment.status,
     paid_amount: payment.amount,
     refunded_amount: formatMinor(payment.refunded_minor, payment.currency),

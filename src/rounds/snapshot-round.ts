@@ -8,6 +8,6 @@ import type { Deps } from '../usecases/deps.ts';
 import { closeDays } from '../usecases/snapshot-days.ts';
 import type { Work } from './payment-rounds.ts';
 
-export function snapshotRounds(deps: Pick<Deps, 'store' | 'clock'>): Work[] {
+export function snapshotRounds(deps: Pick<Deps, 'store' | 'clock' | 'log'>): Work[] {
   return [{ name: 'close_days', every: 60_000, run: () => closeDays(deps) }];
 }

@@ -3,7 +3,7 @@
  *
  * Invariant: a day is closed whole, in one statement, after the day before it; an account that did not move on it has no row.
  * Any number of processes may close the same day: they write the same, because it has been fenced before, and takes no
- * transfer any more.
+ * transfer any more but what is recent by the server's clock.
  */
 
 import type { Lender } from './lender.ts';
@@ -32,8 +32,10 @@ export async function firstTransferDay(lender: Lender): Promise<string | undefin
  * none while a transfer of those days is under way.
  */
 export async function closeAccountDays(lender: Lender, days: readonly string[]): Promise<number> {
+  const last = days.at(-1);
+  if (last === undefined) return 0;
   return lender.lend(async (line) => {
-    const [fence] = await openReaders([line]).query(FENCE, columnList({ fenced: 'bool' }), [days.at(-1) ?? null]);
+    const [fence] = await openReaders([line]).query(FENCE, columnList({ fenced: 'bool' }), [last]);
     if (fence?.fenced !== true) return 0;
     for (const day of days) await line.run([{ statement: CLOSE_DAY, values: () => [day, LAST_CLOSED_DAY] }]);
     return days.length;

@@ -45,8 +45,8 @@ export const PLAN_SETTINGS = [
   'jit=off',
 ];
 
-/** How instants are written depends on these two. */
-const FORMATS = ['TimeZone=UTC', 'DateStyle=ISO'];
+/** How instants are written depends on the first two; that a statement sees what was committed before it, on the last. */
+const MANNERS = ['TimeZone=UTC', 'DateStyle=ISO', 'default_transaction_isolation=read committed'];
 
 /**
  * From the first attempt to connect to the last byte of the answer, but for what the last steps get at least. A healthy
@@ -241,14 +241,14 @@ export function before<T>(deadline: number, promise: Promise<T>): Promise<T> {
 
 function newClient({ url, name, patient }: LineOptions, limitMs: number): pg.Client {
   const settings = [
-    ...FORMATS,
+    ...MANNERS,
     `statement_timeout=${Math.ceil(limitMs * SERVER_SHARE)}`,
     ...(patient === true ? ['plan_cache_mode=force_custom_plan'] : PLAN_SETTINGS),
   ];
   return new pg.Client({
     connectionString: url,
     application_name: `mbongo ${name}`,
-    options: settings.map((setting) => `-c ${setting}`).join(' '),
+    options: settings.map((setting) => `-c ${setting.replaceAll(' ', '\\ ')}`).join(' '),
     connectionTimeoutMillis: Math.min(limitMs, RUN_LIMIT_MS),
     keepAlive: true,
   });

@@ -72,9 +72,13 @@ export async function requireAttempt(deps: Pick<Deps, 'store'>, attemptId: strin
   return attempt;
 }
 
-/** Refuses what is closed, and what may only just be asked for: nobody can know yet how that ends. */
-export function requireDecidable(attempt: Attempt, now: number): void {
+/**
+ * Refuses what is closed, but for what was turned away and has been paid all the same; and what may only just be asked for: nobody
+ * can know yet how that ends.
+ */
+export function requireDecidable(attempt: Attempt, paid: boolean, now: number): void {
   const { id, status, inquiries, next_inquiry_at: due } = attempt;
+  if (status === 'not_sent' && paid) return;
   if (!isOpen(status)) throw new OperatorError(`${id} is closed: it is ${status}`);
   const isUnasked = status === 'unknown' && inquiries === 0;
   if (due !== null && due > now && (isUnasked || isBeingAsked(attempt, now))) {
@@ -98,20 +102,26 @@ interface Weighed {
 
 /** Decides on fresh rows, as if the upstream had said it. */
 async function settle(deps: OperatorDeps & Pick<Deps, 'payoutText'>, key: Attempt, word: Word): Promise<Weighed> {
+  const paid = word.kind === 'approved';
   if (key.purpose === 'payment') {
     const rows = await readSettlement(deps, key);
-    const settled = settleAttempt(rows, word, contextAt(deps, key, rows.attempt));
+    const settled = settleAttempt(rows, word, contextAt(deps, key, rows.attempt, paid));
     return { before: rows.attempt, settled, orderStatus: () => Promise.resolve(settled.payment.status) };
   }
   const { attempt, order } = await readOutgoing(deps, key);
-  const settled = settleOutgoing(attempt, order, word, contextAt(deps, key, attempt));
+  const settled = settleOutgoing(attempt, order, word, contextAt(deps, key, attempt, paid));
   return { before: attempt, settled, orderStatus: async () => (await readOrder(deps, key)).status };
 }
 
 /** @throws OperatorError when the attempt cannot be decided on now. */
-function contextAt(deps: Pick<Deps, 'clock' | 'random'>, key: Attempt, attempt: Attempt): SettlementContext {
+function contextAt(
+  deps: Pick<Deps, 'clock' | 'random'>,
+  key: Attempt,
+  attempt: Attempt,
+  paid: boolean,
+): SettlementContext {
   const now = deps.clock.now();
-  requireDecidable(attempt, now);
+  requireDecidable(attempt, paid, now);
   requireUnmoved(key, attempt);
   return {
     now,

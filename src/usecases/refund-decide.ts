@@ -114,7 +114,8 @@ async function requireNotTaken({ store }: RefundDecideDeps, refunds: readonly Re
     const tried = attempt_id === null ? undefined : await store.attempt.get(shard, attempt_id);
     if (tried?.status !== 'not_sent') continue;
     const what = `${tried.connector} turned ${id} away, and may have taken it all the same`;
-    throw new OperatorError(`${what}: look there, and say --not-taken if it did not`);
+    const wayOut = `say --not-taken if it did not, and \`mbongo attempt settle ${tried.id} --paid\` if it did`;
+    throw new OperatorError(`${what}: look there, ${wayOut}`);
   }
 }
 

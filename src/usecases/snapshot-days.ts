@@ -14,8 +14,8 @@ const CALM_MS = 60_000;
 /** More wait for the next run: a year and more, so that a leap of the clock is soon caught up with. */
 const DAYS_AT_ONCE = 400;
 
-/** Closes what is due. Returns how many days that were. */
-export async function closeDays(deps: Pick<Deps, 'store' | 'clock'>): Promise<number> {
+/** Closes what is due. Returns how many days that were: none, and a warning, where a transfer of these days is still under way. */
+export async function closeDays(deps: Pick<Deps, 'store' | 'clock' | 'log'>): Promise<number> {
   const leapt = deps.clock.leaptAt();
   if (leapt !== undefined && deps.clock.wall() - leapt < CALM_MS) return 0;
   const over = Math.floor((deps.clock.now() - LATE_MS) / DAY_MS) * DAY_MS;
@@ -23,7 +23,9 @@ export async function closeDays(deps: Pick<Deps, 'store' | 'clock'>): Promise<nu
   if (first === undefined) return 0;
   const days: string[] = [];
   for (let at = first; at < over && days.length < DAYS_AT_ONCE; at += DAY_MS) days.push(dayOf(at));
-  return days.length === 0 ? 0 : deps.store.closeAccountDays(days);
+  const closed = await deps.store.closeAccountDays(days);
+  if (closed < days.length) deps.log.warn('days_not_closed', { days: days.length, first: dayOf(first) });
+  return closed;
 }
 
 /** The start of the first day that is not closed; undefined while nothing has ever moved. */

@@ -28,7 +28,7 @@ beforeAll(async () => {
   desk = await openFickleDesk();
   ({ network, world, merchant } = desk);
   wire = await openWire(world.databaseUrl);
-  second = await openSecond(world, manualClock(0), wire.url, desk.env);
+  second = await openSecond(world, manualClock(0), wire.url, { env: desk.env });
 });
 afterEach(() => {
   desk.reset();
@@ -223,7 +223,7 @@ describe('the database’s word for the step before PAY is lost', () => {
     network.issuer = 'SUCCESSFUL';
     // From now on its statements are prepared: one commit is one answer of the database.
     expect((await callSecond(before)).status).toBe('approved');
-    await quiet(second);
+    await quiet(world, second);
     network.issuer = 'PENDING';
     const paying = await atIssuer();
     network.issuer = 'SUCCESSFUL';

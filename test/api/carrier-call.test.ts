@@ -43,7 +43,7 @@ beforeAll(async () => {
 // From now on it holds a token, and its statements are prepared: one commit is one answer of the database.
 beforeEach(async () => {
   expect((await submitAt(behind.url, await collectQuietly(), numberEnding('42'))).status).toBe(200);
-  await quiet(behind);
+  await quiet(world, behind);
 });
 afterEach(() => {
   world.sandbox.faults.clear();

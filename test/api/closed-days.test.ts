@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Merchant } from '../../src/domain/records.ts';
 import { type ShiftableClock, shiftableClock } from '../../src/platform/clock.ts';
 import { StoreUnavailable } from '../../src/store/errors.ts';
+import { openLine } from '../../src/store/line.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createMerchant } from '../../src/usecases/merchant-create.ts';
 import { closeDays } from '../../src/usecases/snapshot-days.ts';
@@ -29,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const close = (store = world.store): Promise<number> => closeDays({ store, clock });
+const close = (store = world.store): Promise<number> => closeDays({ store, clock, log: world.log });
 const until = (time: number): Promise<void> => world.clock.advance(time - world.clock.now());
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
@@ -145,6 +146,7 @@ test('a day of which a transfer is under way is not closed yet', async () => {
     await slow.query('begin');
     await slow.query('select may_transfer($1::timestamptz)', [new Date(longAgo())]);
     expect([await close(), await world.store.lastClosedDay()]).toEqual([0, undefined]);
+    expect(world.log.lines.join()).toContain('days_not_closed');
     await slow.query('commit');
   } finally {
     slow.release();
@@ -156,7 +158,20 @@ test('days that were closed too early, by a clock that has been put right since,
   const now = Date.now();
   await write(world.deps, merchant, [credit(now, 5n)]);
   const ahead = { ...clock, now: () => now + 3 * DAY };
-  expect(await closeDays({ store: world.store, clock: ahead })).toBeGreaterThan(1);
+  expect(await closeDays({ store: world.store, clock: ahead, log: world.log })).toBeGreaterThan(1);
   await write(world.deps, merchant, [credit(now, 2n)]);
   await expect(write(world.deps, merchant, [credit(now - HOUR, 1n)])).rejects.toThrow(StoreUnavailable);
+});
+
+test('a database whose transactions see what was when they began is told otherwise, or nobody would see the fence', async () => {
+  const [named] = await rowsOf<{ name: string }>(world, 'select current_database() as name');
+  await world.database.query(`alter database ${named?.name} set default_transaction_isolation to 'repeatable read'`);
+  for (const patient of [false, true]) {
+    const line = openLine({ url: world.databaseUrl, name: 'manners', onError: () => undefined, patient });
+    const seen: (string | null)[] = [];
+    const statement = { name: 'isolation', text: 'show transaction_isolation' };
+    await line.run([{ statement, values: () => [], onRow: (row) => seen.push(...row) }]);
+    expect(seen).toEqual(['read committed']);
+    await line.close();
+  }
 });

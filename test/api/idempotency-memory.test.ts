@@ -261,7 +261,7 @@ describe('while a new master key is rolled out', () => {
     const { random } = world.gateway.deps;
     const transactionIds = { bytesOf: bytesOfId, idOf: (bytes: Uint8Array) => idOfBytes('txn', bytes) };
     const secrets = openSecrets({ masterKeys: ring, random, transactionIds });
-    const second = await openSecond(world, manualClock(0), world.databaseUrl, {}, secrets);
+    const second = await openSecond(world, manualClock(0), world.databaseUrl, { secrets });
     const headers = {
       ...freshKey(),
       'content-type': 'application/json',

@@ -23,7 +23,7 @@ let renewed: Second;
 beforeAll(async () => {
   world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
   merchant = await world.merchant();
-  renewed = await openSecond(world, world.clock, world.databaseUrl, {}, secretsOf(NEW_KEY, WORLD_MASTER_KEY));
+  renewed = await openSecond(world, world.clock, world.databaseUrl, { secrets: secretsOf(NEW_KEY, WORLD_MASTER_KEY) });
 });
 afterAll(async () => {
   await renewed.close();
@@ -95,7 +95,9 @@ test('a right PIN is hashed anew with the new key, which alone verifies it from 
   const { number, pin } = await world.wallet({ balance: 500_00n });
   const hashOf = async (): Promise<string | undefined> =>
     (await world.gateway.store.wallet.get(shardOfWallet(number), number))?.pin_hash;
-  const asking = await openSecond(world, world.clock, world.databaseUrl, {}, secretsOf(NEW_KEY, WORLD_MASTER_KEY));
+  const asking = await openSecond(world, world.clock, world.databaseUrl, {
+    secrets: secretsOf(NEW_KEY, WORLD_MASTER_KEY),
+  });
   const paying = await collect(world, merchant, { method: 'none' });
   const body = {
     payment_id: paying.payment_id,
@@ -131,7 +133,9 @@ async function guess(number: string, urls: readonly string[]): Promise<string[]>
 }
 
 test('a proof that is used twice shows, whichever key was in front at its first use', async () => {
-  const begun = await openSecond(world, world.clock, world.databaseUrl, {}, secretsOf(WORLD_MASTER_KEY, NEW_KEY));
+  const begun = await openSecond(world, world.clock, world.databaseUrl, {
+    secrets: secretsOf(WORLD_MASTER_KEY, NEW_KEY),
+  });
   const proven = async (url: string, file: Uint8Array) => {
     const paying = await promise(world, merchant);
     const { json } = await upload({ ...world, url }, paying, file);

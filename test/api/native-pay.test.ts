@@ -97,7 +97,7 @@ describe('the database’s word for the collect is lost', () => {
     const warm = JSON.parse((await collectSecond(before, headersOf('before'))).text);
     await settled({ token: before, transaction_id: warm.transaction_id }, 'approved');
     const { token } = await mint(world, merchant);
-    await quiet(second);
+    await quiet(world, second);
     wire.hold('commit');
     const asked = collectSecond(token, headers);
     await wire.kept();

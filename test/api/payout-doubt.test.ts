@@ -45,7 +45,7 @@ beforeEach(async () => {
   const payer = await openPayer(world);
   const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('01') }], { gateway: behind.gateway });
   await untilLine(world, line, 'completed');
-  await quiet(behind);
+  await quiet(world, behind);
 });
 afterEach(() => {
   world.sandbox.faults.clear();
@@ -189,7 +189,7 @@ async function sendInDoubt(payer: MerchantCreated, msisdn: string, headers: Read
   // What it needs is prepared by a call before it.
   const before = await post(numberEnding('01'), Object.keys(headers).length > 0 ? freshKey() : {});
   expect(before.status, await before.text()).toBe(200);
-  await quiet(behind);
+  await quiet(world, behind);
   wire.hold('commit');
   const calling = post(msisdn, headers);
   await wire.kept();
@@ -256,7 +256,9 @@ test('05 is taken, never answered, and paid: what the carrier calls back is hear
 
 test('a carrier that said it had not taken it, and pays before it is sent again: it is not sent again', async () => {
   const carrier = await openFickleCarrier();
-  const second = await openSecond(world, manualClock(0), world.databaseUrl, { MTN_MOMO_BASE_URL: carrier.url });
+  const second = await openSecond(world, manualClock(0), world.databaseUrl, {
+    env: { MTN_MOMO_BASE_URL: carrier.url },
+  });
   const payer = await openPayer(world, 100_00n);
   const { deps, dispatcher } = second.gateway;
   const held = carrier.holdNext();
@@ -282,7 +284,9 @@ test('a carrier that said it had not taken it, and pays before it is sent again:
 
 test('a carrier that said no, and has paid all the same: the merchant keeps its answer, and nobody pays it again', async () => {
   const carrier = await openFickleCarrier();
-  const second = await openSecond(world, manualClock(0), world.databaseUrl, { MTN_MOMO_BASE_URL: carrier.url });
+  const second = await openSecond(world, manualClock(0), world.databaseUrl, {
+    env: { MTN_MOMO_BASE_URL: carrier.url },
+  });
   const payer = await openPayer(world, 100_00n);
   const { deps, dispatcher } = second.gateway;
   const [line] = await commitBatch(world, payer, [{ msisdn: numberEnding('01') }], { gateway: second.gateway });

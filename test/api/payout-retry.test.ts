@@ -162,7 +162,7 @@ describe('failed lines', () => {
       currencies: ['ugx', 'usd'],
     };
     await writeFile(CARRIER_ROUTES, JSON.stringify([route]));
-    const moved = await openSecond(world, world.gateway.deps.clock, undefined, { CARRIER_ROUTES });
+    const moved = await openSecond(world, world.gateway.deps.clock, undefined, { env: { CARRIER_ROUTES } });
     const there = async (body: object) => {
       const response = await fetch(`${moved.url}/api/v1/internal/payouts/${id}/retry`, {
         method: 'POST',

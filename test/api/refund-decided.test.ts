@@ -1,6 +1,7 @@
 /** Refunds that an operator decides on, while their money has left, or may have, by another way. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
 import { callOffRefund, executeRefund } from '../../src/usecases/refund-decide.ts';
 import type { World } from '../support/world.ts';
@@ -87,3 +88,19 @@ test.each(['SUCCESSFUL', 'PENDING'] as const)(
     expect((await desk.triesOf(second)).map(({ status }) => status)).toEqual([]);
   },
 );
+
+test('one that was turned away, and was taken as somebody has seen there, is completed with what the upstream has paid', async () => {
+  const { merchant, paying } = await paid();
+  desk.carrier.answer(TURNED_AWAY);
+  const { refund_id } = await refunded(world, merchant, paying);
+  const tried = await desk.lastTry(refund_id, 'not_sent');
+  const { deps } = world.gateway;
+  const seen = { paid: true, providerReference: 'P-1', ...SAY };
+  await decideAttempt(deps, tried.id, seen);
+  expect((await readBack(world, merchant, refund_id)).status).toBe('completed');
+  await expect(decideAttempt(deps, tried.id, seen)).rejects.toThrow('is closed');
+  // What the upstream says of it later is no second payment.
+  await desk.hearOf(tried, 'SUCCESSFUL');
+  expect((await desk.triesOf(refund_id)).map(({ status }) => status)).toEqual(['approved']);
+  await desk.expectSoundBooks();
+});

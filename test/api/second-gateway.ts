@@ -4,14 +4,14 @@
  * Invariant: it shares nothing with the first one but the database, the keys (unless it is given its own) and the time.
  */
 
-import { assembleGateway, type Gateway } from '../../src/assemble.ts';
+import { assembleGateway, type Gateway, type Role } from '../../src/assemble.ts';
 import { readConfig } from '../../src/config.ts';
 import { openMetrics } from '../../src/platform/metrics.ts';
 import { createOutbound } from '../../src/platform/outbound.ts';
-import type { Clock, Secrets } from '../../src/platform/platform.ts';
+import type { Clock, Outbound, Secrets } from '../../src/platform/platform.ts';
 import { freePort } from '../support/ports.ts';
 import { unhurried, type World } from '../support/world.ts';
-import type { Paying } from './flows.ts';
+import { type Paying, rowsOf, untilLater } from './flows.ts';
 
 export interface Second {
   readonly url: string;
@@ -21,19 +21,30 @@ export interface Second {
   close(): Promise<void>;
 }
 
+/** What it has of its own. */
+interface Otherwise {
+  /** Of its configuration. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Another ring of keys. */
+  readonly secrets?: Secrets;
+  /** What its calls to others go through. */
+  readonly through?: (outbound: Outbound) => Outbound;
+  /** `api`, which runs no rounds, when absent. */
+  readonly role?: Role;
+}
+
 /**
  * Another process's gateway on the same database, by way of a wire if there is one. Its upstream calls time out by the
- * clock that it is given; `env` is what its configuration has of its own, and `secrets` opens another ring of keys.
+ * clock that it is given.
  */
 export async function openSecond(
   world: World,
   deadlines: Clock,
   databaseUrl: string = world.databaseUrl,
-  env: Readonly<Record<string, string>> = {},
-  secrets: Secrets = world.gateway.deps.secrets,
+  { env = {}, secrets = world.gateway.deps.secrets, through = (outbound) => outbound, role = 'api' }: Otherwise = {},
 ): Promise<Second> {
   const { clock, calendar, random, log } = world.gateway.deps;
-  const outbound = createOutbound({ allowLoopback: true, requireHttps: false, clock: deadlines });
+  const outbound = through(createOutbound({ allowLoopback: true, requireHttps: false, clock: deadlines }));
   const port = await freePort();
   const config = readConfig({
     SANDBOX_PORT: new URL(world.sandboxUrl).port,
@@ -45,7 +56,7 @@ export async function openSecond(
   });
   const metrics = openMetrics({ ofProcess: false });
   const platform = { clock, calendar, random, log, metrics, secrets, outbound };
-  const gateway = await assembleGateway(config, platform, { databaseUrl, role: 'api', elapsed: unhurried });
+  const gateway = await assembleGateway(config, platform, { databaseUrl, role, elapsed: unhurried });
   const url = await gateway.listen();
   const close = async (): Promise<void> => {
     await gateway.stop();
@@ -55,11 +66,13 @@ export async function openSecond(
 }
 
 /**
- * Resolves once that gateway writes nothing by itself until time passes: what its wire keeps from now on is what it is asked for.
- * A round that began while time passed may still be under way, and so may what a webhook's receiver has answered.
+ * Resolves once that gateway writes nothing any more: what its wire keeps from now on is what it is asked for. What is told to
+ * receivers is waited for in the database first, because what another reads there its own process may not have heard of yet;
+ * time passes where a lease has to run out.
  */
-export async function quiet({ gateway }: Pick<Second, 'gateway'>): Promise<void> {
-  await Promise.all(gateway.rounds.map((round) => round.now()));
+export async function quiet(world: World, { gateway }: Pick<Second, 'gateway'>): Promise<void> {
+  const waiting = "select id from webhook_event where status = 'waiting'";
+  await untilLater(world, async () => ((await rowsOf(world, waiting)).length === 0 ? true : undefined), 5_000);
   await Promise.all([gateway.dispatcher.idle(), gateway.courier.idle()]);
 }
 

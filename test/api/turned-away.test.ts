@@ -29,7 +29,7 @@ let elsewhere: Second;
 beforeAll(async () => {
   desk = await openWaveringDesk();
   ({ world, carrier } = desk);
-  elsewhere = await openSecond(world, world.clock, world.databaseUrl, desk.env);
+  elsewhere = await openSecond(world, world.clock, world.databaseUrl, { env: desk.env });
 });
 afterAll(async () => {
   await elsewhere.close();

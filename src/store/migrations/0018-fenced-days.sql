@@ -3,7 +3,7 @@
 create function fence_days(last date) returns boolean language plpgsql set lock_timeout = '500ms' as $$
 begin
   perform pg_advisory_xact_lock(7262648);
-  insert into setting as s (shard, id, version, value) values (0, 'last_fenced_day', 1, last::text)
+  insert into setting as s (shard, id, version, value) values (0, 'last_fenced_day', 1, to_char(last, 'YYYY-MM-DD'))
   on conflict (shard, id) do update set value = excluded.value, version = s.version + 1 where s.value < excluded.value;
   return true;
 exception when lock_not_available then
