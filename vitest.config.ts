@@ -47,7 +47,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'faults',
-          include: ['test/faults/**/*.test.ts', ...KILLING],
+          include: ['test/faults/**/*.test.ts', 'test/simulation/**/*.test.ts', ...KILLING],
           // Each kills what it has started itself, and waits half of its time for what it has killed.
           maxWorkers: 3,
           sequence: { groupOrder: 2 },

@@ -22,6 +22,8 @@ export interface Wire {
   stall(): void;
   /** Hands over what came while it stalled, in its order. */
   resume(): void;
+  /** Hears what is asked, before it is carried on, and decides what becomes of it; absent: everything is carried. */
+  judge: ((line: string, bytes: Buffer) => Fate) | undefined;
   /** Keeps what the database answers on lines of that name. */
   hold(line: LineName): void;
   /** Resolves once an answer is kept. */
@@ -34,6 +36,9 @@ export interface Wire {
   answered(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Carried on, lost, or carried on and its answer lost: then that is told in the answer's place. */
+export type Fate = 'carried' | 'lost' | (() => void);
 
 /** Opens a wire to the database of that address. Each of its answers waits for `slowness`, where that is given. */
 export async function openWire(target: string, slowness?: () => Promise<void>): Promise<Wire> {
@@ -57,6 +62,7 @@ export async function openWire(target: string, slowness?: () => Promise<void>): 
     }
     const far = connect(Number(port === '' ? 5432 : port), hostname);
     let line = '';
+    let unheard: (() => void) | undefined;
     let last = Promise.resolve();
     for (const [socket, other] of [
       [near, far],
@@ -72,11 +78,15 @@ export async function openWire(target: string, slowness?: () => Promise<void>): 
     near.on('data', (bytes) => {
       // The first message names the line.
       if (line === '') line = /mbongo (\w+)/.exec(bytes.toString('latin1'))?.[1] ?? 'unnamed';
+      const fate = wire.judge?.(line, bytes) ?? 'carried';
+      if (fate === 'lost') return;
+      if (fate !== 'carried') unheard = fate;
       if (stalled !== undefined) stalled.push(() => far.write(bytes));
       else if (!wire.frozen) far.write(bytes);
     });
     const answer = (bytes: Buffer): void => {
-      if (stalled !== undefined) stalled.push(() => near.write(bytes));
+      if (unheard !== undefined) unheard();
+      else if (stalled !== undefined) stalled.push(() => near.write(bytes));
       else if (line === held) kept.push({ near, bytes });
       else if (!wire.frozen && !wire.swallow) near.write(bytes);
       tell();
@@ -97,6 +107,7 @@ export async function openWire(target: string, slowness?: () => Promise<void>): 
     refuse: false,
     swallow: false,
     frozen: false,
+    judge: undefined,
     stall() {
       stalled ??= [];
     },

@@ -151,7 +151,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     url,
     receiver,
     merchant,
-    call: (method, path, more = {}) => call(url, method, path, more),
+    call: (method, path, more = {}) => callAt(url, method, path, more),
     pass: async (milliseconds) => {
       await clock.advance(milliseconds);
       await Promise.all(gateway.rounds.map((round) => round.now()));
@@ -184,7 +184,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   };
 }
 
-async function call(url: string, method: string, path: string, options: CallOptions): Promise<Answer> {
+/** Calls the gateway that listens there. */
+export async function callAt(url: string, method: string, path: string, options: CallOptions): Promise<Answer> {
   const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
   const response = await fetch(
     path.startsWith('/api') || path.startsWith('/health') ? url + path : `${url}/api/v1${path}`,

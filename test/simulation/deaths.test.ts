@@ -1,0 +1,208 @@
+/**
+ * Every flow of money, once for each step at which its process can die, before the step and after it. Whoever called repeats
+ * the call at another process under the same Idempotency-Key, as the documentation tells them to.
+ *
+ * What must hold each time: the money moved once, in the upstream's book and in ours; whatever was answered is answered again,
+ * to the byte; each state was told once; nothing is left open, or in reserve.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BookLine } from '../../sandbox/carriers/book.ts';
+import { creditBalance } from '../../src/usecases/balance-credit.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
+import {
+  answerChallenge,
+  callbackFor,
+  capturesOf,
+  postCallback,
+  readyToPay,
+  submitCard,
+} from '../api/card-payments.ts';
+import {
+  collect,
+  debitsOf,
+  freshKey,
+  hooksAbout,
+  numberEnding,
+  payByPhone,
+  payFromWallet,
+  rowsOf,
+  statusOf,
+  until,
+  whileTimePasses,
+} from '../api/flows.ts';
+import { balances, lines, readBatch, sendPayout } from '../api/payout-flows.ts';
+import { creditsOf, paidByPhone, readBack, refunded } from '../api/refund-flows.ts';
+import { type Answer, type CallOptions, openWorld, type World } from '../support/world.ts';
+import { type Death, type Mortal, openMortal } from './mortal.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+});
+/** What is left of the dead ends by itself, and nobody waits for it before the end. */
+const mortals: Mortal[] = [];
+afterAll(async () => {
+  await whileTimePasses(world, Promise.all(mortals.map((mortal) => mortal.close())), PATIENT_MS);
+  await world.close();
+});
+
+/** Time passes in large steps, as nothing is to be seen in between; in smaller ones where somebody is answered meanwhile. */
+const STEP_MS = 20_000;
+const PATIENT_MS = 5_000;
+
+/** Lets time pass until there is an answer. */
+function later<T>(ask: () => Promise<T | undefined>): Promise<T> {
+  return until(async () => {
+    const found = await ask();
+    if (found === undefined) await world.pass(STEP_MS);
+    return found;
+  }, 60);
+}
+
+/** A call that was answered well. */
+interface Heard {
+  readonly path: string;
+  readonly options: CallOptions;
+  readonly answer: Answer;
+}
+
+/** The world as a caller sees it who asks the mortal first, and repeats at another process what was not answered for good. */
+function repeating(mortal: Mortal, heard: Heard[]): World {
+  const call: World['call'] = async (method, path, options = {}) => {
+    const asked = method === 'GET' ? options : { ...options, headers: { ...freshKey(), ...options.headers } };
+    let answer = await mortal.call(method, path, asked);
+    if (answer === undefined || isToBeRepeated(answer)) {
+      answer = await later(async () => {
+        // It may wait for a run that has died.
+        const again = await whileTimePasses(world, world.call(method, path, asked), PATIENT_MS);
+        return isToBeRepeated(again) ? undefined : again;
+      });
+    }
+    // What a browser posts has no key.
+    if (method === 'POST' && answer.status < 300 && !path.includes('3ds-callback')) {
+      heard.push({ path, options: asked, answer });
+    }
+    return answer;
+  };
+  return { ...world, call };
+}
+
+function isToBeRepeated({ json }: Answer): boolean {
+  return json?.retryable === true;
+}
+
+/** What has become of it when everything is over. */
+interface Ended {
+  /** How often each movement of money was made. */
+  readonly moved: unknown;
+  /** How often it had to be made. */
+  readonly owed: unknown;
+  /** Transactions, and the final state of each. */
+  readonly told: readonly (readonly [transactionId: string, status: string])[];
+}
+
+/** What the caller has a right to where nobody dies. */
+const GOOD = ['approved', 'completed', 'refunded'];
+
+type Flow = (client: World, merchant: MerchantCreated) => Promise<Ended>;
+
+const minted = { ttl_seconds: 86_400 };
+
+/** The final state of a payment: who died before its carrier was asked for the money has paid nothing. */
+async function endOf(paying: { readonly token: string; readonly transaction_id: string }) {
+  const status = await later(async () => {
+    const now = await statusOf(world, paying);
+    return now === 'approved' || now === 'failed' ? now : undefined;
+  });
+  return { owed: status === 'approved' ? [1] : [], told: [[paying.transaction_id, status]] as const };
+}
+
+const timesOf = (lines: readonly BookLine[]): number[] => lines.map(({ times }) => times);
+
+const FLOWS: { readonly [name: string]: Flow } = {
+  async 'a payment from a wallet'(client, merchant) {
+    const wallet = await world.wallet();
+    const paying = await collect(client, merchant, { minted });
+    await payFromWallet(client, paying, wallet);
+    const end = await endOf(paying);
+    const debits = `select 1 as times from ledger_transfer
+      where cause_id = $1 and amount_minor = 1250 and debit_account like $2`;
+    const moved = await rowsOf<{ times: number }>(world, debits, [paying.transaction_id, `%${wallet.number}%`]);
+    return { ...end, moved: moved.map(({ times }) => times) };
+  },
+  async 'a payment by phone'(client, merchant) {
+    const msisdn = numberEnding('01');
+    const paying = await collect(client, merchant, { method: 'mobile_money', minted });
+    await payByPhone(client, paying, msisdn);
+    return { ...(await endOf(paying)), moved: timesOf(debitsOf(world, msisdn)) };
+  },
+  async 'a payment by card, with a challenge'(client, merchant) {
+    const paying = await readyToPay(client, merchant, 'challenge', { minted });
+    const submitted = await submitCard(client, paying);
+    if (submitted.status === 202) {
+      await answerChallenge(world, paying, 'pass');
+      await postCallback(client, callbackFor(world, paying));
+    }
+    return { ...(await endOf(paying)), moved: timesOf(capturesOf(world, paying)) };
+  },
+  async 'a payout to two people'(client, merchant) {
+    await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 100_00n);
+    const beneficiaries = lines(2).map((line) => ({ ...line, phone_number: numberEnding('50') }));
+    const sent = await sendPayout(client, merchant, { beneficiaries });
+    expect(sent.status, sent.text).toBe(200);
+    const batch = await later(async () => {
+      const { json } = await readBatch(world, merchant, sent.json.batch_id);
+      return json.pending_count === 0 ? json : undefined;
+    });
+    const moved = beneficiaries.map(({ phone_number }) => timesOf(creditsOf(world, phone_number)));
+    return {
+      moved: [...moved, await balances(world, merchant)],
+      owed: [[1], [1], { available: 96_00n, reserved: 0n }],
+      told: batch.beneficiaries.map((line: { transaction_id: string }) => [line.transaction_id, 'completed']),
+    };
+  },
+  async 'a refund to a phone'(client, merchant) {
+    const paid = await paidByPhone(world, merchant, '01');
+    const { refund_id } = await refunded(client, merchant, paid);
+    await later(async () => ((await readBack(world, merchant, refund_id)).status === 'completed' ? true : undefined));
+    const told = [[paid.transaction_id, 'refunded']] as const;
+    return { moved: timesOf(creditsOf(world, paid.msisdn)), owed: [1], told };
+  },
+};
+
+describe('whichever step is the last', () => {
+  describe.each(Object.entries(FLOWS))('%s', (_name, flow) => {
+    test.each(['before', 'after'] as const)('%s it', async (when) => {
+      for (let step = 1; (await live({ step, when }, flow)) !== 'lived on'; step += 1);
+    });
+  });
+
+  /** One life, until everything is over that was begun in it. Says how it ended. */
+  async function live(death: Death, flow: Flow): Promise<string> {
+    const merchant = await world.merchant();
+    const heard: Heard[] = [];
+    const mortal = await openMortal(world, death);
+    mortals.push(mortal);
+    const { moved, owed, told } = await flow(repeating(mortal, heard), merchant);
+    const end = mortal.end() ?? 'lived on';
+    expect(moved, end).toEqual(owed);
+    if (end === 'lived on') {
+      expect(told.every(([, status]) => GOOD.includes(status))).toBe(true);
+      // Otherwise nothing has been tried.
+      expect(death.step).toBeGreaterThan(3);
+    }
+    for (const [transactionId, status] of told) {
+      const states = await later(async () => {
+        const all = hooksAbout(world, transactionId).map(({ body }) => body.status);
+        return all.includes(status) ? all : undefined;
+      });
+      expect(new Set(states).size, `${end}: ${states}`).toBe(states.length);
+    }
+    for (const { path, options, answer } of heard) {
+      const again = await world.call('POST', path, options);
+      expect([again.status, again.text], `${end}: ${path}`).toEqual([answer.status, answer.text]);
+    }
+    expect(await world.gateway.store.audit(), end).toEqual([]);
+    return end;
+  }
+});
