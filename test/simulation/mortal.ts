@@ -1,6 +1,7 @@
 /**
- * A gateway that dies at its n-th step outward: a commit, a lease that it takes, a call to an upstream or to a webhook's receiver;
- * before that has had its effect, or after it, with the answer unheard.
+ * A gateway that dies at its n-th step outward: a commit, a lease that it takes, a call to an upstream or to a webhook's receiver.
+ * It dies after the step has had its effect, with the answer unheard; or, of a call, before that: what was committed last
+ * has been answered then. Before a commit the world is as it was after the step before.
  *
  * Invariant: after its death nothing of it reaches anybody, as after `kill -9`: what it had begun, only the database and the
  * upstreams know.
@@ -58,11 +59,9 @@ export async function openMortal(world: World, death: Death): Promise<Mortal> {
   };
 
   const judge = (line: string, bytes: Buffer): Fate => {
-    if (bytes[0] !== BIND || (line !== 'commit' && !bytes.includes(TAKES_LEASES)) || !isLast()) return 'carried';
-    const what = `${line === 'commit' ? 'a commit' : 'a lease'} (${statementsOf(bytes)})`;
-    if (death.when === 'after') return () => die(what);
-    die(what);
-    return 'lost';
+    if (death.when === 'before' || bytes[0] !== BIND) return 'carried';
+    if ((line !== 'commit' && !bytes.includes(TAKES_LEASES)) || !isLast()) return 'carried';
+    return () => die(`${line === 'commit' ? 'a commit' : 'a lease'} (${statementsOf(bytes)})`);
   };
 
   const mortal = (outbound: Outbound): Outbound => ({

@@ -37,8 +37,8 @@ export interface Wire {
   close(): Promise<void>;
 }
 
-/** Carried on, lost, or carried on and its answer lost: then that is told in the answer's place. */
-export type Fate = 'carried' | 'lost' | (() => void);
+/** Carried on; or its answer is lost, which is told in the answer's place. */
+export type Fate = 'carried' | (() => void);
 
 /** Opens a wire to the database of that address. Each of its answers waits for `slowness`, where that is given. */
 export async function openWire(target: string, slowness?: () => Promise<void>): Promise<Wire> {
@@ -79,7 +79,6 @@ export async function openWire(target: string, slowness?: () => Promise<void>): 
       // The first message names the line.
       if (line === '') line = /mbongo (\w+)/.exec(bytes.toString('latin1'))?.[1] ?? 'unnamed';
       const fate = wire.judge?.(line, bytes) ?? 'carried';
-      if (fate === 'lost') return;
       if (fate !== 'carried') unheard = fate;
       if (stalled !== undefined) stalled.push(() => far.write(bytes));
       else if (!wire.frozen) far.write(bytes);
