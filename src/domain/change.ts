@@ -80,10 +80,11 @@ export type Update = {
 /** Inserts a record that someone else may already have inserted; then the whole change loses. */
 export type Claim = { [T in KeyedTable]: { readonly table: T; readonly row: Tables[T] } }[KeyedTable];
 
-/** Inserts a record with a fresh id: it cannot lose. Ledger lines are written by transfers alone. */
-export type Insert = {
-  [T in Exclude<TableName, 'ledger_transfer'>]: { readonly table: T; readonly row: Tables[T] };
-}[Exclude<TableName, 'ledger_transfer'>];
+/** Ledger lines are written by transfers alone. */
+type InsertedTable = Exclude<TableName, 'ledger_transfer'>;
+
+/** Inserts a record with a fresh id: it cannot lose. */
+export type Insert = { [T in InsertedTable]: { readonly table: T; readonly row: Tables[T] } }[InsertedTable];
 
 /** Deletes a record if it is there. */
 export interface Removal {

@@ -105,16 +105,17 @@ export function insertShape(table: TableName): Shape {
   return { statement: { name: `insert_${table}`, text }, write: rowWriter(layout), order: `4 ${table}` };
 }
 
+const TRANSFER = wholeRow('ledger_transfer');
+
 /** Inserts transfers, none into a day that is closed or being closed: an error (`DAY_CLOSED`), and nothing is written. */
 export const TRANSFER_SHAPE: Shape = {
   statement: {
     name: 'insert_ledger_transfer',
     text: `with v as materialized (select * from ${rows(rowTypeOf('ledger_transfer'))}),
 fence as materialized (select may_transfer(min(at)) as open from v)
-insert into ledger_transfer (${wholeRow('ledger_transfer').names})
-select ${wholeRow('ledger_transfer').names} from v, fence where fence.open`,
+insert into ledger_transfer (${TRANSFER.names}) select ${TRANSFER.names} from v, fence where fence.open`,
   },
-  write: rowWriter(wholeRow('ledger_transfer').layout),
+  write: rowWriter(TRANSFER.layout),
   order: '4 ledger_transfer',
 };
 

@@ -32,7 +32,7 @@ import {
   whileTimePasses,
 } from '../api/flows.ts';
 import { balances, lines, readBatch, sendPayout } from '../api/payout-flows.ts';
-import { creditsOf, paidByPhone, readBack, refunded } from '../api/refund-flows.ts';
+import { creditsOf, minted, paidByPhone, readBack, refunded } from '../api/refund-flows.ts';
 import { type Answer, type CallOptions, collectBody, mint, openWorld, type World } from '../support/world.ts';
 import { type Death, type Mortal, openMortal } from './mortal.ts';
 
@@ -106,8 +106,6 @@ interface Ended {
 const GOOD = ['approved', 'completed', 'refunded'];
 
 type Flow = (client: World, merchant: MerchantCreated) => Promise<Ended>;
-
-const minted = { ttl_seconds: 86_400 };
 
 /** The final state of a payment: who died before its carrier was asked for the money has paid nothing. */
 async function endOf(paying: { readonly token: string; readonly transaction_id: string }) {
