@@ -158,7 +158,7 @@ async function openCard(deps: Deps, { view }: Step): Promise<Done> {
 /** Which carrier a number belongs to, while it is typed. It comes in a body, for addresses are logged. */
 async function nameCarrier(deps: Deps, { request, view }: Step): Promise<Done> {
   const phone = readPhone(request.form.phone ?? '', request.form.country ?? '');
-  const route = phone === undefined ? undefined : deps.connectors.routeFor(phone, view.payment.currency);
+  const route = phone === undefined ? undefined : deps.connectors.routeFor('payment', phone, view.payment.currency);
   return { kind: 'json', value: { carrier: route?.kind === 'route' ? route.carrier : null } };
 }
 

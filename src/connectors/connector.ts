@@ -277,8 +277,8 @@ export interface Connectors {
   carriersFor(currency: Currency): readonly CarrierOfCountry[];
   /** Every carrier that can be reached, in either direction. */
   readonly reached: readonly ReachedCarrier[];
-  /** `msisdn` is E.164, with the plus sign. */
-  routeFor(msisdn: string, currency: Currency): CarrierRoute;
+  /** Who takes money from that number, or sends it there; `msisdn` is E.164, with the plus sign. */
+  routeFor(use: ReachedCarrier['use'], msisdn: string, currency: Currency): CarrierRoute;
   /** The door for texts to customers; undefined where none is configured. */
   readonly texts: TextSender | undefined;
 }

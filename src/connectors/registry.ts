@@ -69,21 +69,21 @@ export function openConnectors(config: ConnectorsConfig, doors: Doors): OpenConn
   const card = config.cardnet && createMastercard(config.cardnet, doors);
   const made = [...collects.values(), ...payouts.values(), ...(card === undefined ? [] : [card])];
   const byName = new Map<string, Upstream>(made.map((upstream) => [upstream.name, upstream]));
-  const routes = reachable(config, collects, payouts);
-  const serves = (connectors: ReadonlyMap<string, unknown>, currency: Currency) =>
-    routes.entries.filter(({ connector, currencies }) => connectors.has(connector) && currencies.includes(currency));
+  const routes = openRoutes(config, collects, payouts);
+  const serving = (use: keyof DirectedRoutes, currency: Currency) =>
+    routes[use].entries.filter(({ currencies }) => currencies.includes(currency));
   return {
     collect: (name) => collects.get(name),
     payout: (name) => payouts.get(name),
     upstream: (name) => byName.get(name),
     card,
-    carriersFor: (currency) => serves(collects, currency).map(({ carrier, country }) => ({ carrier, country })),
-    servesMobileMoney: (currency) => serves(collects, currency).length > 0,
-    servesPayouts: (currency) => serves(payouts, currency).length > 0,
-    reached: [...reachedBy('payment', collects, routes), ...reachedBy('payout', payouts, routes)],
+    carriersFor: (currency) => serving('payment', currency).map(({ carrier, country }) => ({ carrier, country })),
+    servesMobileMoney: (currency) => serving('payment', currency).length > 0,
+    servesPayouts: (currency) => serving('payout', currency).length > 0,
+    reached: [...reachedBy('payment', collects, routes.payment), ...reachedBy('payout', payouts, routes.payout)],
     all: made,
     names: [...byName.keys()],
-    routeFor: (msisdn, currency) => routeFor(routes, msisdn, currency),
+    routeFor: (use, msisdn, currency) => routeFor(routes[use], msisdn, currency),
     texts: config.sms === undefined ? undefined : createSmsHttp(config.sms, doors),
   };
 }
@@ -110,27 +110,32 @@ function reachedBy(
 
 type Reached = ReadonlyMap<string, Pick<CollectConnector | PayoutConnector, 'name' | 'market'>>;
 
-/** The routes of the file, without those of connectors that are off and of markets that are not configured. */
-function reachable(config: ConnectorsConfig, collects: Reached, payouts: Reached): Routes {
+/** Where money can be taken from, and where it can be sent: often not the same carriers. */
+type DirectedRoutes = { readonly [use in ReachedCarrier['use']]: Routes };
+
+/** The routes of the file, by direction, without those of connectors that are off and of markets that are not configured. */
+function openRoutes(config: ConnectorsConfig, collects: Reached, payouts: Reached): DirectedRoutes {
   const file = config.carrierRoutes ?? `routes/${config.mode}.json`;
-  const routes = parseRoutes(contentOf(config), file);
+  const all = parseRoutes(contentOf(config), file);
   const known = new Set([...Object.keys(COLLECT), ...Object.keys(PAYOUT)]);
-  for (const { connector, carrier, country } of routes.entries) {
+  for (const { connector, carrier, country } of all.entries) {
     if (known.has(connector)) continue;
     const names = [...known].join(', ');
     throw new Error(`${file}: ${carrier} in ${country} names the connector "${connector}"; there is ${names}`);
   }
-  const serves = ({ connector, market }: Route) =>
-    [collects.get(connector), payouts.get(connector)].some(
-      (found) => found !== undefined && (market === undefined || market === found.market),
-    );
-  const kept = filterRoutes(routes, serves, file);
+  const reachedBy = (connectors: Reached): Routes => filterRoutes(all, (route) => leadsTo(connectors, route), file);
+  const routes = { payment: reachedBy(collects), payout: reachedBy(payouts) };
   const configured = [...collects.values(), ...payouts.values()];
-  if (kept.entries.length === 0 && configured.length > 0) {
+  if (routes.payment.entries.length + routes.payout.entries.length === 0 && configured.length > 0) {
     const said = configured.map(({ name, market }) => `${name} for ${market ?? 'any market'}`);
     throw new Error(`${file}: no route leads to what is configured (${said.join(', ')})`);
   }
-  return kept;
+  return routes;
+}
+
+function leadsTo(connectors: Reached, { connector, market }: Route): boolean {
+  const found = connectors.get(connector);
+  return found !== undefined && (market === undefined || market === found.market);
 }
 
 function contentOf({ carrierRoutes, mode }: ConnectorsConfig): unknown {

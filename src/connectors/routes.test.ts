@@ -53,7 +53,7 @@ describe('the sandbox', () => {
     ['+27830000042', 'zar', 'MTN MoMo'],
     ['+27110000042', 'zar', 'Mobile Money'],
   ] as const)('%s in %s is %s', (msisdn, currency, carrier) => {
-    expect(sandbox.routeFor(msisdn, currency)).toEqual({ kind: 'route', connector: 'mtn-momo', carrier });
+    expect(sandbox.routeFor('payment', msisdn, currency)).toEqual({ kind: 'route', connector: 'mtn-momo', carrier });
   });
 
   test.each([
@@ -72,12 +72,12 @@ describe('the sandbox', () => {
     ['ghs', ['233']],
     ['zar', ['27']],
   ] as const)('reaches a number of every country of %s', (currency, callingCodes) => {
-    const kinds = callingCodes.map((code) => [code, sandbox.routeFor(`+${code}00000042`, currency).kind]);
+    const kinds = callingCodes.map((code) => [code, sandbox.routeFor('payment', `+${code}00000042`, currency).kind]);
     expect(kinds).toEqual(callingCodes.map((code) => [code, 'route']));
   });
 
   test('says which currencies a carrier takes', () => {
-    expect(sandbox.routeFor('+243810000042', 'xof')).toEqual({
+    expect(sandbox.routeFor('payment', '+243810000042', 'xof')).toEqual({
       kind: 'wrong_currency',
       carrier: 'Vodacom M-Pesa',
       currencies: ['usd', 'cdf'],
@@ -85,10 +85,10 @@ describe('the sandbox', () => {
   });
 
   test('says which carriers would take a currency', () => {
-    const routing = sandbox.routeFor('+33612345678', 'ugx');
+    const routing = sandbox.routeFor('payment', '+33612345678', 'ugx');
     if (routing.kind !== 'no_carrier') throw new Error(routing.kind);
     expect(new Set(routing.works.map(({ country }) => country))).toEqual(new Set(['UG']));
-    expect(sandbox.routeFor('+33612345678', 'eur')).toEqual({ kind: 'no_carrier', works: [] });
+    expect(sandbox.routeFor('payment', '+33612345678', 'eur')).toEqual({ kind: 'no_carrier', works: [] });
   });
 });
 
@@ -114,24 +114,40 @@ describe('the connectors that are configured', () => {
     expect(sandbox.servesPayouts('usd')).toBe(false);
 
     const sending = open({ mode: 'sandbox', mtnMomoDisbursement: mtnMomo });
-    expect(sending.routeFor('+243810000042', 'usd').kind).toBe('route');
+    expect(sending.routeFor('payout', '+243810000042', 'usd').kind).toBe('route');
+    expect(sending.routeFor('payment', '+243810000042', 'usd')).toEqual({ kind: 'no_carrier', works: [] });
     expect([sending.servesMobileMoney('usd'), sending.carriersFor('usd')]).toEqual([false, []]);
     expect(sending.servesPayouts('usd')).toBe(true);
   });
 
   test('serve the numbers of their own market only', () => {
     const uganda = open({ mode: 'production', mtnMomo: { ...mtnMomo, targetEnvironment: 'mtnuganda' } });
-    expect(uganda.routeFor('+256770000042', 'ugx').kind).toBe('route');
-    expect(uganda.routeFor('+233240000042', 'ghs')).toEqual({ kind: 'no_carrier', works: [] });
+    expect(uganda.routeFor('payment', '+256770000042', 'ugx').kind).toBe('route');
+    expect(uganda.routeFor('payment', '+233240000042', 'ghs')).toEqual({ kind: 'no_carrier', works: [] });
     expect(() => open({ mode: 'production', mtnMomo: { ...mtnMomo, targetEnvironment: 'mtnmars' } })).toThrow(
       'routes/production.json: no route leads to what is configured (mtn-momo for mtnmars)',
     );
   });
 
+  test('take from the numbers of one market, and send to those of another', () => {
+    const two = open({
+      mode: 'production',
+      mtnMomo: { ...mtnMomo, targetEnvironment: 'mtnivorycoast' },
+      mtnMomoDisbursement: { ...mtnMomo, targetEnvironment: 'mtnbenin' },
+    });
+    const [ivorian, beninese] = ['+2250500000042', '+2290197000042'];
+    expect(two.routeFor('payment', ivorian, 'xof').kind).toBe('route');
+    expect(two.routeFor('payout', beninese, 'xof').kind).toBe('route');
+    expect(two.routeFor('payment', beninese, 'xof')).toMatchObject({ kind: 'no_carrier', works: [{ country: 'CI' }] });
+    expect(two.routeFor('payout', ivorian, 'xof')).toMatchObject({ kind: 'no_carrier', works: [{ country: 'BJ' }] });
+    expect(two.carriersFor('xof').map(({ country }) => country)).toEqual(['CI']);
+    expect(two.reached.map(({ use, country }) => `${use} ${country}`)).toEqual(['payment CI', 'payout BJ']);
+  });
+
   test('may be none: then no number is served and no text leaves', async () => {
     const none = open({ mode: 'production' });
     expect(none.names).toEqual([]);
-    expect(none.routeFor('+256770000042', 'ugx')).toEqual({ kind: 'no_carrier', works: [] });
+    expect(none.routeFor('payment', '+256770000042', 'ugx')).toEqual({ kind: 'no_carrier', works: [] });
     expect(none.texts).toBeUndefined();
     expect(log.lines.join()).not.toContain('123456');
   });
@@ -145,7 +161,7 @@ describe('a file of routes', () => {
   };
 
   test('of the operator takes the place of ours', () => {
-    expect(openFile(JSON.stringify([entry])).routeFor('+256770000042', 'ugx').kind).toBe('route');
+    expect(openFile(JSON.stringify([entry])).routeFor('payment', '+256770000042', 'ugx').kind).toBe('route');
   });
 
   test.each([

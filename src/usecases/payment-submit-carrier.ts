@@ -110,7 +110,7 @@ interface Route {
 /** The carrier follows from the number's prefix and the currency; a wrong pairing says what would work (1103). */
 function carrierFor(deps: Deps, msisdn: string, payment: Payment): Route {
   const field = 'mobile_money_phone_number';
-  const route = deps.connectors.routeFor(msisdn, payment.currency);
+  const route = deps.connectors.routeFor('payment', msisdn, payment.currency);
   const currency = payment.currency;
   if (route.kind === 'wrong_currency') {
     const currencies = route.currencies.join(', ');

@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts';
 
 /** What routes are looked for by. */
 export interface Routing {
-  readonly connectors: Pick<Deps['connectors'], 'payout' | 'servesPayouts' | 'carriersFor' | 'routeFor'>;
+  readonly connectors: Pick<Deps['connectors'], 'servesPayouts' | 'routeFor'>;
 }
 
 /** The carrier, or why there is none; the fault is `field`'s where another number would do. */
@@ -21,19 +21,16 @@ export type PayoutRoute =
 /** The carrier follows from the number's prefix and the currency; a wrong pairing says what would work (1103). */
 export function payoutRoute({ connectors }: Routing, msisdn: string, currency: Currency, field: string): PayoutRoute {
   const none = (fault: RefusalDetail): PayoutRoute => ({ kind: 'none', fault });
-  const route = connectors.routeFor(msisdn, currency);
+  const route = connectors.routeFor('payout', msisdn, currency);
   if (route.kind === 'wrong_currency') {
     const { carrier, currencies } = route;
     return none({ field, code: 'CARRIER_CURRENCY', words: { carrier, currencies: currencies.join(', ') } });
   }
-  if (route.kind === 'route' && connectors.payout(route.connector) !== undefined) {
-    return { kind: 'route', connector: route.connector, carrier: route.carrier };
-  }
+  if (route.kind === 'route') return route;
   if (!connectors.servesPayouts(currency)) {
     const words = { method: 'mobile_money', options: 'wallet' };
     return none({ field: 'receipt_mode', code: 'METHOD_NOT_AVAILABLE', words });
   }
-  const works = route.kind === 'no_carrier' ? route.works : connectors.carriersFor(currency);
-  const countries = [...new Set(works.map(({ carrier, country }) => `${carrier} (${country})`))].join(', ');
+  const countries = [...new Set(route.works.map(({ carrier, country }) => `${carrier} (${country})`))].join(', ');
   return none({ field, code: 'NO_CARRIER', words: { countries } });
 }

@@ -53,7 +53,7 @@ export async function makeBatch(world: World, { merchant }: MerchantCreated, wis
 }
 
 function routed(world: World, msisdn: string) {
-  const route = world.gateway.deps.connectors.routeFor(msisdn, 'usd');
+  const route = world.gateway.deps.connectors.routeFor('payout', msisdn, 'usd');
   if (route.kind !== 'route') throw new Error(`no carrier serves ${msisdn}`);
   return { msisdn, connector: route.connector, carrier: route.carrier };
 }
