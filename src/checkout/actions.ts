@@ -8,6 +8,7 @@
 import { judgeProof } from '../domain/file-type.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { isSubmitted, type SubmittedMethod } from '../domain/submission.ts';
+import { ungrouped } from '../domain/wallet.ts';
 import type { Language } from '../messages/messages.ts';
 import type { PageRequest } from '../messages/page.ts';
 import { openCardForm } from '../usecases/card-form.ts';
@@ -22,6 +23,7 @@ import {
 } from '../usecases/checkout-act.ts';
 import type { PageView } from '../usecases/checkout-read.ts';
 import type { Deps } from '../usecases/deps.ts';
+import { GIVEN } from './given.ts';
 import { readPhone } from './phone.ts';
 
 export interface Step {
@@ -80,13 +82,16 @@ const WIRE_NAMES: { readonly [field: string]: string } = {
   code: 'otp_code',
 };
 
-function fieldsFor(method: SubmittedMethod, { form }: PageRequest, { payment }: PageView): Partial<PageFields> {
+function fieldsFor(method: SubmittedMethod, { form }: PageRequest, { payment, given }: PageView): Partial<PageFields> {
+  // By the radio button, not by what is empty: what was typed and then given up is not paid with.
+  const isGiven = form.source === GIVEN;
   switch (method) {
     case 'wallet':
+      return accountFields(form, isGiven ? given.walletNumber : undefined);
     case 'flash':
       return accountFields(form);
     case 'mobile_money':
-      return { msisdn: phoneOf(form) };
+      return { msisdn: (isGiven ? given.phone?.msisdn : undefined) ?? phoneOf(form) };
     case 'card':
       return { session_id: payment.hosted_session_id ?? undefined };
     case 'bank_transfer':
@@ -94,8 +99,8 @@ function fieldsFor(method: SubmittedMethod, { form }: PageRequest, { payment }: 
   }
 }
 
-function accountFields(form: PageRequest['form']): Partial<PageFields> {
-  const number = (form.number ?? '').replaceAll(/[\s-]/g, '');
+function accountFields(form: PageRequest['form'], given?: string): Partial<PageFields> {
+  const number = given ?? ungrouped(form.number ?? '');
   const pin = (form.pin ?? '').trim();
   const details: RefusalDetail[] = [];
   if (number === '') details.push({ field: 'ewallet_number', code: 'REQUIRED' });

@@ -6,13 +6,15 @@
  */
 
 import type { SubmittedMethod } from '../domain/submission.ts';
+import { maskNumber } from '../domain/wallet.ts';
 import type { CheckoutWord } from '../messages/checkout/words.ts';
 import { type Html, html, type Piece } from '../messages/html.ts';
 import { say } from '../messages/messages.ts';
 import type { Offer } from '../usecases/checkout-read.ts';
 import { countryText, spanText } from './amounts.ts';
 import { accountChoice } from './bank.ts';
-import { dialCode } from './phone.ts';
+import { givenOrOther } from './given.ts';
+import { dialCode, maskedPhone } from './phone.ts';
 import { amountLine, field, money, noticeOf, pathOf, returnLink, type Shown, text, totalField } from './shown.ts';
 
 /** The page on which the customer chooses and pays: what is paid, and how. */
@@ -84,9 +86,21 @@ function fieldsOf(shown: Shown, offer: Offer): Piece {
   }
 }
 
-function phoneFields(shown: Shown, { method, totalMinor }: Offer): Html {
+function phoneFields(shown: Shown, offer: Offer): Html {
+  const fault = shown.kept.method === offer.method ? shown.faults.fields.phone : undefined;
+  const { phone } = shown.view.given;
+  if (phone === undefined) return phoneField(shown, offer, fault);
+  return givenOrOther(shown, {
+    method: offer.method,
+    masked: maskedPhone(phone.msisdn),
+    help: text(shown, 'phone_help_carrier', { carrier: phone.carrier, amount: money(shown, offer.totalMinor) }),
+    fault,
+    other: (wrong) => phoneField(shown, offer, wrong),
+  });
+}
+
+function phoneField(shown: Shown, { method, totalMinor }: Offer, fault: string | undefined): Html {
   const { kept, view } = shown;
-  const isMine = kept.method === method;
   const countries = [...new Set(view.carriers.map(({ country }) => country))];
   const country = chosenCountry(shown);
   const help = text(shown, 'phone_help', { amount: money(shown, totalMinor) });
@@ -97,8 +111,8 @@ ${field({
   scope: method,
   label: text(shown, 'phone'),
   help: html`<span data-carrier="${pathOf(shown, 'carrier')}" data-help="${help}" data-known="${text(shown, 'phone_help_carrier', { carrier: '{carrier}', amount: money(shown, totalMinor) })}" aria-live="polite">${help}</span>`,
-  fault: isMine ? shown.faults.fields.phone : undefined,
-  value: isMine ? kept.phone : '',
+  fault,
+  value: kept.method === method ? kept.phone : '',
   type: 'tel',
   inputmode: 'tel',
   // The country stands beside the field or before it.
@@ -123,18 +137,18 @@ function countryField(shown: Shown, countries: readonly string[], chosen: string
 }
 
 function accountFields(shown: Shown, method: 'wallet' | 'flash'): Html {
-  const isMine = shown.kept.method === method;
-  const faults = isMine ? shown.faults.fields : {};
-  return html`${field({
-    name: 'number',
-    scope: method,
-    label: text(shown, method === 'wallet' ? 'wallet_number' : 'flash_number'),
-    fault: faults.number,
-    value: isMine ? shown.kept.number : '',
-    inputmode: 'numeric',
-    autocomplete: 'off',
-    maxlength: 40,
-  })}${field({
+  const faults = shown.kept.method === method ? shown.faults.fields : {};
+  const { walletNumber: given } = shown.view.given;
+  const number =
+    given === undefined || method !== 'wallet'
+      ? numberField(shown, method, faults.number)
+      : givenOrOther(shown, {
+          method,
+          masked: maskNumber(given),
+          fault: faults.number,
+          other: (wrong) => numberField(shown, method, wrong),
+        });
+  return html`${number}${field({
     name: 'pin',
     scope: method,
     label: text(shown, 'pin'),
@@ -145,6 +159,19 @@ function accountFields(shown: Shown, method: 'wallet' | 'flash'): Html {
     autocomplete: 'off',
     maxlength: 8,
   })}`;
+}
+
+function numberField(shown: Shown, method: 'wallet' | 'flash', fault: string | undefined): Html {
+  return field({
+    name: 'number',
+    scope: method,
+    label: text(shown, method === 'wallet' ? 'wallet_number' : 'flash_number'),
+    fault,
+    value: shown.kept.method === method ? shown.kept.number : '',
+    inputmode: 'numeric',
+    autocomplete: 'off',
+    maxlength: 40,
+  });
 }
 
 function feesDiffer({ view: { offers, payment } }: Shown): boolean {

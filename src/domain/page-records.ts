@@ -4,8 +4,15 @@
 
 import type { Versioned } from './records.ts';
 
+/** What a shop has said of its customer when it collected: the page offers it, and asks only for what is missing (contract §4). */
+export interface Given {
+  /** E.164. */
+  readonly given_msisdn: string | null;
+  readonly given_wallet_number: string | null;
+}
+
 /** A hosted page. Of its ticket and of the cookie that follows only SHA-256 is kept. */
-export interface Checkout extends Versioned {
+export interface Checkout extends Versioned, Given {
   readonly merchant_id: string;
   readonly session_id: string;
   /** The payment that the page shows: a later one when the customer tries again. */

@@ -39,6 +39,16 @@ export function isWalletNumber(text: unknown): text is string {
   return Number(text.slice(4, 6)) < SHARDS && text.at(-1) === checkDigit(text.slice(0, -1));
 }
 
+/** An account's number without the blanks and hyphens by which people group its digits. */
+export function ungrouped(number: string): string {
+  return number.replaceAll(/[\s-]/g, '');
+}
+
+/** For people, the last two digits: `•••• 42`. */
+export function maskNumber(number: string): string {
+  return `•••• ${number.slice(-2)}`;
+}
+
 /** The shard that a wallet number carries. */
 export function shardOfWallet(number: string): number {
   return Number(number.slice(4, 6));

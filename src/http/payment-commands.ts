@@ -6,10 +6,12 @@
  */
 
 import { methodNamed, offeredMethods, requireOffered } from '../domain/method.ts';
+import type { Given } from '../domain/page-records.ts';
 import { PAYMENT_METHODS } from '../domain/payment.ts';
 import type { PaymentMethod } from '../domain/records.ts';
 import { Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { type BrowserFacts, type PaymentSubmitCommand, unknownMethod } from '../domain/submission.ts';
+import { isWalletNumber, ungrouped } from '../domain/wallet.ts';
 import type { SessionCaller } from '../usecases/callers.ts';
 import type { Deps } from '../usecases/deps.ts';
 import { type Reaching, reachOf } from '../usecases/method-reach.ts';
@@ -127,8 +129,21 @@ export function collectCommand(body: CollectBody, language: string): PaymentColl
     customer_reference: body.customer_reference ?? undefined,
     language,
     // A card's form, and a choice that is still open, need a page to be made on.
-    page: body.payment_method === 'card' || body.payment_method === 'none' ? 'new' : 'none',
+    page: body.payment_method === 'card' || body.payment_method === 'none' ? { given: givenIn(body) } : 'none',
     native_pay_token: body.native_pay_token ?? undefined,
+  };
+}
+
+/**
+ * What the body says of the customer, for the hosted page to offer. Of what `user_info` or `payment_method_info` calls `none`
+ * nothing is taken, and the page asks; so it does for a number that cannot be a wallet's (contract §4).
+ */
+export function givenIn(body: CollectBody): Given {
+  const knowsUser = body.user_info !== 'none';
+  const wallet = ungrouped(body.wallet_number ?? '');
+  return {
+    given_msisdn: (knowsUser ? parsePhone(body.phone_number ?? '') : undefined) ?? null,
+    given_wallet_number: body.payment_method_info !== 'none' && isWalletNumber(wallet) ? wallet : null,
   };
 }
 

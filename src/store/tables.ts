@@ -245,6 +245,8 @@ export const TABLES: Catalogue = {
     ticket_hash: 'text',
     page_hash: 'text',
     opened_at: 'timestamptz',
+    given_msisdn: 'text',
+    given_wallet_number: 'text',
     created_at: 'timestamptz',
     expires_at: 'timestamptz',
   },

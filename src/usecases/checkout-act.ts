@@ -101,7 +101,7 @@ export function startAgain(deps: Deps, { caller, checkout, payment }: PageView):
     transactional_currency: undefined,
     customer_reference: undefined,
     language: payment.language,
-    page: checkout,
+    page: { led: checkout },
   } as const;
   return captured((answering) => collectPayment(deps, caller, command, answering));
 }

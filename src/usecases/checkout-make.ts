@@ -6,12 +6,15 @@
 
 import type { Change } from '../domain/change.ts';
 import { ticketOf } from '../domain/checkout.ts';
-import type { Checkout } from '../domain/page-records.ts';
+import type { Checkout, Given } from '../domain/page-records.ts';
 import type { Payment, Session } from '../domain/records.ts';
 import { type Deps, newId } from './deps.ts';
 
-/** Whether a payment is shown on a hosted page: on none, on a new one, or on the one that the customer has before him. */
-export type PageWanted = 'none' | 'new' | Checkout;
+/**
+ * Whether a payment is shown on a hosted page: on none, on a new one that knows what the shop has said of its customer, or on
+ * the one that the customer has before him.
+ */
+export type PageWanted = 'none' | { readonly given: Given } | { readonly led: Checkout };
 
 /** A page that a payment is about to be written with. */
 export interface PageMade {
@@ -35,9 +38,10 @@ export interface PageNow {
 
 /** Reads anew the page that is to be led on, if one is. */
 export async function readPageNow(deps: Pick<Deps, 'store'>, wanted: PageWanted): Promise<PageNow> {
-  if (wanted === 'none' || wanted === 'new') return { checkout: undefined, leadsTo: undefined };
-  const checkout = await deps.store.checkout.get(wanted.shard, wanted.id);
-  const isLed = checkout !== undefined && checkout.payment_id !== wanted.payment_id;
+  if (wanted === 'none' || 'given' in wanted) return { checkout: undefined, leadsTo: undefined };
+  const { led } = wanted;
+  const checkout = await deps.store.checkout.get(led.shard, led.id);
+  const isLed = checkout !== undefined && checkout.payment_id !== led.payment_id;
   return { checkout, leadsTo: isLed ? await deps.store.payment.get(checkout.shard, checkout.payment_id) : undefined };
 }
 
@@ -46,10 +50,10 @@ const NO_PAGE: PageMade = { id: null, url: undefined, writes: () => ({}) };
 /** Prepares a payment's page. Nothing is written here: the payment's change holds what `writes` returns. */
 export function makePage(deps: Deps, wanted: PageWanted, shard: number): PageMade {
   if (wanted === 'none') return NO_PAGE;
-  return wanted === 'new' ? newPage(deps, shard) : leadOn(wanted);
+  return 'given' in wanted ? newPage(deps, shard, wanted.given) : leadOn(wanted.led);
 }
 
-function newPage(deps: Deps, shard: number): PageMade {
+function newPage(deps: Deps, shard: number, { given_msisdn, given_wallet_number }: Given): PageMade {
   const id = newId(deps, 'chk', shard);
   const secret = pageSecret(deps);
   return {
@@ -69,6 +73,8 @@ function newPage(deps: Deps, shard: number): PageMade {
             ticket_hash: deps.secrets.digest(secret),
             page_hash: null,
             opened_at: null,
+            given_msisdn,
+            given_wallet_number,
             created_at: now,
             expires_at: session.expires_at,
           },

@@ -23,6 +23,12 @@ export interface Offer {
   readonly totalMinor: bigint;
 }
 
+/** Numbers that the customer need not type. */
+export interface GivenHere {
+  readonly phone?: { readonly msisdn: string; readonly carrier: string };
+  readonly walletNumber?: string;
+}
+
 export interface PageView {
   readonly checkout: Checkout;
   readonly caller: SessionCaller;
@@ -39,6 +45,8 @@ export interface PageView {
   readonly accounts: readonly BankAccount[];
   /** The carriers that take the currency. */
   readonly carriers: ReturnType<Deps['connectors']['carriersFor']>;
+  /** What the shop has said of the customer, as far as it can be paid with here. */
+  readonly given: GivenHere;
   readonly now: number;
   /** Whether a payment can still be started on the session (see `isSessionOpen`). */
   readonly isOpen: boolean;
@@ -67,7 +75,31 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
   ]);
   const caller: SessionCaller = { kind: 'session', merchant, session, fingerprint: undefined };
   const carriers = choosing ? deps.connectors.carriersFor(payment.currency) : [];
-  return { checkout, caller, merchant, session, payment, offers, code, attempt, accounts, carriers, now, isOpen };
+  const given = choosing ? givenHere(deps, checkout, payment) : {};
+  return {
+    checkout,
+    caller,
+    merchant,
+    session,
+    payment,
+    offers,
+    code,
+    attempt,
+    accounts,
+    carriers,
+    given,
+    now,
+    isOpen,
+  };
+}
+
+/** A phone that no carrier takes the currency from is asked for anew. */
+function givenHere(deps: Deps, { given_msisdn: msisdn, given_wallet_number }: Checkout, payment: Payment): GivenHere {
+  const route = msisdn === null ? undefined : deps.connectors.routeFor('payment', msisdn, payment.currency);
+  return {
+    ...(msisdn !== null && route?.kind === 'route' ? { phone: { msisdn, carrier: route.carrier } } : {}),
+    ...(given_wallet_number === null ? {} : { walletNumber: given_wallet_number }),
+  };
 }
 
 /** In which place each is offered: first what most people of these markets pay by. */

@@ -125,7 +125,7 @@ function rowsOf(
     return { session, siblings: ends ? await deps.store.payment.ofSession(shard, id) : [], shown };
   };
   const atHand = !isNative(method) || caller.session.payments === 0;
-  const checkout = page === 'none' || page === 'new' ? undefined : page;
+  const checkout = page !== 'none' && 'led' in page ? page.led : undefined;
   const known: Rows = { session: caller.session, siblings: [], shown: { checkout, leadsTo: undefined } };
   return atHand ? atHandFirst(known, read) : read;
 }

@@ -10,7 +10,7 @@ import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { type Hosted, host, setSettings } from '../api/checkout-flows.ts';
 import { answerPrompt, codeOn, numberEnding } from '../api/flows.ts';
 import { pdfFile } from '../api/transfer-flows.ts';
-import { findBrowser, mayLeaveOut } from '../support/browser.ts';
+import { findBrowser, keepPicture, mayLeaveOut } from '../support/browser.ts';
 import type { World } from '../support/world.ts';
 import { expectUsable, holdBack, openPageDesk, type PageDesk } from './page-desk.ts';
 
@@ -75,6 +75,42 @@ describe.runIf(browserPath !== undefined)('in a browser', () => {
     await page.locator('form:has(#otp-code) button').click();
     await page.locator('.receipt').waitFor();
     await expectUsable(page);
+  });
+
+  test.each([
+    ['narrow', 'fr-CD', 'light', true],
+    ['wide', 'en-GB', 'dark', true],
+    ['phone', 'ru-RU', 'light', false],
+  ] as const)('a number that the shop has given, or another: %s, %s, %s, scripts: %s', async (...look) => {
+    const [window, locale, colorScheme, javaScriptEnabled] = look;
+    const wallet = await world.wallet({ balance: 500_00n });
+    const body = { phone_number: numberEnding('42'), wallet_number: wallet.number };
+    const { url } = await host(world, merchant, { body });
+    const page = await open(window, url, { locale, colorScheme, javaScriptEnabled });
+    const usable = async (state: string): Promise<void> => {
+      if (javaScriptEnabled) await expectUsable(page);
+      await keepPicture(page, `given-${window}-${state}`);
+    };
+    await usable('offered');
+    await tabTo(page, '#mobile_money-given');
+    expect(await page.locator('#mobile_money-phone').isVisible()).toBe(false);
+    await page.keyboard.press('ArrowDown');
+    expect(await page.locator('#mobile_money-phone').isVisible()).toBe(true);
+    await tabTo(page, '#mobile_money-phone');
+    await usable('other');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('ArrowUp');
+    expect(await page.locator('#mobile_money-phone').isVisible()).toBe(false);
+    await page.locator('label[for=m-wallet]').click();
+    desk.excuse(/^400 for .*\/pay$|status of 400/);
+    await page.fill('#wallet-pin', '9876');
+    await page.keyboard.press('Enter');
+    await page.locator('.fault').waitFor();
+    await usable('refused');
+    await page.fill('#wallet-pin', wallet.pin);
+    await page.keyboard.press('Enter');
+    await page.locator('.receipt').waitFor();
   });
 
   test('a wallet pays by keyboard alone', async () => {

@@ -89,7 +89,7 @@ ${heading('card', 'Cards')}
 ${heading('bank', 'Bank transfer')}
 <p><a href="/docs/reference#readBanks"><code>GET /payments/get-config-bank</code></a> lists the accounts, submit chooses one, the customer makes the transfer at the bank and <a href="/docs/reference#uploadProof">uploads its proof</a>: JPEG, PNG or PDF, at most 5 MiB. An operator compares it with the bank and decides. Without a proof it expires after seven days.</p>
 ${heading('hosted', 'The page that we host')}
-<p>With <a href="/docs/reference#collectRedirect"><code>POST /payments/collect-redirect</code></a> you need no form of your own: it asks for everything that is missing, numbers and PINs too, in six languages, on a phone, with a keyboard, and without scripts but for cards. Send the browser to <code>redirect_url</code>; it opens once. Add <code>&amp;lang=ln</code> for a language.</p>
+<p>With <a href="/docs/reference#collectRedirect"><code>POST /payments/collect-redirect</code></a> you need no form of your own: it asks for everything that is missing, numbers and PINs too, in six languages, on a phone, with a keyboard, and without scripts but for cards. A <code>phone_number</code> or <code>wallet_number</code> that you send along is offered there, so that your customer need not type it. Send the browser to <code>redirect_url</code>; it opens once. Add <code>&amp;lang=ln</code> for a language.</p>
 ${code('Shell', HOSTED)}
 ${heading('fees', 'Fees and delivery')}
 <ul>

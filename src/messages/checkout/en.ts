@@ -26,6 +26,8 @@ export const en = {
   fee_more: 'Fee {fee}',
   country: 'Country',
   phone: 'Phone number',
+  which_number: 'Which number pays?',
+  other_number: 'Another number',
   phone_help: 'A request for {amount} will arrive on this phone.',
   phone_help_carrier: '{carrier}. A request for {amount} will arrive on this phone.',
   wallet_number: 'Wallet number',

@@ -28,6 +28,8 @@ export const es = {
   fee_more: 'Comisión {fee}',
   country: 'País',
   phone: 'Número de teléfono',
+  which_number: '¿Qué número paga?',
+  other_number: 'Otro número',
   phone_help: 'A este teléfono llegará una solicitud de {amount}.',
   phone_help_carrier: '{carrier}. A este teléfono llegará una solicitud de {amount}.',
   wallet_number: 'Número de monedero',

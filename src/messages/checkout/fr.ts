@@ -28,6 +28,8 @@ export const fr = {
   fee_more: 'Frais {fee}',
   country: 'Pays',
   phone: 'Numéro de téléphone',
+  which_number: 'Quel numéro paie ?',
+  other_number: 'Un autre numéro',
   phone_help: 'Une demande de {amount} arrivera sur ce téléphone.',
   phone_help_carrier: '{carrier}. Une demande de {amount} arrivera sur ce téléphone.',
   wallet_number: 'Numéro de portefeuille',

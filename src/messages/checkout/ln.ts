@@ -28,6 +28,8 @@ export const ln = {
   fee_more: 'Frais {fee}',
   country: 'Ekolo',
   phone: 'Nimero ya telefone',
+  which_number: 'Nimero nini ekofuta?',
+  other_number: 'Nimero mosusu',
   phone_help: 'Bosengi ya {amount} ekokoma na telefone oyo.',
   phone_help_carrier: '{carrier}. Bosengi ya {amount} ekokoma na telefone oyo.',
   wallet_number: 'Nimero ya libenga',

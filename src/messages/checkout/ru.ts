@@ -28,6 +28,8 @@ export const ru = {
   fee_more: 'Комиссия {fee}',
   country: 'Страна',
   phone: 'Номер телефона',
+  which_number: 'С какого номера оплатить?',
+  other_number: 'Другой номер',
   phone_help: 'На этот телефон придёт запрос на {amount}.',
   phone_help_carrier: '{carrier}. На этот телефон придёт запрос на {amount}.',
   wallet_number: 'Номер кошелька',

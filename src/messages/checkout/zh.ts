@@ -28,6 +28,8 @@ export const zh = {
   fee_more: '手续费 {fee}',
   country: '国家',
   phone: '电话号码',
+  which_number: '用哪个号码付款？',
+  other_number: '其他号码',
   phone_help: '{amount} 的付款请求将发送到这部手机。',
   phone_help_carrier: '{carrier}。{amount} 的付款请求将发送到这部手机。',
   wallet_number: '钱包号码',

@@ -1,0 +1,37 @@
+/**
+ * A number that the shop has given: offered first, and masked, beside the field for another one.
+ *
+ * Invariant: which of the two pays is what its radio button says, with a script and without; the number itself never
+ * travels to the browser.
+ */
+
+import { type Html, html, type Piece } from '../messages/html.ts';
+import { faultLine, type Shown, text } from './shown.ts';
+
+/** The form's word for the number that the shop has given; its field is `source`. */
+export const GIVEN = 'given';
+
+interface Choice {
+  /** Whose form it is. */
+  readonly method: string;
+  /** The number as it may be shown. */
+  readonly masked: string;
+  readonly help?: string;
+  /** What was wrong with the number that was sent. */
+  readonly fault: string | undefined;
+  /** What another number is typed into; `fault` only where that one was at fault. */
+  other(fault: string | undefined): Piece;
+}
+
+/** Two radio buttons, the given number's pressed unless another one was typed before. */
+export function givenOrOther(shown: Shown, { method, masked, help, fault, other }: Choice): Html {
+  const isOther = shown.kept.method === method && shown.kept.source === 'other';
+  const id = (source: string): string => `${method}-${source}`;
+  const wrong = isOther ? undefined : fault;
+  const described = wrong === undefined ? undefined : html` aria-describedby="${id('given-fault')}" autofocus`;
+  return html`<fieldset class="sources"><legend class="label">${text(shown, 'which_number')}</legend>
+<div class="source"><input type="radio" id="${id(GIVEN)}" name="source" value="${GIVEN}"${isOther ? undefined : html` checked`}${described}><label class="source-label" for="${id(GIVEN)}"><strong>${masked}</strong>${help === undefined ? undefined : html` <span class="soft">${help}</span>`}</label></div>
+${wrong === undefined ? undefined : faultLine(id('given-fault'), wrong)}
+<div class="source"><input type="radio" id="${id('other')}" name="source" value="other"${isOther ? html` checked` : undefined}><label class="source-label" for="${id('other')}">${text(shown, 'other_number')}</label>
+<div class="typed">${other(isOther ? fault : undefined)}</div></div></fieldset>`;
+}
