@@ -7,6 +7,7 @@
 import type { Month } from '../store/archive-months.ts';
 import { dropArchived, listArchive, requireArchived, runArchive } from '../usecases/archive-run.ts';
 import { OperatorError, UsageError } from '../usecases/operator.ts';
+import { pause } from '../usecases/patience.ts';
 import { type Output, table, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
@@ -20,8 +21,7 @@ const REST_LEAST_MS = 5;
 
 export async function archiveRun({ deps }: Tools, options: ArchiveOptions): Promise<Output> {
   const dry = options.dryRun === true;
-  const rest = (took: number): Promise<void> =>
-    new Promise((done) => void deps.clock.after(dry ? 0 : Math.max(REST_LEAST_MS, took), done));
+  const rest = (took: number): Promise<void> => pause(deps.clock, dry ? 0 : Math.max(REST_LEAST_MS, took));
   const { cutoff, rows, busy } = await runArchive(deps, { months: readMonths(options.olderThan), dry, rest });
   const final_before = timeOf(cutoff);
   const left = Object.entries(rows).filter(([, count]) => count > 0);

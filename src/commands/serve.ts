@@ -12,6 +12,7 @@ import type { Gateway } from '../assemble.ts';
 import { readConfig, requireSharedDatabase, warningsOf } from '../config.ts';
 import { calendar } from '../platform/calendar.ts';
 import type { Log } from '../platform/platform.ts';
+import { pause } from '../usecases/patience.ts';
 import { announce } from './announce.ts';
 import { followClock } from './clock.ts';
 import { type Address, listenProblem } from './listen-problem.ts';
@@ -177,7 +178,7 @@ async function stopOrReplaced(
   gateway.app.server.prependListener('request', (_request, response) => {
     response.shouldKeepAlive = false;
   });
-  await new Promise<void>((resolve) => world.clock.after(REPLACED_MS, resolve));
+  await pause(world.clock, REPLACED_MS);
 }
 
 async function drain({ log, config, clock }: World, gateway: Gateway, reason: string, listens: boolean): Promise<void> {
@@ -185,7 +186,7 @@ async function drain({ log, config, clock }: World, gateway: Gateway, reason: st
   // A person at the keyboard, or a parent that has gone, waits for no load balancer; a worker has none.
   if (reason !== 'SIGTERM' || !listens || config.drainMs === 0) return;
   gateway.drain();
-  await new Promise<void>((resolve) => clock.after(config.drainMs, resolve));
+  await pause(clock, config.drainMs);
 }
 
 /** Starts to listen; where that cannot be, the variable is named that chooses another address. */

@@ -46,7 +46,7 @@ export function openPayoutLists(readers: Readers): PayoutLists {
   };
 }
 
-/** What an operator called off is not paid again by its maker alone, and what was paid late all the same by nobody. */
+/** For whoever names no lines: the first of each position that `canRetry` (usecases/payout-retry.ts) would let through. It is asked again. */
 export const RETRYABLE: Statement = {
   name: 'list_payout_retryable',
   text: `select distinct on (position) ${listOf(columnsOf('payout_line'))} from payout_line

@@ -9,9 +9,9 @@ import { isBeingAsked } from '../domain/attempt.ts';
 import type { Inquired } from '../domain/attempt-settlement.ts';
 import type { Attempt } from '../domain/records.ts';
 import { isOld } from './archive-find.ts';
+import { attemptOfSegment } from './attempt-address.ts';
 import { settleOutgoingInquiry } from './attempt-outgoing.ts';
 import { openOrder, settleByInquiry } from './attempt-settle.ts';
-import { attemptOfCallback } from './callback-url.ts';
 import { carryOn } from './card-pay.ts';
 import type { Deps } from './deps.ts';
 import { askUpstream } from './upstream-inquire.ts';
@@ -125,7 +125,7 @@ export function openInquiries(deps: Deps): () => Promise<number> {
  * and the answer is written.
  */
 export async function hintAttempt(deps: Deps, connectorName: string, segment: string): Promise<boolean> {
-  const key = attemptOfCallback(deps, segment);
+  const key = attemptOfSegment(deps, 'callback_path', segment);
   if (key === undefined) return false;
   const attempt = openPaymentAttempt(deps, key) ?? (await deps.store.attempt.get(key.shard, key.id));
   if (attempt === undefined || attempt.connector !== connectorName) return false;

@@ -7,6 +7,7 @@
  */
 
 import type { Clock } from '../platform/platform.ts';
+import { endsWithin } from './patience.ts';
 
 /** What is being written of upstreams' answers to this process's own calls, by attempt id. */
 export type Recordings = Map<string, Promise<unknown>>;
@@ -36,12 +37,5 @@ export async function recorded(
 ): Promise<void> {
   const writing = deps.recording.get(attemptId);
   if (writing === undefined) return;
-  await new Promise<void>((done) => {
-    const cancel = deps.clock.after(PATIENCE_MS, done);
-    const end = (): void => {
-      cancel();
-      done();
-    };
-    writing.then(end, end);
-  });
+  await endsWithin(deps.clock, PATIENCE_MS, writing);
 }

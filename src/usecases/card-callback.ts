@@ -18,6 +18,7 @@ import { type ReturnProof, returnOf } from './card-challenge.ts';
 import { readWithEarlier, settleEarlier } from './card-earlier.ts';
 import { inTurn, type Look, lookAgainLater, lookAtChallenge } from './card-pay.ts';
 import type { Deps } from './deps.ts';
+import { pause } from './patience.ts';
 import { commitDecision, joined, persist, type Receipt, type Reply } from './perform.ts';
 
 /** What was posted. Absent fields were not sent. */
@@ -214,7 +215,7 @@ async function answerOnce(
     let stored = await receipt.stored();
     // Another process has begun with the same callback.
     while (stored === undefined && receipt.begun() && isWithin(PATIENCE_MS, begunAt, deps.clock.now())) {
-      await new Promise<void>((done) => void deps.clock.after(LOOK_AGAIN_MS, done));
+      await pause(deps.clock, LOOK_AGAIN_MS);
       stored = await receipt.stored();
     }
     return stored && { ...stored, replayed: true };

@@ -6,16 +6,17 @@
 
 import type { CardBrowser, Challenge } from '../connectors/connector.ts';
 import { CHALLENGE_LIFE_MS } from '../domain/attempt.ts';
-import { isId, shardOf } from '../domain/ids.ts';
+import { isId } from '../domain/ids.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import type { BrowserFacts } from '../domain/submission.ts';
+import { attemptOfSegment, attemptSegment } from './attempt-address.ts';
 import type { Deps } from './deps.ts';
 
 type Needs = Pick<Deps, 'secrets' | 'publicUrl'>;
 
 /** Where the customer goes for the challenge. */
 export function challengeUrl(deps: Needs, attempt: Pick<Attempt, 'id'>): string {
-  return `${deps.publicUrl}/checkout/challenge/${attempt.id}.${deps.secrets.mac('challenge_path', attempt.id)}`;
+  return `${deps.publicUrl}/checkout/challenge/${attemptSegment(deps, 'challenge_path', attempt.id)}`;
 }
 
 export interface ChallengeView {
@@ -26,12 +27,8 @@ export interface ChallengeView {
 
 /** What the address of a challenge leads to; undefined unless we made it. */
 export async function readChallenge(deps: Deps, segment: string): Promise<ChallengeView | undefined> {
-  const dot = segment.indexOf('.');
-  const id = segment.slice(0, Math.max(0, dot));
-  if (!isId('att', id)) return undefined;
-  const proofs = deps.secrets.macs('challenge_path', id);
-  if (!proofs.some((proof) => deps.secrets.equal(segment.slice(dot + 1), proof))) return undefined;
-  const attempt = await deps.store.attempt.get(shardOf(id), id);
+  const key = attemptOfSegment(deps, 'challenge_path', segment);
+  const attempt = key && (await deps.store.attempt.get(key.shard, key.id));
   if (attempt === undefined) return undefined;
   const payment = await deps.store.payment.get(attempt.shard, attempt.payment_id);
   return payment === undefined ? undefined : { challenge: openChallenge(deps, attempt), payment };

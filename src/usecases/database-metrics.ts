@@ -10,6 +10,7 @@ import type { Metrics } from '../platform/platform.ts';
 import { MOST_WATCHED, OVERDUE_KINDS, type Waiting, type Watched } from '../store/watch-reads.ts';
 import { auditMetrics } from './audit-metrics.ts';
 import type { Deps } from './deps.ts';
+import { endsWithin } from './patience.ts';
 
 const FRESH_MS = 5_000;
 /** A scrape ends after ten seconds. Whoever collects several processes' numbers waits for longer than this. */
@@ -49,21 +50,8 @@ export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock'>, metrics: Me
   return async () => {
     const now = deps.clock.wall();
     if (last === undefined || !isWithin(FRESH_MS, last.at, now)) last = { at: now, reading: read() };
-    await inPatience(deps, last.reading, () => up({}, 0));
+    if (!(await endsWithin(deps.clock, PATIENCE_MS, last.reading))) up({}, 0);
   };
-}
-
-function inPatience({ clock }: Pick<Deps, 'clock'>, work: Promise<void>, late: () => void): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(PATIENCE_MS, () => {
-      late();
-      resolve();
-    });
-    void work.finally(() => {
-      cancel();
-      resolve();
-    });
-  });
 }
 
 function showAttempts(metrics: Metrics, watched: () => Watched): void {

@@ -12,6 +12,7 @@ import { formatMinor, parseAmount } from '../domain/money.ts';
 import type { Merchant } from '../domain/records.ts';
 import { CommitUnknown } from '../store/errors.ts';
 import { type Deps, newId } from './deps.ts';
+import { pause } from './patience.ts';
 import { commitDecision } from './perform.ts';
 
 /** What an operator's command is handed; the command line, the console and `serve` have it alike. */
@@ -51,14 +52,14 @@ async function untilKnown<A>(
   happened: 'may' | 'has' = 'may',
 ): Promise<A> {
   let inDoubt = happened === 'has';
-  for (const pause of [...PAUSES_MS, undefined]) {
+  for (const milliseconds of [...PAUSES_MS, undefined]) {
     try {
       return await attempt();
     } catch (error) {
       inDoubt ||= error instanceof CommitUnknown;
       if (!inDoubt || error instanceof OperatorError) throw error;
     }
-    if (pause !== undefined) await new Promise<void>((resolve) => deps.clock.after(pause, resolve));
+    if (milliseconds !== undefined) await pause(deps.clock, milliseconds);
   }
   const certainty = happened === 'has' ? 'it has happened, once' : 'it may have happened';
   throw new OperatorError(`the database went away before it answered, but ${certainty}: ${look}`);

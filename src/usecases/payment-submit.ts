@@ -28,6 +28,7 @@ import type { SessionCaller } from './callers.ts';
 import { challengeUrl } from './card-challenge.ts';
 import type { Deps } from './deps.ts';
 import { offeredFor } from './method-reach.ts';
+import { endsWithin, pause } from './patience.ts';
 import { submitByTransfer } from './payment-submit-bank.ts';
 import { submitByCard } from './payment-submit-card.ts';
 import { submitToCarrier } from './payment-submit-carrier.ts';
@@ -182,14 +183,8 @@ async function askAgain(deps: Deps, shard: number, paymentId: string): Promise<v
 /** Waits for the submit of this process that holds the session, as long as there is patience, or a moment for one elsewhere. */
 async function turnOf(deps: Deps, sessionId: string, begunAt: number): Promise<void> {
   const holder = deps.underWay.get(sessionId);
+  if (holder === undefined) return pause(deps.clock, LOOK_AGAIN_MS);
   const patience = Math.min(PATIENCE_MS, begunAt + PATIENCE_MS - deps.clock.now());
-  await new Promise<void>((done) => {
-    const cancel = deps.clock.after(holder === undefined ? LOOK_AGAIN_MS : patience, done);
-    const turn = (): void => {
-      cancel();
-      done();
-    };
-    // However it ended: what has become of the session is read anew.
-    holder?.then(turn, turn);
-  });
+  // However it ended: what has become of the session is read anew.
+  await endsWithin(deps.clock, patience, holder);
 }

@@ -10,6 +10,7 @@ import type { Change, Outcome } from '../domain/change.ts';
 import { isRemembered, Refusal } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
 import { CommitUnknown, isPassing } from '../store/errors.ts';
+import { pause } from './patience.ts';
 
 /** An answer as bytes: what is sent, and what a replay sends again. */
 export interface Reply {
@@ -153,12 +154,12 @@ const PAUSES_MS = [50, 200, 500, 1_000, 2_000, 4_000] as const;
  * away. The work has to be one that can be done twice: a rule that finds its own change answers from it.
  */
 export async function persist<T>(deps: { readonly clock: Pick<Clock, 'after'> }, work: () => Promise<T>): Promise<T> {
-  for (const pause of PAUSES_MS) {
+  for (const milliseconds of PAUSES_MS) {
     try {
       return await work();
     } catch (error) {
       if (!isPassing(error)) throw error;
-      await new Promise<void>((done) => void deps.clock.after(pause, done));
+      await pause(deps.clock, milliseconds);
     }
   }
   return work();
