@@ -178,6 +178,17 @@ test('every relative link in the documents leads somewhere', () => {
   expect(dead).toEqual([]);
 });
 
+test('every decision is in the list of decisions', () => {
+  const records = listFiles('.md').filter((path) => /^docs\/decisions\/\d/.test(path));
+  const listed = readText('docs/decisions/README.md');
+  const found = records.filter((path) => {
+    const [name = ''] = path.split('/').slice(-1);
+    return listed.includes(`| [${Number(name.slice(0, 4))}](${name}) |`);
+  });
+  expect(records.length).toBeGreaterThan(20);
+  expect(found).toEqual(records);
+});
+
 test('every snapshot holds something: what has found nothing to keep would never fail again', () => {
   const empty = listFiles('.snap').flatMap((path) =>
     [...readText(path).matchAll(/^exports\[`(.*)`\] = `(?:undefined|null|"")?`;$/gm)].map(
