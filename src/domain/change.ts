@@ -28,6 +28,7 @@ import type {
   WebhookEvent,
   WebhookSecret,
 } from './records.ts';
+import type { TransferCause } from './transfer-cause.ts';
 import type { BankAccount, Proof, ProofFile } from './transfer-records.ts';
 
 /** Every table that a change may write, and its record type. */
@@ -111,7 +112,7 @@ export interface Transfer {
   readonly credit: AccountRef;
   readonly amount_minor: bigint;
   readonly currency: Account['currency'];
-  readonly cause: string;
+  readonly cause: TransferCause;
   readonly cause_id: string;
   readonly at: number;
 }

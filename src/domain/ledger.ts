@@ -10,6 +10,7 @@ import type { AccountRef, Transfer } from './change.ts';
 import type { Currency } from './currency.ts';
 import { shardOf } from './ids.ts';
 import type { Attempt, Payment } from './records.ts';
+import type { PaymentCause } from './transfer-cause.ts';
 import { shardOfWallet } from './wallet.ts';
 
 export type MerchantAccount = 'available' | 'reserved' | 'held';
@@ -65,11 +66,11 @@ export function paymentTransfers(
   source: AccountRef,
   ids: readonly [string, string],
   at: number,
-): Transfer[] {
+): (Transfer & { readonly cause: PaymentCause })[] {
   const toMerchant = merchantShare(payment);
   const balance = payment.delivery_behaviour === 'direct_delivery' ? 'available' : 'held';
   const common = { shard: payment.shard, debit: source, currency: payment.currency, cause_id: payment.id, at };
-  const transfers: Transfer[] = [];
+  const transfers: (Transfer & { readonly cause: PaymentCause })[] = [];
   if (toMerchant > 0n) {
     const credit = merchantAccount(payment.merchant_id, balance, payment.currency);
     transfers.push({ id: ids[0], credit, amount_minor: toMerchant, cause: 'payment', ...common });

@@ -8,6 +8,7 @@
 import type { Currency } from './currency.ts';
 import type { LateReason, Reason } from './reason.ts';
 import type { CodeGuard, TrafficLimit } from './traffic-limit.ts';
+import type { TransferCause } from './transfer-cause.ts';
 
 /** Every record lives in a shard; the shard is the first column of every key. */
 export interface Keyed {
@@ -329,8 +330,7 @@ export interface LedgerTransfer extends Keyed {
   readonly credit_account: string;
   readonly amount_minor: bigint;
   readonly currency: Currency;
-  /** What moved it: `payment`, `fee`, `wallet_credit`, `balance_credit` … */
-  readonly cause: string;
+  readonly cause: TransferCause;
   /** The payment, refund or command that moved it. */
   readonly cause_id: string;
   readonly at: number;

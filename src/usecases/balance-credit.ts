@@ -4,6 +4,7 @@
  * Invariant: it is credited once, and the ledger names the command that did it.
  */
 
+import type { Transfer } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
 import { floatAccount, merchantAccount } from '../domain/ledger.ts';
 import { newId } from './deps.ts';
@@ -25,7 +26,7 @@ export async function creditBalance(
 ): Promise<BalanceCredited> {
   const { id, shard } = await requireMerchant(deps, merchantId);
   const credit = merchantAccount(id, 'available', currency);
-  const transfer = {
+  const transfer: Transfer = {
     shard,
     id: newId(deps, 'trf', shard),
     debit: floatAccount(shard, currency),

@@ -6,6 +6,7 @@
  * told to pay, so that the statement shows it.
  */
 
+import type { Transfer } from '../domain/change.ts';
 import type { Currency } from '../domain/currency.ts';
 import { merchantAccount, settledAccount } from '../domain/ledger.ts';
 import { formatMinor } from '../domain/money.ts';
@@ -45,7 +46,7 @@ export async function settleBalance(
   const debit = merchantAccount(id, 'available', currency);
   const transferId = newId(deps, 'trf', shard);
   const at = deps.clock.now();
-  const transfer = {
+  const transfer: Transfer = {
     shard,
     id: transferId,
     debit,

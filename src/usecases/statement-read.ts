@@ -10,6 +10,7 @@ import type { Currency } from '../domain/currency.ts';
 import { type MerchantAccount, merchantAccount } from '../domain/ledger.ts';
 import type { Merchant } from '../domain/records.ts';
 import { refuseField } from '../domain/refusal.ts';
+import type { TransferCause } from '../domain/transfer-cause.ts';
 import type { LedgerLine, LedgerSide } from '../store/ledger-reads.ts';
 import type { Deps } from './deps.ts';
 
@@ -37,7 +38,7 @@ export interface StatementLine {
   readonly moved: bigint;
   /** What stood in that balance after it. */
   readonly after: bigint;
-  readonly cause: string;
+  readonly cause: TransferCause;
   /** The payment, payout, refund or command that moved it. */
   readonly causeId: string;
   readonly customerReference: string | null;

@@ -4,6 +4,7 @@
  * Invariant: it is credited once, and the ledger names the command that did it.
  */
 
+import type { Transfer } from '../domain/change.ts';
 import { floatAccount, walletAccount } from '../domain/ledger.ts';
 import type { Wallet } from '../domain/records.ts';
 import { isWalletNumber, shardOfWallet } from '../domain/wallet.ts';
@@ -21,7 +22,7 @@ export async function creditWallet(deps: OperatorDeps, number: string, amount: s
   const wallet = isWalletNumber(number) ? await deps.store.wallet.get(shardOfWallet(number), number) : undefined;
   if (wallet === undefined) throw new OperatorError('there is no such wallet');
   const { shard, currency } = wallet;
-  const transfer = {
+  const transfer: Transfer = {
     shard,
     id: newId(deps, 'trf', shard),
     debit: floatAccount(shard, currency),

@@ -331,7 +331,7 @@ describe('a command', () => {
       credit,
       amount_minor: 100n,
       currency: 'usd' as const,
-      cause: 'balance_credit',
+      cause: 'balance_credit' as const,
       cause_id: merchant.id,
       at: world.clock.now(),
     };

@@ -152,7 +152,7 @@ test('what is reserved for nothing is found', async () => {
           credit: { shard, id: `${id}:${to}:usd`, floored: false },
           amount_minor: amount,
           currency: 'usd',
-          cause: 'test',
+          cause: 'release',
           cause_id: name,
           at: world.clock.now(),
         },

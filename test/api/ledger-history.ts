@@ -3,11 +3,13 @@
  *
  * Invariant: what is written is what is returned, so that a test can say what a statement must show.
  */
+
 import type { Transfer } from '../../src/domain/change.ts';
 import type { Currency } from '../../src/domain/currency.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { floatAccount, type MerchantAccount, merchantAccount } from '../../src/domain/ledger.ts';
 import type { Merchant } from '../../src/domain/records.ts';
+import type { TransferCause } from '../../src/domain/transfer-cause.ts';
 import { commitOnce, type OperatorDeps } from '../../src/usecases/operator.ts';
 
 let made = 0;
@@ -18,7 +20,7 @@ export interface Movement {
   readonly to: MerchantAccount | 'outside';
   readonly minor: bigint;
   readonly at: number;
-  readonly cause?: string;
+  readonly cause?: TransferCause;
   readonly causeId?: string;
   readonly currency?: Currency;
 }

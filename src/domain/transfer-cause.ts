@@ -1,0 +1,36 @@
+/**
+ * Why money moved, as the ledger keeps it and statements tell it (docs/statements.md).
+ *
+ * Invariant: a cause that has been written is never renamed: statements of years ago are read again.
+ */
+
+export type TransferCause =
+  | PaymentCause
+  /** A delivery that was held has been released. */
+  | 'release'
+  | 'payout_reserved'
+  | 'payout'
+  | 'payout_fee'
+  | 'payout_returned'
+  | 'refund_reserved'
+  | 'refund'
+  | 'refund_returned'
+  /** Money that moved after its order had ended otherwise, until somebody decides. */
+  | 'late_success'
+  /** Kept, paid for, borne by the gateway, or given back: what was decided. */
+  | `late_${PaymentCause}`
+  | 'late_payout'
+  | 'late_payout_fee'
+  | 'late_refund'
+  | 'late_borne'
+  | 'late_given_back'
+  /** Money left for a merchant's bank. */
+  | 'settlement'
+  | 'balance_credit'
+  | 'wallet_credit'
+  | 'wallet_open'
+  /** A sandbox's first money. */
+  | 'float';
+
+/** Of a payment that is approved: the merchant's share, and the gateway's. */
+export type PaymentCause = 'payment' | 'fee';
