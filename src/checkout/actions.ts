@@ -74,11 +74,13 @@ function requireNoCard({ cardField }: PageRequest): void {
   if (cardField !== undefined) throw refuseField(1110, WIRE_NAMES[cardField] ?? 'payment_method', 'CARD_DATA');
 }
 
+const PHONE_FIELD = 'mobile_money_phone_number';
+
 /** What the page's fields are called over the API. */
 const WIRE_NAMES: { readonly [field: string]: string } = {
   number: 'ewallet_number',
   pin: 'ewallet_pin',
-  phone: 'mobile_money_phone_number',
+  phone: PHONE_FIELD,
   code: 'otp_code',
 };
 
@@ -87,11 +89,10 @@ function fieldsFor(method: SubmittedMethod, { form }: PageRequest, { payment, gi
   const isGiven = form.source === GIVEN;
   switch (method) {
     case 'wallet':
-      return accountFields(form, isGiven ? given.walletNumber : undefined);
     case 'flash':
-      return accountFields(form);
+      return accountFields(isGiven ? given[method] : form.number, form.pin);
     case 'mobile_money':
-      return { msisdn: (isGiven ? given.phone?.msisdn : undefined) ?? phoneOf(form) };
+      return { msisdn: isGiven ? required(given.mobile_money?.msisdn, PHONE_FIELD) : phoneOf(form) };
     case 'card':
       return { session_id: payment.hosted_session_id ?? undefined };
     case 'bank_transfer':
@@ -99,9 +100,9 @@ function fieldsFor(method: SubmittedMethod, { form }: PageRequest, { payment, gi
   }
 }
 
-function accountFields(form: PageRequest['form'], given?: string): Partial<PageFields> {
-  const number = given ?? ungrouped(form.number ?? '');
-  const pin = (form.pin ?? '').trim();
+function accountFields(typedNumber: string | undefined, typedPin: string | undefined): Partial<PageFields> {
+  const number = ungrouped(typedNumber ?? '');
+  const pin = (typedPin ?? '').trim();
   const details: RefusalDetail[] = [];
   if (number === '') details.push({ field: 'ewallet_number', code: 'REQUIRED' });
   if (pin === '') details.push({ field: 'ewallet_pin', code: 'REQUIRED' });
@@ -111,9 +112,9 @@ function accountFields(form: PageRequest['form'], given?: string): Partial<PageF
 }
 
 function phoneOf(form: PageRequest['form']): string {
-  const given = required(form.phone, 'mobile_money_phone_number');
-  const phone = readPhone(given, form.country ?? '');
-  if (phone === undefined) throw refuseField(1110, 'mobile_money_phone_number', 'INVALID_PHONE_NUMBER');
+  const typed = required(form.phone, PHONE_FIELD);
+  const phone = readPhone(typed, form.country ?? '');
+  if (phone === undefined) throw refuseField(1110, PHONE_FIELD, 'INVALID_PHONE_NUMBER');
   return phone;
 }
 
@@ -134,7 +135,7 @@ function browserOf(request: PageRequest) {
 
 async function verify(deps: Deps, { request, view }: Step): Promise<Done> {
   requireNoCard(request);
-  const code = required(request.form.code, 'otp_code').replaceAll(/[\s-]/g, '');
+  const code = ungrouped(required(request.form.code, 'otp_code'));
   if (!/^[0-9]{6}$/.test(code)) throw refuseField(1110, 'otp_code', 'INVALID_FORMAT');
   await verifyOnPage(deps, view, code);
   return PAGE;

@@ -88,7 +88,7 @@ function fieldsOf(shown: Shown, offer: Offer): Piece {
 
 function phoneFields(shown: Shown, offer: Offer): Html {
   const fault = shown.kept.method === offer.method ? shown.faults.fields.phone : undefined;
-  const { phone } = shown.view.given;
+  const { mobile_money: phone } = shown.view.given;
   if (phone === undefined) return phoneField(shown, offer, fault);
   return givenOrOther(shown, {
     method: offer.method,
@@ -138,9 +138,9 @@ function countryField(shown: Shown, countries: readonly string[], chosen: string
 
 function accountFields(shown: Shown, method: 'wallet' | 'flash'): Html {
   const faults = shown.kept.method === method ? shown.faults.fields : {};
-  const { walletNumber: given } = shown.view.given;
+  const given = shown.view.given[method];
   const number =
-    given === undefined || method !== 'wallet'
+    given === undefined
       ? numberField(shown, method, faults.number)
       : givenOrOther(shown, {
           method,

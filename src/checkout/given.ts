@@ -28,9 +28,9 @@ export function givenOrOther(shown: Shown, { method, masked, help, fault, other 
   const isOther = shown.kept.method === method && shown.kept.source === 'other';
   const id = (source: string): string => `${method}-${source}`;
   const wrong = isOther ? undefined : fault;
-  const described = wrong === undefined ? undefined : html` aria-describedby="${id('given-fault')}" autofocus`;
-  return html`<fieldset class="sources"><legend class="label">${text(shown, 'which_number')}</legend>
-<div class="source"><input type="radio" id="${id(GIVEN)}" name="source" value="${GIVEN}"${isOther ? undefined : html` checked`}${described}><label class="source-label" for="${id(GIVEN)}"><strong>${masked}</strong>${help === undefined ? undefined : html` <span class="soft">${help}</span>`}</label></div>
+  const invalid = html` role="radiogroup" aria-invalid="true" aria-describedby="${id('given-fault')}"`;
+  return html`<fieldset class="sources"${wrong === undefined ? undefined : invalid}><legend class="label">${text(shown, 'which_number')}</legend>
+<div class="source"><input type="radio" id="${id(GIVEN)}" name="source" value="${GIVEN}"${isOther ? undefined : html` checked`}${wrong === undefined ? undefined : html` autofocus`}><label class="source-label" for="${id(GIVEN)}"><strong>${masked}</strong>${help === undefined ? undefined : html` <span class="soft">${help}</span>`}</label></div>
 ${wrong === undefined ? undefined : faultLine(id('given-fault'), wrong)}
 <div class="source"><input type="radio" id="${id('other')}" name="source" value="other"${isOther ? html` checked` : undefined}><label class="source-label" for="${id('other')}">${text(shown, 'other_number')}</label>
 <div class="typed">${other(isOther ? fault : undefined)}</div></div></fieldset>`;

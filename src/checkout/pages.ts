@@ -179,11 +179,7 @@ async function refusedStep(
   const stands = refusal.code === 1203 && stateOf(view) === 'choose';
   if (GONE_ON.includes(refusal.code) && !stands) return doneAnswer({ kind: 'page', path: '' }, checkout);
   const language = readerLanguage(request, view.payment.language);
-  const {
-    pin: _pin,
-    code: _code,
-    ...kept
-  } = request.cardField === undefined ? request.form : { method: request.form.method ?? '' };
+  const { pin: _pin, code: _code, ...kept } = request.cardField === undefined ? request.form : chosenIn(request.form);
   const shown: Shown = { language, view, faults: faultsOf(language, refusal), kept };
   const kind = kept.method !== 'card' ? 'page' : isFormSpent(refusal) ? 'renewal' : 'card';
   const answer = showPage(deps, assets, shown, { kind, stays: true });
@@ -193,6 +189,11 @@ async function refusedStep(
     status: refusal.http,
     headers: { ...answer.headers, ...(wait === undefined ? {} : { 'Retry-After': String(wait) }) },
   };
+}
+
+/** What was chosen, without what was typed. */
+function chosenIn({ method = '', source = '' }: PageRequest['form']): Shown['kept'] {
+  return { method, source };
 }
 
 /** The hosted form is worth nothing more, because it has ended, is bound to another total, or never was this payment's. */

@@ -108,13 +108,13 @@ function reachedBy(
   });
 }
 
-type Reached = ReadonlyMap<string, Pick<CollectConnector | PayoutConnector, 'name' | 'market'>>;
+type Configured = ReadonlyMap<string, Pick<CollectConnector | PayoutConnector, 'name' | 'market'>>;
 
 /** Where money can be taken from, and where it can be sent: often not the same carriers. */
 type DirectedRoutes = { readonly [use in ReachedCarrier['use']]: Routes };
 
 /** The routes of the file, by direction, without those of connectors that are off and of markets that are not configured. */
-function openRoutes(config: ConnectorsConfig, collects: Reached, payouts: Reached): DirectedRoutes {
+function openRoutes(config: ConnectorsConfig, collects: Configured, payouts: Configured): DirectedRoutes {
   const file = config.carrierRoutes ?? `routes/${config.mode}.json`;
   const all = parseRoutes(contentOf(config), file);
   const known = new Set([...Object.keys(COLLECT), ...Object.keys(PAYOUT)]);
@@ -123,8 +123,8 @@ function openRoutes(config: ConnectorsConfig, collects: Reached, payouts: Reache
     const names = [...known].join(', ');
     throw new Error(`${file}: ${carrier} in ${country} names the connector "${connector}"; there is ${names}`);
   }
-  const reachedBy = (connectors: Reached): Routes => filterRoutes(all, (route) => leadsTo(connectors, route), file);
-  const routes = { payment: reachedBy(collects), payout: reachedBy(payouts) };
+  const routesTo = (connectors: Configured): Routes => filterRoutes(all, (route) => leadsTo(connectors, route), file);
+  const routes = { payment: routesTo(collects), payout: routesTo(payouts) };
   const configured = [...collects.values(), ...payouts.values()];
   if (routes.payment.entries.length + routes.payout.entries.length === 0 && configured.length > 0) {
     const said = configured.map(({ name, market }) => `${name} for ${market ?? 'any market'}`);
@@ -133,7 +133,7 @@ function openRoutes(config: ConnectorsConfig, collects: Reached, payouts: Reache
   return routes;
 }
 
-function leadsTo(connectors: Reached, { connector, market }: Route): boolean {
+function leadsTo(connectors: Configured, { connector, market }: Route): boolean {
   const found = connectors.get(connector);
   return found !== undefined && (market === undefined || market === found.market);
 }

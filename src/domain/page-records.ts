@@ -9,6 +9,7 @@ export interface Given {
   /** E.164. */
   readonly given_msisdn: string | null;
   readonly given_wallet_number: string | null;
+  readonly given_flash_number: string | null;
 }
 
 /** A hosted page. Of its ticket and of the cookie that follows only SHA-256 is kept. */

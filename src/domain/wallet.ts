@@ -39,7 +39,7 @@ export function isWalletNumber(text: unknown): text is string {
   return Number(text.slice(4, 6)) < SHARDS && text.at(-1) === checkDigit(text.slice(0, -1));
 }
 
-/** An account's number without the blanks and hyphens by which people group its digits. */
+/** A number without the blanks and hyphens by which people group its digits. */
 export function ungrouped(number: string): string {
   return number.replaceAll(/[\s-]/g, '');
 }

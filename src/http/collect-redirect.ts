@@ -10,7 +10,7 @@ import type { Deps } from '../usecases/deps.ts';
 import { type Collected, collectPayment } from '../usecases/payment-collect.ts';
 import type { Reply } from '../usecases/perform.ts';
 import { presentTransfer } from './bank-present.ts';
-import { COLLECT_CODES, collectCommand, collectFaults, givenIn, NEEDED_FOR_PAGE } from './payment-commands.ts';
+import { COLLECT_CODES, collectCommand, collectFaults, NEEDED_FOR_PAGE } from './payment-commands.ts';
 import { presentCollected } from './present.ts';
 import { defineRoute, type Route } from './route.ts';
 import { CollectRedirectAnswer, CollectRedirectBody } from './schemas.ts';
@@ -42,7 +42,7 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
         return collectPayment(
           deps,
           call.caller,
-          { ...collectCommand(body, call.language), page: { given: givenIn(body) } },
+          collectCommand(body, call.language, true),
           call.answering((collected: Collected) => ({
             status: 200,
             value: {

@@ -17,8 +17,8 @@ const MEANINGS: { readonly [field: string]: string } = {
   scope: 'What the session may do: `collect`, `payout`, or null for both.',
   message: 'For people, in the caller’s language. Programs read `status` and codes.',
   user_info:
-    'How much of the customer you have collected yourself: `none`, `partial` or `full`. The hosted page offers the `phone_number` that you send, unless it is `none`, and asks for the rest.',
-  payment_method_info: 'The same about the payment method’s own details: of these, `wallet_number`.',
+    'How much of the customer you have collected yourself: `none`, `partial` or `full`. The hosted page offers a `phone_number` that you send, unless this says `none`, and asks for the rest.',
+  payment_method_info: 'The same about the payment method’s own details: of these, the page offers a `wallet_number`.',
   fee_covered_by:
     '`buyer`: the fee is added to what the customer pays. `merchant`: it is taken out of what you receive.',
   delivery_behaviour:

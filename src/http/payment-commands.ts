@@ -115,9 +115,11 @@ function absent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-export function collectCommand(body: CollectBody, language: string): PaymentCollectCommand {
+/** A card's form, and a choice that is still open, need a page to be made on; any other method, where it is `hosted`. */
+export function collectCommand(body: CollectBody, language: string, hosted = false): PaymentCollectCommand {
+  const { payment_method: method } = body;
   return {
-    method: body.payment_method,
+    method,
     fee_covered_by: body.fee_covered_by,
     delivery_behaviour: body.delivery_behaviour,
     notify_url: body.notify_url ?? undefined,
@@ -128,22 +130,25 @@ export function collectCommand(body: CollectBody, language: string): PaymentColl
     transactional_currency: body.transactional_currency ?? undefined,
     customer_reference: body.customer_reference ?? undefined,
     language,
-    // A card's form, and a choice that is still open, need a page to be made on.
-    page: body.payment_method === 'card' || body.payment_method === 'none' ? { given: givenIn(body) } : 'none',
+    page: hosted || method === 'card' || method === 'none' ? { given: givenIn(body) } : 'none',
     native_pay_token: body.native_pay_token ?? undefined,
   };
 }
 
 /**
  * What the body says of the customer, for the hosted page to offer. Of what `user_info` or `payment_method_info` calls `none`
- * nothing is taken, and the page asks; so it does for a number that cannot be a wallet's (contract §4).
+ * nothing is taken, and the page asks; so it does for a number that cannot be an account's. Where flash is chosen, a wallet's
+ * number is a flash account's, as at submit (contract §4).
  */
-export function givenIn(body: CollectBody): Given {
-  const knowsUser = body.user_info !== 'none';
-  const wallet = ungrouped(body.wallet_number ?? '');
+function givenIn(body: CollectBody): Given {
+  const phone = body.user_info === 'none' ? undefined : parsePhone(body.phone_number ?? '');
+  const number = body.payment_method_info === 'none' ? '' : ungrouped(body.wallet_number ?? '');
+  const account = isWalletNumber(number) ? number : null;
+  const isFlash = body.payment_method === 'flash';
   return {
-    given_msisdn: (knowsUser ? parsePhone(body.phone_number ?? '') : undefined) ?? null,
-    given_wallet_number: body.payment_method_info !== 'none' && isWalletNumber(wallet) ? wallet : null,
+    given_msisdn: phone ?? null,
+    given_wallet_number: isFlash ? null : account,
+    given_flash_number: isFlash ? account : null,
   };
 }
 

@@ -247,6 +247,7 @@ export const TABLES: Catalogue = {
     opened_at: 'timestamptz',
     given_msisdn: 'text',
     given_wallet_number: 'text',
+    given_flash_number: 'text',
     created_at: 'timestamptz',
     expires_at: 'timestamptz',
   },

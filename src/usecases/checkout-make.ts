@@ -53,7 +53,8 @@ export function makePage(deps: Deps, wanted: PageWanted, shard: number): PageMad
   return 'given' in wanted ? newPage(deps, shard, wanted.given) : leadOn(wanted.led);
 }
 
-function newPage(deps: Deps, shard: number, { given_msisdn, given_wallet_number }: Given): PageMade {
+function newPage(deps: Deps, shard: number, given: Given): PageMade {
+  const { given_msisdn, given_wallet_number, given_flash_number } = given;
   const id = newId(deps, 'chk', shard);
   const secret = pageSecret(deps);
   return {
@@ -75,6 +76,7 @@ function newPage(deps: Deps, shard: number, { given_msisdn, given_wallet_number 
             opened_at: null,
             given_msisdn,
             given_wallet_number,
+            given_flash_number,
             created_at: now,
             expires_at: session.expires_at,
           },

@@ -23,10 +23,11 @@ export interface Offer {
   readonly totalMinor: bigint;
 }
 
-/** Numbers that the customer need not type. */
+/** Numbers that the customer need not type, by method. */
 export interface GivenHere {
-  readonly phone?: { readonly msisdn: string; readonly carrier: string };
-  readonly walletNumber?: string;
+  readonly mobile_money: { readonly msisdn: string; readonly carrier: string } | undefined;
+  readonly wallet: string | undefined;
+  readonly flash: string | undefined;
 }
 
 export interface PageView {
@@ -75,7 +76,7 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
   ]);
   const caller: SessionCaller = { kind: 'session', merchant, session, fingerprint: undefined };
   const carriers = choosing ? deps.connectors.carriersFor(payment.currency) : [];
-  const given = choosing ? givenHere(deps, checkout, payment) : {};
+  const given = givenHere(deps, checkout, payment);
   return {
     checkout,
     caller,
@@ -94,11 +95,13 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
 }
 
 /** A phone that no carrier takes the currency from is asked for anew. */
-function givenHere(deps: Deps, { given_msisdn: msisdn, given_wallet_number }: Checkout, payment: Payment): GivenHere {
-  const route = msisdn === null ? undefined : deps.connectors.routeFor('payment', msisdn, payment.currency);
+function givenHere({ connectors }: Deps, checkout: Checkout, { currency }: Payment): GivenHere {
+  const { given_msisdn: msisdn, given_wallet_number: wallet, given_flash_number: flash } = checkout;
+  const route = msisdn === null ? undefined : connectors.routeFor('payment', msisdn, currency);
   return {
-    ...(msisdn !== null && route?.kind === 'route' ? { phone: { msisdn, carrier: route.carrier } } : {}),
-    ...(given_wallet_number === null ? {} : { walletNumber: given_wallet_number }),
+    mobile_money: msisdn !== null && route?.kind === 'route' ? { msisdn, carrier: route.carrier } : undefined,
+    wallet: wallet ?? undefined,
+    flash: flash ?? undefined,
   };
 }
 

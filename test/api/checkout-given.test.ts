@@ -30,6 +30,9 @@ const attributeOf = (page: Shown, id: string, name: string): string | undefined 
     .find(({ attributes }) => attributes.get('id') === id)
     ?.attributes.get(name);
 
+const payerOf = async (transactionId: string): Promise<string | null | undefined> =>
+  (await world.gateway.store.payment.get(merchant.merchant.shard, transactionId))?.msisdn;
+
 describe('a phone number that the shop has given', () => {
   test('is offered masked with its carrier, and pays without being typed', async () => {
     const phone = numberEnding('42');
@@ -48,7 +51,7 @@ describe('a phone number that the shop has given', () => {
     });
     expect(titleOf(waits)).toBe('Confirm on your phone');
     expect(textOf(waits)).toContain(maskOf(phone));
-    expect((await world.gateway.store.payment.get(merchant.merchant.shard, transaction_id))?.msisdn).toBe(phone);
+    expect(await payerOf(transaction_id)).toBe(phone);
   });
 
   test('gives way to another one; what was typed there and then given up is not paid with', async () => {
@@ -61,7 +64,7 @@ describe('a phone number that the shop has given', () => {
       const me = visitor(world);
       const fields = { method: 'mobile_money', source, phone: typed, country: 'CD' };
       await me.send(stepOf(await me.open(url), 'pay'), fields);
-      expect((await world.gateway.store.payment.get(merchant.merchant.shard, transaction_id))?.msisdn).toBe(payer);
+      expect(await payerOf(transaction_id)).toBe(payer);
     }
   });
 
@@ -77,6 +80,30 @@ describe('a phone number that the shop has given', () => {
     expect(attributeOf(wrong, 'mobile_money-phone', 'value')).toBe('12');
     const paying = await me.send(stepOf(wrong, 'pay'), { ...fields, source: 'given' });
     expect(titleOf(paying)).toBe('Confirm on your phone');
+  });
+
+  test('is not chosen by itself where another one was refused', async () => {
+    const { url, transaction_id } = await host(world, merchant, { body: { phone_number: numberEnding('42') } });
+    const me = visitor(world);
+    const fields = { method: 'mobile_money', source: 'other', phone: '5123450000000008', country: 'CD' };
+    const refused = await me.send(stepOf(await me.open(url), 'pay'), fields);
+    expect(textOf(refused)).toContain('Do not type a card number here.');
+    expect(pressedIn(refused, 'mobile_money')).toBe('other');
+    expect(attributeOf(refused, 'mobile_money-phone', 'aria-describedby')).toContain('mobile_money-phone-fault');
+    expect(refused.html).not.toContain('5123450000000008');
+    expect(await payerOf(transaction_id)).toBeNull();
+  });
+
+  test('that is sent twice shows what has become of it, as a typed one does', async () => {
+    const phone = numberEnding('42');
+    for (const fields of [{ source: 'given' }, { source: 'other', phone, country: 'CD' }]) {
+      const { url } = await host(world, merchant, { body: { phone_number: phone } });
+      const me = visitor(world);
+      const pay = stepOf(await me.open(url), 'pay');
+      const first = await me.send(pay, { method: 'mobile_money', ...fields });
+      const second = await me.send(pay, { method: 'mobile_money', ...fields });
+      expect([second.status, second.url, titleOf(second)]).toEqual([200, first.url, 'Confirm on your phone']);
+    }
   });
 
   test('is on offer again when the customer tries again', async () => {
@@ -103,10 +130,12 @@ describe('a phone number that the shop has given', () => {
     const me = visitor(world);
     const page = await me.open(url);
     expect(pressedIn(page, 'mobile_money')).toBeUndefined();
-    const refused = await me.send(stepOf(page, 'pay'), { method: 'mobile_money', source: 'given', country: 'CD' });
+    // What is typed into a field that was not chosen is not paid with instead.
+    const fields = { method: 'mobile_money', source: 'given', phone: numberEnding('43'), country: 'CD' };
+    const refused = await me.send(stepOf(page, 'pay'), fields);
     expect(refused.status).toBe(400);
     expect(textOf(refused)).toContain('Enter the phone number that pays.');
-    expect((await world.gateway.store.payment.get(merchant.merchant.shard, transaction_id))?.status).toBe('pending');
+    expect(await payerOf(transaction_id)).toBeNull();
   });
 
   test('is offered by the page of a collect whose method is still open, too, and where only part is known', async () => {
@@ -139,6 +168,19 @@ describe('a wallet number that the shop has given', () => {
     for (const { html } of [page, wrong, paid]) expect(html).not.toContain(wallet.number);
   });
 
+  test('is a flash account’s where flash was chosen', async () => {
+    const flash = await world.wallet({ kind: 'flash' });
+    const body = { payment_method: 'flash', wallet_number: flash.number };
+    const { url } = await host(world, merchant, { body });
+    const me = visitor(world);
+    const page = await me.open(url);
+    expect(textOf(page)).toContain(`•••• ${flash.number.slice(-2)}`);
+    const paid = await me.send(stepOf(page, 'pay'), { method: 'flash', source: 'given', pin: flash.pin });
+    expect(titleOf(paid)).toBe('Paid');
+    const again = await me.send(stepOf(page, 'pay'), { method: 'flash', source: 'given', pin: flash.pin });
+    expect([again.status, titleOf(again)]).toEqual([200, 'Paid']);
+  });
+
   test('is kept however its digits were grouped', async () => {
     const wallet = await world.wallet();
     const grouped = wallet.number.replaceAll(/(.{4})/g, '$1 ');
@@ -156,7 +198,8 @@ describe('a wallet number that the shop has given', () => {
     const fields = { method: 'wallet', source: 'given', pin: francs.pin };
     const refused = await me.send(stepOf(await me.open(url), 'pay'), fields);
     expect(textOf(refused)).toContain('This account is kept in CDF.');
-    expect(attributeOf(refused, 'wallet-given', 'aria-describedby')).toBe('wallet-given-fault');
+    const marked = elementsOf(refused).filter(({ attributes }) => attributes.get('aria-invalid') === 'true');
+    expect(marked.map(({ attributes }) => attributes.get('aria-describedby'))).toEqual(['wallet-given-fault']);
     expect(attributeOf(refused, 'wallet-number', 'aria-describedby')).toBeUndefined();
   });
 

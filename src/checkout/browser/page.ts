@@ -226,15 +226,16 @@ function closeMenu(): void {
 /** What was wrong with a field is over once it is being changed: what is typed now has not been looked at. */
 function forgetFaults(): void {
   document.addEventListener('input', ({ target }) => {
-    if (!(target instanceof HTMLInputElement) || target.ariaInvalid !== 'true') return;
-    target.removeAttribute('aria-invalid');
-    const described = (target.getAttribute('aria-describedby') ?? '').split(' ').filter((id) => {
+    const field = target instanceof HTMLElement ? target.closest('[aria-invalid="true"]') : null;
+    if (field === null) return;
+    field.removeAttribute('aria-invalid');
+    const described = (field.getAttribute('aria-describedby') ?? '').split(' ').filter((id) => {
       const fault = document.querySelector(`.fault[id="${id}"]`);
       fault?.remove();
       return fault === null;
     });
-    if (described.join('') === '') target.removeAttribute('aria-describedby');
-    else target.setAttribute('aria-describedby', described.join(' '));
+    if (described.join('') === '') field.removeAttribute('aria-describedby');
+    else field.setAttribute('aria-describedby', described.join(' '));
   });
 }
 
