@@ -112,6 +112,7 @@ describe('a proof is taken when it is', () => {
     ['a PNG with notes in it', 'image/png', png(header(1, 1), pngChunk('tEXt', Buffer.from('a\0<x:xmp>')), IDAT, IEND)],
     ['a JPEG', 'image/jpeg', JPEG],
     ['a JPEG with fill bytes', 'image/jpeg', jpeg(frame(1, 1), Buffer.from([0xff, 0xff]), SCAN)],
+    ['a JPEG without an end', 'image/jpeg', Buffer.concat([SOI, frame(1, 1), SCAN])],
     ['a JPEG with a preview behind it', 'image/jpeg', Buffer.concat([JPEG, JPEG])],
     ['a PDF', 'application/pdf', pdf('1 0 obj << /Type /Page /A (b) >>')],
     ['a PDF that was added to', 'application/pdf', pdf('%%EOF\n2 0 obj\n')],
@@ -148,7 +149,9 @@ describe('a proof is unsafe when it is', () => {
       png(header(2, 2), pngChunk('tEXt', Buffer.from(`${' '.repeat(9_000)}<ScRipt`)), IDAT, IEND),
     ],
     ['a JPEG without a scan', jpeg(frame(1, 1))],
-    ['a JPEG without an end', Buffer.concat([SOI, frame(1, 1), SCAN])],
+    ['a JPEG without an end that is a ZIP', Buffer.concat([SOI, frame(1, 1), SCAN, ZIP])],
+    ['a JPEG without an end that is a page', Buffer.concat([SOI, frame(1, 1), SCAN, Buffer.from('<html>')])],
+    ['a JPEG that is cut off before its scan', Buffer.concat([SOI, frame(1, 1), SCAN.subarray(0, 5)])],
     ['a JPEG of no height', jpeg(frame(1, 0), SCAN)],
     ['a JPEG that is as wide as a wall', jpeg(frame(30_000, 1), SCAN)],
     ['a JPEG with a segment of no length', jpeg(Buffer.from([0xff, 0xe0, 0, 0]), frame(1, 1), SCAN)],
@@ -280,7 +283,7 @@ test('a logo has no more than four megapixels, and is no document', () => {
   expect(logo(riff('WEBP', ['VP8 ', vp8(1, 1)], ['EXIF', pdf('')]))).toBe('FILE_UNSAFE');
 });
 
-test('whatever comes, a verdict is given, and a picture that is cut behind its header is not taken', () => {
+test('whatever comes, a verdict is given, and a picture that is cut between its header and its scan is not taken', () => {
   const starts = [PNG_SIGNATURE, SOI, Buffer.from('%PDF-1.4'), Buffer.from('RIFF'), Buffer.alloc(0)];
   fc.assert(
     fc.property(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 400 }), (start, rest) => {
@@ -288,8 +291,12 @@ test('whatever comes, a verdict is given, and a picture that is cut behind its h
       expect([proof(bytes), logo(bytes)].every((word) => word !== '')).toBe(true);
     }),
   );
-  for (const [whole, header] of [[PNG, 16] as const, [JPEG, JPEG.indexOf(frame(4, 3)) + 2] as const]) {
-    for (let end = header; end < whole.length; end += 1) expect(proof(whole.subarray(0, end))).toBe('FILE_UNSAFE');
+  const pictures = [
+    [PNG, 16, PNG.length],
+    [JPEG, JPEG.indexOf(frame(4, 3)) + 2, JPEG.indexOf(SCAN) + 10],
+  ] as const;
+  for (const [whole, header, drawn] of pictures) {
+    for (let end = header; end < drawn; end += 1) expect(proof(whole.subarray(0, end))).toBe('FILE_UNSAFE');
     for (let end = 0; end < whole.length; end += 1) expect(logo(whole.subarray(0, end))).toMatch(/^FILE_/);
   }
 });

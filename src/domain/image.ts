@@ -52,12 +52,13 @@ export function endOfEmptyJpeg(bytes: Uint8Array): number | undefined {
 
 /**
  * Where the last of the pictures in a JPEG file ends. Telephones put further whole pictures behind the first one (a
- * preview, a gain map); whatever else stands there is not walked over.
+ * preview, a gain map); whatever else stands there is not walked over. `unended`: what becomes of a picture whose last scan the
+ * file itself ends, as some encoders leave it; it may have been cut off there.
  */
-export function endOfJpegs(bytes: Uint8Array, pixelsMost: number): number | undefined {
+export function endOfJpegs(bytes: Uint8Array, pixelsMost: number, unended: 'taken' | 'refused'): number | undefined {
   let end: number | undefined;
   for (let at = 0; isMarker(bytes, at, SOI); at = end) {
-    const next = endOfJpeg(bytes, at, pixelsMost);
+    const next = endOfJpeg(bytes, at, pixelsMost, unended);
     if (next === undefined) return end;
     end = next;
   }
@@ -69,7 +70,12 @@ const EOI = 0xd9;
 const SOS = 0xda;
 
 /** From the start of a picture over its segments and scans to what follows its end. */
-function endOfJpeg(bytes: Uint8Array, start: number, pixelsMost: number): number | undefined {
+function endOfJpeg(
+  bytes: Uint8Array,
+  start: number,
+  pixelsMost: number,
+  unended: 'taken' | 'refused',
+): number | undefined {
   const view = viewOf(bytes);
   let drawn = false;
   for (let at = start + 2; at + 2 <= bytes.length; ) {
@@ -90,6 +96,7 @@ function endOfJpeg(bytes: Uint8Array, start: number, pixelsMost: number): number
       if (marker === SOS) {
         drawn = true;
         at = endOfScan(bytes, at);
+        if (at === bytes.length && unended === 'taken') return at;
       }
     }
   }
