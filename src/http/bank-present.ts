@@ -37,8 +37,8 @@ export function presentProof({ payment, proof }: ProofUploaded, seal: SealPaymen
 }
 
 /**
- * What a bank transfer's answers say besides: the account, `null` until a submit has chosen it, and where the proof
- * goes. Nothing for other methods.
+ * What a bank transfer's answers say besides: the account, `null` where there are several and no submit has chosen one yet, and
+ * where the proof goes. Nothing for other methods.
  */
 export function presentTransfer(payment: Payment, account: BankAccount | undefined, publicUrl: string) {
   if (payment.method !== 'bank_transfer') return {};

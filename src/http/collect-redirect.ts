@@ -47,7 +47,7 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
             status: 200,
             value: {
               ...presentCollected(collected, deps.secrets.sealPaymentId, call.language),
-              ...presentTransfer(collected.payment, undefined, deps.publicUrl),
+              ...presentTransfer(collected.payment, collected.onlyAccount, deps.publicUrl),
               redirect_url: collected.pageUrl,
             },
           })),

@@ -66,7 +66,7 @@ const MEANINGS: { readonly [field: string]: string } = {
   reason: `Why, in one word: ${REASONS.map((reason) => `\`${reason}\``).join(', ')}; there may be more one day. Null where there is nothing to say.`,
   status_code: '200.',
   data: 'Where the payment stands.',
-  payment_info: 'Of a payment that has ended; null before.',
+  payment_info: 'Of a payment that is `completed` or `failed`; null otherwise.',
   provider_reference: 'The upstream’s own name for it; null while there is none.',
   carrier: 'The mobile-money carrier, as its customers know it.',
   country: 'ISO 3166-1 alpha-2.',

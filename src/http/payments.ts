@@ -94,7 +94,7 @@ function payingRoutes(deps: Deps): Route[] {
             status: 200,
             value: {
               ...presentCollected(collected, seal, call.language),
-              ...presentTransfer(collected.payment, undefined, deps.publicUrl),
+              ...presentTransfer(collected.payment, collected.onlyAccount, deps.publicUrl),
             },
           })),
         ),

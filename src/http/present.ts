@@ -184,8 +184,9 @@ export function presentMobileMoney(read: CarrierRead, language: Language, now: n
       status,
       progress: done ? 100 : PROGRESS[status],
       message,
-      payment_info: done ? paymentInfo(read) : null,
-      provider_reference: reference,
+      // Of what was called off nothing is told (specification, mobile money status).
+      payment_info: status === 'completed' || status === 'failed' ? paymentInfo(read) : null,
+      provider_reference: reference ?? '',
       estimated_completion: timestamp(endedAt ?? estimate(payment, now)),
     },
   };
@@ -216,7 +217,7 @@ function paymentInfo({ payment, reference, endedAt }: CarrierRead) {
     phone_number: payment.msisdn === null ? null : maskPhone(payment.msisdn),
     amount: payment.amount,
     currency: payment.currency,
-    provider_reference: reference,
+    provider_reference: reference ?? '',
     completed_at: endedAt === null ? null : timestamp(endedAt),
     reason: payment.reason,
   };

@@ -163,7 +163,10 @@ const BankAccountAnswer = Type.Object({
 /** What the answers of a bank transfer have besides. */
 const TRANSFER_FIELDS = {
   bank_account: Type.Optional(
-    nullable(BankAccountAnswer, 'bank_transfer: where the money goes; null until a submit has chosen it.'),
+    nullable(
+      BankAccountAnswer,
+      'bank_transfer: where the money goes; null where there are several accounts and no submit has chosen one yet.',
+    ),
   ),
   proof_upload_url: Type.Optional(Type.String({ description: 'bank_transfer: where the proof is uploaded.' })),
 };
@@ -290,11 +293,11 @@ export const DetailAnswer = Type.Object({
   timeline: Type.Array(Type.Object({ status: Status, at: Timestamp, reason: nullable(Text) })),
 });
 
-const AtCarrier = nullable(
-  Text,
-  'What the payment is called at the carrier: from the submit on the reference that the carrier is asked under, and the ' +
-    'carrier’s own name for it once it has told one. Null before the submit.',
-);
+const AtCarrier = Type.String({
+  description:
+    'What the payment is called at the carrier: from the submit on the reference that the carrier is asked under, and the ' +
+    'carrier’s own name for it once it has told one. Empty before the submit.',
+});
 
 export const MobileMoneyAnswer = Type.Object({
   status_code: Type.Integer(),

@@ -123,7 +123,7 @@ function isReturn({ signature, proof }: CardCallback): boolean {
 
 /**
  * Whether somebody sent a callback who may, told from whatever it holds: nothing of its form is said to anybody else.
- * One that is signed by nobody, and lacks what would be signed, is told so.
+ * One that holds nothing at all is told what it lacks.
  *
  * @throws Refusal 1304, or 1109.
  */
@@ -132,7 +132,7 @@ export function requireProof(deps: Deps, callback: CardCallback): void {
     requireReturn(deps, callback);
     return;
   }
-  if (callback.signature === undefined) requireFields(callback);
+  if (callback.signature === undefined && FIELDS.every((field) => !callback[field])) requireFields(callback);
   if (!isSigned(deps, signedText(callback), callback.signature)) throw new Refusal(1304);
 }
 

@@ -11,12 +11,13 @@ import type { DeliveryBehaviour, FeeCoveredBy, Merchant, Payment, PaymentMethod,
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { isPlainAddress } from '../domain/return-address.ts';
 import { requireOpen, updateSession } from '../domain/session.ts';
+import type { BankAccount } from '../domain/transfer-records.ts';
 import { sessionAsTold } from './acceptances.ts';
 import type { SessionCaller } from './callers.ts';
 import { openForm } from './card-form.ts';
 import { makePage, type PageNow, type PageWanted, readPageNow } from './checkout-make.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
-import { offeredFor } from './method-reach.ts';
+import { bankAccountsFor, offeredFor, offeredWith } from './method-reach.ts';
 import { alsoInDoubt, intendByToken, isNative, type NativeIntended, payByToken } from './native-pay.ts';
 import { type Answering, type Decision, perform, type Reply, refusalOf, refuse } from './perform.ts';
 
@@ -44,6 +45,8 @@ export interface PaymentCollectCommand {
 export interface Collected {
   readonly payment: Payment;
   readonly pageUrl?: string | undefined;
+  /** Of a bank transfer, the account that it goes to, where there is no other one. */
+  readonly onlyAccount?: BankAccount | undefined;
 }
 
 /**
@@ -66,7 +69,7 @@ export async function collectPayment(
   const { shard } = caller.session;
   const page = makePage(deps, command.page, shard);
   const { method } = command;
-  const offered = method === 'none' ? [] : await offeredFor(deps, caller.merchant, caller.session.currency, method);
+  const { offered, onlyAccount } = await offerOf(deps, caller, method);
   const form = method === 'card' ? await formFor(deps, caller, command, id, offered, answering) : undefined;
   if (form !== undefined && 'status' in form) return form;
   let paying: NativeIntended | undefined;
@@ -93,7 +96,7 @@ export async function collectPayment(
         updates: [...(collected.updates ?? []), ...updates],
         inserts: [...(collected.inserts ?? []), ...inserts],
       },
-      answer: { payment: paying?.payment ?? payment, pageUrl: page.url },
+      answer: { payment: paying?.payment ?? payment, pageUrl: page.url, onlyAccount },
     };
   };
   const collect = (to: Answering<Collected>): Promise<Reply> =>
@@ -104,6 +107,21 @@ export async function collectPayment(
     deps.background(payByToken(deps, paying, method, token));
   }
   return reply;
+}
+
+async function offerOf(
+  deps: Deps,
+  { merchant, session: { currency } }: SessionCaller,
+  method: PaymentCollectCommand['method'],
+): Promise<{ readonly offered: readonly PaymentMethod[]; readonly onlyAccount?: BankAccount | undefined }> {
+  if (method === 'none') return { offered: [] };
+  if (method !== 'bank_transfer') return { offered: await offeredFor(deps, merchant, currency, method) };
+  const accounts = await bankAccountsFor(deps, merchant, currency);
+  const [first, second] = accounts;
+  return {
+    offered: offeredWith(deps, merchant, currency, accounts),
+    onlyAccount: second === undefined ? first : undefined,
+  };
 }
 
 interface Rows {

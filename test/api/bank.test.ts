@@ -98,16 +98,19 @@ describe('a collect by bank_transfer', () => {
     });
   });
 
-  test('answers where the proof goes, and no account yet', async () => {
-    await addAccount(world, merchant);
-    const { token } = await mint(world, merchant);
-    const body = collectBody(world, 'bank_transfer');
-    const made = await world.call('POST', '/payments/collect', { bearer: token, body });
-    expect(made.json).toMatchObject({
-      status: 'pending',
-      bank_account: null,
-      proof_upload_url: `${world.url}/api/v1/payments/bank-transfer/proof`,
-    });
+  test('answers where the proof goes, and the account where there is only one', async () => {
+    const own = await world.merchant();
+    const made = async () => {
+      const { token } = await mint(world, own);
+      const body = collectBody(world, 'bank_transfer');
+      return (await world.call('POST', '/payments/collect', { bearer: token, body })).json;
+    };
+    const proof_upload_url = `${world.url}/api/v1/payments/bank-transfer/proof`;
+    await addAccount(world, own, { currency: 'cdf' });
+    const { id, account_number } = await addAccount(world, own);
+    expect(await made()).toMatchObject({ status: 'pending', bank_account: { id, account_number }, proof_upload_url });
+    await addAccount(world, own);
+    expect(await made()).toMatchObject({ status: 'pending', bank_account: null, proof_upload_url });
   });
 });
 

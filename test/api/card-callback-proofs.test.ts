@@ -181,6 +181,8 @@ describe('callbacks that prove nothing', () => {
       const { signature = '', ...unsigned } = callbackFor(world, paying, wrong);
       const forged = signature.startsWith('0') ? `1${signature.slice(1)}` : `0${signature.slice(1)}`;
       expectRefusal(await postCallback(world, unsigned), 401, '1304');
+      const { order_id: _order, nonce: _nonce, timestamp: _timestamp, ...part } = unsigned;
+      expectRefusal(await postCallback(world, part), 401, '1304');
       expectRefusal(await postCallback(world, { ...unsigned, signature: forged }), 401, '1304');
       expectRefusal(await postCallback(world, unsigned, { 'x-cardnet-signature': forged }), 401, '1304');
       expect((await postForm(world, { ...unsigned, signature: forged })).status).toBe(401);

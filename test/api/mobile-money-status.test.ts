@@ -77,7 +77,7 @@ test('while a carrier is being asked, no sentence lacks its name; once it keeps 
 test('what it is called at the carrier: nothing before the submit, then what the carrier was asked under, at last its own', async () => {
   const merchant = await world.merchant();
   const paying = await collect(world, merchant, { method: 'mobile_money' });
-  expect((await mobileStatusOf(world, paying)).data.provider_reference).toBeNull();
+  expect((await mobileStatusOf(world, paying)).data.provider_reference).toBe('');
   // A number that waits for its owner.
   const msisdn = numberEnding('42');
   await payByPhone(world, paying, msisdn);
