@@ -169,5 +169,15 @@ export function presentPayoutDetail({ line, approval }: LineDetail, language: La
     created_at: timestamp(line.created_at),
     started_at: moment(line.started_at),
     ...(line.completed_at === null ? {} : { completed_at: timestamp(line.completed_at) }),
+    timeline: timelineOf(line),
   };
+}
+
+/** A line's states: it waits, is being paid, and has ended. One that cannot be paid for ends without being started. */
+function timelineOf({ status, reason, created_at, started_at, completed_at }: PayoutLine) {
+  return [
+    { status: 'pending', at: timestamp(created_at), reason: null },
+    ...(started_at === null ? [] : [{ status: 'processing', at: timestamp(started_at), reason: null }]),
+    ...(completed_at === null ? [] : [{ status, at: timestamp(completed_at), reason }]),
+  ];
 }

@@ -251,6 +251,7 @@ export const PayoutDetailAnswer = Type.Object(
     created_at: Timestamp,
     started_at: nullable(Timestamp),
     completed_at: Type.Optional(Timestamp),
+    timeline: Type.Array(Type.Object({ status: LineStatus, at: Timestamp, reason: nullable(Text) })),
   },
   { description: 'A payout line.' },
 );

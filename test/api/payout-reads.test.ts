@@ -66,9 +66,15 @@ describe('a line', () => {
     });
     expect(done.phone_number).toContain('•');
     expect(done.provider_reference).toMatch(/\S/);
+    expect(done.timeline).toEqual([
+      { status: 'pending', at: done.created_at, reason: null },
+      { status: 'processing', at: done.started_at, reason: null },
+      { status: 'completed', at: done.completed_at, reason: null },
+    ]);
     const failed = (await read(`/payments/transaction/${bad.transaction_id}`)).json;
     expect(failed).toMatchObject({ status: 'failed', reason: 'payee_unknown' });
     expect(failed.message).toMatch(/no mobile money account/);
+    expect(failed.timeline.at(-1)).toEqual({ status: 'failed', at: failed.completed_at, reason: 'payee_unknown' });
   });
 
   test('of another merchant is 1204, in the bytes of none at all', async () => {
