@@ -8,6 +8,7 @@
  */
 import { manualClock } from '../../src/platform/clock.ts';
 import type { Outbound } from '../../src/platform/platform.ts';
+import type { OperatorDeps } from '../../src/usecases/operator.ts';
 import { openSecond, type Second } from '../api/second-gateway.ts';
 import { type Fate, openWire } from '../support/wire.ts';
 import { type Answer, type CallOptions, callAt, type World } from '../support/world.ts';
@@ -21,6 +22,8 @@ export interface Death {
 export interface Mortal {
   /** What it answers; undefined: it has died before. */
   call(method: string, path: string, options: CallOptions): Promise<Answer | undefined>;
+  /** What an operator's command of that process comes to; undefined: it has died before it said so. */
+  operate<T>(command: (deps: OperatorDeps) => Promise<T>): Promise<T | undefined>;
   /** At which step it has died, in words; undefined: it lives. */
   end(): string | undefined;
   /** Ends it, if it lives. Resolves when nothing of it is left, for which time may have to pass. */
@@ -77,12 +80,20 @@ export async function openMortal(world: World, death: Death): Promise<Mortal> {
     },
   });
 
+  /** What fails because the process has died says nothing; anything else is a fault. */
+  const dead = (error: unknown): undefined => {
+    if (end === undefined) throw error;
+  };
+
   const second = await openSecond(world, manualClock(0), wire.url, { through: mortal, role: 'all' });
   gateway = second;
   wire.judge = judge;
   return {
     call: (method, path, options) =>
       Promise.race([ended, callAt(second.url, method, path, options).catch(() => undefined)]),
+    async operate(command) {
+      return end === undefined ? Promise.race([ended, command(second.gateway.deps).catch(dead)]) : undefined;
+    },
     end: () => end,
     async close() {
       await (closing ?? second.close());
