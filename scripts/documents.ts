@@ -72,8 +72,8 @@ ${details.join('\n')}
 
 ## Reasons
 
-Why something ended as it did stands in \`reason\` of a payment's \`payment_info\` and \`timeline\`, of a payout's line, and in
-\`failure.code\` of a refund. There may be more one day: treat one that you do not know as "it did not succeed".
+Why something ended as it did stands in \`reason\` of a payment's \`timeline\` (and of \`payment_info\`, where it has failed), of a
+payout's line, and in \`failure.code\` of a refund. There may be more one day: treat one that you do not know as "it did not succeed".
 
 | reason | sentence |
 | --- | --- |

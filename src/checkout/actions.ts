@@ -70,8 +70,11 @@ function chosenMethod(request: PageRequest): SubmittedMethod {
 const METHODS = (['mobile_money', 'card', 'wallet', 'flash', 'bank_transfer'] as const).filter(isSubmitted);
 
 /** A card number is typed nowhere but in the network's own frames. */
-function requireNoCard({ cardField }: PageRequest): void {
-  if (cardField !== undefined) throw refuseField(1110, WIRE_NAMES[cardField] ?? 'payment_method', 'CARD_DATA');
+function requireNoCard({ cardField, form }: PageRequest): void {
+  if (cardField === undefined) return;
+  // Of a field that was given up nothing can be marked.
+  const isHidden = form.source === GIVEN && (cardField === 'phone' || cardField === 'number');
+  throw refuseField(1110, (isHidden ? undefined : WIRE_NAMES[cardField]) ?? 'payment_method', 'CARD_DATA');
 }
 
 const PHONE_FIELD = 'mobile_money_phone_number';
@@ -100,9 +103,9 @@ function fieldsFor(method: SubmittedMethod, { form }: PageRequest, { payment, gi
   }
 }
 
-function accountFields(typedNumber: string | undefined, typedPin: string | undefined): Partial<PageFields> {
-  const number = ungrouped(typedNumber ?? '');
-  const pin = (typedPin ?? '').trim();
+function accountFields(ofAccount: string | undefined, typed: string | undefined): Partial<PageFields> {
+  const number = ungrouped(ofAccount ?? '');
+  const pin = (typed ?? '').trim();
   const details: RefusalDetail[] = [];
   if (number === '') details.push({ field: 'ewallet_number', code: 'REQUIRED' });
   if (pin === '') details.push({ field: 'ewallet_pin', code: 'REQUIRED' });

@@ -191,9 +191,9 @@ async function refusedStep(
   };
 }
 
-/** What was chosen, without what was typed. */
-function chosenIn({ method = '', source = '' }: PageRequest['form']): Shown['kept'] {
-  return { method, source };
+/** What was chosen, without what was typed; it is compared with what there is to choose, and never shown. */
+function chosenIn({ method = '', source = '', country = '' }: PageRequest['form']): Shown['kept'] {
+  return { method, source, country };
 }
 
 /** The hosted form is worth nothing more, because it has ended, is bound to another total, or never was this payment's. */

@@ -20,6 +20,8 @@ export const LOGO_BYTES_MOST = 64 * 1024;
 /** What a reader has to unpack: no telephone's photo of 5 MiB has more, and no logo needs more. */
 const PROOF_PIXELS_MOST = 100_000_000;
 const LOGO_PIXELS_MOST = 4_000_000;
+/** What is no larger shows no receipt. */
+const ILLEGIBLE_PIXELS = 64 * 64;
 
 export type FileFault = 'FILE_EMPTY' | 'FILE_TYPE' | 'FILE_UNSAFE';
 
@@ -30,12 +32,12 @@ export type FileVerdict<T extends string> =
 
 /**
  * What a proof of a bank transfer is. What begins as a picture and holds none proves nothing, but harms nobody either: whoever
- * decides about the transfer sees that, and how much of a JPEG is there whose last scan has no end. A picture that is cut off before
- * that is refused, so that its sender can send it whole.
+ * decides about the transfer sees that, and the same goes for one of a few pixels, whole or not. Any other picture that is cut off is
+ * refused, so that its sender can send it whole.
  */
 export function judgeProof(bytes: Uint8Array): FileVerdict<ProofType> {
   return judge(bytes, {
-    'image/jpeg': (jpeg) => endOfJpegs(jpeg, PROOF_PIXELS_MOST, 'taken') ?? endOfEmptyJpeg(jpeg),
+    'image/jpeg': (jpeg) => endOfJpegs(jpeg, PROOF_PIXELS_MOST, ILLEGIBLE_PIXELS) ?? endOfEmptyJpeg(jpeg),
     'image/png': (png) => endOfPng(png, PROOF_PIXELS_MOST) ?? endOfEmptyPng(png),
     'application/pdf': (pdf) => (isSafePdf(pdf) ? pdf.length : undefined),
   });
@@ -44,7 +46,7 @@ export function judgeProof(bytes: Uint8Array): FileVerdict<ProofType> {
 /** What a merchant's logo is. */
 export function judgeLogo(bytes: Uint8Array): FileVerdict<LogoType> {
   return judge(bytes, {
-    'image/jpeg': (jpeg) => endOfJpegs(jpeg, LOGO_PIXELS_MOST, 'refused'),
+    'image/jpeg': (jpeg) => endOfJpegs(jpeg, LOGO_PIXELS_MOST),
     'image/png': (png) => endOfPng(png, LOGO_PIXELS_MOST),
     'image/webp': (webp) => (isWebp(webp, LOGO_PIXELS_MOST) ? webp.length : undefined),
   });

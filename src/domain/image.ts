@@ -52,13 +52,13 @@ export function endOfEmptyJpeg(bytes: Uint8Array): number | undefined {
 
 /**
  * Where the last of the pictures in a JPEG file ends. Telephones put further whole pictures behind the first one (a
- * preview, a gain map); whatever else stands there is not walked over. `unended`: what becomes of a picture whose last scan the
- * file itself ends, as some encoders leave it; it may have been cut off there.
+ * preview, a gain map); whatever else stands there is not walked over. Where the file ends within a scan, the first picture has been
+ * cut off, or its encoder leaves out the mark of the end: it is taken up to so many pixels (`unendedMost`).
  */
-export function endOfJpegs(bytes: Uint8Array, pixelsMost: number, unended: 'taken' | 'refused'): number | undefined {
+export function endOfJpegs(bytes: Uint8Array, pixelsMost: number, unendedMost = 0): number | undefined {
   let end: number | undefined;
   for (let at = 0; isMarker(bytes, at, SOI); at = end) {
-    const next = endOfJpeg(bytes, at, pixelsMost, unended);
+    const next = endOfJpeg(bytes, at, pixelsMost, at === 0 ? unendedMost : 0);
     if (next === undefined) return end;
     end = next;
   }
@@ -70,14 +70,10 @@ const EOI = 0xd9;
 const SOS = 0xda;
 
 /** From the start of a picture over its segments and scans to what follows its end. */
-function endOfJpeg(
-  bytes: Uint8Array,
-  start: number,
-  pixelsMost: number,
-  unended: 'taken' | 'refused',
-): number | undefined {
+function endOfJpeg(bytes: Uint8Array, start: number, pixelsMost: number, unendedMost: number): number | undefined {
   const view = viewOf(bytes);
   let drawn = false;
+  let pixels = Number.POSITIVE_INFINITY;
   for (let at = start + 2; at + 2 <= bytes.length; ) {
     const marker = bytes[at + 1] ?? 0;
     if (bytes[at] !== 0xff || marker === 0 || marker === SOI) return undefined;
@@ -91,12 +87,13 @@ function endOfJpeg(
       if (isFrame(marker)) {
         const [height, width] = length < 8 ? [0, 0] : [view.getUint16(at + 5), view.getUint16(at + 7)];
         if (!isSane(width, height, pixelsMost)) return undefined;
+        pixels = width * height;
       }
       at += 2 + length;
       if (marker === SOS) {
         drawn = true;
         at = endOfScan(bytes, at);
-        if (at === bytes.length && unended === 'taken') return at;
+        if (at === bytes.length && pixels <= unendedMost) return at;
       }
     }
   }

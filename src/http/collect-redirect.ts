@@ -42,7 +42,7 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
         return collectPayment(
           deps,
           call.caller,
-          collectCommand(body, call.language, true),
+          collectCommand(body, call.language, 'hosted'),
           call.answering((collected: Collected) => ({
             status: 200,
             value: {

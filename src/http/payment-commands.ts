@@ -115,8 +115,8 @@ function absent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** A card's form, and a choice that is still open, need a page to be made on; any other method, where it is `hosted`. */
-export function collectCommand(body: CollectBody, language: string, hosted = false): PaymentCollectCommand {
+/** A card's form, and a choice that is still open, need a page to be made on; any other method, where it is to be `hosted`. */
+export function collectCommand(body: CollectBody, language: string, hosted?: 'hosted'): PaymentCollectCommand {
   const { payment_method: method } = body;
   return {
     method,
@@ -130,7 +130,7 @@ export function collectCommand(body: CollectBody, language: string, hosted = fal
     transactional_currency: body.transactional_currency ?? undefined,
     customer_reference: body.customer_reference ?? undefined,
     language,
-    page: hosted || method === 'card' || method === 'none' ? { given: givenIn(body) } : 'none',
+    page: hosted !== undefined || method === 'card' || method === 'none' ? { given: givenIn(body) } : 'none',
     native_pay_token: body.native_pay_token ?? undefined,
   };
 }

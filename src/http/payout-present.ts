@@ -173,11 +173,16 @@ export function presentPayoutDetail({ line, approval }: LineDetail, language: La
   };
 }
 
-/** A line's states: it waits, is being paid, and has ended. One that cannot be paid for ends without being started. */
-function timelineOf({ status, reason, created_at, started_at, completed_at }: PayoutLine) {
+/**
+ * A line's states. Only a carrier takes time to pay: what a wallet receives has it at once. A line that its carrier has certainly
+ * not taken waits again, as if it had not been begun.
+ */
+function timelineOf(line: PayoutLine) {
+  const { status, reason, created_at, started_at, completed_at } = line;
+  const begun = status === 'pending' || line.receipt_mode === 'wallet' ? null : started_at;
   return [
-    { status: 'pending', at: timestamp(created_at), reason: null },
-    ...(started_at === null ? [] : [{ status: 'processing', at: timestamp(started_at), reason: null }]),
+    { status: 'pending', at: timestamp(created_at), reason: status === 'pending' ? reason : null },
+    ...(begun === null ? [] : [{ status: 'processing', at: timestamp(begun), reason: null }]),
     ...(completed_at === null ? [] : [{ status, at: timestamp(completed_at), reason }]),
   ];
 }

@@ -184,7 +184,7 @@ export function presentMobileMoney(read: CarrierRead, language: Language, now: n
       status,
       progress: done ? 100 : PROGRESS[status],
       message,
-      // Of what was called off nothing is told (specification, mobile money status).
+      // Not of what was called off (specification, mobile money status).
       payment_info: status === 'completed' || status === 'failed' ? paymentInfo(read) : null,
       provider_reference: reference ?? '',
       estimated_completion: timestamp(endedAt ?? estimate(payment, now)),

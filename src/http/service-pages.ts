@@ -6,6 +6,7 @@
 
 import { Refusal } from '../domain/refusal.ts';
 import type { Clock, Metrics } from '../platform/platform.ts';
+import { endsWithin } from '../usecases/patience.ts';
 import { docsPages } from './docs/pages.ts';
 import { envelopeOf } from './envelope.ts';
 import { envelopeContext } from './exchange.ts';
@@ -73,14 +74,14 @@ function metricsPage(parts: PageParts): ServicePage {
   };
 }
 
-function readinessInTime(parts: PageParts): Promise<Readiness> {
-  return new Promise((resolve) => {
-    // What is asked that could keep silent is the database.
-    const unready = (): void =>
-      resolve({ ok: false, checks: { database: false, accepting: parts.isDraining?.() !== true } });
-    const cancel = parts.clock.after(READY_WITHIN_MS, unready);
-    void parts.ready().then(resolve, unready).finally(cancel);
+async function readinessInTime(parts: PageParts): Promise<Readiness> {
+  // What is asked that could keep silent is the database.
+  const unready = (): Readiness => ({
+    ok: false,
+    checks: { database: false, accepting: parts.isDraining?.() !== true },
   });
+  const asked = parts.ready().catch(unready);
+  return (await endsWithin(parts.clock, READY_WITHIN_MS, asked)) ? asked : unready();
 }
 
 /** Made at the first reading: a start waits for no document. */

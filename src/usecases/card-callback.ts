@@ -123,7 +123,7 @@ function isReturn({ signature, proof }: CardCallback): boolean {
 
 /**
  * Whether somebody sent a callback who may, told from whatever it holds: nothing of its form is said to anybody else.
- * One that holds nothing at all is told what it lacks.
+ * One that holds nothing of a callback is told what it lacks.
  *
  * @throws Refusal 1304, or 1109.
  */
@@ -132,7 +132,8 @@ export function requireProof(deps: Deps, callback: CardCallback): void {
     requireReturn(deps, callback);
     return;
   }
-  if (callback.signature === undefined && FIELDS.every((field) => !callback[field])) requireFields(callback);
+  const names = [...FIELDS, 'networkOrder'] as const;
+  if (callback.signature === undefined && names.every((name) => !callback[name])) requireFields(callback);
   if (!isSigned(deps, signedText(callback), callback.signature)) throw new Refusal(1304);
 }
 

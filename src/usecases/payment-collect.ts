@@ -69,7 +69,7 @@ export async function collectPayment(
   const { shard } = caller.session;
   const page = makePage(deps, command.page, shard);
   const { method } = command;
-  const { offered, onlyAccount } = await offerOf(deps, caller, method);
+  const { offered, onlyAccount } = await methodsFor(deps, caller, method);
   const form = method === 'card' ? await formFor(deps, caller, command, id, offered, answering) : undefined;
   if (form !== undefined && 'status' in form) return form;
   let paying: NativeIntended | undefined;
@@ -109,7 +109,8 @@ export async function collectPayment(
   return reply;
 }
 
-async function offerOf(
+/** What the merchant offers, as far as the wish asks for it, and of a bank transfer the account, if there is only one. */
+async function methodsFor(
   deps: Deps,
   { merchant, session: { currency } }: SessionCaller,
   method: PaymentCollectCommand['method'],

@@ -183,6 +183,7 @@ describe('callbacks that prove nothing', () => {
       expectRefusal(await postCallback(world, unsigned), 401, '1304');
       const { order_id: _order, nonce: _nonce, timestamp: _timestamp, ...part } = unsigned;
       expectRefusal(await postCallback(world, part), 401, '1304');
+      expectRefusal(await postCallback(world, { 'order.id': paying.transaction_id }), 401, '1304');
       expectRefusal(await postCallback(world, { ...unsigned, signature: forged }), 401, '1304');
       expectRefusal(await postCallback(world, unsigned, { 'x-cardnet-signature': forged }), 401, '1304');
       expect((await postForm(world, { ...unsigned, signature: forged })).status).toBe(401);

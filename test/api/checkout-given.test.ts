@@ -94,6 +94,29 @@ describe('a phone number that the shop has given', () => {
     expect(await payerOf(transaction_id)).toBeNull();
   });
 
+  test('stays chosen where a card number was left in the field for another one, and nothing is marked', async () => {
+    const phone = numberEnding('42');
+    const { url } = await host(world, merchant, { body: { phone_number: phone } });
+    const me = visitor(world);
+    const fields = { method: 'mobile_money', source: 'given', phone: '5123450000000008', country: 'CD' };
+    const refused = await me.send(stepOf(await me.open(url), 'pay'), fields);
+    expect(textOf(refused)).toContain('Do not type a card number here.');
+    expect(pressedIn(refused, 'mobile_money')).toBe('given');
+    expect(refused.html).not.toContain('aria-invalid');
+  });
+
+  test('and a country that was chosen with it stays chosen', async () => {
+    const minted = { currency: 'xof', amount: '1500' };
+    const { url } = await host(world, merchant, { minted, body: { phone_number: '+2250500000042' } });
+    const me = visitor(world);
+    const fields = { method: 'mobile_money', source: 'other', phone: '5123450000000008', country: 'BJ' };
+    const refused = await me.send(stepOf(await me.open(url), 'pay'), fields);
+    const chosen = elementsOf(refused).filter(
+      ({ name, attributes }) => name === 'option' && attributes.has('selected'),
+    );
+    expect(chosen.map(({ attributes }) => attributes.get('value'))).toEqual(['BJ']);
+  });
+
   test('that is sent twice shows what has become of it, as a typed one does', async () => {
     const phone = numberEnding('42');
     for (const fields of [{ source: 'given' }, { source: 'other', phone, country: 'CD' }]) {

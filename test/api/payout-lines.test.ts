@@ -5,8 +5,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { PayoutLine } from '../../src/domain/outgoing-records.ts';
 import { makeWalletNumber } from '../../src/domain/wallet.ts';
+import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { setMerchantStatus } from '../../src/usecases/merchant-status.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { mint, openWorld, type World } from '../support/world.ts';
 import { numberEnding, rowsOf, until, untilLater } from './flows.ts';
 import {
   availableOf,
@@ -27,6 +28,12 @@ beforeAll(async () => {
 });
 afterEach(() => world.sandbox.faults.clear());
 afterAll(() => world.close());
+
+/** What a session is told of how the line has gone. */
+async function timelineOf(payer: MerchantCreated, { id }: Pick<PayoutLine, 'id'>): Promise<unknown> {
+  const { token } = await mint(world, payer);
+  return (await world.call('GET', `/payments/transaction/${id}`, { bearer: token })).json.timeline;
+}
 
 describe('numbers that decide by themselves', () => {
   test.each(['01', '07', '08', '42'])('%s is paid, once, and told once', async (ending) => {
@@ -112,6 +119,7 @@ describe('numbers that decide by themselves', () => {
       return now.tries >= 3 && now.status === 'pending' ? now : undefined;
     });
     expect(waits).toMatchObject({ reason: 'not_sent', completed_at: null });
+    expect(await timelineOf(payer, line)).toMatchObject([{ status: 'pending', reason: 'not_sent' }]);
     expect(waits.next_start_at).toBeGreaterThan(world.clock.now() + 20_000);
     expect(await availableOf(world, payer)).toBe(79_80n);
     const attempts = await rowsOf(world, 'select status, purpose from attempt where payment_id = $1', [line.id]);
@@ -179,6 +187,7 @@ describe('wallets', () => {
       const { number } = await world.wallet({ kind, balance: 1_00n });
       const [line] = await commitBatch(world, payer, [{ wallet: number }]);
       expect(await untilLine(world, line, 'completed', 0)).toMatchObject({ tries: 1, attempt_id: null });
+      expect(await timelineOf(payer, line)).toMatchObject([{ status: 'pending' }, { status: 'completed' }]);
       const account = await world.gateway.store.account.get(Number(number.slice(4, 6)), number);
       expect(account?.balance).toBe(11_00n);
       expect((await payoutHooks(world, line)).map(({ body }) => body)).toMatchObject([

@@ -202,9 +202,10 @@ const FLOWS: { readonly [name: string]: Flow } = {
     const waiting = { merchantId: merchant.merchant.id, status: 'waiting', limit: 2 } as const;
     const find = async (): Promise<string | undefined> =>
       (await listProofs(world.gateway.deps, waiting)).map(({ proof }) => proof.id)[0];
-    const proofId = await find();
+    const proofId = (await find()) ?? '';
+    expect(proofId).not.toBe('');
     // Whoever is not told that it was decided looks, and decides it if it still waits.
-    await operate(async (deps) => ((await find()) === undefined ? 'decided' : approveProof(deps, proofId ?? '', null)));
+    await operate(async (deps) => ((await find()) === undefined ? 'decided' : approveProof(deps, proofId, null)));
     const moved = await rowsOf<{ times: number }>(
       world,
       "select 1 as times from ledger_transfer where cause_id = $1 and cause = 'payment'",
