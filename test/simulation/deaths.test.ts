@@ -20,6 +20,7 @@ import {
   readyToPay,
   submitCard,
 } from '../api/card-payments.ts';
+import { setSettings } from '../api/checkout-flows.ts';
 import {
   collect,
   debitsOf,
@@ -34,7 +35,7 @@ import {
   until,
   whileTimePasses,
 } from '../api/flows.ts';
-import { balances, lines, readBatch, sendPayout } from '../api/payout-flows.ts';
+import { balances, createPayout, lines, readBatch, sendPayout } from '../api/payout-flows.ts';
 import { creditsOf, minted, paidByPhone, readBack, refunded } from '../api/refund-flows.ts';
 import { addAccount, FORM_TYPE, formOf, payByTransfer, pngFile } from '../api/transfer-flows.ts';
 import { type Answer, type CallOptions, collectBody, mint, openWorld, type World } from '../support/world.ts';
@@ -54,6 +55,7 @@ afterAll(async () => {
 /** Time passes in large steps, as nothing is to be seen in between; in smaller ones where somebody is answered meanwhile. */
 const STEP_MS = 20_000;
 const PATIENT_MS = 5_000;
+const HOUR_MS = 60 * 60_000;
 
 /** Lets time pass until there is an answer. */
 function later<T>(ask: () => Promise<T | undefined>): Promise<T> {
@@ -226,6 +228,28 @@ const FLOWS: { readonly [name: string]: Flow } = {
     return {
       moved: [...moved, await balances(world, merchant)],
       owed: [[1], [1], { available: 96_00n, reserved: 0n }],
+      told: batch.beneficiaries.map((line: { transaction_id: string }) => [line.transaction_id, 'completed']),
+    };
+  },
+  async 'a payout on a date'(client, merchant) {
+    await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 100_00n);
+    const due = new Date(Math.ceil((world.clock.now() + 1) / HOUR_MS) * HOUR_MS);
+    await setSettings(world, merchant, { payout_hour: due.getUTCHours() });
+    const phone_number = numberEnding('50');
+    const made = await createPayout(client, merchant, {
+      sending_type: 'scheduled',
+      scheduled_dates: [due.toISOString().slice(0, 10)],
+      beneficiaries: lines(1).map((line) => ({ ...line, phone_number })),
+    });
+    expect(made.status, made.text).toBe(200);
+    await world.clock.advance(due.getTime() - world.clock.now());
+    const batch = await later(async () => {
+      const { json } = await readBatch(world, merchant, made.json.batch_id);
+      return json.status === 'completed' ? json : undefined;
+    });
+    return {
+      moved: [timesOf(creditsOf(world, phone_number)), await balances(world, merchant)],
+      owed: [[1], { available: 98_00n, reserved: 0n }],
       told: batch.beneficiaries.map((line: { transaction_id: string }) => [line.transaction_id, 'completed']),
     };
   },
