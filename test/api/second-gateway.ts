@@ -22,7 +22,7 @@ export interface Second {
 }
 
 /** What it has of its own. */
-interface Otherwise {
+export interface Otherwise {
   /** Of its configuration. */
   readonly env?: Readonly<Record<string, string>>;
   /** Another ring of keys. */

@@ -9,7 +9,7 @@
 import { manualClock } from '../../src/platform/clock.ts';
 import type { Outbound } from '../../src/platform/platform.ts';
 import type { OperatorDeps } from '../../src/usecases/operator.ts';
-import { openSecond, type Second } from '../api/second-gateway.ts';
+import { type Otherwise, openSecond, type Second } from '../api/second-gateway.ts';
 import { type Fate, openWire } from '../support/wire.ts';
 import { type Answer, type CallOptions, callAt, type World } from '../support/world.ts';
 
@@ -26,17 +26,26 @@ export interface Mortal {
   operate<T>(command: (deps: OperatorDeps) => Promise<T>): Promise<T | undefined>;
   /** At which step it has died, in words; undefined: it lives. */
   end(): string | undefined;
-  /** Ends it, if it lives. Resolves when nothing of it is left, for which time may have to pass. */
+  /** Moves the clock, then runs every round once: its own, or, from its death on, those of the worker that is started then. */
+  pass(milliseconds: number): Promise<void>;
+  /** Ends whoever does the rounds. What is left of the dead is not waited for. */
+  rest(): Promise<void>;
+  /** Resolves when nothing of it is left, for which time may have to pass. */
   close(): Promise<void>;
 }
 
-/** The first byte of a pipeline that runs something, and the name of what takes leases (PostgreSQL's protocol: Bind). */
+/** The first byte of a pipeline that runs something (PostgreSQL's protocol: Bind). */
 const BIND = 'B'.charCodeAt(0);
+/** The name of what takes leases, and the tag of its end where there were any. */
 const TAKES_LEASES = 'claim_due_';
+const TOOK_LEASES = /UPDATE [1-9]/;
+const ONLOOKERS = ['audit', 'close_days', 'reap'];
 
+/** A world of its own must have the role `api`, or it would do the rounds. */
 export async function openMortal(world: World, death: Death): Promise<Mortal> {
   const wire = await openWire(world.databaseUrl);
-  let gateway: Second | undefined;
+  let isAsked = false;
+  let heir: Promise<Second> | undefined;
   let closing: Promise<void> | undefined;
   let steps = 0;
   let end: string | undefined;
@@ -50,21 +59,26 @@ export async function openMortal(world: World, death: Death): Promise<Mortal> {
     end = `${death.when} step ${death.step}, ${what}`;
     wire.refuse = true;
     wire.cut();
-    gateway?.gateway.app.server.closeAllConnections();
-    closing = gateway?.close();
+    second.gateway.app.server.closeAllConnections();
+    closing = second.close();
     tellEnd();
   };
 
   /** Counts a step, and says whether it is the last. */
   const isLast = (): boolean => {
-    steps += 1;
+    if (isAsked) steps += 1;
     return end === undefined && steps === death.step;
   };
 
   const judge = (line: string, bytes: Buffer): Fate => {
     if (death.when === 'before' || bytes[0] !== BIND) return 'carried';
-    if ((line !== 'commit' && !bytes.includes(TAKES_LEASES)) || !isLast()) return 'carried';
-    return () => die(`${line === 'commit' ? 'a commit' : 'a lease'} (${statementsOf(bytes)})`);
+    const isCommit = line === 'commit';
+    if (isCommit ? !isLast() : !bytes.includes(TAKES_LEASES)) return 'carried';
+    return (answer) => {
+      if (!isCommit && !(TOOK_LEASES.test(answer.toString('latin1')) && isLast())) return false;
+      die(`${isCommit ? 'a commit' : 'a lease'} (${statementsOf(bytes)})`);
+      return true;
+    };
   };
 
   const mortal = (outbound: Outbound): Outbound => ({
@@ -85,21 +99,49 @@ export async function openMortal(world: World, death: Death): Promise<Mortal> {
     if (end === undefined) throw error;
   };
 
-  const second = await openSecond(world, manualClock(0), wire.url, { through: mortal, role: 'all' });
-  gateway = second;
+  const second = await openWorking(world, wire.url, { through: mortal, role: 'all' });
   wire.judge = judge;
+
+  /** Who does the rounds. */
+  const working = (): Promise<Second> => {
+    if (end === undefined) return Promise.resolve(second);
+    heir ??= openWorking(world, world.databaseUrl, { role: 'worker' });
+    return heir;
+  };
+
   return {
-    call: (method, path, options) =>
-      Promise.race([ended, callAt(second.url, method, path, options).catch(() => undefined)]),
+    call(method, path, options) {
+      isAsked = true;
+      return Promise.race([ended, callAt(second.url, method, path, options).catch(() => undefined)]);
+    },
     async operate(command) {
+      isAsked = true;
       return end === undefined ? Promise.race([ended, command(second.gateway.deps).catch(dead)]) : undefined;
     },
     end: () => end,
+    async pass(milliseconds) {
+      await world.clock.advance(milliseconds);
+      const { gateway } = await working();
+      const over = Promise.all(gateway.rounds.map((round) => round.now()));
+      await (end === undefined ? Promise.race([ended, over]) : over);
+    },
+    async rest() {
+      if (end === undefined) closing = second.close();
+      await (end === undefined ? closing : (await heir)?.close());
+    },
     async close() {
-      await (closing ?? second.close());
+      await closing;
       await wire.close();
     },
   };
+}
+
+/** Another gateway that does rounds, those of onlookers left out: they have no part in any flow. */
+async function openWorking(world: World, databaseUrl: string, otherwise: Otherwise): Promise<Second> {
+  const second = await openSecond(world, manualClock(0), databaseUrl, otherwise);
+  const onlookers = second.gateway.rounds.filter(({ name }) => ONLOOKERS.includes(name));
+  await Promise.all(onlookers.map((round) => round.stop()));
+  return second;
 }
 
 /** The names of a pipeline's statements, as far as they can be read in it. */

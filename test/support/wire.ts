@@ -37,8 +37,8 @@ export interface Wire {
   close(): Promise<void>;
 }
 
-/** Carried on; or its answer is lost, which is told in the answer's place. */
-export type Fate = 'carried' | (() => void);
+/** Carried on; or whoever judged is shown each part of its answer first, and says whether that is lost. */
+export type Fate = 'carried' | ((answer: Buffer) => boolean);
 
 /** Opens a wire to the database of that address. Each of its answers waits for `slowness`, where that is given. */
 export async function openWire(target: string, slowness?: () => Promise<void>): Promise<Wire> {
@@ -62,7 +62,7 @@ export async function openWire(target: string, slowness?: () => Promise<void>): 
     }
     const far = connect(Number(port === '' ? 5432 : port), hostname);
     let line = '';
-    let unheard: (() => void) | undefined;
+    let isLost: ((answer: Buffer) => boolean) | undefined;
     let last = Promise.resolve();
     for (const [socket, other] of [
       [near, far],
@@ -79,13 +79,13 @@ export async function openWire(target: string, slowness?: () => Promise<void>): 
       // The first message names the line.
       if (line === '') line = /mbongo (\w+)/.exec(bytes.toString('latin1'))?.[1] ?? 'unnamed';
       const fate = wire.judge?.(line, bytes) ?? 'carried';
-      if (fate !== 'carried') unheard = fate;
+      if (fate !== 'carried') isLost = fate;
       if (stalled !== undefined) stalled.push(() => far.write(bytes));
       else if (!wire.frozen) far.write(bytes);
     });
     const answer = (bytes: Buffer): void => {
-      if (unheard !== undefined) unheard();
-      else if (stalled !== undefined) stalled.push(() => near.write(bytes));
+      if (isLost?.(bytes) === true) return;
+      if (stalled !== undefined) stalled.push(() => near.write(bytes));
       else if (line === held) kept.push({ near, bytes });
       else if (!wire.frozen && !wire.swallow) near.write(bytes);
       tell();

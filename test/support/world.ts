@@ -11,7 +11,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
 import { createSandbox, type Sandbox } from '../../sandbox/app.ts';
-import { assembleGateway, type Gateway } from '../../src/assemble.ts';
+import { assembleGateway, type Gateway, type Role } from '../../src/assemble.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Currency } from '../../src/domain/currency.ts';
 import { bytesOfId, idOfBytes } from '../../src/domain/ids.ts';
@@ -62,6 +62,8 @@ export interface WorldOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What time it is at first; noon of a certain day when absent. */
   readonly start?: number;
+  /** `all` when absent. */
+  readonly role?: Role;
 }
 
 export interface World {
@@ -135,7 +137,11 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       transactionIds: { bytesOf: bytesOfId, idOf: (bytes) => idOfBytes('txn', bytes) },
     }),
   };
-  const gateway = await assembleGateway(config, platform, { databaseUrl: way.url, role: 'all', elapsed: unhurried });
+  const gateway = await assembleGateway(config, platform, {
+    databaseUrl: way.url,
+    role: options.role ?? 'all',
+    elapsed: unhurried,
+  });
   const url = await gateway.listen();
   // Its first run writes a row: a test that counts rows must not see it come.
   await gateway.rounds.find(({ name }) => name === 'audit')?.now();
