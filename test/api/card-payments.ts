@@ -184,12 +184,16 @@ export function callbackFor(
 
 /** What the network really took for that payment. */
 export function capturesOf(world: World, paying: Pick<Paying, 'transaction_id'>): BookLine[] {
-  return world.sandbox.book
-    .lines({})
-    .filter(
-      ({ carrier, reference, kind }) =>
-        carrier === 'cardnet' && kind === 'debit' && reference === paying.transaction_id,
-    );
+  return linesOf(world, paying).filter(({ kind }) => kind === 'debit');
+}
+
+/** What the network really gave back of that payment. */
+export function creditsOnCard(world: World, paying: Pick<Paying, 'transaction_id'>): BookLine[] {
+  return linesOf(world, paying).filter(({ kind }) => kind === 'credit');
+}
+
+function linesOf({ sandbox }: World, { transaction_id: order }: Pick<Paying, 'transaction_id'>): BookLine[] {
+  return sandbox.book.lines({}).filter(({ carrier, reference }) => carrier === 'cardnet' && reference === order);
 }
 
 async function control(world: World, path: string, body: unknown): Promise<{ status: number; text: string }> {

@@ -2,10 +2,9 @@
  * Refunds to cards, Google Pay and Apple Pay: given back by the network under the order that paid, once.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { BookLine } from '../../sandbox/carriers/book.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { collectBody, mint, openWorld, type World } from '../support/world.ts';
-import { callbackFor, postCallback, readyToPay, submitCard } from './card-payments.ts';
+import { callbackFor, creditsOnCard, postCallback, readyToPay, submitCard } from './card-payments.ts';
 import { type Paying, rowsOf, statusOf, until, untilStatus } from './flows.ts';
 import {
   balancesOf,
@@ -49,15 +48,6 @@ async function paidByToken(own: MerchantCreated, method: 'google_pay' | 'apple_p
   return paying;
 }
 
-/** What the network really gave back of that order. */
-function creditsOf({ transaction_id }: Pick<Paying, 'transaction_id'>): BookLine[] {
-  return world.sandbox.book
-    .lines({})
-    .filter(
-      ({ carrier, kind, reference }) => carrier === 'cardnet' && kind === 'credit' && reference === transaction_id,
-    );
-}
-
 describe('a refund to a card', () => {
   beforeAll(async () => {
     merchant = await world.merchant();
@@ -73,7 +63,7 @@ describe('a refund to a card', () => {
     const rest = await refunded(world, merchant, paid);
     await untilRefund(world, merchant, rest.refund_id, 'completed');
     expect((await check()).json).toMatchObject({ status: 'refunded', upstream_status: 'REFUNDED' });
-    expect(creditsOf(paid).map(({ amount, times }) => [amount, times])).toEqual([
+    expect(creditsOnCard(world, paid).map(({ amount, times }) => [amount, times])).toEqual([
       ['5.00', 1],
       ['7.50', 1],
     ]);
@@ -85,7 +75,7 @@ describe('a refund to a card', () => {
     const paid = await paidByToken(merchant, method);
     const { refund_id } = await refunded(world, merchant, paid);
     expect(await untilRefund(world, merchant, refund_id, 'completed')).toMatchObject({ method });
-    expect(creditsOf(paid)).toMatchObject([{ amount: '12.50', times: 1 }]);
+    expect(creditsOnCard(world, paid)).toMatchObject([{ amount: '12.50', times: 1 }]);
     expect(await statusOf(world, paid)).toBe('refunded');
   });
 
@@ -96,7 +86,7 @@ describe('a refund to a card', () => {
     await untilRefund(world, merchant, refund_id, 'processing');
     world.sandbox.faults.clear();
     await untilRefund(world, merchant, refund_id, 'completed', 5_000);
-    expect(creditsOf(paid)).toMatchObject([{ amount: '5.00', times: 1 }]);
+    expect(creditsOnCard(world, paid)).toMatchObject([{ amount: '5.00', times: 1 }]);
     expect(await statusOf(world, paid)).toBe('approved');
   });
 
@@ -110,7 +100,7 @@ describe('a refund to a card', () => {
     world.sandbox.faults.clear();
     await untilRefund(world, merchant, refund_id, 'completed', 30_000);
     expect((await attempts()).map(({ status }) => status).sort()).toEqual(['approved', 'not_sent']);
-    expect(creditsOf(paid)).toMatchObject([{ times: 1 }]);
+    expect(creditsOnCard(world, paid)).toMatchObject([{ times: 1 }]);
   });
 
   test('that the network is too busy for waits, and goes out when it has time', async () => {
@@ -121,7 +111,7 @@ describe('a refund to a card', () => {
     expect((await readBack(world, merchant, refund_id)).status).toBe('pending');
     world.sandbox.faults.clear();
     await untilRefund(world, merchant, refund_id, 'completed', 5_000);
-    expect(creditsOf(paid)).toMatchObject([{ times: 1 }]);
+    expect(creditsOnCard(world, paid)).toMatchObject([{ times: 1 }]);
   });
 
   test('that the network finds wrong fails, and its money is back', async () => {
@@ -143,7 +133,7 @@ describe('a refund to a card', () => {
     const failed = await untilRefund(world, own, refund_id, 'failed');
     expect(failed).toMatchObject({ failure: { code: 'carrier_failed' }, refunded_amount: '0.00' });
     expect(await balancesOf(world, own)).toEqual({ available: 12_50n });
-    expect(creditsOf(paid)).toMatchObject([{ times: 1 }]);
+    expect(creditsOnCard(world, paid)).toMatchObject([{ times: 1 }]);
   });
 
   test('is no payment: a callback that names its transaction changes nothing', async () => {

@@ -7,15 +7,20 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BookLine } from '../../sandbox/carriers/book.ts';
+import { decideAttempt } from '../../src/usecases/attempt-decide.ts';
 import { creditBalance } from '../../src/usecases/balance-credit.ts';
+import type { Deps } from '../../src/usecases/deps.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
-import type { OperatorDeps } from '../../src/usecases/operator.ts';
+import { setMerchant } from '../../src/usecases/merchant-set.ts';
+import { OperatorError } from '../../src/usecases/operator.ts';
+import { approvePayout } from '../../src/usecases/payout-approve.ts';
 import { approveProof } from '../../src/usecases/proof-decide.ts';
 import { listProofs } from '../../src/usecases/proof-read.ts';
 import {
   answerChallenge,
   callbackFor,
   capturesOf,
+  creditsOnCard,
   postCallback,
   readyToPay,
   submitCard,
@@ -33,6 +38,7 @@ import {
   rowsOf,
   statusOf,
   until,
+  untilStatus,
   whileTimePasses,
 } from '../api/flows.ts';
 import { balances, createPayout, lines, readBatch, sendPayout } from '../api/payout-flows.ts';
@@ -118,7 +124,7 @@ interface Ended {
 const GOOD = ['approved', 'completed', 'refunded'];
 
 /** An operator's command: run by the mortal, and again by another process where that one did not say how it ended. */
-type Operate = (command: (deps: OperatorDeps) => Promise<unknown>) => Promise<void>;
+type Operate = (command: (deps: Deps) => Promise<unknown>) => Promise<void>;
 
 type Flow = (client: World, merchant: MerchantCreated, operate: Operate) => Promise<Ended>;
 
@@ -132,6 +138,21 @@ async function endOf(client: World, paying: { readonly token: string; readonly t
 }
 
 const timesOf = (lines: readonly BookLine[]): number[] => lines.map(({ times }) => times);
+
+/** What the ledger says that the merchant was given for that payment. */
+async function creditsOfMerchant({ transaction_id }: { readonly transaction_id: string }): Promise<number[]> {
+  const credits = "select 1 as times from ledger_transfer where cause_id = $1 and cause = 'payment'";
+  const rows = await rowsOf<{ times: number }>(world, credits, [transaction_id]);
+  return rows.map(({ times }) => times);
+}
+
+/** Undefined where an operator is told to come again. */
+function orWait<T>(deciding: Promise<T>): Promise<T | undefined> {
+  return deciding.catch((error: unknown) => {
+    if (error instanceof OperatorError) return undefined;
+    throw error;
+  });
+}
 
 async function debitsOfWallet(
   { transaction_id }: { readonly transaction_id: string },
@@ -170,6 +191,18 @@ const FLOWS: { readonly [name: string]: Flow } = {
     await payByPhone(client, paying, msisdn);
     return { ...(await endOf(client, paying)), moved: timesOf(debitsOf(world, msisdn)) };
   },
+  async 'a payment by phone that its carrier says nothing about'(client, merchant, operate) {
+    const paying = await collect(client, merchant, { method: 'mobile_money', minted });
+    await payByPhone(client, paying, numberEnding('04'));
+    const word = { paid: true, providerReference: 'REF-1', by: 'amina', why: 'statement' };
+    const decide = async (deps: Deps): Promise<unknown> => {
+      const open = 'select attempt_id as id from payment where id = $1 and completed_at is null';
+      const [attempt] = await rowsOf<{ id: string }>(world, open, [paying.transaction_id]);
+      return attempt === undefined ? 'decided' : orWait(decideAttempt(deps, attempt.id, word));
+    };
+    await operate((deps) => later(client, () => decide(deps)));
+    return { ...(await endOf(client, paying)), moved: await creditsOfMerchant(paying) };
+  },
   async 'a payment by card, with a challenge'(client, merchant) {
     const paying = await readyToPay(client, merchant, 'challenge', { minted });
     const submitted = await submitCard(client, paying);
@@ -205,12 +238,7 @@ const FLOWS: { readonly [name: string]: Flow } = {
     expect(proofId).not.toBe('');
     // Whoever is not told that it was decided looks, and decides it if it still waits.
     await operate(async (deps) => ((await find()) === undefined ? 'decided' : approveProof(deps, proofId, null)));
-    const moved = await rowsOf<{ times: number }>(
-      world,
-      "select 1 as times from ledger_transfer where cause_id = $1 and cause = 'payment'",
-      [paying.transaction_id],
-    );
-    return { ...(await endOf(client, paying)), moved: moved.map(({ times }) => times) };
+    return { ...(await endOf(client, paying)), moved: await creditsOfMerchant(paying) };
   },
   async 'a payout to two people'(client, merchant) {
     await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 100_00n);
@@ -249,6 +277,41 @@ const FLOWS: { readonly [name: string]: Flow } = {
       owed: [[1], { available: 98_00n, reserved: 0n }],
       told: batch.beneficiaries.map((line: { transaction_id: string }) => [line.transaction_id, 'completed']),
     };
+  },
+  async 'a payout that an operator has to approve'(client, merchant, operate) {
+    await creditBalance(world.gateway.deps, merchant.merchant.id, 'usd', 100_00n);
+    await setMerchant(world.gateway.deps, merchant.merchant.id, { payout_approval_from: new Map([['usd', 1n]]) });
+    const phone_number = numberEnding('50');
+    const beneficiaries = lines(1).map((line) => ({ ...line, phone_number }));
+    const made = await createPayout(client, merchant, { beneficiaries });
+    expect(made.status, made.text).toBe(200);
+    const { batch_id } = made.json;
+    const isWaiting = "select 1 from payout_batch where id = $1 and approval = 'waiting'";
+    await operate(async (deps) =>
+      (await rowsOf(world, isWaiting, [batch_id])).length === 0
+        ? 'decided'
+        : approvePayout(deps, batch_id, { by: 'amina', why: 'a call with the merchant' }),
+    );
+    const batch = await later(client, async () => {
+      const { json } = await readBatch(world, merchant, batch_id);
+      return json.status === 'completed' ? json : undefined;
+    });
+    return {
+      moved: [timesOf(creditsOf(world, phone_number)), await balances(world, merchant)],
+      owed: [[1], { available: 98_00n, reserved: 0n }],
+      told: batch.beneficiaries.map((line: { transaction_id: string }) => [line.transaction_id, 'completed']),
+    };
+  },
+  async 'a refund to a card'(client, merchant) {
+    const paid = await readyToPay(world, merchant, 'frictionless', { minted });
+    await submitCard(world, paid);
+    await untilStatus(world, paid, 'approved');
+    const { refund_id } = await refunded(client, merchant, paid);
+    await later(client, async () =>
+      (await readBack(world, merchant, refund_id)).status === 'completed' ? true : undefined,
+    );
+    const told = [[paid.transaction_id, 'refunded']] as const;
+    return { moved: timesOf(creditsOnCard(world, paid)), owed: [1], told };
   },
   async 'a refund to a phone'(client, merchant) {
     const paid = await paidByPhone(world, merchant, '01');

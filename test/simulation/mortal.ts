@@ -8,7 +8,7 @@
  */
 import { manualClock } from '../../src/platform/clock.ts';
 import type { Outbound } from '../../src/platform/platform.ts';
-import type { OperatorDeps } from '../../src/usecases/operator.ts';
+import type { Deps } from '../../src/usecases/deps.ts';
 import { type Otherwise, openSecond, type Second } from '../api/second-gateway.ts';
 import { type Fate, openWire } from '../support/wire.ts';
 import { type Answer, type CallOptions, callAt, type World } from '../support/world.ts';
@@ -23,7 +23,7 @@ export interface Mortal {
   /** What it answers; undefined: it has died before. */
   call(method: string, path: string, options: CallOptions): Promise<Answer | undefined>;
   /** What an operator's command of that process comes to; undefined: it has died before it said so. */
-  operate<T>(command: (deps: OperatorDeps) => Promise<T>): Promise<T | undefined>;
+  operate<T>(command: (deps: Deps) => Promise<T>): Promise<T | undefined>;
   /** At which step it has died, in words; undefined: it lives. */
   end(): string | undefined;
   /** Moves the clock, then runs every round once: its own, or, from its death on, those of the worker that is started then. */
