@@ -6,7 +6,7 @@ import type { Sentences } from './sentences.ts';
 
 export const ln = {
   refusal: {
-    1001: ['Fungola ya kokota ezali ya solo te.', 'Talá lisusu fungola mpe secret, to salá session ya sika.'],
+    1001: ['Fungola ya kokota ezali ya solo te.', 'Tala lisusu fungola mpe secret, to sala session ya sika.'],
     1002: [
       'Bosenga oyo ezali na fungola ya kokota te.',
       'Tinda en-tête Authorization moko: Bearer, esika ya mpamba, mpe fungola.',
@@ -23,7 +23,7 @@ export const ln = {
       'Sala session ya sika na devise oyo opesameli nzela.',
     ],
     1103: [
-      'Ndenge oyo ya kofuta ekoki kosala awa te, to référence ya client ezali oyo ya session te.',
+      'Lolenge oyo ya kofuta ekoki kosala awa te, to référence ya client ezali oyo ya session te.',
       'Bongisa champ oyo etangami na détails.',
     ],
     1104: ['Nimero ya telefone ezali malamu te.', 'Koma yango na ndenge ya mokili mobimba, neti +243 810 000 042.'],
@@ -33,7 +33,7 @@ export const ln = {
     1108: ['Code ya sécurité ya carte ezali malamu te.', 'Koma bachiffre 3 to 4 oyo ezali na carte.'],
     1109: ['Champ moko oyo esengeli kozala ezangi.', 'Bakisa bachamp oyo etangami na détails.'],
     1110: ['Champ moko ekomami malamu te.', 'Bongisa bachamp oyo etangami na détails.'],
-    1201: ['Mbongo ekoki te mpo na kofuta.', 'Tya mbongo na compte, to futa na ndenge mosusu.'],
+    1201: ['Mbongo ekoki te mpo na kofuta.', 'Tya mbongo na compte, to futa na lolenge mosusu.'],
     1202: ['Motango ya mbongo ezali libanda ya bandelo ya lifuti oyo.', 'Pona motango oyo ezali na kati ya bandelo.'],
     1203: [
       'Idempotency-Key oyo esi esalelami na bosenga mosusu.',
@@ -60,7 +60,7 @@ export const ln = {
     1402: ['Service ekoki kozwa bosenga na sikoyo te.', 'Zela ntango oyo Retry-After elobi, na nsima meka lisusu.'],
     1403: ['Appel ya ndenge wana ezali te.', 'Tala nzela, méthode, content type mpe bonene ya body.'],
     1404: ['Opérateur to réseau ezwaki bosenga te; mbongo eningani te.', 'Meka lisusu mwa moke na nsima.'],
-    1502: ['Lifuti eboyami.', 'Kozongela yango te: lakisa client ndenge mosusu ya kofuta.'],
+    1502: ['Lifuti eboyami.', 'Kozongela yango te: lakisa client lolenge mosusu ya kofuta.'],
   },
   detail: {
     REQUIRED: '{field} ezangi. Tinda yango.',
@@ -88,13 +88,13 @@ export const ln = {
     DATES_REVERSED: '{field} ezali liboso ya ebandeli. Tinda badati nyonso mibale na molongo na yango.',
     SPAN_TOO_LONG: '{field} ekomisi ntango molai koleka mikolo {days}. Senga oyo ya mokuse, mbala na mbala.',
     INVALID_CURSOR:
-      '{field} eutaki na lisengi oyo te, to ezali ya ntango mosusu. Tinda next_cursor ndenge ezalaki, to tika yango.',
+      '{field} eutaki na bosenga oyo te, to ezali ya ntango mosusu. Tinda next_cursor ndenge ezalaki, to tika yango.',
     CARD_DATA: '{field} emonani lokola nimero ya carte, oyo esengeli kotindama awa te. Salela formulaire ya carte.',
     DUPLICATE_HEADER: 'En-tête {field} etindami koleka mbala moko. Tinda yango mbala moko.',
     INVALID_IDEMPOTENCY_KEY: 'Idempotency-Key esengeli kozala na bilembo ASCII 1 kino 255 oyo emonanaka.',
     INVALID_DEVICE_FINGERPRINT: 'X-Device-Fingerprint esengeli kozala na bilembo hexadécimal 64.',
-    UNKNOWN_PAYMENT_METHOD: '{field} ezali ndenge ya kofuta ya moteki oyo te. Pona moko ya oyo: {options}.',
-    METHOD_NOT_AVAILABLE: 'Ndenge ya kofuta {method} ezali awa te. Pona moko ya oyo: {options}.',
+    UNKNOWN_PAYMENT_METHOD: '{field} ezali lolenge ya kofuta ya moteki oyo te. Pona moko ya oyo: {options}.',
+    METHOD_NOT_AVAILABLE: 'Lolenge ya kofuta {method} ezali awa te. Pona moko ya oyo: {options}.',
     METHOD_MISMATCH: '{field} ezali ndenge oyo lifuti oyo ebandaki na yango te. Pona moko ya oyo: {options}.',
     NO_CARRIER: 'Opérateur ya mobile money ezali te mpo na nimero oyo na devise oyo. Oyo ekoki kosala: {countries}.',
     CARRIER_CURRENCY: '{carrier} endimaka devise oyo te. Endimaka: {currencies}.',
@@ -102,7 +102,7 @@ export const ln = {
     SESSION_CONSUMED: 'Session oyo esi efutaki mbala moko. Sala ya sika.',
     SESSION_EXPIRED: 'Ntango ya session oyo esili. Sala ya sika.',
     WRONG_CREDENTIAL_KIND:
-      'Appel oyo esengi fungola ya ndenge mosusu: ya moteki mpo na makambo na ye, token ya session mpo na kofuta.',
+      'Appel oyo esengi fungola ya lolenge mosusu: ya moteki mpo na makambo na ye, token ya session mpo na kofuta.',
     ADDRESS_NOT_ALLOWED: 'Fungola oyo ekoki kosalelama na adresse na yo te. Benga na adresse oyo endimami.',
     SCOPE_MISSING: 'Basession ya moteki oyo esengeli koloba ntina na yango. Tinda scope: collect to payout.',
     WRONG_SCOPE: 'Session oyo esalemaki mpo na yango te. Sala moko na scope {scope}.',
@@ -138,7 +138,7 @@ export const ln = {
     IDEMPOTENCY_BODY:
       'Idempotency-Key oyo esalelamaki na bosenga mosusu. Tinda lisusu bosenga ya liboso ndenge ezalaki, to salela fungola ya sika.',
     IN_DOUBT:
-      'Toyebi te soki lisengi oyo esalemi. Luka yango liboso ya kotinda yango lisusu: soki Idempotency-Key ezali te, ekoki kosalema mbala mibale. Na yango, lisengi wana ekoki kozongelama kozanga likama.',
+      'Toyebi te soki bosenga oyo esalemi. Luka yango liboso ya kotinda yango lisusu: soki Idempotency-Key ezali te, ekoki kosalema mbala mibale. Na yango, bosenga wana ekoki kozongelama kozanga likama.',
     IN_PROGRESS: 'Bosenga ya liboso ezali naino kosalema. Tinda yango lisusu mwa moke na nsima.',
     STATE: 'Lifuti ezali na état {state}, oyo epesi nzela na etambe oyo te. Tanga état na yango liboso ya kokoba.',
     AMOUNT_BELOW_MINIMUM: 'Motango ya mbongo ezali moke mingi. Oyo ya moke koleka ezali {minimum} {currency}.',
@@ -148,16 +148,16 @@ export const ln = {
     UNKNOWN_PATH: 'Eloko moko te ezali na nzela oyo. Tala yango na documentation.',
     WRONG_METHOD: 'Nzela oyo endimaka méthode HTTP wana te. Endimaka: {options}.',
     BODY_TOO_LARGE: 'Body eleki monene. Ekoki koleka 256 KiB te.',
-    NOT_HTTP: 'Demande ezali HTTP/1.1 ya malamu te. Tinda yango na bibliothèque HTTP.',
-    HEADERS_TOO_LARGE: 'Ba en-têtes ezali minene koleka oyo serveur oyo endimaka. Tinda mingi te, mpe ya mikuse.',
-    REQUEST_LATE: 'Demande ekomi mobimba na ntango te. Tinda yango lisusu, nyonso mbala moko.',
+    NOT_HTTP: 'Bosenga ezali HTTP/1.1 ya malamu te. Tinda yango na bibliothèque HTTP.',
+    HEADERS_TOO_LARGE: 'Ba-en-tête ezali minene koleka oyo serveur oyo endimaka. Tinda mingi te, mpe ya mikuse.',
+    REQUEST_LATE: 'Bosenga ekomi mobimba na ntango te. Tinda yango lisusu, nyonso mbala moko.',
     UNKNOWN_EXPECTATION: 'En-tête {field} ezali kosenga likambo oyo serveur oyo eyebi te. Kotinda yango te.',
     NOT_JSON: 'Body ezali JSON te. Tinda yango na Content-Type: application/json.',
     CARRIER_DOWN: '{carrier} ezali kozwama sikoyo te; mbongo eningani te. Meka lisusu mwa moke na nsima.',
     EARLIER_PROMPT_OPEN:
       '{carrier} eyebisi naino te oyo lifuti omekamaki liboso ekomi; ekoki kozala elongaki. Meka lisusu mwa moke na nsima; kobanda collect lisusu te liboso ya wana.',
     EARLIER_TRY_OPEN:
-      'Lifuti oyo emekamaki liboso ekoki kozala elongaki; réseau ya ba cartes eyebisi naino te. Meka lisusu mwa moke na nsima; kobanda collect lisusu te liboso ya wana.',
+      'Lifuti oyo emekamaki liboso ekoki kozala elongaki; réseau ya bacarte eyebisi naino te. Meka lisusu mwa moke na nsima; kobanda collect lisusu te liboso ya wana.',
     PAID_BEFORE:
       'Lifuti oyo emekamaki liboso elongaki, kasi na nsima ya ntango. Kobanda collect lisusu te: senga opérateur akoma mbongo yango.',
     RESENDS_USED: 'Code esi etindami mbala nyonso oyo endimami. Koma oyo ya nsuka, to banda lifuti ya sika.',
@@ -171,14 +171,14 @@ export const ln = {
       'Formulaire ya carte ebongwani, ezali lisusu te na oyo ekangamaki na yango. Banda collect lisusu, mpe salela formulaire ya sika.',
     FORM_USED: 'Formulaire oyo ya carte esili kofuta. Banda collect lisusu, mpe salela formulaire ya sika.',
     FORM_EXPIRED:
-      'Ntango ya formulaire oyo ya carte esili na réseau ya ba cartes. Banda collect lisusu, mpe salela formulaire ya sika.',
+      'Ntango ya formulaire oyo ya carte esili na réseau ya bacarte. Banda collect lisusu, mpe salela formulaire ya sika.',
     CARD_DECLINED: 'Banki ya carte eboyi lifuti. Pesa carte mosusu to lolenge mosusu ya kofuta.',
     CARD_FUNDS: 'Mbongo ekoki na carte te. Pesa carte mosusu to lolenge mosusu ya kofuta.',
     CARD_EXPIRED: 'Carte esili kokufa. Pesa carte mosusu to lolenge mosusu ya kofuta.',
     AUTHENTICATION_FAILED:
       'Banki ya carte endimi te ete ezali client na yango. Pesa carte mosusu to lolenge mosusu ya kofuta.',
     NOT_A_CARD: 'Lifuti oyo esalemaka na {method}, na carte te. Tanga yango na GET /payments/status.',
-    NOT_FORM: 'Nzoto ya requête ezali formulaire te. Tinda yango na multipart/form-data elongo na boundary na yango.',
+    NOT_FORM: 'Body ya bosenga ezali formulaire te. Tinda yango na multipart/form-data elongo na boundary na yango.',
     INVALID_FORM:
       'Formulaire etangamaki te. Tinda bachamps mwambe ya mikuse to moke koleka, mpe fichier moko ya mobimba.',
     FILE_EMPTY: '{field} ezali na eloko te. Pona lisusu fichier mpe tinda yango.',
@@ -205,16 +205,16 @@ export const ln = {
     ARCHIVED_EVENT:
       'Likambo oyo ezali ya kala mpe ebombami na archive: okoki kotanga yango awa, kasi okoki lisusu kotinda yango te. Tanga makambo na yango, to tanga mombongo oyo elobeli.',
     BEFORE_RECORDS:
-      '{field} ezali liboso ya {day}, mpe milɔngɔ ya kala koleka ebombami lisusu te. Senga eleko kobanda {day}.',
+      '{field} ezali liboso ya {day}, mpe milongo ya kala koleka ebombami lisusu te. Senga eleko kobanda {day}.',
   },
   status: {
-    pending: 'Lifuti ebandi. Pona ndenge ya kofuta mpe ndima.',
+    pending: 'Lifuti ebandi. Pona lolenge ya kofuta mpe ndima.',
     processing: 'Lifuti ezali kosalema. Zela; kofuta lisusu te.',
     pending_otp_verification: 'Koma code ya bachiffre motoba oyo totindaki na telefone na yo.',
     pending_mobile_money_verification: 'Ndima bosenga na telefone na yo, na PIN na yo.',
     pendingBankProofUpload: 'Tinda mbongo na banki, na nsima tya elembeteli na yango.',
     approved: 'Lifuti endimami. Matondi.',
-    declined: 'Lifuti eboyami. Futa na ndenge mosusu.',
+    declined: 'Lifuti eboyami. Futa na lolenge mosusu.',
     failed: 'Lifuti elongi te. Okoki komeka lisusu na lifuti ya sika.',
     cancelled: 'Lifuti elongolami. Mbongo moko te elongwaki.',
     expired: 'Ntango ya kofuta esili. Okoki kobanda lifuti ya sika.',
@@ -234,7 +234,7 @@ export const ln = {
     not_sent: 'Bosenga ekomaki epai ya opérateur te; mbongo eningani te.',
     form_unusable: 'Formulaire ya carte ekokaki kosalelama te; mbongo esengamaki te.',
     not_asked:
-      'Mbongo esengamaki te: réseau ya ba cartes ezalaki koyanola te, to lifuti oyo emekamaki liboso ekoki kozala elongaki.',
+      'Mbongo esengamaki te: réseau ya bacarte ezalaki koyanola te, to lifuti oyo emekamaki liboso ekoki kozala elongaki.',
     session_expired: 'Session esilaki liboso lifuti endimama.',
     sibling_paid: 'Lifuti mosusu ya session wana moko efutamaki.',
     settled_by_operator: 'Lifuti esukisami na maboko, nsima ya kotala mbano na yango.',
@@ -246,8 +246,8 @@ export const ln = {
     authentication_failed: 'Banki ya carte endimaki te ete ezali client na yango.',
     authentication_cancelled: 'Client alongolaki bondimi epai ya banki.',
     challenge_expired: 'Bondimi ya banki esilaki na ntango te; mbongo ekatamaki te.',
-    proof_declined: 'Elembo ya virement ya banki endimamaki te.',
-    proof_overdue: 'Elembo ya virement ya banki eyaki na ntango te.',
+    proof_declined: 'Elembeteli ya virement ya banki endimamaki te.',
+    proof_overdue: 'Elembeteli ya virement ya banki eyaki na ntango te.',
     merchant_funds_missing: 'Mbongo ya moteki ekokaki te mpo na kofuta mpe frais na yango.',
     wallet_unknown: 'Libenga ya nimero oyo ezali te.',
     wallet_currency: 'Libenga oyo ezali na mbongo ya lolenge mosusu.',
@@ -260,7 +260,7 @@ export const ln = {
     waiting: 'Kofuta ezali kozela: opérateur azali koyanola te. Ekotindama soki opérateur ayanoli.',
     processing: 'Kofuta ezali na nzela.',
     completed: 'Mbongo ekomi.',
-    failed: 'Kofuta esimbaki te. {reason}',
+    failed: 'Kofuta elongi te. {reason}',
   },
   refund: {
     pending: 'Kozongisa mbongo endimami mpe ekotindama sikoyo.',
@@ -268,7 +268,7 @@ export const ln = {
     waiting: 'Kozongisa mbongo ezali kozela: mbongo ekokaki kotindama te. Tokomeka lisusu kino ekokende.',
     processing: 'Mbongo ezali kozonga.',
     completed: 'Mbongo ezongisami.',
-    failed: 'Kozongisa mbongo esimbaki te; mbongo na yango ezongi na oyo ozali na yango. {reason}',
+    failed: 'Kozongisa mbongo elongi te; mbongo na yango ezongi na oyo ozali na yango. {reason}',
   },
   progress: {
     pending: 'Lifuti ebandi. Tinda nimero ya telefone oyo ekofuta.',
@@ -285,7 +285,7 @@ export const ln = {
     mobile_money: 'Mobile money',
     card: 'Carte ya banki',
     flash: 'Flash',
-    bank_transfer: 'Kotinda na banki',
+    bank_transfer: 'Virement ya banki',
     google_pay: 'Google Pay',
     apple_pay: 'Apple Pay',
   },
