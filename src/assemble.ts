@@ -66,9 +66,9 @@ export interface Gateway extends Tools {
   readonly courier: Courier;
   readonly dispatcher: Dispatcher;
   readonly rounds: readonly Round[];
-  /** Brings what is not counted in this process up to date, before its numbers are read. */
+  /** Refreshes the metrics that are read from the database, before a scrape reads them. */
   refreshMetrics(): Promise<void>;
-  /** From now on says that it is not ready, and serves all the same: load balancers turn to others. */
+  /** Reports "not ready" from now on, but keeps serving, so that load balancers move traffic elsewhere. */
   drain(): void;
   /** Starts to listen, where the configuration says. Returns the address. */
   listen(): Promise<string>;
@@ -76,7 +76,7 @@ export interface Gateway extends Tools {
   stop(): Promise<void>;
 }
 
-/** Connections that the system keeps until they are taken, as far as it allows: a storm of them is not turned into retries. */
+/** Listen backlog, capped by the system: a burst of new connections waits here instead of having to retry. */
 const WAITING_CONNECTIONS = 2_048;
 
 /** What the command line needs: the store and the doors, without a server. */
@@ -126,7 +126,7 @@ async function assembleTools(config: Config, platform: Platform, databaseUrl: st
 export interface GatewayOptions {
   readonly databaseUrl: string;
   readonly role: Role;
-  /** Milliseconds by which overload is judged, of a clock that only goes forward; the process's own when absent. */
+  /** The monotonic clock (ms) by which overload is judged; the process's own if absent. */
   readonly elapsed?: () => number;
 }
 
@@ -242,12 +242,12 @@ function joinGateway(
   return { ...tools, deps, store, app, courier, dispatcher, rounds, refreshMetrics, drain, listen, stop };
 }
 
-/** A store whose changes are counted while they wait, so that no more is let in than it can take. */
+/** A store whose pending commits are counted, so that load shedding knows its backlog. */
 function followedStore(store: Store, { commits }: Limiter): Store {
   return { ...store, commit: (change) => commits.follow(store.commit(change)) };
 }
 
-/** A store that hands on what it has inserted: events and lines to start are born leased to this process. */
+/** Announces what each commit inserted: events, lines and refunds are leased to this process, which starts them at once. */
 function announcingStore(store: Store, announce: (insert: Insert) => void): Store {
   const commit = async (change: Change) => {
     const outcome = await store.commit(change);

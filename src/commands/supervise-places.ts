@@ -47,7 +47,7 @@ export interface PlacesOptions {
 
 /** Whoever ends sooner than this after it was ready has not worked: the next start waits longer. */
 const STEADY_MS = 10_000;
-/** The pause before a start, by how many starts before it have not worked; the last one repeats. */
+/** Backoff before a restart, by the number of failed starts in a row; then `PAUSE_MOST_MS`. */
 const PAUSES_MS = [0, 250, 500, 1_000, 2_000, 5_000] as const;
 const PAUSE_MOST_MS = 10_000;
 /** A replacement that does not serve by then is given up, and the old process stays. */

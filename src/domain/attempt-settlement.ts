@@ -43,7 +43,10 @@ export interface SettlementContext {
   /** Milliseconds after which a second `not_found` proves that nothing was taken. */
   readonly settleDelayMs: number;
   readonly newId: NewId;
-  /** Why there was an inquiry; false: the word answers our own call. Only those that were due count, and put off the next. */
+  /**
+   * Why the upstream was asked; false: this answers our own call. Only inquiries that were `due` are counted and postpone the
+   * next one.
+   */
   readonly inquiry: Inquired | false;
   /** What was heard of a card customer's authentication on the way to this word. */
   readonly authentication?: Pick<Attempt, 'three_ds_status' | 'eci'>;
@@ -83,7 +86,7 @@ export function weighWord(
   fact: AttemptFact,
   context: SettlementContext,
 ): Weighed {
-  // Closed, or no longer what is waited for: whatever is said of it now is no news of that.
+  // Closed, or no longer the attempt that its order waits for: the answer cannot change the order.
   if (!isOpen(attempt.status) || !isItsOwn) return afterword(attempt, word, context);
   if (word.kind === 'not_found') return notFound(attempt, context);
   // That an inquiry stays unanswered says nothing about a call that may not even have been made.
@@ -133,8 +136,8 @@ function nextLook(attempt: Attempt, inquiries: number, { inquiry, now }: Settlem
 }
 
 /**
- * The upstream does not know the reference: proof of nothing until it says so twice, its settle delay apart, and for as
- * long as our own call may not even have reached it.
+ * The upstream does not know the reference. That proves nothing until it says so twice, at least its settle delay apart, and
+ * not while our own call may still be on its way.
  */
 function notFound(attempt: Attempt, context: SettlementContext): Weighed {
   const { askedAt } = context;
@@ -146,8 +149,8 @@ function notFound(attempt: Attempt, context: SettlementContext): Weighed {
 }
 
 /**
- * The upstream could not be asked, or what it said is for another try of the payment to find. An inquiry that was due is
- * followed by the next one as ever. After a hint that one is brought forward, unless our own call may still be under way.
+ * The upstream could not be asked, or its answer is left for another attempt of the payment to discover. A due inquiry
+ * schedules the next one as usual; after a hint, the next one is brought forward, unless our own call may still be under way.
  */
 export function lookAgain(attempt: Attempt, context: SettlementContext): Heard {
   const { inquiry, now, authentication: told } = context;

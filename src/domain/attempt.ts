@@ -1,9 +1,9 @@
 /**
- * An attempt's life: one try to move money at an upstream.
+ * An attempt's life cycle: one try to move money at an upstream.
  *
- * Invariant: silence settles no attempt, and the inquiry round asks again for as long as it takes. What does is the
- * upstream's word of its reference; an operator's; the end of a challenge's time, before which nothing was asked for; or
- * that another try of the same payment has paid, before this one asked.
+ * Invariant: silence never settles an attempt; the inquiry round keeps asking. It is settled by the upstream's answer about its
+ * reference, by an operator, by the end of its challenge (before which no money was asked for), or because another attempt paid
+ * the same payment before this one asked for money.
  */
 
 import type { Machine } from './machine.ts';
@@ -45,7 +45,7 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
       silent: 'challenged',
       refused: 'declined',
     },
-    // Money is being asked for. What is still said of the challenge says nothing of it, here and ever after.
+    // Money is being asked for. From here on, later messages about the challenge have no effect.
     authenticated: {
       challenge_failed: 'authenticated',
       authenticated: 'authenticated',
@@ -119,7 +119,7 @@ export function isBeingAsked(attempt: Pick<Attempt, 'status' | 'inquiries' | 'ne
 export const CHALLENGE_LIFE_MS = 10 * 60_000;
 
 /**
- * A try by card asks about those before it when it begins, and again when its challenge is over: within this time of its
+ * A card attempt inquires about earlier ones when it begins, and again when its challenge ends: within this time after its
  * submit, or not at all.
  */
 export const EARLIER_ASKED_MS = 20 * 60_000;
@@ -149,12 +149,12 @@ export function nextAfterthoughtAt(
   return next === undefined ? null : settledAt + next;
 }
 
-/** How long a closed attempt is asked about whose upstream gives no final answer. */
+/** How long a closed attempt is inquired about while its upstream gives no final answer. */
 const ASKED_IN_VAIN_MS = 7 * 24 * 60 * 60_000;
 
 /**
- * The next time a closed attempt is asked about whose upstream has just not answered, or still calls it waiting: that is no
- * word that it will not pay. The pauses double, no fixed time of asking is missed, and after a week it is never asked again.
+ * When to inquire again about a closed attempt whose upstream did not answer, or still calls it waiting; neither means that it
+ * will not pay. The intervals double, the fixed times are never skipped, and after a week it is not asked again.
  */
 export function nextAfterthoughtInVain(
   attempt: Pick<Attempt, 'status' | 'reason'>,

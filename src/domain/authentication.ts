@@ -1,9 +1,9 @@
 /**
- * The steps of a card payment between its submit and PAY: the issuer asks its customer, and is answered.
+ * The steps of a card payment between its submit and PAY: the issuer challenges its customer, and gets an answer.
  *
- * Invariant: in `challenged` no money can have moved. The step out of it, `authenticated`, is written under the
- * attempt's version before the network is asked for money, so that of all who learn of it one goes on. Each step is the
- * beginning of a call of its own: what was inquired about before it counts no more.
+ * Invariant: in `challenged` no money can have moved. The step to `authenticated` is written under the attempt's version before
+ * the network is asked for money, so that only one of several concurrent callers proceeds. Each step starts a call of its own:
+ * earlier inquiries no longer count.
  */
 
 import { ATTEMPT, CHALLENGE_LIFE_MS, nextAfterHint, nextInquiryAt } from './attempt.ts';
@@ -54,7 +54,7 @@ export function challengeAttempt(
   };
 }
 
-/** What an inquiry about the step before has left behind says nothing of this one. */
+/** Inquiry state left over from the previous step does not apply to this one. */
 const BEGUN = { inquiries: 0, not_found_at: null } as const;
 
 /** The customer has been recognised: whoever commits this asks for the money. Undefined when somebody else does. */
@@ -76,8 +76,8 @@ export function authenticateAttempt(
 }
 
 /**
- * Why the challenge was looked at: it was `due`; or somebody wanted to know, and the network could be `asked` or was
- * `unheard`.
+ * What made us look at the challenge: the round (`due`); or a reader or callback, for whom the network was reached (`asked`) or
+ * not (`unheard`).
  */
 export type LookedAt = 'due' | 'asked' | 'unheard';
 

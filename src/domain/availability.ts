@@ -7,7 +7,7 @@
 /** `degraded`: it works, but not for everybody. `down`: hardly any call is answered. */
 export type Availability = 'operational' | 'degraded' | 'down';
 
-/** One call that asked an upstream to move money. Its no to a payment is an answer. */
+/** One call that asked an upstream to move money. A declined payment counts as answered. */
 export interface UpstreamCall {
   /** Milliseconds. */
   readonly at: number;
@@ -17,9 +17,9 @@ export interface UpstreamCall {
 }
 
 const MINUTE_MS = 60_000;
-/** Whom nobody has called for so long, nothing is known of. */
+/** An upstream that nobody has called for this long is of unknown status. */
 const RECENT_MS = 5 * MINUTE_MS;
-/** So long a call about which nothing is said is held against an upstream that has answered no other. */
+/** How long an unanswered call counts against an upstream that has answered no other call. */
 export const SILENT_MS = 60 * MINUTE_MS;
 
 /** From so many failed calls on it may be down. */

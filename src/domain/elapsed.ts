@@ -1,10 +1,10 @@
 /**
- * How long ago something was, by a clock that may be set right in between.
+ * How long ago something happened, by a clock that may be corrected in between.
  *
- * Invariant: pure. A clock that was set back says of nothing that it lasts longer.
+ * Invariant: pure. Setting the clock back never makes anything last longer.
  */
 
-/** Whether less than so many milliseconds have passed since `at`; where the clock was set back behind it, they have. */
+/** Whether less than that many milliseconds have passed since `at`; false if the clock was set back to before `at`. */
 export function isWithin(milliseconds: number, at: number, now: number): boolean {
   return now >= at && now - at < milliseconds;
 }

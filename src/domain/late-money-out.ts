@@ -1,8 +1,9 @@
 /**
- * Money that left for a payout line or a refund after that had ended without it, and who bears it.
+ * Money that left for a payout line or refund after that had already ended without it, and who bears the cost.
  *
- * Invariant: it is booked once, as every late money is; an order is its merchant's cost once at most. What the upstream has
- * given back was not paid: its order forgets it, and can be sent again where none of its other attempts has paid, or may.
+ * Invariant: it is booked once, like all late money, and a merchant is charged at most once per order. Money that the upstream
+ * returned was not paid: the order forgets the attempt, and can be sent again if none of its other attempts has paid or still
+ * may.
  */
 
 import { isOpen } from './attempt.ts';
@@ -65,7 +66,10 @@ export function bookLateOut(
   };
 }
 
-/** The order remembers what its merchant, or we, have paid for; of a refund the payment too tells whoever decides beside this. */
+/**
+ * The order records which attempt was paid for; for a refund the payment's version is bumped too, so that concurrent decisions
+ * lose.
+ */
 function updatesOf(attempt: Attempt, order: LateOrder, to: LateTarget, others: readonly Attempt[]): Update[] {
   const { shard, id, version, status, late_attempt_id: known } = order.kind === 'payout' ? order.line : order.refund;
   const isKnown = status === 'failed' && (known === null || known === attempt.id);
@@ -76,7 +80,7 @@ function updatesOf(attempt: Attempt, order: LateOrder, to: LateTarget, others: r
   return order.kind === 'payout' ? [update] : [update, guardPayment(order.payment)];
 }
 
-/** One of them that has paid late and is not given back, or else one that still may pay. */
+/** Another attempt that paid late and was not returned; failing that, one that may still pay. */
 function stillPaidBy(others: readonly Attempt[]): Attempt | undefined {
   const hasPaid = (other: Attempt): boolean => other.status === 'approved' && lateMoneyOf(other) !== 'upstream';
   return others.find(hasPaid) ?? others.find(({ status }) => isOpen(status));

@@ -34,7 +34,7 @@ const BOOKED = {
   gateway: LATE_BORNE,
 } as const satisfies Record<LateTarget, LateReason>;
 
-/** What a transfer of money that was given back by hand is for: the upstream's book has it, and no attempt of ours. */
+/** The transfer cause for money returned by hand: it appears in the upstream's book, but under no attempt of ours. */
 export const GIVEN_BACK = 'late_given_back';
 
 /** Where an attempt's late money is; undefined: none of it came, or left, late. */

@@ -1,10 +1,10 @@
 /**
- * What an upstream's word does to an attempt that sends money out, and to the order that it pays: a payout line, or a
- * refund. One way through for the answer to our own call, for a callback and for the inquiry round.
+ * What an upstream's answer does to an attempt that sends money out, and to its order: a payout line or a refund. One code path
+ * for the answer to our own call, for a callback and for the inquiry round.
  *
- * Invariant: pure but for the ids that it is handed, and total. An order is paid once: what its last attempt is said to have
- * done is done to the order. What another attempt turns out to have paid is taken for it while nothing else is under way; else it is booked aside, once.
- * An attempt that was taken after all, or has paid, is remembered by its order, so that nothing more is sent.
+ * Invariant: pure but for the ids that it is handed, and total. An order is paid once: the outcome of its last attempt is
+ * applied to it. If another attempt turns out to have paid, that counts for the order while nothing else is under way;
+ * otherwise the money is booked to suspense, once. The order remembers such an attempt, so that nothing more is sent.
  */
 
 import { ATTEMPT, type AttemptFact, isOpen } from './attempt.ts';
@@ -32,7 +32,7 @@ export type OutgoingFact =
   | 'upstream_refused'
   | 'attempt_not_taken';
 
-/** What is paid, as far as an attempt's settlement needs to know it. */
+/** An order (payout line or refund), as far as settling its attempts needs it. */
 export interface Outgoing {
   /** Where it stands, as its merchant reads it. */
   readonly status: string;
@@ -41,15 +41,15 @@ export interface Outgoing {
   /** Whether it waits to be sent, with nothing under way: then it may go on with any attempt that was taken after all. */
   readonly waits: boolean;
   /**
-   * What the fact writes besides the attempt, which is given as it will be; undefined: nothing. It has to have an answer to
-   * every fact while the order is under way, and to `upstream_accepted` and `upstream_paid` while it waits to be sent again:
-   * an upstream that was believed not to have it may have taken it all the same.
+   * What the fact writes besides the attempt (given in its new state); undefined: nothing. It must handle every fact while the
+   * order is under way, and `upstream_accepted` and `upstream_paid` while it waits for a retry: an upstream that was believed
+   * not to have the order may have accepted it after all.
    */
   move(fact: OutgoingFact, reason: Reason | null, attempt: Attempt, context: SettlementContext): Change | undefined;
   /**
-   * What is noted of it when an attempt that nobody waits for, given as it will be, was taken after all, has paid, or has
-   * ended without; nothing where the order has been paid already. Where the attempt's status `hasMoved`, the order
-   * is written in any case: it was read as one that does not wait for this attempt, and has to be so still.
+   * What the order records when an attempt (given in its new state) that is no longer waited for was accepted late, has paid,
+   * or has ended unpaid; nothing if the order is already paid. If the attempt's status `hasMoved`, the order is written in any
+   * case: the guard ensures that it still does not wait for this attempt.
    */
   noteLate(attempt: Attempt, hasMoved: boolean): readonly Update[];
 }
@@ -150,7 +150,8 @@ function attemptOnly(
   const said = alarm === undefined ? {} : { alarm };
   if (weighed.kind === 'nothing') return { attempt, ...said };
   const after = { ...attempt, ...weighed.row, version: attempt.version + 1 };
-  // Nothing that is its own moves here, but where it was read before a commit, and the attempt after it: then this loses.
+  // The order's own attempt changes status here only if order and attempt were read on either side of a commit: then this
+  // loses.
   const hasMoved = weighed.row.status !== undefined;
   const late = order.isItsOwn(attempt) && !hasMoved ? [] : order.noteLate(after, hasMoved);
   const updates = [updateAttempt(attempt, weighed.row), ...late];
@@ -171,8 +172,8 @@ export interface Remembered {
 export const NOTHING_REMEMBERED: Remembered = { late: undefined, all: [] };
 
 /**
- * What is remembered in the place of one that has ended, or that is waited for from now on: another that was taken, and that
- * is not `waitedFor` by the order itself.
+ * The attempt to remember instead of one that has ended, or that the order itself now waits for: another one that was accepted
+ * and that is not the `waitedFor` one.
  */
 function successor(known: string | null, waitedFor: string | null, { all }: Remembered): string | null {
   const next = all.find(({ id, status }) => isOpen(status) && id !== known && id !== waitedFor);
@@ -180,10 +181,11 @@ function successor(known: string | null, waitedFor: string | null, { all }: Reme
 }
 
 /**
- * What an order writes of an attempt that has moved though the order did not wait for it; undefined: nothing. It remembers
- * an attempt that was taken, until that one ends without having paid, or one that has paid, also in the place of one that is
- * only waiting. One that has ended leaves its place to another that was taken. Where it keeps to the one that it knows it is written all the same, so that
- * whoever decides by its attempts beside this decides again. The reference of a failed order stays, as its merchant reads it.
+ * What an order writes about an attempt that changed status although the order did not wait for it; undefined: nothing. It
+ * remembers an accepted attempt until that ends unpaid, or a paid one, which takes precedence over one that is only waiting. A
+ * remembered attempt that ended unpaid is replaced by another accepted one. If nothing changes, the order is written all the
+ * same, so that concurrent decisions based on its attempts are made again. A failed order keeps its reference, as its merchant
+ * reads it.
  */
 export function lateColumns(order: Remembering, attempt: Attempt, remembered: Remembered, hasMoved: boolean) {
   if (order.status === 'completed') return undefined;
@@ -195,10 +197,10 @@ export function lateColumns(order: Remembering, attempt: Attempt, remembered: Re
     return { late_attempt_id: id, ...(order.status === 'failed' ? {} : { provider_reference }) };
   }
   if (isOpen(status)) return { late_attempt_id: known ?? id };
-  // It is written all the same: it may have come to wait for this attempt, or to remember it, since it was read.
+  // Written all the same: since it was read, the order may have started to wait for this attempt, or to remember it.
   if (known === null) return hasMoved ? { late_attempt_id: null } : undefined;
   if (!isKnown) return { late_attempt_id: known };
-  // Of what has failed nobody waits for the last attempt either: it may have been called off after that was turned away.
+  // A failed order does not wait for its last attempt either: it may have been called off after that was turned away.
   const waitedFor = order.status === 'failed' ? null : order.attempt_id;
   return { late_attempt_id: successor(known, waitedFor, remembered) };
 }
@@ -206,7 +208,7 @@ export function lateColumns(order: Remembering, attempt: Attempt, remembered: Re
 /** What `lateColumns` writes of an order. */
 export type LateColumns = ReturnType<typeof lateColumns>;
 
-/** How an order goes on whose attempt has not paid, while it remembers another one. */
+/** What an order does next when its attempt has not paid and it remembers another one. */
 export type Onward =
   /** That one is waited for from now on. */
   | { readonly kind: 'waits'; readonly row: Partial<Remembering & Pick<Attempt, 'provider_reference'>> }
@@ -214,8 +216,9 @@ export type Onward =
   | { readonly kind: 'paid'; readonly by: Attempt };
 
 /**
- * What becomes of an order when the attempt that it waited for has not paid. Only one that has certainly paid pays it; what
- * was read just when that one ended otherwise is written under the order's guard, which has moved with it, and loses.
+ * What happens to an order when the attempt that it waited for has not paid. Only a remembered attempt that has certainly paid
+ * completes it; if that one ended otherwise just after it was read, the order's version has changed with it, and this change
+ * loses.
  */
 export function onward(order: Remembering, remembered: Remembered): Onward {
   const { late } = remembered;

@@ -131,10 +131,10 @@ export interface Moved {
 }
 
 /**
- * Moves a payment by a fact: the guarded update, the timeline's line, and the payment as it will be.
+ * Moves a payment by a fact: the guarded update, the timeline entry, and the payment as it will be.
  *
- * A repeated fact returns undefined, whatever columns were given: who wants these written all the same does it. A fact that contradicts the state throws `StateConflict`.
- * A final payment's event has to be written by whoever calls this: `events` is raised here for it.
+ * A repeated fact returns undefined and writes nothing, not even `columns`. A fact that contradicts the state throws
+ * `StateConflict`. The caller must write the event of a payment that becomes final: `events` is incremented here for it.
  */
 export function movePayment(
   payment: Payment,
@@ -183,7 +183,7 @@ function usualColumns({
   return { method, fee_minor, total_minor, msisdn, carrier, provider_reference, attempt_id, submitted_at };
 }
 
-/** Writes what is there: whoever has read the payment otherwise, or writes it at the same time, decides again. */
+/** Guards the payment's version without changing it: a concurrent change of the payment makes one of the two decide again. */
 export function guardPayment({ shard, id, version, refunding_minor }: Payment): Update {
   return { table: 'payment', shard, id, version, row: { refunding_minor } };
 }

@@ -1,8 +1,8 @@
 /**
- * A line that pays failed ones again: what became of those meanwhile.
+ * A line that retries failed ones: what has become of those meanwhile.
  *
- * Invariant: it is not sent while one of them was taken, or has paid, after all; and whoever notes that writes that line,
- * whose version guards what was decided by it.
+ * Invariant: it is not sent if one of them was accepted, or paid, after all; and recording that writes the failed line, whose
+ * version guards decisions based on it.
  */
 
 import type { Update } from './change.ts';
@@ -30,7 +30,7 @@ export function beforeIt(earlier: readonly EarlierLine[]): BeforeIt {
   return earlier.some(({ line }) => line.late_attempt_id !== null) ? { kind: 'unclear' } : { kind: 'nothing' };
 }
 
-/** Writes what is there: whoever notes of such a line meanwhile that it was paid after all decides again, or we do. */
+/** Changes nothing but the version: if the line is concurrently recorded as paid after all, one of the two decides again. */
 export function guardLine({ shard, id, version, late_attempt_id }: PayoutLine): Update {
   return { table: 'payout_line', shard, id, version, row: { late_attempt_id } };
 }

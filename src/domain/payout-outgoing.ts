@@ -67,7 +67,7 @@ function noteLate(line: PayoutLine, row: LateColumns): Update[] {
   return row === undefined ? [] : [{ table: 'payout_line', shard, id, version, row }];
 }
 
-/** The attempt that was waited for has not paid, and another one was taken: it is waited for from now on, or has paid. */
+/** The line's attempt has not paid, but another one was accepted: the line now waits for that one, or was paid by it. */
 function goOn(line: PayoutLine, known: Remembered, context: LineContext): Change {
   const next = onward(line, known);
   if (next.kind === 'paid') return endByLate(line, next.by, { attempt_id: next.by.id }, context);
@@ -103,7 +103,7 @@ function afterWord(
   }
 }
 
-/** An attempt that nobody waited for has paid it: the money of that one, booked aside when it was heard of, was the line's. */
+/** An attempt that the line did not wait for has paid it: its money, booked to suspense as late, pays the line now. */
 function endByLate(line: PayoutLine, late: Attempt, columns: PayoutColumns, context: LineContext): Change {
   const { now, newId } = context;
   const { shard, currency } = line;

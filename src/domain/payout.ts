@@ -57,7 +57,10 @@ export const PAYOUT: Machine<PayoutStatus, PayoutFact> = {
 /** How long whoever took a line that is due has for starting it, before the round may take it too. Lines may be born taken. */
 export const START_LEASE_MS = 30_000;
 
-/** Milliseconds until what was certainly not taken is sent again, by how often it has been tried; the last one repeats. */
+/**
+ * Backoff in milliseconds before an order that was certainly not accepted is sent again, by number of tries; then
+ * `START_PAUSE_MOST_MS`.
+ */
 const START_PAUSES_MS = [5_000, 15_000, 30_000, 60_000, 120_000] as const;
 const START_PAUSE_MOST_MS = 300_000;
 
@@ -67,8 +70,8 @@ export function nextStartAt(tries: number, now: number): number {
 }
 
 /**
- * When an order is due again whose upstream could not say what became of the try before: after half of the time that it has
- * been under way, within the same bounds.
+ * When an order is due again if its upstream could not say what became of the previous attempt: after half the time it has been
+ * under way, within the same bounds (5 s to 5 min).
  */
 export function nextLookBackAt(
   { started_at, created_at }: { readonly started_at: number | null; readonly created_at: number },

@@ -49,7 +49,7 @@ export function refundOrder(rows: RefundRows, known: Remembered = NOTHING_REMEMB
   };
 }
 
-/** The attempt that was waited for has not paid, and another one was taken: it is waited for from now on, or has paid. */
+/** The refund's attempt has not paid, but another one was accepted: the refund now waits for that one, or was paid by it. */
 function goOn(rows: RefundRows, known: Remembered, context: RefundContext): Change | undefined {
   const { shard, id, version, currency } = rows.refund;
   const next = onward(rows.refund, known);
@@ -64,7 +64,7 @@ function goOn(rows: RefundRows, known: Remembered, context: RefundContext): Chan
   return moved && { ...moved.change, updates: [...moved.change.updates, ...takenFromSuspense(next.by)] };
 }
 
-/** Of the payment nothing changes but its version: a refund that is being made of it is decided again, and sees this. */
+/** Only the payment's version changes, so that a concurrent new refund of it is decided again and takes this into account. */
 function noteLate({ refund, payment }: RefundRows, row: LateColumns): Update[] {
   if (row === undefined) return [];
   const { shard, id, version } = refund;

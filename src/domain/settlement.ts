@@ -60,7 +60,10 @@ interface Meaning {
   readonly reason: Reason | null;
 }
 
-/** Whether the session matters: our own call may not have been answered, or the payment is its customer's to submit. */
+/**
+ * Whether the session matters: our own call may still be unanswered, or the payment is back with the customer, free to be
+ * submitted.
+ */
 export function needsSession(attempt: Attempt, payment: Payment): boolean {
   return attempt.status === 'intended' || isFree(payment);
 }
@@ -90,9 +93,9 @@ export function settleAttempt(rows: SettlementRows, word: Word, context: Settlem
 }
 
 /**
- * An upstream that was believed not to have the order has taken it, or the money, and nothing else is under way: the payment
- * goes on with that, instead of letting its customer be asked a second time. Its session is held for it, as by a submit. Of a
- * card only the money counts: an order stands at the network from its first try on.
+ * An upstream believed not to have the order turns out to have accepted it, or taken the money, and nothing else is under way:
+ * the payment resumes with that attempt, so that its customer is not asked twice, and holds the session again, as in a submit.
+ * For a card only taken money counts: the network knows the order from the first attempt on.
  */
 function takenLate(rows: SettlementRows, word: Word): SettlementRows | undefined {
   const { attempt, payment, session } = rows;
@@ -106,8 +109,9 @@ function takenLate(rows: SettlementRows, word: Word): SettlementRows | undefined
 }
 
 /**
- * Another try by card is under way, which asks about the earlier ones and takes what they have brought; or a submit holds the
- * session, and may give it back. Booked aside now, that money would be lost for the payment. An operator's word stands.
+ * True while another card attempt is under way, which asks about earlier ones and claims what they paid, or while a submit
+ * holds the session and may release it. Booking the money to suspense now would deny it to the payment. An operator's decision
+ * is final.
  */
 function mayFindItsPayment(
   { attempt, payment, session }: SettlementRows,
@@ -155,7 +159,7 @@ export function isHeld({ session, payment }: Pick<SettlementRows, 'session' | 'p
   return session?.status === 'ACTIVE' && session.submitting_payment_id === payment.id;
 }
 
-/** The attempt moves, and the payment with it; a session that is not consumed yet is, unless nothing was taken. */
+/** Moves the attempt and its payment; also consumes the session if it is still held, unless nothing was taken. */
 export function move(rows: SettlementRows, meaning: Meaning, word: Word, context: SettlementContext): Settlement {
   const { attempt, payment } = rows;
   const { now } = context;
@@ -262,7 +266,7 @@ export function endSiblings(
   return { updates, inserts };
 }
 
-/** The payment keeps what it was told. Money that came late goes to suspense, for an operator to give back. */
+/** The payment keeps what it was told. Money that came late goes to suspense, for an operator to decide on. */
 function attemptOnly(
   { attempt, payment }: SettlementRows,
   weighed: Exclude<Weighed, { kind: 'moves' }>,
@@ -272,7 +276,7 @@ function attemptOnly(
   const said = alarm === undefined ? {} : { alarm };
   if (weighed.kind === 'nothing')
     return { payment, attempt, ...said, ...(isMixed(attempt, payment) ? held(payment) : {}) };
-  // That nobody waits for it was read of a payment that is open: it has to be so still when the attempt moves.
+  // Whether the payment waits for this attempt was decided on an open payment: the guard makes sure that this still holds.
   const moves = weighed.row.status !== undefined;
   const guards = moves && !isFinal(payment.status) ? [guardPayment(payment)] : [];
   const updates = [updateAttempt(attempt, weighed.row), ...guards];
@@ -286,7 +290,10 @@ function attemptOnly(
   };
 }
 
-/** A payment ends, or is given back, with its own attempt: one that is open beside that was read before, and is not answered with. */
+/**
+ * A payment ends, or goes back to its customer, together with its attempt: one that still looks open beside a closed attempt is
+ * stale, and not answered with.
+ */
 function isMixed(attempt: Attempt, payment: Payment): boolean {
   return payment.attempt_id === attempt.id && !isFinal(payment.status) && !isOpen(attempt.status);
 }

@@ -118,8 +118,9 @@ export function isSubmitted(method: PaymentMethod): method is SubmittedMethod {
 /**
  * Whether this session may pay this payment now: open, not consumed, not held by another submit, still pending.
  *
- * The session may have been read before the payment. A payment that has left `pending` has consumed its session, or holds
- * it: the newer of the two rows is believed. Two ends leave the session alone: time, and a card that did not pay at once.
+ * The session may have been read before the payment. A payment that is no longer `pending` has consumed or holds its session,
+ * so it is trusted over an older session row; except that expiry, and a card that failed at once, end a payment without
+ * touching its session.
  *
  * @throws Refusal 1001 or 1005 when the session is not open, 1205 when the payment has ended; SubmitUnderWay while another
  * submit holds the session.

@@ -83,8 +83,8 @@ export function lockedFor(count: PinCount | undefined, now: number): number | un
 const CLOCKS_APART_MS = 60_000;
 
 /**
- * What a wrong PIN does to the count: one failure more, and a lock at the fifth. It is no older than what it counts on,
- * whoever's clock that was written by: see `decidingCount`.
+ * What a wrong PIN does to the count: one more failure, and a lock at the fifth. Its time is never earlier than the previous
+ * one's, even if another process's clock wrote that: see `decidingCount`.
  */
 export function afterWrongPin(
   count: PinCount | undefined,

@@ -214,8 +214,8 @@ export function afterTry(
 }
 
 /**
- * What a try writes that came to its end after the event had been replayed, or taken on by another process: a line of its
- * history. The tries of the present series are not fewer for it, and what becomes of the event is theirs to say.
+ * What a try writes that ended after the event was replayed, or leased by another process: only an entry in the history. The
+ * tries of the current series are not reduced by it, and they alone decide the event's status.
  */
 export function afterLateTry(
   event: WebhookEvent,
@@ -248,9 +248,9 @@ function historyOf(event: WebhookEvent, number: number, result: Try, newId: NewI
 }
 
 /**
- * What a replay writes, and the event as it will be: due at once, and by the whole schedule if that fails again. Tries go
- * on counting; a body is never written anew. Undefined where there is nowhere to send it. Who posts it from memory has
- * it for a `lease` (ms).
+ * What a replay writes, and the event as it will be: due at once, with the full retry schedule if that fails. The count of
+ * tries continues, and the body never changes. Undefined when the event has no target. A process that posts it from memory
+ * holds it for `lease` ms.
  */
 export function afterReplay(
   event: WebhookEvent,

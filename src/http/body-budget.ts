@@ -16,7 +16,7 @@ const SMALL_BYTES = 16 * 1024;
 /** As much as a body that does not say its length may turn out to be. */
 const UNKNOWN_BYTES = 256 * 1024;
 const BUDGET_BYTES = 32 * 1024 * 1024;
-/** A promise costs its sender nothing: 128 connections of one machine would have all of it. */
+/** A declared length costs its sender nothing: without this, 128 connections of one machine could reserve everything. */
 const ADDRESS_BYTES = BUDGET_BYTES / 4;
 const RETRY_SECONDS = 2;
 

@@ -131,8 +131,8 @@ function callbackRoute(deps: Deps): Route {
 }
 
 /**
- * What nobody proves, or proves no more, is counted by what it names as well, and by itself: however much of it comes, the
- * network's own callbacks for that order are let through.
+ * Callbacks without a valid proof are counted separately, by the order that they name, so that however many arrive, the
+ * network's own callbacks for that order still get through.
  */
 function countUnproven(call: Pick<Call, 'body' | 'query' | 'header' | 'count'>): void {
   const { order_id, networkOrder, transaction_id } = callbackOf(call);

@@ -69,7 +69,7 @@ export function createTurns(clock: Pick<Clock, 'after'>): Turns {
   return {
     async take(id) {
       const patience = underWay.has(id) ? patienceOf(clock) : undefined;
-      // Nothing is awaited between the last look and the entry below: of all who were woken, one gets the turn.
+      // There is no await between this check and the entry below, so only one of those woken gets the turn.
       for (let before = underWay.get(id); before !== undefined; before = underWay.get(id)) {
         const tired = await Promise.race([before, patience?.ended]);
         if (tired === true) throw inProgress();
@@ -105,7 +105,7 @@ function inProgress(): Refusal {
 /**
  * The memory of one key. `body` is the parsed JSON: the order of its keys does not matter.
  *
- * It is found under the newest two master keys: while a new one is rolled out, of all processes' runs only one may win.
+ * It is kept under the newest two master keys: while a new one is rolled out, only one of all processes' runs may win.
  */
 export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: string, body: unknown): UsedReceipt {
   const { secrets, clock } = parts;
@@ -116,7 +116,7 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
   let begun = false;
   let used = false;
 
-  /** What still counts; an answer before a beginning, which may be older. */
+  /** The record that still counts; an answer before a mere beginning, which may be older. */
   function current(): IdempotencyRecord | undefined {
     const counting = found.filter((record) => record !== undefined && record.created_at + MEMORY_MS > clock.now());
     return counting.find((record) => record?.status !== BEGUN) ?? counting[0];

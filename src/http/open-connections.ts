@@ -1,8 +1,8 @@
 /**
- * The connections of a server that are ended for being idle: to make room, and when it stops.
+ * Closes a server's idle connections: to make room, and on shutdown.
  *
- * Node.js takes a connection for idle once its last answer has been given to it, whether or not it has left: a slow reader
- * loses the rest. Invariant: whoever is ended for being idle is owed nothing.
+ * Node.js treats a connection as idle once its last response has been handed to it, even if not yet flushed: a slow reader
+ * would lose the rest. Invariant: a connection closed as idle has received everything it was owed.
  */
 
 import type { Server } from 'node:http';
@@ -18,12 +18,12 @@ const LEAVING_AT_STOP_MS = 5_000;
 const LOOK_EVERY_MS = 100;
 
 /**
- * Follows a server's connections. Its `closeIdleConnections`, which Node.js and the framework call, too, spares from now on
- * what is still leaving.
+ * Tracks a server's connections. From now on its `closeIdleConnections`, also called by Node.js and the framework, spares
+ * connections whose response is still being flushed.
  *
- * What it returns is to be called when the server stops. Until it has closed, connections end as they become idle; after a
- * second those that ask for nothing, which Node.js takes for ones that are about to (browsers open some beforehand); after
- * five those that do not read.
+ * Call the returned function when the server stops. Until the server has closed, connections are closed as they become idle;
+ * after one second also those that are owed nothing and that Node.js expects to ask (browsers open some in advance); after five
+ * seconds those whose client does not read.
  */
 export function followConnections(server: Server, clock: Pick<Clock, 'after'>): () => void {
   const open = new Set<Socket>();
@@ -64,8 +64,8 @@ export function followConnections(server: Server, clock: Pick<Clock, 'after'>): 
 }
 
 /**
- * Does something that would destroy these sockets, and lets it not. Which connections are between two messages only Node.js's
- * parser knows, and it tells nobody.
+ * Runs `work` while `destroy` is disabled on these sockets. Only Node.js's parser knows which connections are between two
+ * messages, and it does not expose that.
  */
 function sparing(sockets: readonly Socket[], work: () => void): void {
   for (const socket of sockets) socket.destroy = () => socket;

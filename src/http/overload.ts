@@ -1,10 +1,10 @@
 /**
- * Whom to turn away when more comes than the database can take: reads first, callbacks last.
+ * Load shedding: whom to turn away when the database is overloaded; reads first, callbacks last.
  *
- * What decides is how long work that came now would wait in the store: pieces that wait, by the rate at which the last
- * ones left. It is known at the moment of asking, so that nothing swings: a class is let in less and less while the wait
- * goes through its ramp. Invariant: no class loses one request before every class below it has lost all of them, and a few pieces
- * that wait are never too many.
+ * The decision is based on how long work arriving now would wait in the store: pieces waiting, divided by the rate at which the
+ * last ones left. It is computed on every request, so that nothing oscillates: a class is admitted less and less as the wait
+ * moves through its ramp. Invariant: no class loses a request before every class below it has lost all of theirs, and a few
+ * waiting pieces never count as overload.
  */
 
 /** What a request is about, by how soon it is turned away. A route says which (`Route.loadClass`). */
@@ -20,10 +20,10 @@ interface Ramp {
 }
 
 /**
- * A read can be had again for nothing. What begins costs its merchant nothing yet; a collect throws a session away. To
- * finish is to have a payer who waits, and a callback is a carrier's word, which is not repeated for ever. A payment waits for
- * half a dozen commits while it holds one of its carrier's places: where beginnings wait 150 to 250 ms, twice as many
- * payments are begun as their carrier's callbacks can end, and a third of the peak is completed; at these figures nine tenths.
+ * A read can simply be repeated. Beginning something costs its merchant nothing yet; a refused collect wastes a session. At
+ * `finish` a payer is waiting, and a callback is a carrier's answer, which is not repeated for ever. A payment waits for half a
+ * dozen commits while it holds one of its carrier's slots: if `begin` is admitted up to 150 to 250 ms, twice as many payments
+ * start as the carrier's callbacks can finish, and a third of the peak completes; with these figures, nine tenths.
  */
 const RAMPS: Readonly<Record<LoadClass, Ramp>> = {
   read: { from: 25, to: 40 },
@@ -36,8 +36,8 @@ const RAMPS: Readonly<Record<LoadClass, Ramp>> = {
 /** So many pieces may always wait: half a batch is gone in an instant. */
 const FREE = 128;
 /**
- * A rate counts as all that the store can do only where never fewer than so many waited; and fewer that have waited long are
- * somebody's trouble, but nobody's queue.
+ * A measured rate counts as the store's capacity only if at least this many pieces waited throughout; and fewer pieces that
+ * have waited long mean a slow request, not a queue.
  */
 const BUSY = 16;
 /** Rates are taken over this long: several batches. */
@@ -49,11 +49,11 @@ const RATE_AT_FIRST = 2;
 /** The oldest piece's age counts from here on: a disk that takes a breath is no overload, a database that stalls is one. */
 const HICCUP_MS = 750;
 /**
- * A turn of the event loop weighs so many times its length: whoever is turned away has waited for it too, and a payment
- * waits for a turn some ten times, while it holds one of a carrier's places and one of a receiver's.
+ * Weight of the event loop's turn length: a refused request has waited for the turn too, and a payment waits for some ten turns
+ * while it holds one of its carrier's slots and one of its receiver's.
  */
 const TURN_WEIGHT = 4;
-/** A turn in which fewer requests came was long for another reason, or they are what a few dozen clients send who wait. */
+/** A turn with fewer requests was long for another reason, or just serves a few dozen waiting clients. */
 const FEW = 128;
 /** After so long a rest of the event loop nobody is waiting for it. */
 const REST_MS = 5;

@@ -175,9 +175,9 @@ function missingAtSubmit(body: Partial<SubmitBody>, merchantId: string, unreadab
 }
 
 /**
- * What is wrong with a submit's fields. That there is no such method, or what it lacks, is said here beside other faults, so that
- * all are said at once; by itself it waits until the payment is known, which may be another method's (contract §4: 1103). A field that is
- * `unreadable` is not missing, and says so itself.
+ * What is wrong with a submit's fields. A missing method, or what it lacks, is reported here only next to other faults, so that
+ * all are reported at once; on its own it waits until the payment is known, which may have another method (contract §4: 1103).
+ * An `unreadable` field is not missing: the schema reports it.
  */
 export function submitFaults(
   body: Partial<SubmitBody>,

@@ -1,19 +1,17 @@
 /**
- * What happens to every call of a route, in the one order (ARCHITECTURE.md, "Three kinds of failure"):
- * authentication, limit, idempotency, shape; then the use case with binding and state.
+ * What happens to every call of a route, in one fixed order (ARCHITECTURE.md, "One payment's journey"): authentication, limit,
+ * idempotency, shape; then the use case with binding and state.
  *
- * Invariant: no step looks at what a later one is about. A body that cannot even be read is refused only after its
- * sender is known and counted.
+ * Invariant: no step looks at what a later one is about. An unreadable body is refused only after its sender is known and
+ * counted.
  */
 
 import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isWithin } from '../domain/elapsed.ts';
-import type { Merchant, Session } from '../domain/records.ts';
+import type { Session } from '../domain/records.ts';
 import { Refusal, refuseField } from '../domain/refusal.ts';
-import type { TrafficLimit } from '../domain/traffic-limit.ts';
 import type { Clock } from '../platform/platform.ts';
-import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import type { Answering, Reply } from '../usecases/perform.ts';
 import {
   type AuthenticationParts,
@@ -23,6 +21,15 @@ import {
   type Shown,
   showCredential,
 } from './authentication.ts';
+import {
+  type Caller,
+  countBy,
+  countCall,
+  countGuarded,
+  type GuardedCalls,
+  guardedCalls,
+  senderOf,
+} from './call-counts.ts';
 import type { clientAddressReader } from './client-address.ts';
 import { notForm, notJson } from './envelope.ts';
 import {
@@ -43,7 +50,7 @@ import {
   type UsedReceipt,
 } from './idempotency.ts';
 import { type JsonBody, readFormBody } from './json-body.ts';
-import { codeGuard, type Guard, guardHeaders, type Limits, limitHeaders } from './limits.ts';
+import { codeGuard, guardHeaders, type Limits } from './limits.ts';
 import { type FileRule, isForm, readForm, type UploadedFile } from './multipart.ts';
 import { hasBody, isPlainJson, isUrlEncoded, readFingerprint, readPipelineHeaders } from './request-headers.ts';
 import { type Call, fullPath, type Rendered, type Route, type Streamed } from './route.ts';
@@ -55,7 +62,6 @@ import {
   dropNulls,
   type Shape,
 } from './shape.ts';
-import { type SlidingWindow, slidingWindow } from './sliding-window.ts';
 import type { Streams } from './streams.ts';
 import type { UploadSlots } from './upload-slots.ts';
 
@@ -72,16 +78,13 @@ export interface PipelineParts extends AuthenticationParts, ReceiptParts, Exchan
   readonly addressOf: ReturnType<typeof clientAddressReader>;
 }
 
-type Caller = MerchantCaller | SessionCaller | undefined;
-
 /** What a route keeps from call to call. */
 interface Kept {
   readonly body: BodyShape | undefined;
   readonly params: Shape | undefined;
   readonly query: BodyShape | undefined;
   readonly turns: Turns;
-  /** Of a route with a guard: its calls by their sender, whatever they are about. */
-  readonly calls: SlidingWindow | undefined;
+  readonly calls: GuardedCalls | undefined;
 }
 
 /** One call on its way through: what it came by, and what its route keeps. */
@@ -92,9 +95,6 @@ interface Handling {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
-
-/** A guard counts by payment, and only calls that find one; never scaled, and far above what any guard lets through. */
-const GUARDED_CALLS: Guard = { name: 'calls', calls: 120, seconds: 60 };
 
 export interface Pipeline {
   /** Runs when the headers are there: refuses what is no JSON, and starts to look the caller up. */
@@ -109,7 +109,7 @@ export function createPipeline(parts: PipelineParts, route: Route): Pipeline {
     params: route.params === undefined ? undefined : createParamsShape(route.params),
     query: route.querystring === undefined ? undefined : createQueryShape(route.querystring),
     turns: createTurns(parts.clock),
-    calls: route.guard === undefined ? undefined : slidingWindow(parts.clock, GUARDED_CALLS),
+    calls: route.guard === undefined ? undefined : guardedCalls(parts.clock),
   };
   const pattern = fullPath(route);
 
@@ -161,7 +161,7 @@ async function answerCall(handling: Handling): Promise<Sent> {
   exchange.guard = undefined;
   exchange.merchantId = known?.merchant.id;
   countCall(parts, route, known, reply);
-  countGuarded(kept, known, reply);
+  countGuarded(kept.calls, known, reply);
   // Of two fingerprints none is chosen, so none may be bound.
   if (headers?.duplicate !== undefined) throw refuseField(1110, headers.duplicate, 'DUPLICATE_HEADER');
   const caller = await withDevice(parts, known);
@@ -197,7 +197,10 @@ async function answerBody(handling: Handling, caller: Caller, body: unknown, mem
   }
 }
 
-/** It may have waited: nothing is done for whoever has been revoked or suspended meanwhile. A session whose time is over only asks. */
+/**
+ * The call may have waited, so a credential revoked or suspended meanwhile is refused. An expired session may still look up its
+ * answer.
+ */
 async function callerInTurn({ parts, route, request }: Handling, caller: Caller): Promise<Caller> {
   const isOver = caller?.kind === 'session' && caller.session.expires_at <= parts.clock.now();
   const isFresh = isWithin(FRESH_MS, exchangeOf(request).startedAt, parts.clock.now());
@@ -272,38 +275,6 @@ function addressOf(parts: PipelineParts, request: FastifyRequest): string {
   return parts.addressOf(request.socket.remoteAddress, Array.isArray(forwarded) ? forwarded.join(',') : forwarded);
 }
 
-function countCall(parts: PipelineParts, route: Route, caller: Caller, reply: FastifyReply): void {
-  if (route.limit === 'none' || caller === undefined) return;
-  countBy(parts, reply, route.limit, senderOf(caller), caller.merchant);
-}
-
-/** Before anything is read or remembered: what no guard counts is bounded all the same. */
-function countGuarded({ calls }: Kept, caller: Caller, reply: FastifyReply): void {
-  if (calls === undefined || caller === undefined) return;
-  const { allowed, remaining, reset, retryAfter } = calls.take(senderOf(caller));
-  reply.headers(guardHeaders(GUARDED_CALLS, { count: remaining, seconds: reset }));
-  if (!allowed) throw new Refusal(1301, { retryAfter });
-}
-
-/** By whom calls and uploads are counted. */
-function senderOf(caller: NonNullable<Caller>): string {
-  return caller.kind === 'session' ? caller.session.id : caller.credentialId;
-}
-
-function countBy(
-  parts: PipelineParts,
-  reply: FastifyReply,
-  limit: TrafficLimit,
-  key: string,
-  merchant: Merchant | undefined,
-): void {
-  const standing = parts.limits.take(limit, key, merchant?.settings.rate_limits?.[limit]);
-  if (standing === undefined) return;
-  const { policy, state } = limitHeaders(limit, standing);
-  reply.header('ratelimit-policy', policy).header('ratelimit', state);
-  if (!standing.allowed) throw new Refusal(1301, { retryAfter: standing.retryAfter });
-}
-
 /** The body as the route takes it. @throws Refusal 1110 for what is no JSON object. */
 function bodyOf(route: Route, request: FastifyRequest): unknown {
   if (route.method === 'GET') return undefined;
@@ -337,9 +308,9 @@ function requireShapes({ kept: shapes, route, request }: Handling, caller: Calle
 }
 
 /**
- * Idempotency comes before shape and before what a consumed session may do: whoever is refused is first looked up
- * under the key, so that a repeated submit gets its answer again, also one that raced with the first. A refusal that
- * was itself remembered is this call's own. A call without failure never waits here.
+ * Idempotency precedes the checks of shape and of consumed sessions: a refused call is first looked up under its key, so that a
+ * repeated submit gets its original answer, even if it raced with the first. If this call's own refusal was remembered, it
+ * stands. Successful calls never come here.
  */
 async function replayInstead(receipt: UsedReceipt | undefined, error: unknown): Promise<Reply> {
   if (receipt === undefined || receipt.used() || !(error instanceof Refusal) || isOutOfScope(error)) throw error;
@@ -348,7 +319,7 @@ async function replayInstead(receipt: UsedReceipt | undefined, error: unknown): 
   return stored;
 }
 
-/** A session's scope never changes: it has made no first run, and hears of no other session's. */
+/** A session's scope never changes: out of scope, it has no first run, and must not see another session's. */
 function isOutOfScope({ more }: Refusal): boolean {
   return more.details?.some(({ code }) => code === 'WRONG_SCOPE') === true;
 }

@@ -43,13 +43,12 @@ const CUT = 50;
 const PAIR = 2;
 
 /**
- * A log of calls, in buckets of a six-hundredth of the window, and at least a millisecond. A bucket counts until its
- * latest call is a window old, so the law is exact, and a burst costs as little memory as one call.
+ * A log of calls, in buckets of a six-hundredth of the window, and at least a millisecond. A bucket counts until its latest
+ * call is one window old, so the limit is exact, and a burst takes as little memory as one call.
  *
- * It knows the keys that were last heard of in this window, of those that begin at its multiples, and in the one before. Those of
- * before are let go all together: a Map that gives them up one by one has to walk over the places of those that it gave up before,
- * 5 to 45 µs a call with a thousand new keys a second. Of more than `keysAtMost` it forgets those that it heard of first, and
- * at least the newest half stays.
+ * It keeps the keys last seen in the current fixed interval (of one window's length) and in the previous one; older keys are
+ * dropped together. (A Map that evicts them one by one has to skip the slots of those evicted before: 5 to 45 µs a call at a
+ * thousand new keys a second.) Beyond `keysAtMost` it forgets the keys seen first, and at least the newest half stays.
  */
 export function slidingWindow(
   clock: Pick<Clock, 'now'>,
@@ -137,7 +136,9 @@ function letLeave(log: CallLog, end: number): void {
   log.left = 0;
 }
 
-/** The latest call of the bucket with which there is room for one more: the first, but where the number has become smaller. */
+/**
+ * The time of the bucket whose expiry makes room for one more call: normally the first, a later one if the limit was lowered.
+ */
 function whenRoom({ buckets, left, total }: CallLog, calls: number): number {
   let at = left;
   let rest = total;

@@ -24,8 +24,8 @@ export interface OutboundOptions extends DialRules {
 }
 
 /**
- * So many answers at once whose end nobody waits for, over all origins: then the oldest's connection is closed. Ordinary ones
- * end in a moment and their connections are used again; those that never end must not hold an origin's places.
+ * How many responses may still be arriving although nobody waits for their end, over all origins; beyond that the oldest
+ * connection is closed. Normal ones end at once and free their connection; endless ones must not occupy an origin's slots.
  */
 const MOST_RESTS = 64;
 

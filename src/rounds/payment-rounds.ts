@@ -11,8 +11,8 @@ import { expireDue } from '../usecases/payment-expire.ts';
 import { reapPinGuards } from '../usecases/pin-guard-reap.ts';
 
 /**
- * A piece of work that is repeated: its name, how often, and one run of it. Returns how much there was to do. `stopping` tells a run
- * that lasts as long as there is something to do when to begin nothing more.
+ * A unit of background work: its name, its interval (ms), and one run, which returns how much there was to do. `stopping` tells
+ * a run that continues while there is work to start nothing more.
  */
 export interface Work {
   readonly name: string;

@@ -29,7 +29,7 @@ export interface Group {
   readonly whole?: string;
   /** Whether one that leaves may let another go that was looked at before it. */
   readonly again?: true;
-  /** In the order in which they leave: what finds others by itself goes after them, and the root last. */
+  /** In the order of deletion: rows through which others are found come after those, and the root comes last. */
   readonly members: readonly Member[];
 }
 
@@ -141,8 +141,8 @@ const PAYMENTS: Group = {
 };
 
 /**
- * An occurrence leaves whole, so that its lines are counted in one place. A line stays as long as one that pays it again: whoever
- * would pay that one again looks at both.
+ * An occurrence is archived whole, so that its lines are counted in one place. A failed line stays as long as a line that
+ * retries it, because retrying the latter again checks both.
  */
 const PAYOUT_LINES: Group = {
   root: 'payout_line',

@@ -190,7 +190,7 @@ async function move(client: pg.ClientBase, group: Group, slice: Slice, found: re
 /** Locks all that may leave, or fails at once; answers which months it lies in. */
 async function lock(client: pg.ClientBase, group: Group, { shard }: Slice, roots: readonly string[]) {
   const months = new Map<ArchivedTable, ReadonlySet<string>>();
-  // The roots first: whoever changes what belongs to one changes it too, or holds what is asked for next.
+  // The roots first: a change to a member also changes its root, or holds the next lock.
   for (const member of group.members.toReversed()) {
     months.set(member.table, await monthsOf(client, member, shard, roots, 'for update nowait'));
   }

@@ -59,9 +59,9 @@ export function monthTableIn(name: string): { readonly table: ArchivedTable; rea
 }
 
 /**
- * Makes a month's table if there is none, in the caller's transaction. Readers of the archive's table are waited for, and wait,
- * as far as `lock_timeout`: PostgreSQL lets whoever is just looking up of what parts a table consists miss one that is attached
- * at that moment, and keep that until the next change; what lies in the month would be in neither place for that connection.
+ * Makes a month's table if there is none, in the caller's transaction. Readers and this wait for each other, up to
+ * `lock_timeout`: PostgreSQL may let a session that is just resolving a table's partitions miss one attached at that moment,
+ * and keep doing so until the next change; for that connection the month's rows would be in neither place.
  */
 export async function makeMonth(client: pg.ClientBase, table: ArchivedTable, month: string): Promise<void> {
   if (await hasMonth(client, table, month)) return;

@@ -1,8 +1,9 @@
 /**
  * A batch: the changes of many callers, regrouped by shape into the statements of one pipeline.
  *
- * Invariant: no two changes of a batch touch the same guarded, claimed or removed row. The second one is left out and
- * told that it lost, so that the SQL needs no logic for it; so every batch equals some serial order of its changes.
+ * Invariant: no two changes of a batch touch the same guarded, claimed or removed row. The second one is left out and told that
+ * it lost, so the SQL need not handle conflicts within a batch, and every batch is equivalent to some serial order of its
+ * changes.
  */
 
 import type { AccountRef, Change, TableName, Transfer } from '../domain/change.ts';
@@ -48,14 +49,14 @@ export interface Batchable {
   readonly keys: readonly string[];
 }
 
-/** The versions that rows have had since a batch committed, by their keys. */
+/** The row versions that a committed batch produced, by row key. */
 export type Written = Map<string, number>;
 
 /**
- * Makes the batch of these entries. What guards a version that is known to have passed has lost, and would only take the
- * others back with it.
+ * Makes the batch of these entries. A change whose guarded version is known to be outdated has already lost; sending it would
+ * only roll the others back.
  *
- * @throws Error when one of them names a column that its table has not.
+ * @throws Error when an entry names a column that its table lacks.
  */
 export function makeBatch<E extends Batchable>(entries: readonly E[], written: readonly Written[] = []): Batch<E> {
   const owners = new Map<string, E>();
@@ -171,7 +172,7 @@ function lineOf({ shard, id, debit, credit, amount_minor, currency, cause, cause
   };
 }
 
-/** The number of no change. */
+/** Belongs to no change: only locks. */
 const LOCKS_ONLY = -1;
 
 interface Movement {

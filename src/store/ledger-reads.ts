@@ -46,8 +46,8 @@ export interface LedgerReads {
   /** In the order of at, id and side. */
   lines(filter: LineFilter): Promise<LedgerLine[]>;
   /**
-   * What stood in each account just before that instant, by its id: minor units. `now` only says from which side it is
-   * nearer: from the last closed day, or back from what stands there now; and whether lines of then may be archived.
+   * Each account's balance just before that instant, by account id, in minor units. `now` only decides which way is shorter,
+   * forward from the last closed day or back from the current balance, and whether lines of that time may be archived.
    */
   balancesBefore(
     shard: number,
@@ -93,7 +93,7 @@ export function openLedgerReads(readers: Readers): LedgerReads {
 
 const LATE_CAUSES: ReadonlySet<string> = new Set(['late_payment', 'late_payout', 'late_payout_fee', 'late_refund']);
 
-/** Late money is a merchant's whenever a person says so: its order ended long before, and may have left by now. */
+/** Late money is booked to a merchant long after its order ended, so the order may have been archived by now. */
 function isOfArchived({ cause, customer_reference }: LedgerLine): boolean {
   return LATE_CAUSES.has(cause) && customer_reference === null;
 }
@@ -118,10 +118,10 @@ const LINE_COLUMNS = columnList({
 const OF_MERCHANT = "like 'mch\\_%'";
 
 /**
- * `$1` is the shard, `$2` to `$4` the time, id and side (whether it was a debit) after which to read, `$5` the time before
- * which, `$6` how many; the accounts follow. Each side of each account is read in its index's order. What names the
- * reference is looked up for the lines of the page alone, by columns of the line: by a parameter the planner would look
- * up young tables by the shard alone. Old lines, and what they name, lie in either place.
+ * `$1` is the shard; `$2` to `$4` are the time, id and side (true: debit) to read after, `$5` the time to read before, `$6` the
+ * limit; the accounts follow. Each side of each account is read in its index's order. The customer reference is joined for the
+ * page's lines only, by columns of the line: by a parameter, the planner would scan young tables by shard alone. Old lines, and
+ * the records they refer to, may be live or archived.
  */
 function linesOf(accounts: number, places: readonly Place[]): Statement {
   const all = Array.from({ length: accounts }, (_, at) => at + 7);
@@ -155,7 +155,7 @@ function causesIn(place: Place): { readonly reference: string; readonly joins: s
   };
 }
 
-/** A credit with the id that was read last is still to come when that was its debit. */
+/** If the last line read was a transfer's debit, the credit with the same id still has to be read. */
 function lineSide(place: Place, side: LedgerSide, account: number): string {
   const [sign, after] =
     side === 'debit'

@@ -1,13 +1,12 @@
 /**
- * Lends lines for great questions, such as an audit's: a line to each, opened when none is at hand.
+ * Lends database connections for long queries, such as an audit's: each query gets its own, opened when none is idle.
  *
- * Invariant: whoever borrows never waits for somebody else's question, nor on a connection that has died meanwhile. What is given
- * back is at hand for a few seconds, because such questions come in rows, and is closed then: no connection stays open
- * for an instant's use.
+ * Invariant: a borrower never waits for another's query, nor on a connection that has died meanwhile. A returned connection
+ * stays open for a few seconds, because such queries come in series, and is then closed: none stays open for a single use.
  */
 import { before, type Line, ping } from './line.ts';
 
-/** Far less than a minute, after which there is an audit. */
+/** Far less than a minute, the interval of audits. */
 const KEPT_MS = 2_000;
 /** A server that is there needs less than one of them. */
 const ALIVE_MS = 500;

@@ -1,11 +1,11 @@
 /**
- * A line: one connection that heals itself, and runs one pipeline at a time.
+ * A line: one database connection that reconnects by itself, and runs one pipeline at a time.
  *
- * Invariant: a pipeline whose Sync may have reached a server is never sent again by the line; whoever gave it decides.
- * The planner is pinned on every connection: on fresh tables it takes sequential scans for set-based statements,
- * and all four settings together made the commit path 1.6 to 1.8 times faster (one alone made it slower).
- * A plan that was made while a table was known to be empty reads all of it, and PostgreSQL keeps it until the table is
- * analyzed again: so plans are made anew as often as a connection has done twice as much.
+ * Invariant: the line never resends a pipeline whose Sync may have reached a server; the caller decides. Planner settings are
+ * pinned on every connection: on fresh tables the planner takes sequential scans for set-based statements, and together the
+ * settings made the commit path 1.6 to 1.8 times faster (one alone made it slower). PostgreSQL keeps a sequential-scan plan
+ * made while a table was known to be empty until the table is analyzed again, so plans are discarded whenever a connection has
+ * done twice as many runs.
  */
 
 import pg from 'pg';
@@ -19,7 +19,7 @@ export interface LineOptions {
   readonly name: string;
   /** Told of lost connections and of servers that cannot be reached; its errors hold no values and no address. */
   readonly onError: (error: Error) => void;
-  /** For great questions: the planner is free, plans each anew, and has ten minutes. */
+  /** For long queries: no pinned planner settings, a fresh plan for each, and a limit of ten minutes. */
   readonly patient?: boolean;
   /** How long a run may take in all, milliseconds; `RUN_LIMIT_MS` when absent. */
   readonly limitMs?: number;
@@ -59,7 +59,7 @@ const PATIENT_LIMIT_MS = 600_000;
 const SERVER_SHARE = 0.75;
 /** No preparing step gets less, whatever became of the run's time: it may have gone in a pause of our own. */
 const LEAST_MS = 100;
-/** And no pipeline less than that: a commit that is sent and given up leaves everybody in doubt. */
+/** Minimum for a pipeline: giving up on a commit that was sent leaves its outcome unknown for every caller. */
 const LEAST_RUN_MS = 1_000;
 /** While the database is known to be away, nobody waits longer than that for it to come back. */
 const GLANCE_MS = 250;
@@ -180,7 +180,7 @@ export function openLine(options: LineOptions): Line {
       try {
         if (isDue(connection)) await makePlansAnew(connection, deadline);
         await prepareMissing(connection, executions, deadline);
-        // What is still connected is given to the socket now; what is not has certainly not been sent.
+        // If still connected, the pipeline is handed to the socket now; otherwise it certainly was not sent.
         if (connected !== connection) throw lose(connection, undefined, false);
         sent = true;
         await runPipeline(connection.client, executions, left(deadline, Math.min(LEAST_RUN_MS, limitMs)));
@@ -192,7 +192,7 @@ export function openLine(options: LineOptions): Line {
           away ||= error instanceof Silent;
           throw lose(connection, error, sent);
         }
-        // Our statements are gone or outdated, or behind the address a standby has taken over: connect anew.
+        // Our prepared statements are gone or outdated, or a standby now answers at this address: reconnect.
         if (isUnprepared(server.code) || server.code === READ_ONLY) drop(connection, new Refused(server));
         throw new Refused(server);
       }

@@ -178,8 +178,8 @@ export interface Nouns {
   readonly payoutBatch: PayoutBatchReads & {
     get(shard: number, id: string): Promise<PayoutBatch | undefined>;
     /**
-     * Batches whose next occurrence is due: the first of every merchant and receipt mode, then every second. Those of suspended
-     * merchants wait; those in `except` are left, each a merchant_id, a blank, and a receipt_mode.
+     * Batches whose next occurrence is due, interleaved: the first of each merchant and receipt mode, then the second of each.
+     * Those of suspended merchants wait; those in `except` (a merchant_id, a blank, a receipt_mode) are skipped.
      */
     toRun(now: number, limit: number, except?: readonly string[]): Promise<DueBatch[]>;
     /** Cancelled ones that may still have open lines. */

@@ -22,8 +22,9 @@ const MOST_STATEMENTS = 2_000;
 /** Keys of one statement, the first that were asked for: more only make the first callers wait for the last. */
 const MOST_KEYS = 512;
 /**
- * What is sent here can be sent again when its connection breaks, or somebody's transaction gets in its way: a read does no
- * harm, and of a claim or a removal whose answer was lost, what it took is free again once its lease has run out, or is gone.
+ * Everything sent here may be sent again when its connection breaks or another transaction gets in its way: a read does no
+ * harm, and when the answer of a claim or removal is lost, the claimed rows are free again once the lease expires, and the
+ * removed ones are simply gone.
  */
 const MOST_TRIES = 3;
 /** A connection that took longer to break had fallen silent, and its callers have waited enough. */

@@ -1,8 +1,8 @@
 /**
- * Rows that this process has written lately: what the next step of the same payment would read again.
+ * Rows that this process has written lately: what the next step of the same payment would otherwise read again.
  *
- * Invariant: a row in here is one that was committed, and may be older than the database's. So it serves those who guard
- * its version and read anew when they lose, and never an answer by itself. A row that is final is forgotten.
+ * Invariant: every row in here was committed, but may be older than the database's. So it serves only callers who guard its
+ * version and read again when they lose; it is never an answer by itself. A row that is final is dropped.
  */
 
 import type { Change } from '../domain/change.ts';

@@ -113,8 +113,8 @@ const DUE_BATCH_COLUMNS = columnList({
 } satisfies { [column in keyof DueBatch]: ColumnType });
 
 /**
- * In turn: another's first batch comes before the second one of a merchant that goes the same way. Who is left out is looked up
- * by hash: of 150 000 batches and 3 000 turns in 0.2 s, while `?` searches all of them for each batch (more than 3 s).
+ * Interleaved: every merchant's first batch comes before any merchant's second of the same receipt mode. Excluded turns are
+ * looked up by hash: 150 000 batches against 3 000 turns take 0.2 s; `?` would search all turns for each batch (over 3 s).
  */
 const PAYOUT_BATCHES_TO_RUN: Statement = {
   name: 'payout_batches_to_run',
@@ -129,7 +129,7 @@ where d.place <= ${DUE_OF_ONE_TURN}
 order by d.place, turn limit $2::int8`,
 };
 
-/** Of those with nothing to call off, and something under way, nobody need look: however many they are, they hold up no other. */
+/** Skips cancelled batches that have nothing to call off but lines still under way, so that they never hold up others. */
 const PAYOUT_BATCHES_TO_CLOSE: Statement = {
   name: 'payout_batches_to_close',
   text: selectDue({
@@ -159,7 +159,7 @@ const CLAIM_PAYOUT_LINES = claim(
   'next_start_at',
 );
 
-/** Those that have been tried before: what is to be tried first is in the hands of the process that leased it, or soon due. */
+/** Retries only: a line that was never tried is leased by the process that committed it, or due soon anyway. */
 const HASTEN_PAYOUT_LINES: Statement = {
   name: 'hasten_payout_lines',
   text: `with later as materialized (${selectDue({

@@ -1,9 +1,9 @@
 /**
- * How long the database has said nothing, as far as this process can know.
+ * How long the database has been silent, as far as this process can know.
  *
- * Invariant: nobody is called silent before what has arrived has been read. After a pause of the process the timers of Node.js
- * come before its sockets; and a pause that ends long after the time was up gives a server that stood still too a moment to
- * answer. A process that is always late waits no longer for that.
+ * Invariant: nobody is called silent before whatever has arrived has been read. After a stall of this process, Node.js runs
+ * timers before sockets; and if a timer fires long overdue, the server gets a grace period to answer, because it may have
+ * stalled too. After a few such graces a process that is always late waits no longer.
  */
 
 /** A timer that comes later than that has been held up, with everything else in the process. */

@@ -47,18 +47,17 @@ delete from ${table} t using v where t.shard = v.shard and t.id = v.id`;
 }
 
 /**
- * Sessions are locked before all else. Statements follow each other by their sets of columns, so that two changes that pay one
- * session by different payments would lock these payments crosswise; whoever waits for the session holds none of them.
+ * Sessions are locked first. Statements are ordered by their column sets, so two changes that pay the same session by different
+ * payments could lock those payments in opposite order and deadlock; a change that waits for the session holds neither.
  */
 function lockRank(table: TableName): 0 | 1 {
   return table === 'session' ? 0 : 1;
 }
 
 /**
- * Locks the rows that several statements of a batch will update, in one order: two batches that each wrote a row by its
- * first statement which the other one wrote by its second would stand in each other's way for a second, until the server
- * saw it. Whether the plan goes by what was given or by the key's index, the order is the same: rows are given by shard
- * and id, and ids are collated "C".
+ * Locks the rows that several statements of a batch will update, in one order. Otherwise two batches could update the same rows
+ * in different statements, in opposite order, and deadlock until the server notices, which takes a second. The order is the
+ * same whether the plan follows the input or the key's index: rows are given by shard and id, and ids are collated "C".
  */
 export function lockShape(table: TableName): Shape {
   const text = `with v as materialized (select * from ${rows(rowTypeOf(table))}),
@@ -137,15 +136,15 @@ export interface Debit {
 }
 
 /**
- * Takes from accounts that may not go below zero. Changes are served in their order while the running sum lasts; a
- * change from which on it does not, loses. An account that was never named holds nothing. A currency that is not
- * the account's becomes null, which the column refuses: a rule that mixes currencies must not pass.
+ * Debits accounts that may not go below zero. Changes are served in order as long as the balance covers their running sum; a
+ * change that exceeds it loses. An account that has never been used holds nothing. A currency that is not the account's becomes
+ * null, which the column refuses: a rule that mixes currencies must not pass.
  *
- * All accounts of the batch are locked here in one order: two committers that each took from an account which the
- * other one then credited would stand in each other's way for a second, until the server saw it.
+ * All accounts of the batch are locked here in one order: otherwise two committers, each debiting an account that the other
+ * then credits, would deadlock until the server notices, which takes a second.
  *
- * The new balance is made from the locked row's: from the updated row's own it would first be made from what the
- * statement saw before it waited for the lock, and the floor's CHECK would refuse that.
+ * The new balance is computed from the locked row. The updated row's own value would be the statement's snapshot from before it
+ * waited for the lock, and the floor's CHECK could refuse that.
  */
 export const DEBIT_SHAPE: Shape = {
   statement: {

@@ -1,8 +1,8 @@
 /**
- * The store: everything that is kept, read by noun and written by commit.
+ * The store: everything that is persisted, read by noun and written by commit.
  *
- * Invariant: reads are fresh: one that starts after a commit was acknowledged sees it. `merchant.at` remembers, and is told
- * the version to be at least; what is called `recent` may be older, and is guarded by whoever decides by it.
+ * Invariant: reads are fresh: one that starts after a commit was acknowledged sees it. `merchant.at` caches, and is told the
+ * minimum version that will do; reads named `recent` may be stale, so whoever decides on them guards the version.
  */
 
 import type { Change, Outcome } from '../domain/change.ts';
@@ -46,7 +46,7 @@ export interface Store extends Nouns {
   audit(): Promise<readonly AuditFinding[]>;
   /** The same, and how much was looked at. */
   auditAll(): Promise<Audited>;
-  /** The same of what moved since the last closed day, and of one shard's other accounts: little, and often. */
+  /** The same for accounts that moved since the last closed day, and for one shard's other accounts; cheap, to be run often. */
   auditRecent(shard: number): Promise<Audited>;
   /** How many attempts an upstream had in a span, and what they come to. */
   upstreamSpan(question: UpstreamQuestion): Promise<UpstreamSpan>;
@@ -54,7 +54,7 @@ export interface Store extends Nouns {
   attemptsByReference(connector: string, references: readonly string[]): Promise<Attempt[]>;
   /** Attempts whose money came, or left, late and lies in suspense, in the order of their ids; those after `after`. */
   lateAttempts(limit: number, after?: string): Promise<Attempt[]>;
-  /** What has brought the merchant the money of this payment's session: ids of payments, and of attempts that paid late. */
+  /** What has already paid the merchant for this payment's session: ids of payments, and of attempts that paid late. */
   orderPaidBy(payment: Payment): Promise<string[]>;
   /** All attempts at these payout lines or refunds; archived ones too. */
   attemptsOf(shard: number, orders: readonly string[]): Promise<Attempt[]>;
@@ -63,7 +63,7 @@ export interface Store extends Nouns {
   /** Lines and balances of merchants' accounts, and lists of payments: long reads, on connections of their own. */
   readonly ledger: LedgerReads;
   listPayments(filter: PaymentFilter): Promise<ScannedPage<Payment>>;
-  /** A merchant's webhook events. */
+  /** Webhook events of a merchant or shard. */
   pageOfEvents(filter: EventPageFilter): Promise<ScannedPage<WebhookEvent>>;
   /** How the newest calls of upstreams from an instant (ms) on went, over all processes. */
   upstreamCalls(from: number): Promise<CallMade[]>;
@@ -72,8 +72,9 @@ export interface Store extends Nouns {
   /** The day of the first transfer there is. Reads every transfer. */
   firstTransferDay(): Promise<string | undefined>;
   /**
-   * Writes what stood in each account at the end of these days (UTC), which follow each other. They take no transfer any more: a
-   * commit of one fails with `StoreUnavailable`. Returns how many were closed: none while a transfer of theirs is under way.
+   * Writes each account's balance at the end of these consecutive days (UTC). Closed days accept no further transfer:
+   * committing one fails with `StoreUnavailable`. Returns how many were closed: none while a transfer dated on them is still
+   * being committed.
    */
   closeAccountDays(days: readonly string[]): Promise<number>;
   /** What is final and old, and has left the live tables. */
@@ -84,7 +85,7 @@ export interface Store extends Nouns {
   keyNeeds(now: number): Promise<KeyNeed[]>;
   /** What the database is. */
   server(): Promise<Server>;
-  /** The receivers that webhooks are tried at in vain, those with the most first. */
+  /** Receivers that fail to acknowledge their webhooks, those with the most waiting events first. */
   failingReceivers(): Promise<FailingReceiver[]>;
   /** What this store has counted of itself. */
   stats(): StoreStats;

@@ -1,8 +1,8 @@
 /**
- * What an attempt to commit a batch has come to, and so what becomes of its changes.
+ * The outcome of sending a batch, and what follows from it for its changes.
  *
- * Invariant: what may have been written is never sent again; and a change is told of an error only when no other change
- * of its batch can be to blame for it.
+ * Invariant: what may have been written is never sent again; and a change is told of an error only when no other change of its
+ * batch can have caused it.
  */
 
 import type { Batch } from './batch.ts';
@@ -20,7 +20,10 @@ import {
 
 /** How often a batch is sent again because of collisions or lost connections. */
 const MOST_RESENDS = 5;
-/** And for how long: whoever waited longer is better told to come again. The first time does not count: a server takes a second to find a deadlock. */
+/**
+ * And for how long, counted from the first send; whoever has waited longer should rather retry (1402). The first resend is
+ * exempt: a server takes a second to detect a deadlock.
+ */
 const RESEND_WITHIN_MS = 1_000;
 
 /** How an attempt has ended. */
@@ -42,13 +45,13 @@ export interface Progress {
 
 export type Verdict<E> =
   | { readonly kind: 'committed' }
-  /** These have lost, and took the others back with them: the others leave without them. */
+  /** These lost, and their loss rolled the batch back: the rest is sent again without them. */
   | { readonly kind: 'lost'; readonly losers: readonly E[] }
   /** Nothing was written, and the same batch may well pass. */
   | { readonly kind: 'again' }
   /** No single change is to blame, or there is but one. */
   | { readonly kind: 'everybody'; readonly error: Error }
-  /** The database is gone: besides all of these, those that wait need not try. */
+  /** The database cannot be reached: these changes fail, and so do all that are still waiting. */
   | { readonly kind: 'unreachable'; readonly error: Error }
   /** One of them is to blame, and nothing says which: each half is sent alone, until it stands alone. */
   | { readonly kind: 'halve' };

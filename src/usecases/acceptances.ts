@@ -1,12 +1,12 @@
 /**
- * Acceptances that a customer has been told of, and that are written a moment later or with what comes after them.
+ * Acceptances that a customer has been told of before they are written: they follow a moment later, or with the next change.
  *
- * That an upstream has taken an order and waits for its customer adds nothing that money rests on: the attempt is committed
- * and open, and its payment holds the session. So a submit is answered without a second commit (decision 25). Whoever
- * reads the payment by its session in this process has the acceptance written before; a final word that comes first is one
- * change with it; otherwise it is written after a second, or once the database is back. Invariant: each is written once; only
- * the end of the process loses one, or a database that refuses the row, which is an error in the log. Then its attempt is like
- * any other whose call was never answered, and the inquiry round finds it.
+ * That an upstream has accepted an order and waits for its customer is nothing that money depends on: the attempt is already
+ * committed and open, and its payment holds the session. So a submit is answered without a second commit (decision 25). The
+ * acceptance is written before this process next reads the payment by its session, in the same change as a final answer that
+ * arrives first, or else after a second (or once the database is back). Invariant: each is written once. It is lost only if the
+ * process dies, or the database refuses the row, which is logged as an error. Its attempt is then like any whose call went
+ * unanswered, and the inquiry round settles it.
  */
 
 import type { SettlementRows } from '../domain/settlement.ts';
@@ -28,7 +28,7 @@ export interface Acceptance {
 }
 
 export interface Acceptances {
-  /** Takes one on. Answers false where there is no room, or no time: then whoever brings it writes it before it is told. */
+  /** Takes on an acceptance. Returns false when full, or closing: then the caller must write it before answering. */
   defer(acceptance: Acceptance): boolean;
   /**
    * Settles the attempt by `settle` in place of writing its acceptance first; undefined where none is unwritten. When that

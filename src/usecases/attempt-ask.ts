@@ -1,8 +1,8 @@
 /**
- * Asking an upstream to move money: the second of write, call, write.
+ * Asks an upstream to move money: the second step of write, call, write.
  *
- * Invariant: nothing leaves for the network later than a few seconds after it was allowed to. Whoever slept in between
- * might find the attempt closed, and another one in its place.
+ * Invariant: no request leaves more than a few seconds after it was allowed. After a longer stall the attempt might be closed,
+ * and another one open in its place.
  */
 
 import type { Answer } from '../connectors/connector.ts';

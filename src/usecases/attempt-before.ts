@@ -1,8 +1,8 @@
 /**
- * Before an order goes out again: what became of the try before, which its upstream had turned away.
+ * Before an order is sent again: what became of the previous attempt, which its upstream turned away.
  *
- * Invariant: nothing is sent again while its upstream calls the try before taken, or cannot say, or may not have noticed it
- * yet.
+ * Invariant: nothing is sent again while the upstream says that it accepted the previous attempt, cannot say, or may not have
+ * registered it yet.
  */
 
 import { nextLookBackAt } from '../domain/payout.ts';
@@ -17,7 +17,9 @@ export type TryBefore =
   | { readonly kind: 'over' }
   /** It was taken all the same, and the order goes on with it. */
   | { readonly kind: 'taken' }
-  /** Nobody can say yet. `answered`: whether the upstream did; undefined: it has, and it is too early. */
+  /**
+   * Unclear for now. `answered`: false if the upstream did not; undefined if it was not asked, or its answer came too early.
+   */
   | { readonly kind: 'unclear'; readonly until: number; readonly answered: false | undefined };
 
 interface Order {
@@ -28,9 +30,8 @@ interface Order {
 }
 
 /**
- * Asks about the last attempt of an order that is due again, and writes what was taken. A front that is too busy, or calls
- * itself unavailable, may have handed over what it turned away: that the upstream does not know it counts once its settle
- * delay is over.
+ * Inquires about the last attempt of an order that is due again, and records it if it was accepted. A gateway of the upstream
+ * that answers "busy" or "unavailable" may still have forwarded the request: "not found" counts only after the settle delay.
  */
 export async function askTryBefore(deps: Deps, order: Order): Promise<TryBefore> {
   const { shard, attempt_id } = order;
@@ -38,7 +39,7 @@ export async function askTryBefore(deps: Deps, order: Order): Promise<TryBefore>
   if (attempt === undefined || attempt.status === 'declined') return { kind: 'over' };
   const at = deps.clock.now();
   const about = { attempt_id: attempt.id, connector: attempt.connector, transaction_id: attempt.payment_id };
-  // It has been taken since the order was leased, which goes on with it; in any case nothing goes out beside it.
+  // It was accepted after the order was leased, so the order resumes with it; in any case nothing else is sent now.
   if (attempt.status !== 'not_sent') {
     deps.log.warn('try_before_unclear', { ...about, attempt_status: attempt.status });
     return { kind: 'unclear', until: nextLookBackAt(order, at), answered: undefined };

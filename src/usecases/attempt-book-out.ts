@@ -63,11 +63,11 @@ async function readLine({ store }: Needs, attempt: Attempt, to: LateTarget): Pro
   // It may go on with this money, or be paid by it.
   if (open !== undefined) throw notYet(open);
   const line = live.find((one) => one.id === id);
-  // Read after the lines: whoever books another one, or notes that it was taken, writes its line.
+  // Read after the lines: booking another attempt, or its late acceptance, writes its line, whose version guards this.
   const attempts = await store.attemptsOf(shard, ids);
   if (to === 'merchant') {
     if (line === undefined) throw archived(id);
-    // Those that are live are read later, and guarded: one that was under way before may be completed by then.
+    // Live lines are read after the family, and guarded: one that was still under way there may be completed here.
     const completed = [...live, ...family].find(({ status }) => status === 'completed');
     if (completed !== undefined) throw paidBy(id, completed.id);
     requireNotBorne(attempt, attempts);

@@ -28,8 +28,8 @@ export interface LateVerdict {
 export type LateRows = Pick<LateMoney, 'attempt' | 'order'>;
 
 /**
- * How far the clocks of two gateways may be apart. Each judges by its own when a session begins and ends: here one counts as
- * begun so much earlier, and as open so much longer.
+ * How far the clocks of two gateways may differ. Each judges by its own clock when a session begins and ends, so here a session
+ * is taken to begin this much earlier and end this much later.
  */
 const CLOCKS_DIFFER_MS = 5 * 60_000;
 
@@ -91,9 +91,9 @@ function requireWaiting(attempt: Attempt): void {
 }
 
 /**
- * A merchant gets the money of one order once: by this payment, by another one of its session, or by an attempt that paid late.
- * So nothing may be able to pay it any more. Returns the guards of what is live; a payment that has been archived can be held
- * by nobody, and is not booked so.
+ * A merchant gets an order's money once: by this payment, by another of its session, or by an attempt that paid late. So
+ * nothing else may still be able to pay the order. Returns guards for the live rows; an archived payment cannot be guarded, so
+ * it is not booked this way.
  */
 async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, payment: Payment): Promise<Update[]> {
   const { shard, id, status, session_id } = payment;

@@ -73,8 +73,8 @@ export async function requireAttempt(deps: Pick<Deps, 'store'>, attemptId: strin
 }
 
 /**
- * Refuses what is closed, but for what was turned away and has been paid all the same; and what may only just be asked for: nobody
- * can know yet how that ends.
+ * Refuses a closed attempt, unless it was turned away and has been paid after all; and one whose call may still be under way,
+ * because its outcome cannot be known yet.
  */
 export function requireDecidable(attempt: Attempt, paid: boolean, now: number): void {
   const { id, status, inquiries, next_inquiry_at: due } = attempt;

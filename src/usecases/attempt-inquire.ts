@@ -40,8 +40,8 @@ export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inqu
 }
 
 /**
- * That the upstream did not know of an order says nothing where our own call may not have brought it yet; nor does it when
- * the call has been answered meanwhile. Only a round that finds the attempt due takes it for more.
+ * "Not found" proves nothing while our own call may not have reached the upstream, nor if that call has been answered
+ * meanwhile. Only a round that finds the attempt due takes it as evidence.
  */
 function saysNothing(
   word: InquiryAnswer,
@@ -59,7 +59,7 @@ async function inquireChallenge(deps: Deps, attempt: Attempt, inquiry: Inquired)
   deps.log.debug('challenge_inquired', { attempt_id: attempt.id, payment_status: payment.status });
 }
 
-/** How many calls one upstream is asked by at once: whoever is slow to answer holds up nobody else. */
+/** How many inquiries run at one upstream at once, so that a slow one holds up no other. */
 const MOST_AT_ONE = 32;
 /** So many are claimed at a time, and no more than are asked about at once: no lease runs out in a queue. */
 const CLAIMED_AT_ONCE = 16;
@@ -149,8 +149,8 @@ async function isOrderLive(
 }
 
 /**
- * A payment's attempt as this process wrote it last: it was open then, as ended ones are not remembered. Where it has ended
- * elsewhere since, the upstream is asked once too often, and the guards keep what is written right.
+ * A payment's attempt as this process last wrote it; it was open then, because closed ones are not cached. If another process
+ * has closed it since, one inquiry is wasted, and the guards keep what is written correct.
  */
 function openPaymentAttempt(deps: Pick<Deps, 'store'>, key: Pick<Attempt, 'shard' | 'id'>): Attempt | undefined {
   const attempt = deps.store.attempt.recent(key.shard, key.id);

@@ -65,7 +65,7 @@ export async function intendAttempt(
   const { shard } = known;
   const attemptId = newId(deps, 'att', shard);
   const fresh = async (): Promise<Rows> => {
-    // In this order: a commit of ours that is found has happened to the rows that are read after it.
+    // Read first: if our own commit is found here, the rows that are read after it already include it.
     const own = await deps.store.attempt.get(shard, attemptId);
     const [session, payment, stored] = await Promise.all([
       deps.store.session.caller(shard, caller.session.id),
@@ -84,7 +84,7 @@ export async function intendAttempt(
     const now = deps.clock.now();
     if (rows.session === undefined) throw new Refusal(1001);
     const payment = requireMine(rows.payment, rows.session);
-    // The session is held by now, by nobody else than us.
+    // The session is now held, by this very payment.
     if (rows.own !== undefined) return { answer: wonBefore(rows.own, payment, rows.session) };
     requireSubmittable(rows.session, payment, now);
     check?.(payment, rows.session);

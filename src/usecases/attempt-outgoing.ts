@@ -42,8 +42,8 @@ const ORDERS: {
 };
 
 /**
- * The attempt that an order remembers, and the order's others, read after it. While it remembers one, each of them moves only
- * together with the order, whose version guards what is decided by them. It rarely does.
+ * The attempt that an order remembers, and the order's other attempts, read after the order. While it remembers one, they move
+ * only together with the order, whose version guards decisions based on them. Orders rarely remember one.
  */
 async function readRemembered(
   store: Deps['store'],
@@ -115,7 +115,7 @@ export async function settleOutgoingInquiry(
   return settleWord(deps, attempt, () => readOutgoing(deps, attempt), word, asked);
 }
 
-/** An attempt that has taken a step since it was looked at is no longer the one that was due. */
+/** If the attempt has moved on since it was read, this inquiry no longer counts as the one that was due. */
 async function settleWord(
   deps: Deps,
   attempt: Attempt,

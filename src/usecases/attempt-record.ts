@@ -1,9 +1,9 @@
 /**
- * The answer to our own call comes before the answer to an inquiry.
+ * The answer to our own call is recorded before the answer to an inquiry.
  *
- * An upstream may call back as soon as it has taken an order: the inquiry that follows would be decided on rows that our own
- * call is just changing, lose against it, and take the rest of its batch back with it. So whoever asked waits until this
- * process has written what it was told. Invariant: a shortcut, and no lock: the guards decide, also against other processes.
+ * An upstream may call back as soon as it has accepted an order. The inquiry that follows would be decided on rows that our own
+ * call is just changing, lose, and roll its whole batch back. So whoever inquired waits until this process has recorded the
+ * answer to its own call. Invariant: an optimisation, not a lock: the version guards decide, also between processes.
  */
 
 import type { Clock } from '../platform/platform.ts';

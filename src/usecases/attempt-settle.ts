@@ -60,9 +60,9 @@ export function upstreamOf(deps: Deps, attempt: Pick<Attempt, 'connector'>): { r
 }
 
 /**
- * Settles an attempt by the answer to an inquiry that began at `asked.at`. Returns the payment as it is then.
- * `payment` was read beside the inquiry; what has moved since is found by the guards, and read again. Where the attempt has
- * taken a step meanwhile, the inquiry was not the one that its new step is due for, and counts as a hint.
+ * Settles an attempt by the answer to an inquiry that began at `asked.at`. Returns the payment as it is then. `payment` was
+ * read while the inquiry ran; if it is stale, the guards find out and it is read again. If the attempt has moved on meanwhile,
+ * the inquiry no longer counts as due for its new state, only as a hint.
  */
 export async function settleByInquiry(
   deps: Deps,
@@ -83,10 +83,10 @@ export async function settleByInquiry(
   const settleFrom = (atHand: SettlementRows | undefined): Promise<Settlement> =>
     soundingLast(deps, async (settling) => {
       const first = await settleOn(atHand === undefined ? fresh : atHandFirst(atHand, fresh), settling);
-      // Who writes nothing is held up by no guard: that there is nothing to write is decided on fresh rows.
+      // Without a write no guard is checked, so "nothing to write" must be decided on fresh rows.
       return first.change === undefined && atHand !== undefined ? settleOn(fresh, settling) : first;
     });
-  // An end that is heard before its acceptance was written is one change with it.
+  // A final answer that arrives before the acceptance was written is committed together with it.
   const ends = word.kind === 'approved' || word.kind === 'declined';
   const ended = ends ? deps.acceptances.settledBy(attempt.id, settleFrom) : undefined;
   if (ended !== undefined) return (await ended).payment;
@@ -95,8 +95,8 @@ export async function settleByInquiry(
 }
 
 /**
- * The payment of an attempt as this process wrote it last; undefined where it has to be read. Only one that names this
- * attempt as its own is taken: by a row from before, the payment's own money would be taken for money that came late.
+ * An attempt's payment as this process last wrote it; undefined if it must be read. A cached row that does not name this
+ * attempt is not used: judged by it, the payment's own money would be taken for late money.
  */
 export function openOrder(deps: Pick<Deps, 'store'>, attempt: Attempt): Payment | undefined {
   const payment = deps.store.payment.recent(attempt.shard, attempt.payment_id);
@@ -151,10 +151,10 @@ type Settled = Pick<Settlement, 'attempt' | 'alarm'> & { readonly payment?: Paym
 export type Settling = <S extends Settled>(settled: S) => S;
 
 /**
- * Runs what passes its decisions through `settling` until a change commits, and sounds the alarm of the last one, if it has
- * any. Decisions before it lost against their neighbours, and count for nothing; nor does one that has certainly not been
- * written. Where that is in doubt the alarm is sounded: the next try may find its change written, and would have none to
- * sound. So each try has to be run by itself: `persist` goes around this.
+ * Runs `run`, which passes every decision through `settling`, and raises the alarm of the last decision, if any, once its
+ * change commits. Earlier decisions lost and do not count, nor does one that was certainly not written. If the outcome of the
+ * commit is unknown, the alarm is raised: the next try may find its change already written, and would have none to raise. So
+ * wrap this in `persist`, not the other way round.
  */
 export async function soundingLast<T>(
   deps: Pick<Deps, 'log' | 'alarmed'>,

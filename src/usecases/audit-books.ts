@@ -80,7 +80,7 @@ export async function compareBooks(
     settledFrom: begun.settledFrom,
     limit: PAGE,
   });
-  // In this order: what is approved here has been written there before.
+  // Asked after our approvals were read: what is approved here was in their book before.
   const ids = [...new Set([...begun.again, ...approved.map(({ id }) => id)])];
   const theirs = await linesOf(books, ids);
   if (theirs === undefined) return undefined;
@@ -93,7 +93,7 @@ export async function compareBooks(
     verdicts.push(...(await Promise.all(judged)));
   }
   const findings = verdicts.flatMap(({ finding }) => finding ?? []);
-  // What is not over yet has been judged by nobody: where there is too much, it is kept before what has been.
+  // If there are too many to remember, undecided ones take precedence: the others have already been reported.
   const waiting = verdicts.filter((one) => one.again).toSorted((one, other) => rankOf(one) - rankOf(other));
   // A page that is full may have left out others of its last instant.
   const settledFrom = approved.length < PAGE ? now - OVERLAP_MS : (approved.at(-1)?.settled_at ?? now);

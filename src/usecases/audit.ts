@@ -82,8 +82,8 @@ export async function auditDue(deps: AuditDeps, isCalm = true): Promise<number> 
 }
 
 /**
- * Keeps what was found, also where another process has begun an audit meanwhile: whatever takes that long, takes so long
- * because something is wrong. When that one began, and whose turn is next, stays as it has written it.
+ * Stores the result even if another process has begun an audit meanwhile: an audit that slow is slow because something is
+ * wrong. The other one's start time and next shard stay as it has written them.
  */
 function record(deps: AuditDeps, claimed: Kept, result: Omit<Kept, 'at' | 'turn'>): Promise<void> {
   return commitDecision(
@@ -119,7 +119,10 @@ interface Looked {
   readonly transfers: number;
 }
 
-/** Little and often. Where that finds a balance wrong, every transfer says whether it is, or the closed day it began with. */
+/**
+ * A cheap, frequent check. If it finds a wrong balance, all transfers are read, to tell whether the account or its closed day
+ * is wrong.
+ */
 async function auditLedger({ store }: Pick<Deps, 'store'>, turn: number): Promise<Looked> {
   const recent = await store.auditRecent(turn);
   const suspects = recent.findings.filter((finding) => finding.kind === 'balance');

@@ -55,7 +55,10 @@ interface Proven {
   readonly transactionId: string;
   /** What makes it this callback and no other. */
   readonly identity: readonly string[];
-  /** All returns of an attempt are this one callback, so that a later one may bring news; who signs makes another one. */
+  /**
+   * Whether it may be repeated: all returns of an attempt count as one callback, and a later one may bring news; a signed one
+   * is unique.
+   */
   readonly comesAgain: boolean;
 }
 
@@ -122,8 +125,8 @@ function isReturn({ signature, proof }: CardCallback): boolean {
 }
 
 /**
- * Whether somebody sent a callback who may, told from whatever it holds: nothing of its form is said to anybody else.
- * One that holds nothing of a callback is told what it lacks.
+ * Requires a valid proof before the form is checked, so that an unauthorised sender learns nothing about the expected form. A
+ * request without any callback field is told which ones are missing.
  *
  * @throws Refusal 1304, or 1109.
  */
@@ -164,7 +167,9 @@ function requireFields(callback: CardCallback): void {
   throw new Refusal(1109, { details: missing.map((field) => ({ field, code: 'REQUIRED' })) });
 }
 
-/** All of what is signed. Of the parts that a point could be moved between, only the order may hold one. */
+/**
+ * Requires all signed fields. Only the order id may contain a dot, which joins them: or two callbacks could share a signature.
+ */
 function requireForm(callback: CardCallback): { readonly [field in Field]: string } {
   requireFields(callback);
   const details: RefusalDetail[] = [];
@@ -243,7 +248,8 @@ async function answerFirst(
 ): Promise<Reply | undefined> {
   if (attempt?.status !== 'challenged') return remember(deps, receipt, render, () => readPayment(deps, payment));
   const look = await lookAtChallenge(deps, attempt, payment, receipt);
-  // Nobody has been heard yet: a memory of that would answer for the one who comes after the issuer has heard its customer.
+  // The challenge is still open: remembering this answer would replay it to the return that comes after the customer has
+  // finished.
   const learned: Look = look.kind === 'open' && comesAgain ? { kind: 'unheard' } : look;
   return writeLook(deps, attempt, learned, receipt, render);
 }

@@ -31,8 +31,8 @@ export type Earlier =
   | { readonly kind: 'unclear'; readonly reason: string };
 
 /**
- * What became of the payment's attempts before this one. The network is asked about those alone that may have paid: however
- * often a form is sent that cannot pay, or while the network is away, the next try asks nothing more for it.
+ * What became of the payment's earlier attempts. Only those that may have paid are inquired about: submits of an unusable form,
+ * or while the network is away, add nothing to ask about.
  */
 export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attempt): Promise<Earlier> {
   const others = await earlierTries(deps, attempt);
@@ -65,7 +65,8 @@ async function unclear(deps: Deps, tries: readonly Attempt[]): Promise<Earlier> 
   const askSoon = async (one: Attempt): Promise<void> => {
     const next_inquiry_at = nextAfterHint(one, deps.clock.now());
     if (next_inquiry_at === one.next_inquiry_at) return;
-    // Whoever has moved it meanwhile has asked; and what cannot be written now is looked at later, as it would have been.
+    // If it has changed meanwhile, somebody has asked already; if it cannot be written now, it is asked about at its usual
+    // time.
     await deps.store.commit({ updates: [updateAttempt(one, { next_inquiry_at })] }).catch(unlessPassing);
   };
   await Promise.all(tries.map(askSoon));

@@ -79,7 +79,7 @@ export async function lookAtChallenge(
   switch (said.kind) {
     case 'authenticated': {
       const heard = { three_ds_status: said.status, eci: said.eci };
-      // Nobody could look for so long that the customer, who was sent away without an answer, has gone elsewhere.
+      // Too long ago: nobody could ask the network in time, and the customer, sent away without an answer, has left.
       if (askedAt >= attempt.created_at + RETURN_LIFE_MS) {
         return endUnlessPaid(deps, card, attempt, overdue(askedAt, heard));
       }
@@ -100,7 +100,7 @@ export async function lookAtChallenge(
   }
 }
 
-/** That a challenge is over is not its payment's end where an earlier try has paid it. */
+/** The end of a challenge does not end the payment if an earlier attempt has paid it. */
 async function endUnlessPaid(deps: Deps, card: CardConnector, attempt: Attempt, look: Look): Promise<Look> {
   return look.kind === 'ended' ? unlessPaid(deps, attempt, await askEarlier(deps, card, attempt), look) : look;
 }
@@ -161,8 +161,8 @@ async function payOnce(
 type Allowed = Pick<SettlementRows, 'attempt' | 'payment'>;
 
 /**
- * Commits that the money may be asked for. Undefined when somebody else has. Where the answer of our commit was lost, the
- * row says whose it is: by the time of its next inquiry, and a little chance in it that no other process draws.
+ * Commits that the money may be asked for; undefined if somebody else did. If our commit's answer was lost, the row tells
+ * whether it is ours: its next inquiry time contains a random part that no other process draws.
  */
 async function takeStep(
   deps: Deps,

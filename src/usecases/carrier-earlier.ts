@@ -1,8 +1,10 @@
 /**
- * Asks about earlier tries by phone, which carriers had turned away, before another one asks for the same customer's money.
+ * Inquires about earlier mobile-money attempts that carriers turned away, before the same customer is asked for the money
+ * again.
  *
- * Invariant: where a carrier calls one of them taken, or cannot say while its prompt may live, the money is not asked for a
- * second time. One that the carrier does not know holds up nobody: the customer, who has to say yes on the telephone, is there.
+ * Invariant: if a carrier has accepted one of them, or cannot say while its prompt may still be open, the money is not asked
+ * for a second time. An attempt that the carrier does not know blocks nothing: the customer is present, and has to confirm on
+ * the phone anyway.
  */
 
 import type { InquiryAnswer } from '../connectors/connector.ts';
@@ -28,8 +30,8 @@ export type EarlierByPhone =
   | { readonly kind: 'unclear'; readonly attempt: Attempt };
 
 /**
- * Of those that were turned away so many are asked about, the newest ones: the others were asked about before those were made. However often a submit is
- * repeated while a carrier turns it away, each costs that carrier no more than these.
+ * How many turned-away attempts are inquired about, newest first: older ones were inquired about before the newer ones were
+ * made. However often a submit is repeated while a carrier turns it away, each costs that carrier no more than this.
  */
 const ASKED_MOST = 4;
 /** A prompt that nobody confirms lives for five minutes: after that a carrier that cannot say holds up nobody. */
@@ -77,7 +79,7 @@ async function earlierTries(deps: Deps, inSession: number, payment: Payment): Pr
   return tries.flat().sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Another payment's prompt, which lives although that one has ended: nothing goes on with it, and nobody knows how it ends. */
+/** The open prompt of another payment that has itself ended: no payment resumes with it, and its outcome is unknown. */
 function isLeft({ attempt, word }: SaidOf, after: Payment, payment: Payment): boolean {
   if (word.kind !== 'waiting' || after.id === payment.id || after.attempt_id === attempt.id) return false;
   return isFinal(after.status) && after.reason !== 'sibling_paid';

@@ -1,15 +1,15 @@
 /**
- * Whether a carrier is asked to pay out just now.
+ * A circuit breaker for payouts, named as a gate: a closed gate is an open breaker.
  *
- * Invariant: a carrier that takes nothing is asked by one call at a time, less and less, and by all again as soon as that
- * one is answered: while it is down, no attempt is written for every line that waits for it.
+ * Invariant: a carrier that does not answer gets one probe at a time, at growing intervals, and full traffic again as soon as a
+ * probe is answered; while it is down, no attempt is written for each waiting line.
  */
 
 import { isWithin } from '../domain/elapsed.ts';
 
 /** So many calls in a row without an answer close the gate: some numbers alone may be out of reach. */
 const FAILURES_MOST = 8;
-/** Milliseconds that it stays closed, the first time, the second, …; the last one repeats. */
+/** Milliseconds that it stays closed: the first time, the second, …; then `PAUSE_MOST_MS`. */
 const PAUSES_MS = [1_000, 2_000, 5_000, 10_000] as const;
 const PAUSE_MOST_MS = 15_000;
 

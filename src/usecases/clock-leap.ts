@@ -1,8 +1,7 @@
 /**
- * What upstreams say while the clock has only just been set forward.
+ * What upstreams say just after the test clock was set forward.
  *
- * Invariant: time that nobody has lived through proves nothing. That a reference is not known at an upstream counts only
- * where a call of ours has really had the time to arrive.
+ * Invariant: skipped time proves nothing. "Reference not found" counts only where a call of ours really had the time to arrive.
  */
 
 import type { Connectors, Upstream } from '../connectors/connector.ts';

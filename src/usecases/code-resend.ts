@@ -56,7 +56,7 @@ export async function resendCode(
       return { payment, code };
     },
     ({ payment, code }) => {
-      // Where no more calls pass than codes are sent, the last code ends both: that no more come is what stays true.
+      // If calls and codes run out together, report the codes: unlike the call limit, that is permanent.
       const hasLast = code !== undefined && code.resends >= most;
       if (!hasLast || mayCallOn) countOnce(payment);
       const now = deps.clock.now();

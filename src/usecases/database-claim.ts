@@ -1,10 +1,10 @@
 /**
- * Makes a database belong to one mode and its master keys, and refuses to work on it with others.
+ * Binds a database to one mode and its master keys, and refuses to work on it with others.
  *
- * Invariant: who passes here opens everything that the database holds sealed and that lasts, and the money in it is of
- * this mode's kind. Without a key that a wallet needs its right PIN would count as wrong and lock its owner out; in the
- * other mode sandbox money would be paid out, or real money played with. So every key of a ring is remembered until a ring
- * comes without it, and nothing needs it.
+ * Invariant: a process that passes this check can open every lasting sealed value in the database, and its mode matches the
+ * money in it. Without a key that a wallet needs, the right PIN would count as wrong and lock its owner out; in the other mode,
+ * sandbox money would be paid out, or real money used for testing. So each key of a ring is remembered until a ring comes
+ * without it and nothing needs it.
  */
 
 import type { Claim, Update } from '../domain/change.ts';
@@ -79,8 +79,8 @@ function requireMode({ mode }: Needs, found: Setting | undefined): void {
 }
 
 /**
- * Refuses a ring that does not open the check value, or lacks a key that something needs; and a new key while nothing is
- * sealed with it yet, if its id is another's: by the id alone nobody could tell which of the two is needed.
+ * Refuses a ring that does not open the check value, or lacks a key that something still needs. Also refuses a new key whose
+ * one-byte id collides with another key's: by id alone, nobody could tell which of the two is needed.
  */
 function requireKeys({ secrets }: Needs, { check, older, lacking }: Rows): void {
   const opened = check && secrets.open(KEY_CHECK, check.value, KEY_CHECK);

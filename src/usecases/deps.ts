@@ -49,7 +49,7 @@ export interface Deps {
   readonly underWay: Map<string, Promise<unknown>>;
   /** Carriers' answers to this process's own calls that are being written, by attempt id (`attempt-record.ts`). */
   readonly recording: Recordings;
-  /** What carriers' customers are waited for, told to the caller and not yet written. */
+  /** Carriers' acceptances that the caller was told of and that are not yet written (`acceptances.ts`). */
   readonly acceptances: Acceptances;
   /** Keeps track of work that nobody waits for, so that a graceful stop can. */
   readonly background: (work: Promise<unknown>) => void;

@@ -1,9 +1,9 @@
 /**
- * What is found by a keyed hash of it, while the master key changes: memories of calls and callbacks, counts of guesses.
+ * Records found by a keyed hash (idempotency keys, callbacks, PIN guesses), while the master key is being changed.
  *
- * It is looked for under each master key of the ring, and kept under the first two: while a new one is rolled out, processes
- * differ in which of these they have, and in which is the active one. Invariant: whatever two processes write under one
- * hash, they have a key in common for it, so that of their runs only one wins.
+ * They are looked up under every key of the ring, and kept under the first two: while a new key is rolled out, processes differ
+ * in which of these they have, and in which is active. Invariant: any two processes share a key under which both write, so that
+ * only one of their runs wins.
  */
 
 import type { Claim, Update } from '../domain/change.ts';

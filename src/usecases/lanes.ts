@@ -1,12 +1,11 @@
 /**
- * Who is called next: a queue for every merchant at every receiver, and shares of what may be under way at once. A receiver
- * is whoever answers slowly or not at all: a merchant's webhook receiver, or a carrier.
+ * Fair queueing: one queue per merchant and receiver, and shares of the calls that may be in flight. A receiver is whatever may
+ * answer slowly or not at all: a merchant's webhook endpoint, or a carrier.
  *
- * Invariant: nobody can take the last of anything. A merchant may hold a multiple of what is still free (the dynamic
- * thresholds of Choudhury and Hahne), at a receiver and in all, and is served less and less by a receiver that does not
- * answer it, so that however many receivers hang, a newcomer finds room. What one merchant meets at a receiver narrows nobody
- * else's way there: many merchants may share a host, and one of its paths may hang. One merchant's work for one receiver
- * starts in the order in which it came.
+ * Invariant: nobody can use up a shared limit. A merchant may hold a multiple of what is still free (the dynamic thresholds of
+ * Choudhury and Hahne), per receiver and in total, and gets fewer and fewer calls to a receiver that does not answer it, so
+ * that however many receivers hang, a newcomer finds room. Only the merchant whose calls go unanswered is slowed: many
+ * merchants may share a host of which one path hangs. One merchant's work for one receiver starts in order of arrival.
  */
 
 import type { Clock } from '../platform/platform.ts';
@@ -14,7 +13,10 @@ import type { Clock } from '../platform/platform.ts';
 export interface LaneLimits {
   /** Calls under way at one receiver, over all merchants. */
   readonly atReceiver: number;
-  /** Beyond these, one for each merchant that has none under way there; none where the receiver is one and the same for all. */
+  /**
+   * Extra calls on top of these, one per merchant with none in flight there; absent when all merchants share one receiver
+   * (carriers).
+   */
   readonly newcomersAtReceiver?: number;
   /** Calls under way in all. */
   readonly inAll: number;
@@ -37,9 +39,9 @@ export interface Lanes<W> {
    */
   silence(merchantId: string, receiver: string): number;
   /**
-   * For a piece of that merchant's work that has just found no room: the time (ms) until it is worth while to come again. Half of
-   * what the receiver, at the pace of its answers, takes for all that have been sent away before it, up to `most`; then
-   * the times are given out anew. 0 where the pace is not known.
+   * For work that was just turned away: after how many ms to offer it again. Half the time that the receiver, at its recent
+   * pace, needs for everything turned away before it, at most `most`; beyond that the slots are handed out from the start. 0 if
+   * the pace is unknown.
    */
   comeAgainIn(merchantId: string, receiver: string, most: number): number;
   /** Whether nothing waits and nothing is under way. */
@@ -97,9 +99,9 @@ interface Lane<W> {
 }
 
 /**
- * Makes the queues. `start` makes one call; its promise never rejects, and tells whether the receiver answered: undefined when
- * it was not to blame, or not asked, as where the work had waited here for too long: then a wider lane is tried, and its silence
- * lasts. `emptied` is called whenever the last one is done with.
+ * Makes the queues. `start` makes one call; its promise never rejects, and tells whether the receiver answered: undefined if it
+ * was not to blame or not called (the work had waited too long, say), which widens the lane but keeps its silence. `emptied` is
+ * called whenever the last piece of work is done.
  */
 export function createLanes<W>(
   { now }: Pick<Clock, 'now'>,

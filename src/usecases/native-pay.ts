@@ -78,9 +78,9 @@ function intentionOf(card: CardConnector, method: NativeMethod): Intention {
 }
 
 /**
- * Runs a collect. Where the database's word for a token's commit is lost, its attempt is looked for, and the collect gone on
- * with: nothing was sent, and a repeated call finds the session consumed and never sends its token. The attempt's age says
- * whether that has taken too long.
+ * Runs a collect. If the outcome of a token's commit is unknown, its attempt is looked up and the collect continues: nothing
+ * was sent yet, and a repeated call would find the session consumed and never send its token. If the lookup took too long, the
+ * attempt's age shows it.
  */
 export async function alsoInDoubt<A>(
   deps: Deps,

@@ -39,9 +39,9 @@ const PAUSES_MS = [200, 500, 1_000, 2_500, 5_500];
 const LOOK_AT_BALANCE = 'look at the balance first';
 
 /**
- * Runs what ends in a commit. Once a commit's answer was lost, everything that fails after it leaves that doubt
- * standing: it is tried again, and in the end said to be in doubt. `attempt` must be safe to repeat, and find what an
- * earlier try of it has committed. A failure before any doubt is thrown as it is: nothing was written.
+ * Runs what ends in a commit. Once a commit's answer was lost, later failures do not resolve the doubt: it is retried, and
+ * finally reported as unknown. `attempt` must be safe to repeat, and recognise what an earlier try committed. A failure before
+ * any doubt is thrown as it is: nothing was written.
  *
  * @throws OperatorError that says it may have happened, and `look`: what to look at before doing it again.
  */
@@ -169,7 +169,7 @@ export function requireSay({ by, why }: Say): Say {
   };
 }
 
-/** What ends a line, turns the order of reading, shows nothing or is half a character: beside it nothing can be believed. */
+/** Characters that end a line, change the reading order, are invisible or malformed: they could forge the text around them. */
 const UNREADABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\ufffd]/u;
 
 /** A text that people read, as it is kept: one clean line, without the blanks around it. `noun` is what it says. */

@@ -1,8 +1,8 @@
 /**
- * What the starts of payout lines and of refunds have in common.
+ * What starting a payout line and starting a refund have in common.
  *
- * Invariant: an upstream's place is free as soon as it has answered. Writing that down is not its business, and who waits until
- * nothing is under way waits for that too.
+ * Invariant: an upstream's slot is free as soon as it has answered, before the answer is written. Idleness includes those
+ * writes.
  */
 
 import type { Answer } from '../connectors/connector.ts';

@@ -96,7 +96,8 @@ async function authenticateAndPay(submit: Submit, command: PaymentSubmitCommand)
   const write = (word: Word, heard?: Heard): Promise<Reply> => record(submit, { word, heard, unasked: undefined });
   const giveBack = (reason: string, unasked: Unasked = NOT_ASKED): Promise<Reply> =>
     record(submit, { word: { kind: 'not_sent', reason }, heard: undefined, unasked });
-  // Whatever is said now leads to PAY, or to a customer who pays anew or another way; but an empty form is only filled.
+  // From here the customer pays, now or in another way, so earlier attempts are checked first; only an empty form is simply
+  // filled in.
   if (said.kind !== 'unusable' || said.fault !== 'no_card') {
     const isAway = said.kind === 'not_sent' || said.kind === 'unknown';
     const earlier = isAway ? await guessEarlier(deps, attempt) : await askEarlier(deps, card, attempt);
@@ -139,7 +140,7 @@ function unclearBefore({ id }: Payment): Unasked & { readonly refusal: Refusal }
   return { ...NOT_ASKED, refusal: new Refusal(1404, { transactionId: id, retryAfter: 10, details }) };
 }
 
-/** Its money lies aside: whoever collected anew would take it a second time. */
+/** An earlier attempt's money is in suspense: a new collect would take it a second time. */
 function paidBefore({ id }: Payment): Unasked {
   const details = [{ field: 'session_id', code: 'PAID_BEFORE' }] as const;
   return { ...NOT_ASKED, refusal: new Refusal(1110, { transactionId: id, details }) };
@@ -153,7 +154,7 @@ function recordEarlier(submit: Submit, paid: PaidEarlier): Promise<Reply> {
   const decide = (rows: EarlierRows, settling: Settling): Decision<Submitted> => {
     const { change, payment } = settling(settleEarlier(deps, rows, paid));
     if (change === undefined && rows.attempt.status === 'intended') {
-      // Its money has been booked as late meanwhile: this one ends as it does where that was known before.
+      // Its money was booked as late meanwhile: this attempt ends as if that had been known before.
       const word = { kind: 'not_sent', reason: 'the order was paid before' } as const;
       return decideWord(submit, rows, settling, { word, heard: undefined, unasked: paidBefore(payment) });
     }
@@ -216,7 +217,8 @@ function recordChallenge(submit: Submit, status: string, challenge: Challenge): 
     const { status: now } = rows.attempt;
     if (now === 'challenged') return { answer: { payment: rows.payment, redirectUrl } };
     if (now !== 'intended' && now !== 'not_sent') return outcomeOf(rows.payment);
-    // Still intended, and its session not held: read on both sides of that commit. This can only lose, and all is read again.
+    // Still intended, and its session not held: the rows were read on either side of a commit. This change can only lose, to
+    // read again.
     const change = now === 'intended' ? { updates: [updateAttempt(rows.attempt, { status: now })] } : undefined;
     return { change, refusal: networkDown(card, 'session_id', attempt.payment_id) };
   });

@@ -55,7 +55,7 @@ export async function submitToCarrier(
   const held = refusalBy(earlier, payment);
   if (held !== undefined) return refuse(deps.store, answering, held);
   const intention: Intention = { method: 'mobile_money', msisdn, callLifeMs: CALL_LIFE_MS, ...route };
-  // Whoever has moved it meanwhile, or its session, may have tried it or a sibling: that is asked about first.
+  // If payment or session changed meanwhile, another attempt may have been made, which must be inquired about first.
   const check = (fresh: Payment, session: Session): void => {
     if (fresh.version !== payment.version || session.version !== caller.session.version)
       throw new PaymentMoved(payment.id);
@@ -67,8 +67,8 @@ export async function submitToCarrier(
 }
 
 /**
- * An earlier try was taken after all. Where the payment goes on with that, the submit is answered as that one's would be; where
- * another one does, or something else has happened to it meanwhile, all of it is looked at again.
+ * An earlier attempt was accepted after all. If this payment resumes with it, the submit is answered like that one's; if
+ * another payment does, or this one has changed otherwise, the submit starts over.
  */
 function answerTaken(
   deps: Deps,

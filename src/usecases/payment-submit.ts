@@ -76,7 +76,7 @@ export async function submitPayment(
         continue;
       }
       if (!isWithin(PATIENCE_MS, begunAt, deps.clock.now())) throw refuseUnderWay(error.paymentId);
-      // A first run of this key that died before its answer is gone on with: its upstream is asked, once.
+      // An earlier run of this key died before it answered: continue it, by inquiring at its upstream once.
       if (answering.receipt?.begun() === true && !asked && !deps.underWay.has(id)) {
         asked = true;
         await askAgain(deps, shard, error.paymentId);
@@ -159,7 +159,7 @@ async function goOn(deps: Deps, payment: Payment, answering: Answering<Submitted
     return { found, attempt: await openAttempt(deps, found) };
   };
   return perform(deps.store, answering, read, ({ found, attempt }) => {
-    // Ended between the one read and the other: a payment moves with its own attempt.
+    // The attempt ended between the two reads: the payment has moved with it, so read again.
     const hasMoved = attempt !== undefined && !isOpen(attempt.status) && !isFinal(found.status);
     // Not asked for yet, or given back while we read: the whole call begins anew.
     if (found.status === 'pending' || attempt?.status === 'intended' || hasMoved) throw new SubmitUnderWay(found.id);

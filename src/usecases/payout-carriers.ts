@@ -26,7 +26,7 @@ const WALLETS = 'wallet';
 
 /** Of those that wait for a carrier, so many are kept at hand. */
 const MOST_PARKED = 10_000;
-/** So many that wait in the database go out as soon as a carrier is back; the others when their own pause is over. */
+/** How many lines waiting in the database are made due when a carrier is back; the rest wait for their own backoff. */
 const HASTENED_MOST = 10_000;
 
 interface Carrier {

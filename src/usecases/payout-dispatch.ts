@@ -15,7 +15,7 @@ import { createWriting } from './outgoing-start.ts';
 import { carrierOf, isLeased, openCarriers } from './payout-carriers.ts';
 import { startLine } from './payout-start.ts';
 
-/** Whom the carrier pays; null: a wallet of ours is credited. */
+/** The connector that pays; null: a wallet of ours is credited. */
 type Routed = Pick<PayoutLine, 'connector'>;
 
 export interface Dispatcher {
@@ -26,9 +26,9 @@ export interface Dispatcher {
   /** Whether there is no room for anybody's line. */
   isFull(): boolean;
   /**
-   * Whether more may be begun for one of the carriers that a batch goes to: it is not away, less than enough of its merchant's
-   * lines wait for it, and of those that waited in the database it has less than enough in hand. For none of them four times
-   * enough may wait.
+   * Whether more lines may be started for at least one carrier of a batch: it is not away, fewer than the limit of its
+   * merchant's lines wait for it, and it has fewer than the limit of leased lines in memory. No carrier of the batch may have
+   * four times the limit waiting.
    */
   hasRoomFor(batch: Pick<PayoutBatch, 'merchant_id'> & { readonly beneficiaries: readonly Routed[] }): boolean;
   /** Resolves when nothing waits for its turn and nothing is under way. */
@@ -39,12 +39,16 @@ export interface Dispatcher {
 
 const LIMITS: LaneLimits = { atReceiver: 64, inAll: 512, waitingAtReceiver: 10_000, waitingInAll: 20_000 };
 /**
- * So many of one carrier that were claimed are in hand: no more are; so many of one merchant's wait for it: no more of its batches
- * are begun. What was just committed does not count against claims: a payday would keep what waits in the database waiting.
+ * With this many leased lines of a carrier in memory no more are leased; with this many of a merchant's waiting for it, no more
+ * of its batches begin. Freshly committed lines do not count towards leases, or a payday would starve what waits in the
+ * database.
  */
 const ENOUGH = 1_024;
 
-/** Until so much of the room in memory is taken, a merchant of whom nothing waits has a place. What is left is for what is being begun. */
+/**
+ * Until this share of the memory is used, a merchant with nothing waiting always gets a place. The rest is reserved for what is
+ * being started.
+ */
 const NEWCOMERS_MOST = 3 / 4;
 
 /** Where a batch goes to several carriers and one has room, so many times as many may wait for the others. */
@@ -106,7 +110,8 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
     busy,
     isFull: () => lanes.waitingInAll() >= limits.waitingInAll,
     hasRoomFor({ merchant_id, beneficiaries }) {
-      // Half of the room is for what is claimed. Whoever has nothing there has a place all the same, as long as that half is half free.
+      // Half of the memory is for leased lines. A merchant with nothing there still gets a place while at least half of that
+      // half is free.
       const waiting = lanes.waitingInAll();
       const place = waiting < NEWCOMERS_MOST * limits.waitingInAll ? 1 : 0;
       const room = Math.min(enough, Math.max(place, limits.waitingInAll / 2 - waiting));

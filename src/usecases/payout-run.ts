@@ -30,7 +30,9 @@ export interface BatchRows {
 export interface BeginningLimits {
   /** Begin nothing more. */
   readonly stopping?: AbortSignal;
-  /** Takes on the lines that may start; a batch for whose merchant it has enough in hand waits. Absent: the round claims them. */
+  /**
+   * Takes on the lines that may start; a batch waits while its merchant has enough lines queued. Absent: the round leases them.
+   */
   readonly dispatcher?: Pick<Dispatcher, 'hasRoomFor' | 'offer'>;
   /** Whether this process turns nobody away; where it does, occurrences are run one at a time. */
   isCalm?(): boolean;
@@ -44,11 +46,11 @@ const MOST_LOOKED_UP = 4_096;
 const MOST_HELD = 16;
 
 /**
- * Runs what is due, merchants in turn, until nothing can be run. A look sees so many of a shard only, so those whose carriers are busy
- * are left out of the following ones; once these find nothing more, everybody is looked at again if anything has been run since.
- * Returns how many occurrences there were. A batch that cannot be run is told of in the log and holds up no other.
+ * Runs what is due, merchants in turn, until nothing can be run. One look reads a limited number per shard, so turns whose
+ * carriers are busy are excluded from the next looks; when those find nothing more, all turns are looked at again if anything
+ * has run since. Returns how many occurrences ran. A batch that fails is logged, and holds up no other.
  *
- * @throws what the first of those ended in, once the others have been run; at once where the database is away
+ * @throws what the first failure was, once the others have been run; at once if the database is away
  */
 export async function runDuePayouts(deps: PayoutBatchDeps, limits: BeginningLimits = {}): Promise<number> {
   const run: Run = { passed: new Set(), ran: 0, failure: undefined, isOver: false };
@@ -117,8 +119,8 @@ function inOrder({ random }: PayoutBatchDeps, due: readonly DueBatch[]): DueBatc
 }
 
 /**
- * One of those that run occurrences side by side, until nothing waits. While it is not calm only the first goes on, until it is calm
- * again: the next look has all of them.
+ * One of several workers that run occurrences side by side until none is left. While load is being shed only the first
+ * continues, until shedding ends: the next look then has all workers.
  */
 async function serve(
   deps: PayoutBatchDeps,

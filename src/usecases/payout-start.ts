@@ -70,7 +70,7 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
   }
   const { attempt, line } = intended;
   const word = await askInTime(deps, attempt, () => pay(deps, attempt, sending));
-  // One that remembers another attempt is decided on by all of them.
+  // A line that remembers another attempt must be read with all of its attempts.
   const order = line.late_attempt_id === null ? lineOrder(line, deps.payoutText) : undefined;
   const written = recordOutgoing(deps, attempt, order, word);
   return { answered: hasAnswered(word), written };
@@ -105,7 +105,7 @@ interface Intended {
   readonly line: PayoutLine;
 }
 
-/** A failed line that this one pays again was paid by that attempt after all; undefined: may have been, which will turn out. */
+/** The attempt that turned out to have paid a failed line which this one retries; undefined: not known yet. */
 interface NotSent {
   readonly paidBy: Attempt | undefined;
 }

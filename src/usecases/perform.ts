@@ -109,7 +109,7 @@ export async function aboutTransaction<A>(
   run: (answering: Answering<A>) => Promise<Reply>,
 ): Promise<Reply> {
   let last: { readonly bare: Refusal; readonly about: Refusal } | undefined;
-  // What is thrown must be the refusal that was rendered: the same one is made of it once.
+  // The refusal thrown must be the same object as the one rendered, so it is made once.
   const tell = (bare: Refusal): Refusal => {
     if (last?.bare !== bare) last = { bare, about: bare.http === 401 ? bare : bare.about(transactionId) };
     return last.about;
@@ -179,14 +179,14 @@ export async function commitDecision<R, A>(
 }
 
 /**
- * The loop of `commitDecision` for what allows a call to an upstream: it returns once the change is certainly committed, and
- * nothing is sent before.
+ * The loop of `commitDecision` for a commit that permits a call to an upstream: it returns only once the change is certainly
+ * committed, and nothing is sent before.
  *
- * A failure after which nothing was written is thrown as it is. Where the answer of a commit was lost, it is read and decided
- * again until the database tells: `decide`, to which `isInDoubt` says so, finds what this call has written and answers
- * as it did, or writes it now. It knows its own by what no other call has drawn, such as the attempt's id, and leaves alone
- * what somebody has gone on with: so of all calls one sends, once. While the database stays away nothing is sent, and the
- * last error is thrown; an attempt that was written after all is open, and the inquiry round finds it.
+ * A failure after which nothing was written is thrown as it is. If a commit's answer was lost, it reads and decides again until
+ * the outcome is known: `decide`, told by `isInDoubt`, either recognises what this call wrote and answers as before, or writes
+ * it now. It recognises its own write by something no other call has, such as the attempt's id, and leaves alone what another
+ * process has continued; so exactly one call sends, once. While the database stays away nothing is sent, and the last error is
+ * thrown; if the attempt was written after all, it is open, and the inquiry round finds it.
  */
 export async function commitOrFind<R, A>(
   deps: { readonly store: Committing; readonly clock: Pick<Clock, 'after'> },
@@ -234,8 +234,8 @@ function withMemory<A>(decision: Decision<A>, reply: Reply, receipt: RevocableRe
   const remembered = refusal === undefined || (isRemembered(refusal.http) && !refusal.retryable);
   if (receipt === undefined) return change;
   if (remembered) return joined(change ?? {}, receipt.remember(reply));
-  // It begins anew, with another body too, where this very change gives back what the run had begun. Whoever has nothing
-  // to give back may have found a later run's beginning, and leaves it.
+  // The key becomes free again, even for another body, if this change undoes what the run had begun. A run without a change may
+  // have found a later run's record, and leaves it alone.
   return change !== undefined && receipt.begun() ? joined(change, receipt.forget()) : change;
 }
 

@@ -94,8 +94,8 @@ async function decide(
 }
 
 /**
- * Whoever has been given the money by an upstream, or may have, is not given it once more. The gateway asks before it sends
- * again; who pays by hand has not asked.
+ * Refuses to pay a customer by hand whom an upstream has paid, or may have. The gateway inquires before it sends again; a
+ * person who pays by hand has not.
  */
 async function requireUnpaid(deps: RefundDecideDeps, rows: RefundRows, notTaken: boolean): Promise<void> {
   const { refund, payment } = rows;

@@ -67,12 +67,14 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
   return { answered: hasAnswered(word), written };
 }
 
-/** So many refunds that were called off are asked about, the newest. What became of others their own afterthoughts ask. */
+/**
+ * How many called-off refunds are inquired about, newest first; the later inquiries of their attempts take care of the others.
+ */
 const WITHDRAWN_MOST = 4;
 
 /**
- * Its own last try; and of the payment's refunds that were called off the last one of each, which their upstream had turned
- * away. What of those was taken after all is written, and holds this one back where that would be too much.
+ * Inquires about its own last attempt, and about the last attempt of each called-off refund of the payment that the upstream
+ * had turned away. Any that was accepted after all is recorded, and holds this refund back if the sum would be too much.
  */
 async function askTriesBefore(deps: Deps, known: Refund): Promise<TryBefore> {
   const own = await askTryBefore(deps, known);
@@ -168,7 +170,7 @@ async function intend(deps: Deps, known: Refund, intention: Intention): Promise<
     return { ...rows, own, refunds };
   };
   const decide = ({ own, refunds, ...rows }: Rows): Decided => {
-    // It counts from when it was written, so that whoever looked for it too long asks for nothing.
+    // Its age counts from when it was written: if finding it took too long, the upstream is not asked.
     if (own !== undefined) return { answer: own.status === 'intended' ? { ...rows, attempt: own } : undefined };
     // The lease is ours as long as nobody has touched the refund since.
     if (rows.refund.status !== 'pending' || rows.refund.version !== known.version) return { answer: undefined };

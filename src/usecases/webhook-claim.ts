@@ -1,11 +1,11 @@
 /**
- * Takes the webhook events that are due, and hands them to the courier.
+ * Leases the webhook events that are due, and hands them to the courier.
  *
- * Invariant: any number of processes may do so at once: each event is leased to one of them. What the courier has no
- * room for is given back for a moment, so that it neither waits for a lease to run out nor stands before others that are due;
- * at a receiver that answers nothing, for as long again as it has been silent; at one that lags, so that no more comes up again
- * than twice what it answers. No try is counted or left out for that; what waited is tried after the end of an outage within as
- * long again, and within five minutes, as soon as there is room.
+ * Invariant: any number of processes may do so at once: each event is leased to one of them. Events the courier has no room for
+ * are postponed briefly, so that they neither wait for a lease to expire nor block others that are due: at a silent receiver,
+ * by as long as it has been silent; at a slow one, so that at most twice its throughput becomes due again. This neither counts
+ * nor skips a try; after an outage the backlog is retried within the outage's length again, and within five minutes, as soon as
+ * there is room.
  */
 
 import type { WebhookEvent } from '../domain/records.ts';
@@ -19,8 +19,8 @@ const MOST_BATCHES = 64;
 /** What found no room comes up again after this long: by then much of what is before it has been posted. */
 const FULL_PAUSE_MS = 3_000;
 /**
- * At a silent or slow receiver, at the most: two hundred thousand events that wait for it cost some seven hundred claims a second, which
- * leaves a run's share to others.
+ * Longest postponement, at a silent or slow receiver: 200 000 events waiting for it then cost some 700 leases a second, which
+ * leaves the rest of a run to other receivers.
  */
 const PAUSE_MOST_MS = 5 * 60_000;
 /** So much of what finds no room is given back in one run: each costs a write. */

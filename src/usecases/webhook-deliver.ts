@@ -24,8 +24,8 @@ export interface Courier {
    */
   offer(event: WebhookEvent): boolean;
   /**
-   * After how long (ms) an event that has found no room may find some: as long again as its receiver has left every post
-   * unanswered; or, at one that answers, by when it may have taken what was sent away before. At most `most`; 0: nothing is known.
+   * When an event that found no room should be offered again (ms): after as long as its receiver has been silent, or, if it
+   * answers, by when it should have handled what was turned away before. At most `most`; 0: unknown.
    */
   comeAgainIn(event: WebhookEvent, most: number): number;
   /** Resolves when nothing waits and nothing is under way. */
@@ -34,7 +34,7 @@ export interface Courier {
   close(): Promise<void>;
 }
 
-/** A host may serve many merchants: those whose paths hang there leave the others one post each. */
+/** A host may serve many merchants: even if some of their paths hang, every other merchant keeps one post. */
 const LIMITS: LaneLimits = {
   atReceiver: 64,
   newcomersAtReceiver: 192,
@@ -103,8 +103,8 @@ export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): C
 }
 
 /**
- * Commits what came of a try. Where the event has been replayed since it was posted, or another process has it since its lease
- * ran out, the try is a line of history. Under its own lease it counts, also where only such a line came between.
+ * Commits the outcome of a try. If the event was replayed since it was posted, or leased by another process, the try only goes
+ * into the history. Under its own lease it counts, even if such a history entry was written in between.
  */
 async function record(deps: CourierDeps, tried: WebhookEvent, result: Try): Promise<void> {
   const { shard, id } = tried;
@@ -134,7 +134,7 @@ async function record(deps: CourierDeps, tried: WebhookEvent, result: Try): Prom
 /** Why nothing was posted. */
 const NO_SECRET = 'no_signing_secret';
 
-/** Whether the receiver was: whatever else kept a post from it, its name or our network, counts as its silence. */
+/** Whether the receiver was asked: any other reason that kept a post from it (DNS, our network) counts as its silence. */
 function isAsked({ error }: Try): boolean {
   return error !== NO_SECRET;
 }

@@ -12,7 +12,7 @@ import type { Answer, CardEnd, CardOrderStatus, InquiryAnswer } from '../connect
 import type { Said } from './client.ts';
 import { differenceFrom, type Ordered, textAt, valueAt, wordAt } from './fields.ts';
 
-/** Every gateway code that is documented: a reason is a final no. */
+/** Every documented gateway code. A decline reason as value means a final no. */
 export const GATEWAY_CODES = {
   APPROVED: 'approved',
   APPROVED_AUTO: 'approved',

@@ -1,0 +1,65 @@
+/**
+ * Counts each call by its sender: against the merchant's traffic limits, and, on a route with a guard, before the guard.
+ *
+ * Invariant: only authenticated calls are counted here; failed authentication has a limit of its own (`authentication.ts`).
+ */
+import type { FastifyReply } from 'fastify';
+import type { Merchant } from '../domain/records.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { TrafficLimit } from '../domain/traffic-limit.ts';
+import type { Clock } from '../platform/platform.ts';
+import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
+import { type Guard, guardHeaders, type Limits, limitHeaders } from './limits.ts';
+import type { Route } from './route.ts';
+import { type SlidingWindow, slidingWindow } from './sliding-window.ts';
+
+/** Undefined: the route asks for no credential. */
+export type Caller = MerchantCaller | SessionCaller | undefined;
+
+interface CountingParts {
+  readonly limits: Limits;
+}
+
+/** Calls of one guarded route by their sender, whatever payment they name. */
+export type GuardedCalls = SlidingWindow;
+
+/** A guard counts by payment, and only calls that find one; never scaled, and far above what any guard lets through. */
+const GUARDED_CALLS: Guard = { name: 'calls', calls: 120, seconds: 60 };
+
+export function guardedCalls(clock: Pick<Clock, 'now'>): GuardedCalls {
+  return slidingWindow(clock, GUARDED_CALLS);
+}
+
+/** @throws Refusal 1301 beyond the route's traffic limit, which is the merchant's own where it has one. */
+export function countCall(parts: CountingParts, route: Route, caller: Caller, reply: FastifyReply): void {
+  if (route.limit === 'none' || caller === undefined) return;
+  countBy(parts, reply, route.limit, senderOf(caller), caller.merchant);
+}
+
+/** Before anything is read or remembered, so that calls that no guard counts are limited too. */
+export function countGuarded(calls: GuardedCalls | undefined, caller: Caller, reply: FastifyReply): void {
+  if (calls === undefined || caller === undefined) return;
+  const { allowed, remaining, reset, retryAfter } = calls.take(senderOf(caller));
+  reply.headers(guardHeaders(GUARDED_CALLS, { count: remaining, seconds: reset }));
+  if (!allowed) throw new Refusal(1301, { retryAfter });
+}
+
+/** By whom calls and uploads are counted. */
+export function senderOf(caller: NonNullable<Caller>): string {
+  return caller.kind === 'session' ? caller.session.id : caller.credentialId;
+}
+
+/** Counts by a key of the caller's own choice, such as the order that a callback names. @throws Refusal 1301. */
+export function countBy(
+  parts: CountingParts,
+  reply: FastifyReply,
+  limit: TrafficLimit,
+  key: string,
+  merchant: Merchant | undefined,
+): void {
+  const standing = parts.limits.take(limit, key, merchant?.settings.rate_limits?.[limit]);
+  if (standing === undefined) return;
+  const { policy, state } = limitHeaders(limit, standing);
+  reply.header('ratelimit-policy', policy).header('ratelimit', state);
+  if (!standing.allowed) throw new Refusal(1301, { retryAfter: standing.retryAfter });
+}
