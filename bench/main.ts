@@ -7,6 +7,7 @@
  */
 
 import { messageOf } from '../src/commands/output.ts';
+import { UsageError } from '../src/usecases/operator.ts';
 import { benchAll } from './full.ts';
 import { benchOverload } from './overload.ts';
 import { benchPayouts } from './payouts.ts';
@@ -36,19 +37,23 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+function isOfParseArgs(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+}
+
 const [name = '', ...rest] = process.argv.slice(2);
 const named = BENCHES[name];
 try {
   if (process.argv.includes('--help')) console.log(USAGE);
   else if (named !== undefined) await named(rest);
   else if (name === '' || name.startsWith('-')) await benchAll(process.argv.slice(2));
-  else throw new Error(`there is no bench called ${name}: say one of ${Object.keys(BENCHES).join(', ')}`);
+  else throw new UsageError(`there is no bench called ${name}: say one of ${Object.keys(BENCHES).join(', ')}`);
 } catch (error) {
   // What fails because it was called off is no failure, and the signal's own end follows.
   if (!calledOff) {
-    const isAskedWrongly = error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+    const isAskedWrongly = error instanceof UsageError || isOfParseArgs(error);
     if (process.argv.includes('--json')) console.error(JSON.stringify({ error: true, message: messageOf(error) }));
-    else console.error(isAskedWrongly ? `${error.message}\n${USAGE}` : error);
+    else console.error(isAskedWrongly ? `${messageOf(error)}\n${USAGE}` : error);
     await stopAll();
     process.exit(isAskedWrongly ? 2 : 1);
   }

@@ -43,6 +43,11 @@ test('who asks for help, or for what is not there, is told how to ask', () => {
   const wrong = run('payouts', '--frobnicate');
   expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('npm run bench')]);
   expect(wrong.stderr).not.toContain('    at ');
+  for (const words of [['frobnicate'], ['--rounds', 'x']]) {
+    const refused = run(...words);
+    expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('npm run bench')]);
+    expect(refused.stderr).not.toContain('    at ');
+  }
   const inJson = run('payouts', '--frobnicate', '--json');
   expect([inJson.status, JSON.parse(inJson.stderr)]).toEqual([
     2,

@@ -5,6 +5,7 @@
  */
 
 import { parseArgs } from 'node:util';
+import { UsageError } from '../src/usecases/operator.ts';
 import { type Teller, tellerOf } from './teller.ts';
 
 export const PARTS = ['payments', 'filled', 'open', 'sessions', 'reads', 'wallet', 'drain', 'page'] as const;
@@ -57,7 +58,7 @@ const QUICK: Settings = {
 
 const FIGURES = Object.keys(FULL) as (keyof Settings)[];
 
-/** @throws Error that names the option and what it may be. */
+/** @throws UsageError that names the option and what it may be. */
 export function readOptions(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],
@@ -86,7 +87,9 @@ function figureOf(given: Readonly<Record<string, unknown>>, name: keyof Settings
   const text = given[optionOf(name)];
   if (text === undefined) return undefined;
   if (typeof text === 'string' && /^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new Error(`--${optionOf(name)} takes a whole number above zero, for example --${optionOf(name)} ${FULL[name]}`);
+  throw new UsageError(
+    `--${optionOf(name)} takes a whole number above zero, for example --${optionOf(name)} ${FULL[name]}`,
+  );
 }
 
 function partsOf(text: string | undefined): ReadonlySet<Part> {
@@ -94,7 +97,7 @@ function partsOf(text: string | undefined): ReadonlySet<Part> {
   const wanted = text.split(',').map((name) => name.trim());
   const parts = PARTS.filter((part) => wanted.includes(part));
   if (parts.length === wanted.length) return new Set(parts);
-  throw new Error(
+  throw new UsageError(
     `--only takes parts out of ${PARTS.join(', ')}, with commas between them, for example --only payments`,
   );
 }

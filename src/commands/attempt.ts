@@ -41,13 +41,28 @@ function openList(attempts: readonly Attempt[]): Output {
     amountOf(attempt),
     phoneOf(attempt) ?? '',
     attempt.payment_id,
+    attempt.merchant_id,
     String(attempt.inquiries),
     attempt.reference,
+    attempt.provider_reference ?? '',
   ]);
   return {
     document: { attempts: attempts.map(documentOf) },
     lines: table(
-      ['attempt', 'status', 'made', 'upstream', 'for', 'amount', 'phone', 'transaction', 'inquiries', 'reference'],
+      [
+        'attempt',
+        'status',
+        'made',
+        'upstream',
+        'for',
+        'amount',
+        'phone',
+        'transaction',
+        'merchant',
+        'inquiries',
+        'reference',
+        'its reference',
+      ],
       rows,
     ),
   };
@@ -64,6 +79,7 @@ function lateList(attempts: readonly Attempt[]): Output {
     phoneOf(attempt) ?? '',
     attempt.payment_id,
     attempt.merchant_id,
+    attempt.reference,
     attempt.provider_reference ?? '',
   ]);
   return {
@@ -71,7 +87,18 @@ function lateList(attempts: readonly Attempt[]): Output {
       attempts: attempts.map((attempt) => ({ ...documentOf(attempt), came_at: timeOf(attempt.settled_at) })),
     },
     lines: table(
-      ['attempt', 'moved', 'upstream', 'for', 'amount', 'phone', 'transaction', 'merchant', 'reference'],
+      [
+        'attempt',
+        'moved',
+        'upstream',
+        'for',
+        'amount',
+        'phone',
+        'transaction',
+        'merchant',
+        'reference',
+        'its reference',
+      ],
       rows,
     ),
   };

@@ -133,6 +133,11 @@ export function checkAuditor(world: World, store: Store): Promise<readonly Check
     if (last === undefined) return [ok('auditor', 'it has not run yet: a worker looks into the books once a minute')];
     const age = world.clock.wall() - last.at;
     const said = `it ran ${spanOf(age)} ago`;
+    const found = Object.entries(last.findings).map(([kind, count]) => `${kind} ${count}`);
+    if (found.length > 0) {
+      const wayOut = 'the log names each (audit_finding); docs/operating.md, “The auditor”, says what to do';
+      return [fail('auditor', `${said} and found ${found.join(', ')}: ${wayOut}`)];
+    }
     if (age <= AUDIT_LATE_MS) return [ok('auditor', said)];
     return [warn('auditor', `${said}: start a process that does the work (mbongo serve, or serve --role worker)`)];
   });

@@ -15,7 +15,12 @@ export function addPayoutCommands(program: Command, addVerb: AddVerb, addVerbOf:
     .option('--status <status>', 'waiting-for-approval, scheduled, paused, started, rejected or cancelled')
     .option('--after <id>', 'those after this batch: the next page')
     .option('--limit <count>', 'at most so many', '50');
-  addVerbOf(payout, 'show', 'show a batch, whom it pays and how far it is', async () => (await load()).payoutShow);
+  addVerbOf(
+    payout,
+    'show',
+    'show a batch, whom it pays and how far each payment is',
+    async () => (await load()).payoutShow,
+  ).option('--occurrence <number>', 'the payments of this run; those of the newest when absent');
   addVerbOf(
     payout,
     'approve',

@@ -5,7 +5,7 @@
  */
 
 import { formatMinor } from '../domain/money.ts';
-import type { Beneficiary, PayoutBatch } from '../domain/outgoing-records.ts';
+import type { Beneficiary, PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { batchStatus, type PayoutCounts } from '../domain/payout.ts';
 import { BATCH_STATES, type BatchState, stateOf } from '../domain/payout-batch.ts';
 import { hasMore, totalsOf } from '../domain/payout-order.ts';
@@ -13,12 +13,13 @@ import { maskPhone } from '../domain/phone.ts';
 import { payoutText } from '../messages/payout-text.ts';
 import { calendar } from '../platform/calendar.ts';
 import { findCounts } from '../usecases/archive-find.ts';
-import { OperatorError, requireMerchant } from '../usecases/operator.ts';
+import { OperatorError, requireId, requireMerchant } from '../usecases/operator.ts';
 import { approvePayout, rejectPayout, requireWaiting } from '../usecases/payout-approve.ts';
 import { cancelPayout, requireCancellable } from '../usecases/payout-cancel.ts';
-import { type PayoutOperatorDeps, requireBatch } from '../usecases/payout-operate.ts';
+import { type PayoutOperatorDeps, requireBatch, seeBatch } from '../usecases/payout-operate.ts';
 import { datesPassed, pausePayout, resumePayout } from '../usecases/payout-pause.ts';
-import { readLimit, readStatus } from './options.ts';
+import { linesOf } from '../usecases/payout-read.ts';
+import { readLimit, readStatus, readWhole } from './options.ts';
 import { endOfPage, type Output, table, timeOf } from './output.ts';
 import { sayOf } from './this-user.ts';
 import type { Tools } from './tools.ts';
@@ -32,11 +33,12 @@ export interface PayoutListOptions {
 
 export async function payoutList({ deps }: Tools, options: PayoutListOptions): Promise<Output> {
   const { merchant, status, after } = options;
+  if (after !== undefined) requireId('batch', after, 'batch');
   const limit = readLimit(options.limit);
   const batches = await deps.store.payoutBatch.list({
     merchantId: merchant === undefined ? undefined : (await requireMerchant(deps, merchant)).id,
-    state: status === undefined ? undefined : readStatus(status, BATCH_STATES, 'a batch', nameOf),
-    after: after === undefined ? undefined : (await requireBatch(deps, after)).id,
+    state: status === undefined ? undefined : readStatus(status.replaceAll('_', '-'), BATCH_STATES, 'a batch', nameOf),
+    after,
     limit,
   });
   const end = endOfPage(batches, limit);
@@ -57,9 +59,15 @@ export async function payoutList({ deps }: Tools, options: PayoutListOptions): P
   return { document: { payouts, next: end.next }, lines: [...table(head, rows), ...end.lines] };
 }
 
-export async function payoutShow({ deps }: Tools, batchId: string): Promise<Output> {
-  const batch = await requireBatch(deps, batchId);
+export async function payoutShow(
+  { deps }: Tools,
+  batchId: string,
+  options: { readonly occurrence?: string },
+): Promise<Output> {
+  const batch = await seeBatch(deps, batchId);
   const runs = await findCounts(deps, batch);
+  const occurrence = occurrenceOf(options.occurrence, batch, runs);
+  const lines = (await linesOf(deps, batch, occurrence)).map(lineOf);
   const summary = documentOf(batch, sumOf(runs));
   const runsOf = runs.map(({ occurrence, scheduled_date, pending, processing, completed, failed }) => ({
     occurrence,
@@ -82,6 +90,8 @@ export async function payoutShow({ deps }: Tools, batchId: string): Promise<Outp
       retry_of,
       runs: runsOf,
       beneficiaries: people,
+      occurrence,
+      lines,
     },
     lines: [
       ...Object.entries(summary).map(([name, value]) => `${name.padEnd(18)}  ${textOf(value)}`.trimEnd()),
@@ -94,10 +104,24 @@ export async function payoutShow({ deps }: Tools, batchId: string): Promise<Outp
         runsOf.map((run) => Object.values(run).map((value) => String(value ?? ''))),
       ),
       '',
-      ...table(
-        ['receiver', 'carrier', 'amount', 'fee'],
-        people.map((one) => [one.receiver, one.carrier ?? '', one.amount, one.fee_amount]),
-      ),
+      ...(lines.length === 0
+        ? table(
+            ['receiver', 'carrier', 'amount', 'fee'],
+            people.map((one) => [one.receiver, one.carrier ?? '', one.amount, one.fee_amount]),
+          )
+        : table(
+            [`run ${occurrence}`, 'status', 'receiver', 'carrier', 'amount', 'fee', 'attempt', 'why'],
+            lines.map((one) => [
+              one.transaction_id,
+              one.status,
+              one.receiver,
+              one.carrier ?? '',
+              one.amount,
+              one.fee_amount,
+              one.attempt_id ?? '',
+              one.reason ?? '',
+            ]),
+          )),
     ],
   };
 }
@@ -136,7 +160,12 @@ export async function payoutCancel(
     if (batch.cancelled_at === null || options.notTaken !== true) await requireCancellable(deps, batch);
     throw new OperatorError(`${describe(batch)}: say --yes to cancel what is still to come of it, for good`);
   }
-  return outputOf({ deps }, await cancelPayout(operating({ deps }), batchId, sayOf(options), options.notTaken));
+  const cancelled = await cancelPayout(operating({ deps }), batchId, sayOf(options), options.notTaken);
+  const { document, lines } = await outputOf({ deps }, cancelled);
+  const { pending } = await countsOf({ deps }, cancelled);
+  const waits =
+    'what is pending was turned away by its carrier, which is asked whether it took it all the same; --not-taken calls it off now';
+  return { document, lines: pending === 0 ? lines : [...lines, waits] };
 }
 
 export async function payoutPause({ deps }: Tools, batchId: string, options: WordOptions): Promise<Output> {
@@ -232,9 +261,36 @@ function documentOf(batch: PayoutBatch, counts: PayoutCounts) {
   };
 }
 
-function beneficiaryOf({ currency }: PayoutBatch, { msisdn, wallet_number, carrier, amount, fee_minor }: Beneficiary) {
-  const receiver = msisdn === null ? (wallet_number ?? '') : maskPhone(msisdn);
-  return { receiver, carrier, amount, fee_amount: formatMinor(BigInt(fee_minor), currency) };
+function beneficiaryOf({ currency }: PayoutBatch, beneficiary: Beneficiary) {
+  const { carrier, amount, fee_minor } = beneficiary;
+  return { receiver: receiverOf(beneficiary), carrier, amount, fee_amount: formatMinor(BigInt(fee_minor), currency) };
+}
+
+/** The occurrence whose lines are shown: the one that was asked for, or the newest that has any. */
+function occurrenceOf(
+  asked: string | undefined,
+  batch: PayoutBatch,
+  runs: readonly { readonly occurrence: number }[],
+): number {
+  if (asked === undefined) return runs.at(-1)?.occurrence ?? 1;
+  return readWhole(asked, 'occurrence', 1, batch.occurrences);
+}
+
+function lineOf(line: PayoutLine) {
+  return {
+    transaction_id: line.id,
+    status: line.status,
+    receiver: receiverOf(line),
+    carrier: line.carrier,
+    amount: line.amount,
+    fee_amount: formatMinor(line.fee_minor, line.currency),
+    attempt_id: line.attempt_id,
+    reason: line.reason,
+  };
+}
+
+function receiverOf({ msisdn, wallet_number }: Pick<Beneficiary, 'msisdn' | 'wallet_number'>): string {
+  return msisdn === null ? (wallet_number ?? '') : maskPhone(msisdn);
 }
 
 /** What is decided about, in one sentence. */

@@ -38,6 +38,7 @@ export async function proofList({ deps }: Tools, options: ProofListOptions): Pro
     proof.id,
     proof.status,
     payment.id,
+    payment.merchant_id,
     `${formatMinor(payment.total_minor, payment.currency)} ${payment.currency}`,
     proof.content_type,
     timeOf(proof.created_at),
@@ -46,7 +47,7 @@ export async function proofList({ deps }: Tools, options: ProofListOptions): Pro
   return {
     document: { proofs: seen.map(documentOf), next: end.next },
     lines: [
-      ...table(['proof', 'status', 'transaction', 'to receive', 'type', 'uploaded', 'duplicate'], rows),
+      ...table(['proof', 'status', 'transaction', 'merchant', 'to receive', 'type', 'uploaded', 'duplicate'], rows),
       ...end.lines,
     ],
   };

@@ -11,7 +11,7 @@ import { maskPhone } from '../domain/phone.ts';
 import { isByHand, REFUND, type RefundRows } from '../domain/refund.ts';
 import { OperatorError, requireId, requireMerchant } from '../usecases/operator.ts';
 import { callOffRefund, executeRefund, requireOpenRefund } from '../usecases/refund-decide.ts';
-import { requireRefund } from '../usecases/refund-read.ts';
+import { requireRefund, seeRefund } from '../usecases/refund-read.ts';
 import { readLimit, readStatus } from './options.ts';
 import { endOfPage, type Output, table, timeOf } from './output.ts';
 import { sayOf } from './this-user.ts';
@@ -43,19 +43,20 @@ export async function refundList({ deps }: Tools, options: RefundListOptions): P
     isByHand(refund) ? 'by hand' : (refund.carrier ?? ''),
     amountOf(refund),
     refund.payment_id,
+    refund.merchant_id,
     refund.reason ?? '',
   ]);
   return {
     document: { refunds: refunds.map(documentOf), next: end.next },
     lines: [
-      ...table(['refund', 'status', 'made', 'method', 'way', 'amount', 'transaction', 'why'], rows),
+      ...table(['refund', 'status', 'made', 'method', 'way', 'amount', 'transaction', 'merchant', 'why'], rows),
       ...end.lines,
     ],
   };
 }
 
 export async function refundShow({ deps }: Tools, refundId: string): Promise<Output> {
-  const { refund, payment } = await requireRefund(deps, refundId);
+  const { refund, payment } = await seeRefund(deps, refundId);
   const document = {
     ...documentOf(refund),
     attempt_id: refund.attempt_id,

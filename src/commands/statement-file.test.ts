@@ -84,7 +84,7 @@ test.each<[string, string | Uint8Array, RegExp]>([
     `reference,amount,status\n${GOOD}`,
     /line 1: the column currency is missing; there is "reference"/,
   ],
-  ['semicolons', `${HEAD.replaceAll(',', ';')}\n`, /line 1: .* is missing; .* between commas$/],
+  ['semicolons', `${HEAD.replaceAll(',', ';')}\n`, /line 1: .* is missing; .*\. Separate columns with commas$/],
   ['a column twice', `${HEAD},amount\n`, /line 1: the column amount is there twice/],
   ['no reference', `${HEAD}\n${GOOD}\n,1.00,usd,paid,,\n`, /line 3, column reference: "" is no reference/],
   ['no amount', `${HEAD}\nr,1,50,usd,paid,2026\n`, /line 2, column currency: "50" is no currency/],

@@ -87,7 +87,7 @@ function requireColumns(path: string, header: readonly string[]): void {
   if (missing.length > 0) {
     const there = header.slice(0, 12).map((name) => JSON.stringify(name.slice(0, 40)));
     throw new OperatorError(
-      `${path}, line 1: the column ${missing.join(', ')} is missing; there is ${there.join(', ')}, between commas`,
+      `${path}, line 1: the column ${missing.join(', ')} is missing; there is ${there.join(', ')}. Separate columns with commas`,
     );
   }
   const twice = header.find((name, at) => isColumn(name) && header.indexOf(name) !== at);

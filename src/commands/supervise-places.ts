@@ -94,7 +94,8 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
     let readyAt: number | undefined;
     void member.started.then((outcome) => {
       if ('failed' in outcome) {
-        log.error('process_not_started', { process: slot.place.name, reason: outcome.failed });
+        // A process that is stopped while it starts has not failed.
+        if (!stopped) log.error('process_not_started', { process: slot.place.name, reason: outcome.failed });
         endWithin(member, FAILED_LIMIT_MS);
       } else {
         readyAt = clock.wall();
@@ -161,6 +162,7 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
       for (const slot of slots) {
         if (stopped) return;
         if (await replace(slot)) log.info('process_replaced', { process: slot.place.name });
+        else if (stopped) return;
         else return log.error('process_not_replaced', { process: slot.place.name });
       }
     },

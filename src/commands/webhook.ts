@@ -36,6 +36,8 @@ export async function webhookList({ deps }: Tools, options: WebhookListOptions):
     event.id,
     event.type,
     event.transaction_id,
+    event.merchant_id,
+    hostOf(event.url),
     event.status,
     String(event.attempts),
     event.status === 'waiting' ? timeOf(event.next_at) : '',
@@ -44,10 +46,17 @@ export async function webhookList({ deps }: Tools, options: WebhookListOptions):
   return {
     document: { events: events.map(documentOf), next: end.next },
     lines: [
-      ...table(['event', 'type', 'transaction', 'status', 'tries', 'next try', 'last error'], rows),
+      ...table(
+        ['event', 'type', 'transaction', 'merchant', 'receiver', 'status', 'tries', 'next try', 'last error'],
+        rows,
+      ),
       ...end.lines,
     ],
   };
+}
+
+function hostOf(url: string | null): string {
+  return url === null ? '' : new URL(url).host;
 }
 
 export interface WebhookReplayOptions {

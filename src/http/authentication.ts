@@ -16,7 +16,7 @@ import type { MerchantCaller, SessionCaller } from '../usecases/callers.ts';
 import { addressKey, addressMatcher } from './client-address.ts';
 import type { FailedAuthentications } from './limits.ts';
 import type { CredentialRow, Lookups, SessionRow } from './lookups.ts';
-import type { CredentialKind } from './route.ts';
+import type { CredentialKind, Route } from './route.ts';
 
 /** A credential as it was shown, its lookup already under way. */
 export type Shown =
@@ -144,10 +144,14 @@ function requireKind(kind: Circumstances['credential'], call: Circumstances): vo
  *
  * @throws Refusal 1305.
  */
-export function onDevice(caller: SessionCaller, fingerprint: string | undefined, method: string): SessionCaller {
+export function onDevice(
+  caller: SessionCaller,
+  fingerprint: string | undefined,
+  { method, device }: Pick<Route, 'method' | 'device'>,
+): SessionCaller {
   const bound = caller.session.device_fingerprint;
   const isRight = bound === null || fingerprint === bound || (fingerprint === undefined && method === 'GET');
-  if (!isRight) {
+  if (!isRight && device !== 'refused') {
     throw refuseField(1305, 'X-Device-Fingerprint', fingerprint === undefined ? 'REQUIRED' : 'OTHER_DEVICE');
   }
   return { ...caller, fingerprint };

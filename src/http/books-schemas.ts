@@ -36,7 +36,9 @@ export const STATEMENT_LINES_MOST = 1_000;
 export const STATEMENT_LINES = 100;
 
 export const StatementQuery = Type.Object({
-  currency: CurrencyCode,
+  currency: Type.Optional(
+    Type.String({ ...CurrencyCode, description: 'May be absent where your accounts are all in one currency.' }),
+  ),
   ...SPAN_QUERY,
   balance: Type.Optional(
     Type.Union([...BalanceName.anyOf, Type.Literal('all')], {

@@ -55,6 +55,7 @@ function sendingRoutes(deps: Deps): Route[] {
         `${SEND_DESCRIPTION} The session may be used again; one with the scope collect, one that has collected and one ` +
         'that a device is bound to is 1003. An Idempotency-Key counts for the merchant, also under another session.',
       credential: 'session',
+      device: 'refused',
       idempotencyScope: 'merchant',
       limit: 'payments',
       loadClass: 'begin',

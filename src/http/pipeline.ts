@@ -250,7 +250,7 @@ const FRESH_MS = 500;
 
 /** Authentication; the fingerprint belongs to it: its form first, then whether it is the session's. */
 async function callerOf(parts: PipelineParts, route: Route, request: FastifyRequest): Promise<Caller> {
-  const { credential, method } = route;
+  const { credential } = route;
   const { headers, shown: first, startedAt } = exchangeOf(request);
   if (credential === 'none') return undefined;
   if (headers === undefined || first === undefined) throw new Error('a call that was not begun');
@@ -260,7 +260,7 @@ async function callerOf(parts: PipelineParts, route: Route, request: FastifyRequ
   const caller = await authenticate(parts, shown, { credential, address: () => addressOf(parts, request) });
   // Refused only now that the credential has been verified.
   const fingerprint = readFingerprint(headers.fingerprint);
-  return caller.kind === 'session' ? onDevice(caller, fingerprint, method) : caller;
+  return caller.kind === 'session' ? onDevice(caller, fingerprint, route) : caller;
 }
 
 /** The first device that a session shows is bound to it, on whatever call and however that ends (contract §1). */

@@ -90,6 +90,8 @@ interface RouteFacts {
   readonly refusals: readonly RefusalCode[];
   /** Whether a CONSUMED session may still make this call (contract §3). */
   readonly allowConsumed: boolean;
+  /** `refused`: no device may make this call; the use case refuses a session that is bound to one, whatever it shows (contract §3). */
+  readonly device?: 'refused';
   /** `merchant`: an Idempotency-Key counts for the whole merchant, though a session calls (payouts; contract §7). */
   readonly idempotencyScope?: 'merchant';
   /** How an answer is sent to a caller with that Accept header, one that is remembered too. */

@@ -49,8 +49,8 @@ export function statementRoutes(deps: Deps): Route[] {
       refusals: [1102, 1109, 1110, 1301],
       checkQuery: faultsOf,
       run: async (call) => {
-        const { query, caller } = call;
-        const { merchant } = caller;
+        const { merchant } = call.caller;
+        const query = { ...call.query, currency: await currencyOf(deps, merchant, call.query) };
         if (query.format === 'csv' || (query.format === undefined && prefersCsv(call.header('accept')))) {
           const begun = await openStatement(deps, merchant, orderOf(query, deps.clock.now()));
           return statementCsv(begun, streamStatement(deps, merchant, begun));
@@ -72,8 +72,12 @@ function faultsOf({ currency, from, to, limit }: Partial<StatementQuery>) {
   return [...faults, ...limitFaults(limit, STATEMENT_LINES_MOST)];
 }
 
+interface Asked extends StatementQuery {
+  readonly currency: Currency;
+}
+
 /** The beginning, or where the page before ended. */
-async function positionOf(deps: Deps, merchant: Merchant, query: StatementQuery): Promise<StatementPosition> {
+async function positionOf(deps: Deps, merchant: Merchant, query: Asked): Promise<StatementPosition> {
   if (query.cursor === undefined) return openStatement(deps, merchant, orderOf(query, deps.clock.now()));
   const position = openPosition(deps, merchant.id, questionOf(query), query.cursor);
   if (position === undefined) throw refuseShape([{ field: 'cursor', code: 'INVALID_CURSOR' }]);
@@ -81,23 +85,27 @@ async function positionOf(deps: Deps, merchant: Merchant, query: StatementQuery)
 }
 
 /** What a cursor belongs to, as it was asked. */
-function questionOf({ currency, from = '', to = '', balance = 'all' }: StatementQuery): string {
+function questionOf({ currency, from = '', to = '', balance = 'all' }: Asked): string {
   return JSON.stringify([currency, from, to, balance]);
 }
 
-function orderOf(query: StatementQuery, now: number): StatementOrder {
+function orderOf(query: Asked, now: number): StatementOrder {
   const { from, until = now + 1 } = readSpan(query);
   const end = new Date(until - 1);
   return {
-    currency: currencyOf(query),
+    currency: query.currency,
     balances: query.balance === undefined || query.balance === 'all' ? ALL_BALANCES : [query.balance],
     from: from ?? Date.UTC(end.getUTCFullYear(), end.getUTCMonth(), 1),
     until,
   };
 }
 
-/** Its form has been checked. */
-function currencyOf({ currency }: StatementQuery): Currency {
-  if (!isCurrency(currency)) throw new Error('a currency that was not checked');
-  return currency;
+/** The currency that is named, or that of all of the merchant's accounts. @throws Refusal 1109 where that does not say which. */
+async function currencyOf(deps: Deps, { shard, id }: Merchant, query: StatementQuery): Promise<Currency> {
+  // Its form has been checked.
+  if (query.currency !== undefined && isCurrency(query.currency)) return query.currency;
+  const accounts = await deps.store.accounts.ofMerchant(shard, id);
+  const [only, ...others] = new Set(accounts.map(({ currency }) => currency));
+  if (only === undefined || others.length > 0) throw refuseShape([{ field: 'currency', code: 'REQUIRED' }]);
+  return only;
 }

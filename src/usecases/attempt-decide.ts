@@ -12,6 +12,7 @@ import { type OutgoingSettlement, settleOutgoing } from '../domain/outgoing.ts';
 import { isProviderReference } from '../domain/provider-reference.ts';
 import type { Attempt } from '../domain/records.ts';
 import { type Settlement, settleAttempt } from '../domain/settlement.ts';
+import { type FindDeps, findAttempt } from './archive-find.ts';
 import { readOrder, readOutgoing } from './attempt-outgoing.ts';
 import { readSettlement, soundAlarm } from './attempt-settle.ts';
 import { type Deps, idsOf } from './deps.ts';
@@ -65,11 +66,13 @@ export async function decideAttempt(
 }
 
 /** The attempt of that id. */
-export async function requireAttempt(deps: Pick<Deps, 'store'>, attemptId: string): Promise<Attempt> {
+export async function requireAttempt(deps: FindDeps, attemptId: string): Promise<Attempt> {
   requireId('att', attemptId, 'attempt');
   const attempt = await deps.store.attempt.get(shardOf(attemptId), attemptId);
-  if (attempt === undefined) throw new OperatorError(`there is no attempt ${attemptId}: see \`mbongo attempt list\``);
-  return attempt;
+  if (attempt !== undefined) return attempt;
+  const archived = await findAttempt(deps, shardOf(attemptId), attemptId);
+  if (archived === undefined) throw new OperatorError(`there is no attempt ${attemptId}: see \`mbongo attempt list\``);
+  throw new OperatorError(`attempt ${attemptId} has been archived: it was ${archived.status}, and stays so`);
 }
 
 /**

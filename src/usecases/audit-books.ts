@@ -8,6 +8,7 @@
 import type { BookLine, BookPage, Books } from '../connectors/connector.ts';
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Attempt } from '../domain/records.ts';
+import { findAttempt } from './archive-find.ts';
 import type { Deps } from './deps.ts';
 
 /** Something in which a book and we differ. */
@@ -145,8 +146,8 @@ async function linesOf(books: Books, ids: readonly string[]): Promise<readonly B
   return lines;
 }
 
-function attemptOf({ store }: NeedsBooks, id: string): Promise<Attempt | undefined> {
-  return isId('att', id) ? store.attempt.get(shardOf(id), id) : Promise.resolve(undefined);
+function attemptOf(deps: NeedsBooks, id: string): Promise<Attempt | undefined> {
+  return isId('att', id) ? findAttempt(deps, shardOf(id), id) : Promise.resolve(undefined);
 }
 
 interface Verdict {

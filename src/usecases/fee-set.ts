@@ -8,7 +8,7 @@
 import type { Currency } from '../domain/currency.ts';
 import type { FeeRule, Merchant, MerchantSettings } from '../domain/records.ts';
 import { changeSettings } from './merchant-set.ts';
-import { type OperatorDeps, UsageError } from './operator.ts';
+import { type OperatorDeps, OperatorError, UsageError } from './operator.ts';
 
 /** Which of a merchant's rules. */
 export interface FeePlace {
@@ -36,12 +36,18 @@ export async function setFee(deps: OperatorDeps, command: FeeSetCommand): Promis
   }));
 }
 
-/** Takes a rule away; the one for every method, if there is one, applies from then on. */
+/**
+ * Takes a rule away; the one for every method, if there is one, applies from then on.
+ *
+ * @throws OperatorError when there is no such rule
+ */
 export async function removeFee(deps: OperatorDeps, command: FeePlace): Promise<Merchant> {
-  return changeSettings(deps, command.merchantId, (settings) => ({
-    ...settings,
-    fees: rulesBeside(settings, command),
-  }));
+  return changeSettings(deps, command.merchantId, (settings) => {
+    const fees = rulesBeside(settings, command);
+    if (fees.length < (settings.fees ?? []).length) return { ...settings, fees };
+    const what = `${command.method ?? 'every method'} in ${command.currency}`;
+    throw new OperatorError(`there is no fee for ${what}: see \`mbongo fee list\``);
+  });
 }
 
 function rulesBeside(settings: MerchantSettings, { method, currency }: FeePlace): FeeRule[] {
@@ -67,5 +73,7 @@ function readRate(text: string): number {
   const match = /^(0|[1-9][0-9]{0,2})(?:\.([0-9]{1,4}))?$/.exec(text);
   const ppm = match === null ? undefined : Number(`${match[1]}${(match[2] ?? '').padEnd(4, '0')}`);
   if (ppm !== undefined && ppm <= 1_000_000) return ppm;
-  throw new UsageError(`${JSON.stringify(text)} is no rate: write a percentage from 0 to 100 like 2.5`);
+  throw new UsageError(
+    `${JSON.stringify(text)} is no rate: write a percentage from 0 to 100 with up to four decimals, like 2.5`,
+  );
 }

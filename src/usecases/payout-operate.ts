@@ -8,6 +8,7 @@ import type { Change } from '../domain/change.ts';
 import { shardOf } from '../domain/ids.ts';
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
 import type { BatchContext } from '../domain/payout-batch.ts';
+import { type FindDeps, findPayoutBatch } from './archive-find.ts';
 import type { Deps } from './deps.ts';
 import { decideOnce, type OperatorDeps, OperatorError, readAfter, requireId, type Say } from './operator.ts';
 import { type BatchRows, batchContext, type PayoutBatchDeps, readBatch } from './payout-run.ts';
@@ -16,12 +17,21 @@ export type PayoutOperatorDeps = OperatorDeps & PayoutBatchDeps & Pick<Deps, 'lo
 
 const LOOK = 'see `mbongo payout show`';
 
-/** The batch of that id. */
-export async function requireBatch(deps: Pick<Deps, 'store'>, batchId: string): Promise<PayoutBatch> {
+/** The batch of that id, live or archived. @throws OperatorError when there is none. */
+export async function seeBatch(deps: FindDeps, batchId: string): Promise<PayoutBatch> {
   requireId('batch', batchId, 'batch');
-  const batch = await deps.store.payoutBatch.get(shardOf(batchId), batchId);
+  const batch = await findPayoutBatch(deps, shardOf(batchId), batchId);
   if (batch === undefined) throw new OperatorError(`there is no batch ${batchId}: see \`mbongo payout list\``);
   return batch;
+}
+
+/** The live batch of that id, which may be acted on. @throws OperatorError when there is none, or it has been archived. */
+export async function requireBatch(deps: FindDeps, batchId: string): Promise<PayoutBatch> {
+  requireId('batch', batchId, 'batch');
+  const batch = await deps.store.payoutBatch.get(shardOf(batchId), batchId);
+  if (batch !== undefined) return batch;
+  const { id } = await seeBatch(deps, batchId);
+  throw new OperatorError(`batch ${id} has been archived: \`mbongo payout show\` reads it, and nothing of it changes`);
 }
 
 /** Changes a batch once, on fresh rows; `decide` throws an OperatorError where it may not. Returns it as it is then. */

@@ -82,7 +82,8 @@ const STATES = {
   waiting_for_approval: 'it waits for approval, and nothing of it runs before',
   scheduled: 'it is not paused',
   paused: 'it is paused already',
-  started: 'none of its dates is to come',
+  started:
+    'none of its dates is to come (`mbongo payout cancel` calls off what has not left, `mbongo merchant suspend` holds all of its merchant)',
   rejected: 'it has been rejected',
   cancelled: 'it has been cancelled',
 } as const;

@@ -107,7 +107,12 @@ export async function readPayout(
   return { batch, ...standingOf(counted, hasMore(batch)), runs, occurrence, lines };
 }
 
-function linesOf(deps: Deps, { shard, id }: PayoutBatch, occurrence: number): Promise<PayoutLine[]> {
+/** The lines of one occurrence, in the order of the call, live or archived; none where it has not been made. */
+export function linesOf(
+  deps: FindDeps,
+  { shard, id }: Pick<PayoutBatch, 'shard' | 'id'>,
+  occurrence: number,
+): Promise<PayoutLine[]> {
   const { payoutBatch, archive } = deps.store;
   const places = {
     live: () => payoutBatch.lines(shard, id, occurrence),

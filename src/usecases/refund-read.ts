@@ -25,12 +25,26 @@ export async function readRefund(deps: FindDeps, { merchant }: MerchantCaller, r
   return { refund, payment };
 }
 
-/** @throws OperatorError when there is no such refund. */
-export async function requireRefund(deps: Pick<Deps, 'store'>, refundId: string): Promise<RefundRows> {
+/** A refund of any merchant with its payment, live or archived. @throws OperatorError when there is no such refund. */
+export async function seeRefund(deps: FindDeps, refundId: string): Promise<RefundRows> {
+  requireId('rfd', refundId, 'refund');
+  const refund = await findRefund(deps, shardOf(refundId), refundId);
+  const payment = refund && (await findPayment(deps, refund.shard, refund.payment_id));
+  if (refund === undefined || payment === undefined) {
+    throw new OperatorError(`there is no refund ${refundId}: see \`mbongo refund list\``);
+  }
+  return { refund, payment };
+}
+
+/** A live refund, which may be decided on. @throws OperatorError when there is no such refund, or it has been archived. */
+export async function requireRefund(deps: FindDeps, refundId: string): Promise<RefundRows> {
   requireId('rfd', refundId, 'refund');
   const refund = await deps.store.refund.get(shardOf(refundId), refundId);
-  if (refund === undefined) throw new OperatorError(`there is no refund ${refundId}: see \`mbongo refund list\``);
-  return { refund, payment: await paymentOf(deps, refund) };
+  if (refund !== undefined) return { refund, payment: await paymentOf(deps, refund) };
+  await seeRefund(deps, refundId);
+  throw new OperatorError(
+    `refund ${refundId} has been archived: \`mbongo refund show\` reads it, and it does not change`,
+  );
 }
 
 /** A refund that has an attempt, and so has to be there. */

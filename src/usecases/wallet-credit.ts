@@ -9,7 +9,7 @@ import { floatAccount, walletAccount } from '../domain/ledger.ts';
 import type { Wallet } from '../domain/records.ts';
 import { isWalletNumber, shardOfWallet } from '../domain/wallet.ts';
 import { newId } from './deps.ts';
-import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireAmount } from './operator.ts';
+import { commitOnce, type OperatorDeps, OperatorError, readAfter, requireAmount, UsageError } from './operator.ts';
 
 export interface WalletCredited {
   readonly wallet: Wallet;
@@ -19,8 +19,10 @@ export interface WalletCredited {
 
 /** `amount` is decimal text in the wallet's currency. @throws OperatorError for an unknown wallet or a bad amount. */
 export async function creditWallet(deps: OperatorDeps, number: string, amount: string): Promise<WalletCredited> {
-  const wallet = isWalletNumber(number) ? await deps.store.wallet.get(shardOfWallet(number), number) : undefined;
-  if (wallet === undefined) throw new OperatorError('there is no such wallet');
+  if (!isWalletNumber(number))
+    throw new UsageError('that is no wallet number: it is the one that `mbongo wallet open` gave');
+  const wallet = await deps.store.wallet.get(shardOfWallet(number), number);
+  if (wallet === undefined) throw new OperatorError('there is no such wallet: `mbongo wallet open` makes one');
   const { shard, currency } = wallet;
   const transfer: Transfer = {
     shard,

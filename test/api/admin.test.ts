@@ -191,7 +191,7 @@ describe('wallets', () => {
     await expect(open({ pin: '12' })).rejects.toThrow('four to eight digits');
     await expect(open({ phone: '0810000042' })).rejects.toThrow('international');
     await expect(open({ number: '5707000000000001' })).rejects.toThrow('no wallet number');
-    await expect(creditWallet(world.deps, '5707', '1.00')).rejects.toThrow('no such wallet');
+    await expect(creditWallet(world.deps, '5707', '1.00')).rejects.toThrow('no wallet number');
     const { wallet } = await open();
     await expect(creditWallet(world.deps, wallet.id, '0')).rejects.toThrow('no amount');
   });

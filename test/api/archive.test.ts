@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { monthOf, monthsLater } from '../../src/domain/archive.ts';
 import { dropArchived, listArchive } from '../../src/usecases/archive-run.ts';
+import { type BookCompared, type BookMark, compareBooks } from '../../src/usecases/audit-books.ts';
 import { callbackUrl } from '../../src/usecases/callback-url.ts';
 import { approveProof } from '../../src/usecases/proof-decide.ts';
 import { listProofs } from '../../src/usecases/proof-read.ts';
@@ -23,13 +24,22 @@ let before: ReadonlyMap<string, string>;
 /** That everything of the past was made in. */
 const MONTH = monthOf(NOON);
 
+/** How far the carriers' books had been compared before anything happened. */
+let compared: BookMark | undefined;
+
 beforeAll(async () => {
   world = await openWorld({ env: { RATE_LIMIT_SCALE: '0' } });
+  compared = (await compareCarriers(undefined))?.mark;
   past = await makePast(world);
   await growOld(world);
   before = await readAll(world, past);
 });
 afterAll(() => world.close());
+
+async function compareCarriers(mark: BookMark | undefined): Promise<BookCompared | undefined> {
+  const { deps } = world.gateway;
+  return deps.books && compareBooks(deps, deps.books, mark);
+}
 
 async function idsIn(table: string): Promise<string[]> {
   return (await rowsOf<{ id: string }>(world, `select id from ${table} order by id`)).map(({ id }) => id);
@@ -69,6 +79,12 @@ test('what is over leaves with all that belongs to it, while it is read; what is
   expect(await idsIn('archive.payment')).toEqual(past.over.toSorted());
   expect(await idsIn('payment')).toEqual(past.open.toSorted());
   expect(await idsIn('archive.payout_batch')).toEqual([past.batchId]);
+});
+
+test('the carriers’ books are compared with what has left, too', async () => {
+  const after = await compareCarriers(compared);
+  expect(after?.looked).toBeGreaterThan(3);
+  expect(after?.findings).toEqual([]);
 });
 
 test('run again, it finds nothing', async () => {

@@ -53,6 +53,24 @@ test('an empty archive is listed as one', async () => {
   expect(await line.json('archive list')).toEqual({ ledger_begins: null, months: [] });
 });
 
+/** What has left is shown as before, and a command that would change it says why it does not. */
+async function expectReadAndKept(): Promise<void> {
+  const idIn = async (table: string) =>
+    (await rowsOf<{ id: string }>(world, `select id from archive.${table} order by id limit 1`))[0]?.id ?? '';
+  const [refund, batch, attempt] = [await idIn('refund'), await idIn('payout_batch'), await idIn('attempt')];
+  expect(await line.json(`refund show ${refund}`)).toMatchObject({ refund_id: refund, status: 'completed' });
+  expect(await line.json(`payout show ${batch}`)).toMatchObject({ batch_id: batch, completed_count: 3 });
+  for (const words of [
+    `refund fail ${refund} --why seen --yes`,
+    `payout cancel ${batch} --why seen --yes`,
+    `attempt settle ${attempt} --not-paid --why seen --yes`,
+  ]) {
+    const { status, out, err } = await line.run(words);
+    expect([status, out]).toEqual([1, '']);
+    expect(err).toContain('has been archived');
+  }
+}
+
 test('moves what is old, lists it, and drops it when that is said twice', async () => {
   const dry = await line.json('archive --older-than 12m --dry-run');
   expect(dry).toMatchObject({ dry_run: true, rows: { payment: 7 }, busy_steps: 0 });
@@ -67,6 +85,7 @@ test('moves what is old, lists it, and drops it when that is said twice', async 
   expect(await rowsOf(world, 'select from archive.payout_line where batch_id = $1', [dated])).toHaveLength(1);
   const counts = { status: 'processing', occurrences_run: 1, completed_count: 1, pending_count: 0 };
   expect(await line.json(`payout show ${dated}`)).toMatchObject({ ...counts, runs: [{ occurrence: 1, completed: 1 }] });
+  await expectReadAndKept();
   const { payouts } = await line.json('payout list');
   expect(payouts).toContainEqual(expect.objectContaining({ batch_id: dated, ...counts }));
   const refused = await line.run(`archive drop --month ${MONTH}`);

@@ -187,6 +187,16 @@ describe('in a database', () => {
     ]);
   });
 
+  it('what the auditor of another process has found, a closed day too, which nobody else looks at', async () => {
+    const value = JSON.stringify({ at: Date.now(), findings: { closed_day: 2 }, accounts: 9, transfers: 9, turn: 0 });
+    await change("insert into setting (shard, id, version, value) values (0, 'audit', 1, $1)", [value]);
+    const { of, status } = await examined();
+    expect(status).toBe(1);
+    expect(of('auditor')).toMatchObject([
+      { status: 'fail', detail: expect.stringMatching(/and found closed_day 2: the log names each/) },
+    ]);
+  });
+
   it('work that nobody does, and webhooks that nobody takes', async () => {
     const port = await freePort();
     const receiver = createServer((_request, response) => response.writeHead(500).end());

@@ -144,6 +144,13 @@ describe('mbongo payout', () => {
       ],
       beneficiaries: [{ receiver: expect.stringMatching(/^\+243 81 ••• •• 12$/), amount: '10.00', fee_amount: '0.00' }],
     });
+    expect(await cli.json(`${of} --status waiting_for_approval`)).toMatchObject({
+      payouts: [{ batch_id: waiting.id }],
+    });
+    const line = { transaction_id: expect.stringMatching(/^txn_/), status: 'pending', attempt_id: null, reason: null };
+    expect(await cli.json(`payout show ${waiting.id}`)).toMatchObject({ occurrence: 1, lines: [line, line] });
+    expect((await cli.run(`payout show ${scheduled.id} --occurrence 2`)).out).toContain('receiver');
+    expect(await refused(`payout show ${scheduled.id} --occurrence 5`, 2)).toContain('a whole number from 1 to 4');
     for (const words of [of, `payout show ${scheduled.id}`, `payout show ${waiting.id}`]) {
       const { status, out } = await cli.run(words);
       expect(status).toBe(0);

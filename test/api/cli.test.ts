@@ -159,6 +159,8 @@ describe('mbongo', () => {
     expect(paid.fees).toContainEqual(expect.objectContaining({ method: 'payout_wallet', fixed: '5' }));
     await json(`fee set --merchant ${id} --method payout_wallet --currency xof --remove`);
     const removed = await json(`fee set --merchant ${id} --method wallet --currency usd --remove`);
+    const again = await run(`fee set --merchant ${id} --method wallet --currency usd --remove`);
+    expect([again.status, again.err]).toEqual([1, expect.stringContaining('there is no fee for wallet in usd')]);
     expect(removed.fees).toEqual([expect.objectContaining({ method: 'all', currency: 'xof' })]);
     for (const words of ['', '--remove --rate 1']) {
       const refused = await run(`fee set --merchant ${id} --currency usd ${words}`.trim());

@@ -320,7 +320,10 @@ describe('a session', () => {
     const made = await mint(world, merchant);
     expectRefusal(await sendWith(made.token, device), 403, '1003', 'SESSION_ON_DEVICE');
     expectRefusal(await sendWith(made.token, device), 403, '1003', 'SESSION_ON_DEVICE');
-    expectRefusal(await sendWith(made.token), 403, '1305');
+    // Nor without it, or with another device's.
+    expectRefusal(await sendWith(made.token), 403, '1003', 'SESSION_ON_DEVICE');
+    const other = { 'x-device-fingerprint': 'b'.repeat(64) };
+    expectRefusal(await sendWith(made.token, other), 403, '1003', 'SESSION_ON_DEVICE');
   });
 
   test('of a merchant that is suspended may not', async () => {
