@@ -58,6 +58,7 @@ test('an empty environment is a sandbox that works', () => {
     rateLimitScale: 1,
     failedAuthentications: 20,
     trustProxy: [],
+    receiverNetworks: [],
     mtnMomo: {
       baseUrl: 'http://127.0.0.1:8090/mtn',
       subscriptionKey: 'sandbox-collection',
@@ -144,6 +145,7 @@ test('everything that is set is read', () => {
     rateLimitScale: 0.5,
     failedAuthentications: 5,
     trustProxy: ['10.0.0.0/8', '::1', '192.0.2.7'],
+    receiverNetworks: [],
     carrierRoutes: routes,
     mtnMomo: {
       baseUrl: 'https://proxy.momoapi.mtn.com',
@@ -199,6 +201,12 @@ describe('a bad value is named in one line with an example', () => {
     ['no wrong credential', { FAILED_AUTHENTICATIONS: '0' }, 'FAILED_AUTHENTICATIONS is "0"'],
     ['negative scale', { RATE_LIMIT_SCALE: '-1' }, 'RATE_LIMIT_SCALE is "-1"'],
     ['proxy', { TRUST_PROXY: '10.0.0.1,all' }, 'TRUST_PROXY holds "all": it must list IP addresses or networks'],
+    ['receivers', { RECEIVER_NETWORKS: 'shop' }, 'RECEIVER_NETWORKS holds "shop"'],
+    [
+      'receivers of real money',
+      { ...production, RECEIVER_NETWORKS: '10.0.0.0/8' },
+      'RECEIVER_NETWORKS is for sandbox mode: in production webhooks go to public addresses only, unset it',
+    ],
     ['proxy network', { TRUST_PROXY: '10.0.0.0/33' }, 'TRUST_PROXY holds "10.0.0.0/33"'],
     [
       'public URL',
@@ -369,4 +377,8 @@ test('production without upstreams has none', () => {
   expect(config.mtnMomoDisbursement).toBeUndefined();
   expect(config.sms).toBeUndefined();
   expect(config.cardnetCallbackSecret).toBeUndefined();
+});
+
+test('a sandbox may send webhooks to networks that it names', () => {
+  expect(readConfig({ RECEIVER_NETWORKS: '172.16.0.0/12, ::1' }).receiverNetworks).toEqual(['172.16.0.0/12', '::1']);
 });

@@ -64,6 +64,8 @@ export interface Config extends MtnMomoProducts {
   readonly failedAuthentications: number;
   /** `TRUST_PROXY`: addresses and networks whose X-Forwarded-For counts. */
   readonly trustProxy: readonly string[];
+  /** `RECEIVER_NETWORKS`: where merchants' receivers may be besides public addresses and this machine; in sandbox mode alone. */
+  readonly receiverNetworks: readonly string[];
   /** `CARRIER_ROUTES`: an absolute path of a JSON file of number routes; absent: the routes of the mode. */
   readonly carrierRoutes?: string;
   /** Absent in production when none of its variables is set: cards are off. */
@@ -119,6 +121,7 @@ export function readConfig(environment: Environment, defaults: Environment = {})
     rateLimitScale: env.decimal('RATE_LIMIT_SCALE', 1),
     failedAuthentications: env.whole('FAILED_AUTHENTICATIONS', { from: 1, to: 1_000 }, 20),
     trustProxy: env.networks('TRUST_PROXY'),
+    receiverNetworks: readReceiverNetworks(env, mode),
     ...present('carrierRoutes', readFilePath(env, 'CARRIER_ROUTES', './carrier-routes.json')),
     ...readMtnMomo(env, mode, sandboxPort),
     ...present('cardnet', readCardnet(env, mode, sandboxPort)),
@@ -139,6 +142,18 @@ export function requireSharedDatabase({ mode, databaseUrl }: Config, role: strin
   throw new ConfigError(
     `DATABASE_URL is not set: --role ${role} needs the database that the other processes use; without one, serve with --role all`,
   );
+}
+
+/** Money's own webhooks go to public addresses alone (contract §6). */
+function readReceiverNetworks(env: EnvironmentReader, mode: GatewayMode): readonly string[] {
+  const networks = env.networks('RECEIVER_NETWORKS');
+  if (mode === 'production' && networks.length > 0) {
+    env.problem(
+      'RECEIVER_NETWORKS',
+      'is for sandbox mode: in production webhooks go to public addresses only, unset it',
+    );
+  }
+  return networks;
 }
 
 /** One address: for the name `localhost` the framework would open a second server, which has none of our limits. */

@@ -162,7 +162,8 @@ test.each(['api', 'worker'])('the unit of the %s is started again until the data
 });
 
 test('every variable of the configuration and of the exporter reaches the gateway of the compose file', () => {
-  const own = new Set(['HOST', 'PORT', 'DATA_DIR', 'SANDBOX_PORT', 'DRAIN_MS', 'WORKER_PORT']);
+  // It runs in production, which has no RECEIVER_NETWORKS.
+  const own = new Set(['HOST', 'PORT', 'DATA_DIR', 'SANDBOX_PORT', 'DRAIN_MS', 'WORKER_PORT', 'RECEIVER_NETWORKS']);
   const { api, worker } = compose.services;
   expect([...EXPORTER].sort()).toContain('OTEL_EXPORTER_OTLP_HEADERS');
   for (const service of [api, worker]) {

@@ -116,8 +116,8 @@ export function checkReceivers(world: World, store: Store): Promise<readonly Che
     const failing = await store.failingReceivers();
     if (failing.length === 0) return [ok(name, 'no receiver turns webhooks away just now')];
     const { whyUnreachable } = await import('../platform/reach.ts');
-    const isSandbox = world.config.mode === 'sandbox';
-    const rules = { allowLoopback: isSandbox, requireHttps: !isSandbox };
+    const { mode, receiverNetworks: networks } = world.config;
+    const rules = { allowLoopback: mode === 'sandbox', requireHttps: mode === 'production', networks };
     return Promise.all(
       failing.map(async (receiver) => receiverCheck(receiver, await whyUnreachable(receiver.origin, rules))),
     );

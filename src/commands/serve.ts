@@ -99,7 +99,11 @@ async function runGateway(world: World, serving: Serving): Promise<number> {
   if (supervised === undefined) {
     for (const { about, detail } of warningsOf(config)) log.warn('configuration', { about, detail });
   }
-  const outbound = createOutbound({ allowLoopback: sandbox, requireHttps: !sandbox });
+  const outbound = createOutbound({
+    allowLoopback: sandbox,
+    requireHttps: !sandbox,
+    networks: config.receiverNetworks,
+  });
   const own = openMetrics({ ofProcess: true });
   const metrics = supervised?.joined(own) ?? own;
   const traces = config.traces && (await import('../platform/traces.ts')).openTraces(config.traces, world);

@@ -50,6 +50,19 @@ export function isLoopbackAddress(address: string): boolean {
   return read(address)?.range() === 'loopback';
 }
 
+/** Whether an address is one of these, or lies in one of these networks (`10.0.0.0/8`). */
+export function isWithinNetworks(address: string, networks: readonly string[]): boolean {
+  const parsed = read(address);
+  return parsed !== undefined && networks.some((network) => isInNetwork(parsed, network));
+}
+
+function isInNetwork(address: ipaddr.IPv4 | ipaddr.IPv6, network: string): boolean {
+  const [first = '', bits] = network.split('/');
+  const from = read(first);
+  if (from === undefined || from.kind() !== address.kind()) return false;
+  return address.match(from, bits === undefined ? 8 * from.toByteArray().length : Number(bits));
+}
+
 /** Mapped addresses (::ffff:127.0.0.1) are read as the IPv4 address that they reach. */
 function read(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   // Only the four-part decimal form: the library would read 0177.0.0.1 and others otherwise than the system may.

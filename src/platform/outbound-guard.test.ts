@@ -51,6 +51,19 @@ async function post(outbound: Outbound, url: string): Promise<OutboundAnswer> {
   });
 }
 
+test('a name in a network that is named is reached; one that also has an address beside it is not', async () => {
+  const resolve = async (name: string) => (name === 'shop' ? ['127.0.0.2'] : ['127.0.0.2', '127.0.0.3']);
+  const outbound = createOutbound({ ...RULES, networks: ['127.0.0.2'], resolve });
+  try {
+    expect(await post(outbound, `http://shop:${port}/`)).toMatchObject({ kind: 'answered', status: 200 });
+    expect(connections).toBe(1);
+    expect(await post(outbound, `http://other:${port}/`)).toMatchObject({ kind: 'not_sent' });
+    expect(connections).toBe(1);
+  } finally {
+    await outbound.close();
+  }
+});
+
 describe('every form of a private address is refused without a connection', () => {
   test.each([
     'http://127.0.0.1:PORT/',

@@ -88,6 +88,26 @@ test.each([
   'http://example.com:9/',
 ])('sandbox mode may not dial %s', (url) => expect(targetOfMerchant(url, sandbox)).toHaveProperty('refused'));
 
+test('networks that are named are open, to literal addresses and to names that only they know; others stay shut', () => {
+  const beside = { ...plain, networks: ['172.16.0.0/12', '10.1.2.3', 'fd00:1::/32'] };
+  const refused = (url: string) => 'refused' in targetOfMerchant(url, beside);
+  for (const url of [
+    'http://172.18.0.4:8080/hook',
+    'http://[::ffff:172.18.0.4]:8080/hook',
+    'http://10.1.2.3/hook',
+    'http://[fd00:1::7]:8080/hook',
+    'http://shop:8080/hook',
+    'http://shop.internal/hook',
+    'https://example.com/hook',
+  ]) {
+    expect(refused(url), url).toBe(false);
+  }
+  for (const url of ['http://10.1.2.4/', 'http://192.168.0.1/', 'http://169.254.169.254/', 'http://127.0.0.1:8080/']) {
+    expect(refused(url), url).toBe(true);
+  }
+  expect(refused('http://localhost:8080/'), 'this machine is another rule').toBe(true);
+});
+
 test('no accepted URL has a private literal address, whatever form it was written in', () => {
   const octets = fc.ipV4Extended();
   const priv = fc.constantFrom(

@@ -5,13 +5,15 @@
  * resolver for one.
  */
 import { isIP } from 'node:net';
-import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
+import { isLoopbackAddress, isPublicAddress, isWithinNetworks } from './addresses.ts';
 import type { Opener } from './platform.ts';
 
 /** What a mode of the gateway permits. */
 export interface DialRules {
   /** Sandbox mode: this machine itself may be dialled, for shops under development. */
   readonly allowLoopback: boolean;
+  /** Addresses and networks that may be dialled though they are not public: containers beside a sandbox. None when absent. */
+  readonly networks?: readonly string[];
   /** Production: `http:` is refused. */
   readonly requireHttps: boolean;
 }
@@ -56,9 +58,14 @@ export function targetOfUpstream(text: string): Target {
   return { origin: url.origin, path: url.pathname + url.search };
 }
 
+function hasNetworks({ networks = [] }: DialRules): boolean {
+  return networks.length > 0;
+}
+
 /** Whether an address may be dialled under these rules. */
 export function isAddressAllowed(address: string, rules: DialRules): boolean {
-  return isPublicAddress(address) || (rules.allowLoopback && isLoopbackAddress(address));
+  if (isPublicAddress(address) || (rules.allowLoopback && isLoopbackAddress(address))) return true;
+  return isWithinNetworks(address, rules.networks ?? []);
 }
 
 /** `localhost` and names below it: always this machine (RFC 6761), whatever a name server says. */
@@ -100,6 +107,8 @@ function refusedHost(hostname: string, rules: DialRules): string | undefined {
   const host = bare(hostname);
   if (isIP(host) !== 0) return isAddressAllowed(host, rules) ? undefined : 'its address is not public';
   if (isLocalhost(host)) return rules.allowLoopback ? undefined : 'its name is not public';
+  // What such a name stands for is judged once it is resolved.
+  if (hasNetworks(rules)) return undefined;
   const local = !host.includes('.') || NAMES_REFUSED.some((name) => host.endsWith(`.${name}`));
   return local ? 'its name is not public' : undefined;
 }

@@ -44,7 +44,8 @@ const POOLS = {
  * Opens the door. `close` cuts what is still on its way (which becomes `lost`): whoever wants it finished waits first.
  */
 export function createOutbound(options: OutboundOptions): Outbound {
-  const rules: DialRules = { allowLoopback: options.allowLoopback, requireHttps: options.requireHttps };
+  const { allowLoopback, requireHttps, networks = [] } = options;
+  const rules: DialRules = { allowLoopback, requireHttps, networks };
   const clock = options.clock ?? systemClock();
   const resolve = options.resolve ?? nameServers({ alsoSystem: rules.allowLoopback });
   // Two sets of pools: a merchant's request must never travel over a connection that was made without the guard.
