@@ -1,7 +1,7 @@
 /**
  * The variables of the upstreams: carriers, the card network, text messages.
  *
- * Invariant: each upstream is set as a whole or is off, and production never starts with what everybody knows, the sandbox's
+ * Invariant: each upstream is set as a whole or is off, and production never starts with the sandbox's publicly known
  * credentials.
  */
 import { CURRENCIES, type Currency, isCurrency } from './domain/currency.ts';
@@ -37,11 +37,11 @@ export interface CardnetConfig {
   readonly apiVersion: number;
   /** `CARDNET_FORM_URL`: where browsers load the hosted form from; absent: `baseUrl`. */
   readonly formUrl: string;
-  /** `CARDNET_CURRENCIES`: those that the acquirer takes; absent: all that the gateway serves. */
+  /** `CARDNET_CURRENCIES`: those that the acquirer accepts; absent: all that the gateway serves. */
   readonly currencies?: readonly Currency[];
 }
 
-/** Where one-time codes are handed over as text messages. */
+/** The service that sends one-time codes as text messages. */
 export interface SmsConfig {
   /** `SMS_URL`. */
   readonly url: string;
@@ -49,7 +49,7 @@ export interface SmsConfig {
   readonly token: string;
 }
 
-/** Of MTN's products, which are one block each. */
+/** MTN's products, each configured as one block. */
 export interface MtnMomoProducts {
   /** Collections: absent in production when none of its variables is set, then no phone is charged. */
   readonly mtnMomo?: MtnMomoConfig;
@@ -57,7 +57,7 @@ export interface MtnMomoProducts {
   readonly mtnMomoDisbursement?: MtnMomoConfig;
 }
 
-/** Known to everybody who reads this: production refuses each of them. */
+/** The sandbox's credentials. They are public, so production refuses each of them. */
 const SANDBOX = {
   MTN_MOMO_SUBSCRIPTION_KEY: 'sandbox-collection',
   MTN_MOMO_API_USER: '5ba0d1c4-5f0e-4b3a-9d6e-7f0a1c2b3d4e',
@@ -74,7 +74,7 @@ const SANDBOX = {
 
 type CredentialName = keyof typeof SANDBOX;
 
-/** The one that is a key of ours, not another's credential: what is short can be tried out. */
+/** The one that is our own signing key rather than a credential issued to us: a short one could be guessed. */
 const SIGNING = 'CARDNET_CALLBACK_SECRET';
 const SECRET_LEAST = 16;
 
@@ -84,7 +84,7 @@ interface Named {
   readonly value: string | undefined;
 }
 
-/** A credential: the sandbox's own where none is set, and never that in production. */
+/** A credential: in sandbox mode the sandbox's own if none is set; production refuses that one. */
 export function readCredential(env: EnvironmentReader, name: CredentialName, mode: GatewayMode): Named {
   const value = env.text(name);
   if (mode === 'sandbox') return { name, value: value ?? SANDBOX[name] };
@@ -100,7 +100,7 @@ export function readCredential(env: EnvironmentReader, name: CredentialName, mod
   return { name, value };
 }
 
-/** The variables of each product of MTN's. */
+/** The variables of each MTN product. */
 const COLLECTION = {
   subscriptionKey: 'MTN_MOMO_SUBSCRIPTION_KEY',
   apiUser: 'MTN_MOMO_API_USER',
@@ -131,7 +131,7 @@ export function readMtnMomo(env: EnvironmentReader, mode: GatewayMode, sandboxPo
     });
     return block && { ...block, ...present('callbackHost', callbackHost) };
   };
-  // What both share does not say which product is meant: unless its own is set, it is collections.
+  // The variables that both share do not say which product is meant: unless a disbursement variable is set, it is collections.
   const isSet = (own: object) => Object.values(own).some((name: string) => env.text(name) !== undefined);
   const paysOut = mode === 'sandbox' || isSet(DISBURSEMENT);
   const collects = mode === 'sandbox' || !paysOut || isSet(COLLECTION);
@@ -141,7 +141,7 @@ export function readMtnMomo(env: EnvironmentReader, mode: GatewayMode, sandboxPo
   };
 }
 
-/** Their versions 57 to 100 are spoken; before 72 an answer has other names for what is read here. */
+/** The network supports versions 57 to 100; before 72 its answers have other names for what is read here. */
 const CARDNET_VERSIONS = { from: 72, to: 100 } as const;
 
 export function readCardnet(env: EnvironmentReader, mode: GatewayMode, sandboxPort: number): CardnetConfig | undefined {
@@ -158,7 +158,7 @@ export function readCardnet(env: EnvironmentReader, mode: GatewayMode, sandboxPo
   const formUrl = env.url('CARDNET_FORM_URL', { example: 'https://ap-gateway.mastercard.com', https });
   const currencies = readCurrencies(env, 'CARDNET_CURRENCIES');
   if (block === undefined) return undefined;
-  // The sandbox's own form lies on another origin than its API, as the real one lies on another than the gateway's pages.
+  // The sandbox serves its form from another origin than its API, as the real form has another origin than the gateway's pages.
   const own = mode === 'sandbox' && env.text('CARDNET_BASE_URL') === undefined;
   return {
     ...block,
@@ -189,7 +189,7 @@ export function readSms(env: EnvironmentReader, mode: GatewayMode, sandboxPort: 
   });
 }
 
-/** An upstream's address: credentials travel to it, so that production takes http only on this machine itself. */
+/** An upstream's address. Credentials are sent to it, so production accepts http only for this machine itself. */
 function upstreamUrl(
   env: EnvironmentReader,
   name: string,
@@ -201,7 +201,10 @@ function upstreamUrl(
   return { name, value: url ?? (mode === 'sandbox' ? address.sandbox : undefined) };
 }
 
-/** A block that is set as a whole. None of it: undefined, the upstream is off. Some of it: the first one missing is named. */
+/**
+ * Reads a block that is set as a whole. None of it set: undefined, the upstream is off. Some of it: the first missing one is
+ * reported.
+ */
 function readBlock<K extends string>(
   env: EnvironmentReader,
   fields: { readonly [key in K]: Named },
@@ -218,7 +221,7 @@ function readBlock<K extends string>(
   return Object.fromEntries(values) as { [key in K]: string };
 }
 
-/** A property that stands only where there is a value. */
+/** An object with the property if there is a value, otherwise an empty one. */
 export function present<K extends string, V>(key: K, value: V | undefined): { [name in K]?: V } {
   return value === undefined ? {} : ({ [key]: value } as { [name in K]: V });
 }

@@ -1,8 +1,8 @@
 /**
  * The environment, as one validated and frozen object (contract §10).
  *
- * Invariant: a value that stands here is usable as it is; a bad one stops the start with one line that names it, and
- * production never starts with what everybody knows: the sandbox's credentials, a missing key, an open address.
+ * Invariant: a value in this object is usable as it is; a bad one stops the start with one line that names it, and production
+ * never starts with the sandbox's publicly known credentials, without a master key, or with a PUBLIC_URL that is plain http.
  */
 import { accessSync, constants } from 'node:fs';
 import { resolve } from 'node:path';
@@ -21,7 +21,7 @@ import { type Environment, type EnvironmentReader, readEnvironment } from './pla
 import { parseMasterKey } from './platform/keyring.ts';
 import type { LogLevel } from './platform/log.ts';
 
-/** OpenTelemetry's own variables; what the exporter reads besides them stands in docs/operating.md. */
+/** OpenTelemetry's own variables; the others that the exporter reads are listed in docs/operating.md. */
 export interface TracesConfig {
   /** `OTEL_EXPORTER_OTLP_ENDPOINT`: a collector that speaks OTLP over HTTP, without a slash at the end. */
   readonly endpoint: string;
@@ -44,13 +44,13 @@ export interface Config extends MtnMomoProducts {
   readonly port: number;
   /** `SANDBOX_PORT`: where the sandbox networks listen. */
   readonly sandboxPort: number;
-  /** `WORKER_PORT`: where a process of the role worker answers about its health and metrics; absent: nowhere. */
+  /** `WORKER_PORT`: where a process of the role worker serves its health and metrics; absent: nowhere. */
   readonly workerPort?: number;
-  /** `DRAIN_MS`: how long a process that was told to stop says that it is not ready before it accepts nothing more. */
+  /** `DRAIN_MS`: milliseconds for which a stopping process reports that it is not ready before it stops accepting requests. */
   readonly drainMs: number;
   /** `PUBLIC_URL`: how the world reaches this gateway, without a slash at the end; absent: where it listens. */
   readonly publicUrl: string;
-  /** `MASTER_KEY`: base64, 32 bytes each, the active one first. Empty only in sandbox mode: one is made (master-key.ts). */
+  /** `MASTER_KEY`: base64, 32 bytes each, the active one first. Empty only in sandbox mode, where one is made (master-key.ts). */
   readonly masterKeys: readonly string[];
   /** `CARDNET_CALLBACK_SECRET`: shared with the card network. Absent: its callbacks are refused. */
   readonly cardnetCallbackSecret?: string;
@@ -60,9 +60,9 @@ export interface Config extends MtnMomoProducts {
   readonly logLevel: LogLevel;
   /** `RATE_LIMIT_SCALE`: multiplies the traffic limits; 0 switches them off. */
   readonly rateLimitScale: number;
-  /** `FAILED_AUTHENTICATIONS`: how many wrong credentials an address may show in a minute, to each process. */
+  /** `FAILED_AUTHENTICATIONS`: how many wrong credentials an address may present per minute, to each process. */
   readonly failedAuthentications: number;
-  /** `TRUST_PROXY`: addresses and networks whose X-Forwarded-For counts. */
+  /** `TRUST_PROXY`: addresses and networks whose X-Forwarded-For is trusted. */
   readonly trustProxy: readonly string[];
   /** `RECEIVER_NETWORKS`: where merchants' receivers may be besides public addresses and this machine; in sandbox mode alone. */
   readonly receiverNetworks: readonly string[];
@@ -74,7 +74,7 @@ export interface Config extends MtnMomoProducts {
   readonly sms?: SmsConfig;
 }
 
-/** Something to look at, that does not stop the start. The detail is one line and shows no secret. */
+/** Something an operator should look at, but that does not stop the start. The detail is one line and shows no secret. */
 export interface Warning {
   readonly about: 'public_url' | 'texts' | 'carriers';
   readonly detail: string;
@@ -133,7 +133,7 @@ export function readConfig(environment: Environment, defaults: Environment = {})
 }
 
 /**
- * Refuses to run one role of several on a database that no process of another role would share.
+ * Refuses to run a single role in production without a database that the processes of other roles share.
  *
  * @throws ConfigError.
  */
@@ -156,24 +156,24 @@ function readReceiverNetworks(env: EnvironmentReader, mode: GatewayMode): readon
   return networks;
 }
 
-/** One address: for the name `localhost` the framework would open a second server, which has none of our limits. */
+/** One address: for the name `localhost` the framework would open a second server, to which our limits do not apply. */
 function readHost(env: EnvironmentReader): string {
   const host = env.text('HOST') ?? '127.0.0.1';
   return host === 'localhost' ? '127.0.0.1' : host;
 }
 
-/** An empty variable must not hide a default: compose files pass on what is not set as an empty text. */
+/** An empty variable must not hide a default: compose files pass unset variables on as empty texts. */
 function withDefaults(environment: Environment, defaults: Environment): Environment {
   const set = Object.entries(environment).filter(([, value]) => value !== undefined && value.trim() !== '');
   return { ...defaults, ...Object.fromEntries(set) };
 }
 
-/** A comma among the hosts; one in a password is none. */
+/** Matches a comma among the hosts, but not one in a password. */
 const SEVERAL_HOSTS = /^postgres(ql)?:\/\/(?:[^/?]*@)?[^@/?]*,[^@/?]*(?:[/?]|$)/;
 
 function readDatabaseUrl(env: EnvironmentReader): string | undefined {
   const value = env.text('DATABASE_URL');
-  // Not parsed: what is wrong with it further on the driver says, without the password.
+  // Not parsed: the driver reports any other fault, without the password.
   if (value !== undefined && SEVERAL_HOSTS.test(value)) {
     const one = 'name the one that leads to whichever server writes: a DNS name, a virtual address or a pooler';
     env.problem('DATABASE_URL', `names several hosts, and one is taken: ${one}`);
@@ -194,16 +194,16 @@ function readWorkerPort(env: EnvironmentReader): number | undefined {
   return env.text('WORKER_PORT') === undefined ? undefined : env.whole('WORKER_PORT', { from: 0, to: 65_535 }, 9464);
 }
 
-/** Where we listen, as an address that can be called: of every address it takes this machine's own. */
+/** Where we listen, as an address that can be called: a wildcard address becomes this machine's loopback address. */
 export function listenUrl(host: string, port: number): string {
   const every = host === '0.0.0.0' || host === '::';
   return `http://${every ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** What works, and yet is hardly what is wanted: one line each, for the start and for `doctor`. */
+/** Settings that work but are hardly intended: one line each, for the start and for `doctor`. */
 export function warningsOf({ mode, publicUrl, mtnMomo, mtnMomoDisbursement, sms }: Config): readonly Warning[] {
   const warnings: Warning[] = [];
-  // Production takes nothing but https for a PUBLIC_URL that is set.
+  // In production a PUBLIC_URL that is set must be https: this is the default, the listening address.
   if (mode === 'production' && publicUrl.startsWith('http:')) {
     const example = `for example PUBLIC_URL=${PUBLIC_URL_EXAMPLE}`;
     const detail = `PUBLIC_URL is not set: callers and upstreams are told ${publicUrl}, which the world cannot reach, ${example}`;

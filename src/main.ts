@@ -7,7 +7,7 @@ import { runCommandLine } from './commands/command-line.ts';
 import { messageOf, printError } from './commands/output.ts';
 import { VERSION } from './platform/version.ts';
 
-// What is built is a few large files; an error's stack names the sources' lines. Commands are loaded after this.
+// The build is a few large files; source maps let an error's stack name the sources' lines. Commands are loaded after this.
 process.setSourceMapsEnabled(true);
 
 const argv = process.argv.slice(2);
@@ -17,14 +17,14 @@ const around = {
   writeError: (text: string) => void process.stderr.write(text),
 };
 
-/** What they print is shown this once. */
+/** Commands that print a secret, which is shown only once. */
 const MAKES_A_SECRET = /^(?:merchant create|credential issue|credential rotate|webhook secret)\b/;
 const makesSecret = MAKES_A_SECRET.test(argv.join(' '));
 
 let isLost = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader that has gone away (`mbongo … | head -1`) is no reason to fail, but where a secret was to be read; and a gateway
-  // serves whoever reads what it says.
+  // A reader that has gone away (`mbongo … | head -1`) is no reason to fail, unless a secret was to be read; and a gateway keeps
+  // serving whether or not its output is read.
   if ((error.code === 'EPIPE' && !makesSecret) || argv[0] === 'serve' || isLost) return;
   isLost = true;
   const happened = `what the command did has happened${makesSecret ? ', and the secret that it made is lost' : ''}`;

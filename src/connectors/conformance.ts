@@ -1,14 +1,14 @@
 /**
  * What every connector that moves money must pass, in and out, against its simulator and against upstreams that misbehave.
  *
- * Invariant: a check speaks only the words of the contract. A carrier's own words, and how its simulator is driven,
- * are in the world that the connector's test hands in; the test runs each check as a test of that name.
+ * Invariant: a check uses only the terms of the contract. A carrier's own terms, and how its simulator is driven, are in the
+ * world that the connector's test hands in; the test runs each check as a test of that name.
  */
 
 import assert from 'node:assert/strict';
 import type { Answer, CallbackHint, CollectOrder, Inquiry, InquiryAnswer, PayoutOrder } from './connector.ts';
 
-/** What becomes of an order at the simulator. */
+/** The course that an order takes at the simulator. */
 export type Course = 'completes' | 'stays_open' | 'carrier_is_down';
 
 /** A connector of either direction: `start` is a collect connector's, or a payout connector's `payOut`. */
@@ -19,7 +19,7 @@ export interface Mover<Order> {
   callbackHint(body: string): CallbackHint;
 }
 
-/** What an upstream can do to those who ask it. All but the first take the connection. */
+/** How an upstream can misbehave. In all cases but the first it accepts the connection. */
 export type Misbehaviour = 'refuses_connections' | 'cuts' | 'garbage' | 'html' | 'empty' | 'huge' | 'endless';
 
 export const MISBEHAVIOURS: readonly Misbehaviour[] = [
@@ -32,7 +32,7 @@ export const MISBEHAVIOURS: readonly Misbehaviour[] = [
   'endless',
 ];
 
-/** One reply in the upstream's words, and what it means in ours. */
+/** One reply in the upstream's terms, and what it means in ours. */
 export interface Documented {
   readonly name: string;
   readonly to: 'start' | 'inquire';
@@ -46,17 +46,17 @@ export interface ConformanceWorld<Order extends CollectOrder | PayoutOrder> {
   readonly connector: Mover<Order>;
   /** An order under a fresh attempt id. */
   order(course: Course): Order;
-  /** Orders that the carrier takes and then refuses for good, each with the reason that is to be given. */
+  /** Orders that the carrier accepts and then finally refuses, each with the expected reason. */
   refused(): readonly { readonly order: Order; readonly reason: string }[];
   /** How often money moved under a reference, by the simulator's own book. */
   timesMoved(reference: string): Promise<number>;
-  /** Lets the simulator's time pass until it has decided what it decides by itself. */
+  /** Lets the simulator's time pass until it has decided everything that it decides by itself. */
   untilDecided(): Promise<void>;
-  /** Whether the simulator, from now on, takes a request without its answer ever arriving. */
+  /** Sets whether the simulator, from now on, accepts requests without its answer ever arriving. */
   loseAnswers(lose: boolean): Promise<void>;
-  /** Ends what the simulator gave out to authorise calls. */
+  /** Expires the tokens that the simulator has issued. */
   expireTokens(): Promise<void>;
-  /** Bodies that somebody who knows the callback address could send to say that an order is paid. */
+  /** Bodies that an attacker who knows the callback address could send to claim that an order is paid. */
   forgedCallbacks(order: Order): readonly string[];
   /** The connector, wired to an upstream that authorises calls and then misbehaves, or replies as told. */
   facing(upstream: Misbehaviour | Pick<Documented, 'status' | 'body'>): Promise<Mover<Order>>;
@@ -136,7 +136,7 @@ function movingChecks<Order extends CollectOrder | PayoutOrder>(): readonly Chec
   ];
 }
 
-/** What is not certain, and what certainly did not happen. */
+/** Uncertain outcomes, and orders that certainly were not carried out. */
 function doubtfulChecks<Order extends CollectOrder | PayoutOrder>(): readonly Check<Order>[] {
   return [
     {
@@ -200,7 +200,7 @@ function doubtfulChecks<Order extends CollectOrder | PayoutOrder>(): readonly Ch
   ];
 }
 
-/** Whose word is believed, and what it means. */
+/** Which messages are trusted, and what they mean. */
 function wordChecks<Order extends CollectOrder | PayoutOrder>(): readonly Check<Order>[] {
   return [
     {
@@ -247,7 +247,7 @@ function wordChecks<Order extends CollectOrder | PayoutOrder>(): readonly Check<
   ];
 }
 
-/** An upstream that does not keep to its own rules. */
+/** An upstream that breaks its own rules. */
 function misbehaviourChecks<Order extends CollectOrder | PayoutOrder>(): readonly Check<Order>[] {
   return MISBEHAVIOURS.map((misbehaviour) => ({
     name: `an upstream that misbehaves (${misbehaviour}) gets an answer of ours, and nothing is thrown`,

@@ -1,15 +1,15 @@
 /**
- * The contract of a connector: how the service asks an upstream to move money, in the service's own words, and how it
- * finds the upstream that a number leads to.
+ * The contract of a connector: how the service asks an upstream to move money, in the service's own terms, and how it finds the
+ * upstream that a number leads to.
  *
- * Invariant: what an upstream says is an *answer*, returned and never thrown. `unknown` is an answer: it is
- * inquired about, never guessed, and nothing is ever sent again under another reference.
+ * Invariant: what an upstream says is an *answer*, returned and never thrown. `unknown` is an answer: it is inquired about, never
+ * guessed, and nothing is ever sent again under another reference.
  */
 
 import type { Currency } from '../domain/currency.ts';
 import type { DeclineReason } from '../domain/reason.ts';
 
-/** What the upstream is asked to do. `reference` is what it will know this try by. */
+/** What the upstream is asked to do. `reference` is how it will know this attempt. */
 export interface CollectOrder {
   readonly attemptId: string;
   readonly reference: string;
@@ -31,20 +31,20 @@ export type Answer =
   | { readonly kind: 'waiting'; readonly providerReference: string | null }
   /** Final: no money moved. */
   | { readonly kind: 'declined'; readonly reason: DeclineReason; readonly providerReference: string | null }
-  /** It certainly was not taken: nothing happened, and nothing will. */
+  /** The order certainly was not accepted: nothing happened, and nothing will. */
   | { readonly kind: 'not_sent'; readonly reason: string }
-  /** It may or may not have been taken. */
+  /** The order may or may not have been accepted. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** What an inquiry can say besides: the upstream does not know that reference (yet). */
+/** What an inquiry can also answer: the upstream does not know that reference (yet). */
 export type InquiryAnswer = Exclude<Answer, { kind: 'not_sent' }> | { readonly kind: 'not_found' };
 
-/** What to inquire about. What was ordered goes along, so that an answer about something else is never believed. */
+/** What to inquire about. It includes what was ordered, so that an answer about something else is never accepted. */
 export type Inquiry = Pick<CollectOrder, 'reference'> &
   Partial<Pick<CollectOrder, 'attemptId' | 'amountMinor' | 'currency'>> & {
-    /** The transaction_id, where the upstream knows orders beside tries. */
+    /** The transaction_id, for upstreams that know orders besides attempts. */
     readonly orderId?: string;
-    /** Which way the money goes, where the upstream knows movements of both ways under one order; absent: towards us. */
+    /** The direction of the money, for upstreams that know movements in both directions under one order; absent: towards us. */
     readonly movement?: 'payment' | 'refund';
   };
 
@@ -54,7 +54,7 @@ export type Inquiry = Pick<CollectOrder, 'reference'> &
  */
 export type CallbackHint = 'finished' | 'open' | 'unreadable';
 
-/** What every upstream that moves money can do: say what became of an attempt. */
+/** What every upstream that moves money can do: answer inquiries about an attempt. */
 export interface Upstream {
   readonly name: string;
   /** Milliseconds after which a second `not_found` proves that nothing was taken. */
@@ -76,7 +76,7 @@ export interface CollectConnector extends Upstream {
   callbackHint(body: string): CallbackHint;
 }
 
-/** What an upstream is asked to pay out. `reference` is what it will know this try by. */
+/** What an upstream is asked to pay out. `reference` is how it will know this attempt. */
 export interface PayoutOrder {
   readonly attemptId: string;
   readonly reference: string;
@@ -108,13 +108,13 @@ export interface PayoutConnector extends Upstream {
 
 /** What a hosted form is opened for: bound to it at the network, so that no browser can change it. */
 export interface CardFormOrder {
-  /** What the network knows the payment by: its transaction_id. */
+  /** The id by which the network knows the payment: its transaction_id. */
   readonly orderId: string;
   readonly amountMinor: bigint;
   readonly currency: Currency;
 }
 
-/** `not_opened`: the customer has to come back later, or pay otherwise. */
+/** `not_opened`: the customer has to come back later, or use another method. */
 export type CardForm =
   | { readonly kind: 'opened'; readonly sessionId: string }
   | { readonly kind: 'not_opened'; readonly reason: string };
@@ -145,17 +145,17 @@ export interface Challenge {
   readonly fields: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** What the network says of the customer's authentication. No money has moved, whatever it is. */
+/** What the network says about the customer's authentication. No money has moved, whatever it says. */
 export type Authentication =
-  /** The issuer knows its customer, or answers for not asking: money may be asked for. */
+  /** The issuer has recognised its customer, or takes responsibility for not asking: money may be requested. */
   | { readonly kind: 'authenticated'; readonly status: string; readonly eci: string | null }
-  /** The issuer wants to ask the customer; `challenge` is absent when this is heard again, later. */
+  /** The issuer challenges the customer; `challenge` is absent when a later look finds the challenge still open. */
   | { readonly kind: 'challenge'; readonly status: string; readonly challenge: Challenge | undefined }
-  /** Final: this card is not paid with. */
+  /** Final: this card cannot be used. */
   | { readonly kind: 'rejected'; readonly status: string; readonly reason: DeclineReason }
-  /** The hosted form is not what was bound: no card in it, another order, another amount, used before, or ended. */
+  /** The hosted form is not what was bound: no card in it, another order, another amount, used before, or expired. */
   | { readonly kind: 'unusable'; readonly fault: 'no_card' | 'changed' | 'used' | 'ended' }
-  /** Nothing was asked, and nothing will be. */
+  /** Nothing was requested, and nothing will be. */
   | { readonly kind: 'not_sent'; readonly reason: string }
   | { readonly kind: 'unknown'; readonly reason: string };
 
@@ -167,10 +167,10 @@ export interface TokenOrder extends CardFormOrder {
   readonly customerReference: string;
 }
 
-/** Gives money of an order back, or takes an order back before it is settled. */
+/** Refunds money of an order, or cancels (voids) an order before it is settled. */
 export interface CardReversal {
   readonly orderId: string;
-  /** Makes the network's id for this try. */
+  /** The attempt from which the network's id for this try is derived. */
   readonly attemptId: string;
   /** The attempt that paid. */
   readonly paidBy: string;
@@ -178,15 +178,15 @@ export interface CardReversal {
   readonly currency: Currency;
 }
 
-/** How an order stands at the network. */
+/** The status of an order at the network. */
 export interface CardOrderStatus {
-  /** In the network's own words. */
+  /** The network's own term for it. */
   readonly word: string;
   /** Whether money was taken from it, or will be. */
   readonly isTaken: boolean;
 }
 
-/** How a payment by card ended, as far as we know. `reason`: that of its last attempt; null where none is known. */
+/** How a payment by card ended, as far as we know. `reason`: that of its last attempt; null if none is known. */
 export type CardEnd =
   | { readonly kind: 'paid'; readonly refunded: 'nothing' | 'part' | 'all' }
   | { readonly kind: 'declined'; readonly reason: string | null };
@@ -205,37 +205,37 @@ export interface CardConnector extends Upstream {
   readonly form: CardFormPage;
   /** The reference of an attempt's payment: derived from its id. */
   referenceFor(attemptId: string): string;
-  /** The attempt behind a reference of the network's, be it of a payment or of an authentication. */
+  /** The attempt behind one of the network's references, be it of a payment or of an authentication. */
   attemptOf(reference: string): string | undefined;
   openForm(order: CardFormOrder): Promise<CardForm>;
-  /** Checks the form against what was bound, and lets the issuer know its customer. Moves no money. */
+  /** Checks the form against what was bound, and lets the issuer recognise its customer. Moves no money. */
   authenticate(order: CardOrder, browser: CardBrowser): Promise<Authentication>;
-  /** Asks how an authentication stands. */
+  /** Asks for the state of an authentication. */
   authentication(order: CardOrder): Promise<Authentication>;
-  /** Asks for the money, once, under the reference of the attempt. */
+  /** Requests the money, once, under the reference of the attempt. */
   pay(order: CardOrder): Promise<Answer>;
   payByToken(order: TokenOrder): Promise<Answer>;
-  /** Asks how the order stands; undefined when that cannot be had now. */
+  /** Asks for the order's status; undefined when it is not available now. */
   orderStatus(orderId: string): Promise<CardOrderStatus | undefined>;
-  /** The network's own word for an order that ended so. Nobody is asked. */
+  /** The network's own term for an order that ended so. The network is not called. */
   wordForEnd(end: CardEnd): string;
   refund(order: CardReversal): Promise<Answer>;
   void(order: CardReversal): Promise<Answer>;
 }
 
-/** A short message to a phone: one-time codes travel by it. */
+/** A short message to a phone: how one-time codes are sent. */
 export interface TextOrder {
   /** E.164, with the plus sign. */
   readonly to: string;
   readonly text: string;
 }
 
-/** The door for texts. A text is sent at most once; `unknown` may have arrived. */
+/** The door for texts. A text is sent at most once; `unknown`: it may have arrived. */
 export interface TextSender {
   sendText(order: TextOrder): Promise<'sent' | 'not_sent' | 'unknown'>;
 }
 
-/** A carrier whose numbers are served, and where. */
+/** A carrier whose numbers are served, and its country. */
 export interface CarrierOfCountry {
   /** Its name as customers know it, for example `Airtel Money`. */
   readonly carrier: string;
@@ -246,38 +246,38 @@ export interface CarrierOfCountry {
 /** Where a number leads in a currency, or what would work instead (contract §4: the 1103 message names it). */
 export type CarrierRoute =
   | { readonly kind: 'route'; readonly connector: string; readonly carrier: string }
-  /** The number's carrier does not take that currency; it takes these. */
+  /** The number's carrier does not accept that currency; it accepts these. */
   | { readonly kind: 'wrong_currency'; readonly carrier: string; readonly currencies: readonly Currency[] }
-  /** No carrier of ours has that number; `works` take the currency, perhaps none. */
+  /** No carrier of ours serves that number; `works` are those that accept the currency, perhaps none. */
   | { readonly kind: 'no_carrier'; readonly works: readonly CarrierOfCountry[] };
 
 /** A carrier by the connector that moves money from (payment) or to (payout) its numbers. */
 export interface ReachedCarrier extends CarrierOfCountry {
   readonly use: 'payment' | 'payout';
-  /** The connector's own name, as attempts have it. */
+  /** The connector's own name, as it is stored in attempts. */
   readonly upstream: string;
   readonly currencies: readonly Currency[];
 }
 
 /** The upstreams that this gateway is connected to. */
 export interface Connectors {
-  /** What takes money where a number's route leads: `name` is the connector that the route gives. */
+  /** The connector that takes money on a number's route: `name` is the one that the route gives. */
   collect(name: string): CollectConnector | undefined;
-  /** What sends money there. */
+  /** The connector that sends money on that route. */
   payout(name: string): PayoutConnector | undefined;
-  /** The upstream of that name (an attempt has it), whatever it moves money by: every one can be asked about an attempt. */
+  /** The upstream of that name (as stored in an attempt), whatever it moves money by: every one answers inquiries. */
   upstream(name: string): Upstream | undefined;
   /** The card network; undefined where none is configured. */
   readonly card: CardConnector | undefined;
-  /** Whether money can be taken from any phone in that currency. */
+  /** Whether money can be taken from some phone in that currency. */
   servesMobileMoney(currency: Currency): boolean;
-  /** Whether money can be sent to any phone in that currency. */
+  /** Whether money can be sent to some phone in that currency. */
   servesPayouts(currency: Currency): boolean;
-  /** The carriers that take it from customers, and where. */
+  /** The carriers that take that currency from customers, and their countries. */
   carriersFor(currency: Currency): readonly CarrierOfCountry[];
   /** Every carrier that can be reached, in either direction. */
   readonly reached: readonly ReachedCarrier[];
-  /** Who takes money from that number, or sends it there; `msisdn` is E.164, with the plus sign. */
+  /** The route by which money is taken from that number, or sent to it; `msisdn` is E.164, with the plus sign. */
   routeFor(use: ReachedCarrier['use'], msisdn: string, currency: Currency): CarrierRoute;
   /** The door for texts to customers; undefined where none is configured. */
   readonly texts: TextSender | undefined;
@@ -288,7 +288,7 @@ export interface BookLine {
   /** The attempt that asked for it, as the upstream was told. */
   readonly attemptId: string;
   readonly kind: 'debit' | 'credit';
-  /** Undefined: no amount of ours. */
+  /** Undefined: not an amount that we could have ordered. */
   readonly amountMinor: bigint | undefined;
   readonly currency: string;
   /** How often it moved. */
@@ -296,7 +296,7 @@ export interface BookLine {
 }
 
 export interface BookPage {
-  /** Changes when the book was begun anew. */
+  /** Changes when the book is started anew. */
   readonly startedAt: string;
   /** How many movements the whole book has. */
   readonly size: number;
@@ -305,12 +305,12 @@ export interface BookPage {
   readonly repeated: readonly BookLine[];
 }
 
-/** The book of upstreams that let an auditor look into it. Undefined: nobody answers just now. */
+/** The book of upstreams that let an auditor read it. Undefined: no answer just now. */
 export interface Books {
   /** The connectors whose upstreams write it. */
   readonly connectors: readonly string[];
-  /** The movements behind the first `after`, at most a thousand. */
+  /** The movements after the first `after`, at most a thousand. */
   page(after: number): Promise<BookPage | undefined>;
-  /** What was asked for by these attempts, at most a thousand. */
+  /** The movements that these attempts asked for, at most a thousand. */
   ofAttempts(ids: readonly string[]): Promise<readonly BookLine[] | undefined>;
 }

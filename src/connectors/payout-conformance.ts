@@ -1,7 +1,7 @@
 /**
- * What every connector that sends money must pass: the checks of both directions, and those that only a payout knows.
+ * What every connector that sends money must pass: the checks of both directions, and those that apply to payouts only.
  *
- * Invariant: a line may go out again only where nothing was taken, and a merchant never hears of a want that is ours.
+ * Invariant: a line may be sent again only if nothing was accepted, and a merchant is never told that our own funds are missing.
  */
 
 import assert from 'node:assert/strict';

@@ -37,7 +37,7 @@ export interface ConnectorsConfig {
 
 type Doors = Pick<Platform, 'outbound' | 'clock' | 'log'>;
 
-/** By the name that a route gives: what makes a connector, and nothing where it is not configured. */
+/** Factories by the name that a route gives; each returns nothing if its connector is not configured. */
 interface Table<C> {
   readonly [name: string]: (config: ConnectorsConfig, doors: Doors) => C | undefined;
 }
@@ -53,7 +53,7 @@ const PAYOUT: Table<PayoutConnector> = {
     mtnMomoDisbursement && createMtnMomoDisbursement(mtnMomoDisbursement, doors),
 };
 
-/** The connectors that are configured, for whoever looks at them all. */
+/** The configured connectors, also as lists of all of them. */
 export interface OpenConnectors extends Connectors {
   readonly all: readonly (CollectConnector | PayoutConnector | CardConnector)[];
   readonly names: readonly string[];
@@ -113,7 +113,7 @@ type Configured = ReadonlyMap<string, Pick<CollectConnector | PayoutConnector, '
 /** Where money can be taken from, and where it can be sent: often not the same carriers. */
 type DirectedRoutes = { readonly [use in ReachedCarrier['use']]: Routes };
 
-/** The routes of the file, by direction, without those of connectors that are off and of markets that are not configured. */
+/** The routes of the file, by direction, without those of connectors that are off or of markets that are not configured. */
 function openRoutes(config: ConnectorsConfig, collects: Configured, payouts: Configured): DirectedRoutes {
   const file = config.carrierRoutes ?? `routes/${config.mode}.json`;
   const all = parseRoutes(contentOf(config), file);

@@ -59,7 +59,7 @@ describe('the sandbox', () => {
   test.each([
     ['usd', ['243']],
     ['cdf', ['243']],
-    // Both monetary unions whole: a currency of theirs is spent in each of their countries.
+    // All members of both monetary unions: their currency is legal tender in each.
     ['xof', ['221', '223', '225', '226', '227', '228', '229', '245']],
     ['xaf', ['235', '236', '237', '240', '241', '242']],
     ['kes', ['254']],

@@ -1,8 +1,8 @@
 /**
  * Which carrier a phone number belongs to, and which connector reaches it. Numbers are data: a file of routes.
  *
- * Invariant: a file is believed only after every entry has been checked, and two entries never claim the same number
- * in the same currency. The longest prefix that fits a number decides.
+ * Invariant: a file is used only after every entry has been checked, and two entries never claim the same number in the same
+ * currency. The longest matching prefix of a number decides.
  */
 
 import { CURRENCIES, type Currency, isCurrency } from '../domain/currency.ts';
@@ -15,11 +15,11 @@ export interface Route extends CarrierOfCountry {
   /** Beginnings of E.164 numbers, country code first, without the plus sign. */
   readonly prefixes: readonly string[];
   readonly currencies: readonly Currency[];
-  /** The upstream's market, where a connector is configured for one market at a time. Absent: any. */
+  /** The upstream's market, if its connector is configured for one market at a time. Absent: any. */
   readonly market?: string;
 }
 
-/** A checked set of routes, ready to be asked. */
+/** A checked set of routes, indexed for look-up. */
 export interface Routes {
   readonly entries: readonly Route[];
   readonly byPrefix: ReadonlyMap<string, readonly Route[]>;

@@ -27,12 +27,12 @@ export interface ScriptedUpstream {
 
 const HUGE = 50_000_000;
 
-/** As long as a test waits for what never comes. */
+/** Milliseconds that a test waits for an answer that never comes. */
 const HURRIED_MS = 400;
 
 /**
- * The door through which an upstream with that reply is called: with deadlines that a test can wait for where they are what
- * ends a call, and with the real ones elsewhere, so that a slow machine ends none.
+ * The door through which an upstream with that reply is called: with deadlines that a test can wait for if only a deadline ends
+ * the call, and with the real ones otherwise, so that a slow machine ends none.
  */
 export function doorTo(reply: Reply, door: Outbound, exceptPath?: string): Outbound {
   if (typeof reply === 'object') return door;
@@ -45,7 +45,7 @@ export function doorTo(reply: Reply, door: Outbound, exceptPath?: string): Outbo
   };
 }
 
-/** Starts a server that answers each request as `script` says, once all of the request has arrived and it has said so. */
+/** Starts a server that answers each request as `script` says, once the whole request has arrived and `script` has decided. */
 export async function startScriptedUpstream(
   script: (request: Arrived) => Reply | Promise<Reply>,
 ): Promise<ScriptedUpstream> {
@@ -94,7 +94,7 @@ function answer(response: ServerResponse, reply: Reply): void {
       response.writeHead(200, { 'content-type': 'application/json' }).end(`{"padding":"${'x'.repeat(HUGE)}"}`);
       return;
     case 'endless':
-      // Headers and a beginning that never ends: only the caller's own deadline gets it away.
+      // Headers and a beginning that never ends: only the caller's own deadline ends the call.
       response.writeHead(200, { 'content-type': 'application/json' }).write('{"status":');
       return;
   }

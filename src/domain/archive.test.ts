@@ -25,7 +25,7 @@ test('months go over the end of a year, forwards and back', () => {
 test('what is looked for in the archive is younger than anything that lies there', () => {
   fc.assert(
     fc.property(fc.integer({ min: Date.UTC(2000, 0), max: Date.UTC(2200, 0) }), (now) => {
-      // Also by a clock that is some days behind the one that archived.
+      // Even by a clock that is some days behind the one that archived.
       const slowest = now - 10 * 24 * 60 * 60_000;
       expect(mayBeArchived(cutoffOf(now, YOUNGEST_MONTHS) - 1, slowest)).toBe(true);
       expect(mayBeArchived(now, now)).toBe(false);

@@ -1,18 +1,18 @@
 /**
- * The archive's calendar: which months there are, what is old enough to move there, and where a record has to be looked for.
+ * The archive's calendar: which months there are, what is old enough to be moved there, and where to look for a record.
  *
- * A month is that of UTC and is written `2026-05`. Invariant: nothing that is younger than `YOUNGEST_MONTHS` is ever
- * archived, so that whoever misses something young need not look there.
+ * A month is a UTC month, written `2026-05`. Invariant: nothing younger than `YOUNGEST_MONTHS` is ever archived, so that a young
+ * record that is missing need not be looked for there.
  */
 
-/** What is archived has been final for at least this many whole months. */
+/** Whole months for which anything archived has been final, at least. */
 export const YOUNGEST_MONTHS = 2;
-/** Longer is a slip of the keyboard. */
+/** Months; anything longer is a typing error. */
 export const OLDEST_MONTHS = 600;
 
 /**
- * What is younger than that is not looked for in the archive. Two whole months are 59 days and more: the rest is for clocks that
- * differ.
+ * Milliseconds; younger records are not looked for in the archive. Two whole months are at least 59 days: the rest allows for
+ * clock skew.
  */
 const LOOKED_FOR_MS = 45 * 24 * 60 * 60_000;
 
@@ -33,13 +33,13 @@ export function startOfMonth(month: string): number {
   return Date.parse(`${month}-01T00:00:00.000Z`);
 }
 
-/** The month so many months later; earlier, for a negative number. */
+/** The month `months` months later; earlier, for a negative number. */
 export function monthsLater(month: string, months: number): string {
   const [year = 0, number = 1] = month.split('-').map(Number);
   return monthOf(Date.UTC(year, number - 1 + months, 1));
 }
 
-/** The instant before which a record must have been final to be older than so many whole months. */
+/** The instant before which a record must have become final to be older than `months` whole months. */
 export function cutoffOf(now: number, months: number): number {
   return startOfMonth(monthsLater(monthOf(now), -months));
 }

@@ -24,7 +24,7 @@ const NO_ANSWER: Word = { kind: 'unknown', reason: 'timeout' };
 const WAITING: Word = { kind: 'waiting', providerReference: 'p9' };
 const REFUSED: Word = { kind: 'declined', reason: 'insufficient_funds', providerReference: 'p9' };
 
-/** What becomes of a closed attempt of which this was said. */
+/** A closed attempt after this was said of it. */
 function hear(attempt: Attempt, word: Word, now: number, inquiry: Inquired = 'due'): Attempt {
   const context = { now, askedAt: now, settleDelayMs: MINUTE, newId: () => 'id', inquiry };
   const heard = weighWord(attempt, false, word, 'silent', context);
@@ -33,7 +33,7 @@ function hear(attempt: Attempt, word: Word, now: number, inquiry: Inquired = 'du
   return { ...attempt, ...heard.row };
 }
 
-/** The hours after its end at which it is asked about, where this is said each time. */
+/** The hours after its end at which the attempt is inquired about, if every inquiry gets this answer. */
 function hoursAskedAt(attempt: Attempt, word: Word): number[] {
   const hours: number[] = [];
   for (let one = attempt; one.next_inquiry_at !== null; one = hear(one, word, one.next_inquiry_at)) {

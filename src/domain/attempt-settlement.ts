@@ -1,8 +1,9 @@
 /**
- * What an upstream's word means for an attempt, whatever it moves money for: what silence proves, what "not found" does,
- * and what is still heard of an attempt that is closed.
+ * What an upstream's answer means for an attempt, whatever the attempt moves money for: what silence proves, what "not found"
+ * proves, and which answers still count for a closed attempt.
  *
- * Invariant: pure, and total. Only the attempt is decided here; what it pays for moves with it, or stays as it is.
+ * Invariant: pure and total. Only the attempt is decided here; its order (a payment, payout line or refund) moves with it, or
+ * stays as it is.
  */
 
 import {
@@ -23,22 +24,22 @@ import { step } from './machine.ts';
 import { type DeclineReason, LATE_ACCEPTED, LATE_WAITS, type LateReason, type Reason } from './reason.ts';
 import type { Attempt, AttemptStatus } from './records.ts';
 
-/** What an upstream said of an attempt; the words of `connectors/connector.ts`. */
+/** What an upstream said about an attempt, in the vocabulary of `connectors/connector.ts`. */
 export type Word =
   | { readonly kind: 'approved'; readonly providerReference: string | null }
   | { readonly kind: 'waiting'; readonly providerReference: string | null }
   | { readonly kind: 'declined'; readonly reason: DeclineReason; readonly providerReference: string | null }
   | { readonly kind: 'not_sent' | 'unknown'; readonly reason: string }
   | { readonly kind: 'not_found' }
-  /** Of the issuer's challenge, and never of money: it ends nothing but a challenge. */
+  /** About the issuer's challenge, never about money: it can end only a challenge. */
   | { readonly kind: 'challenge_failed'; readonly reason: DeclineReason };
 
-/** What made us ask: the inquiry round's own time; or a callback or a reader, who may come at any time. */
+/** What triggered the inquiry: the inquiry round, when due; or a callback or a reader, at any time. */
 export type Inquired = 'due' | 'hint';
 
 export interface SettlementContext {
   readonly now: number;
-  /** When the upstream was asked: an answer says how things stood then, however late it is heard. */
+  /** When the upstream was asked: its answer describes the state at that time, however late it arrives. */
   readonly askedAt: number;
   /** Milliseconds after which a second `not_found` proves that nothing was taken. */
   readonly settleDelayMs: number;
@@ -48,36 +49,36 @@ export interface SettlementContext {
    * next one.
    */
   readonly inquiry: Inquired | false;
-  /** What was heard of a card customer's authentication on the way to this word. */
+  /** What was learnt about a card customer's authentication on the way to this answer. */
   readonly authentication?: Pick<Attempt, 'three_ds_status' | 'eci'>;
-  /** Why it was settled, where the word alone does not say. */
+  /** Why it was settled, if the answer alone does not say. */
   readonly reason?: Reason;
 }
 
 /** Something that a person must look at; logged as an error, and counted. */
 export type Alarm = 'late_success' | 'late_acceptance' | 'contradiction' | 'overdue';
 
-/** What may be written of an attempt once it is there. */
+/** The columns of an existing attempt that may be updated. */
 export type AttemptColumns = Partial<
   Omit<Attempt, 'shard' | 'id' | 'version' | 'merchant_id' | 'purpose' | 'payment_id' | 'created_at'>
 >;
 
-/** What a word does to an attempt. */
+/** What an answer does to an attempt. */
 export type Weighed =
-  /** It moves, and what it pays for moves with it. */
+  /** The attempt moves, and its order moves with it. */
   | { readonly kind: 'moves' }
-  /** Nobody but the attempt hears of it. */
+  /** Only the attempt's row changes. */
   | { readonly kind: 'noted'; readonly row: AttemptColumns; readonly alarm?: Alarm }
-  /** Money has moved that nobody waits for any more: it is booked aside, once. */
+  /** Money has moved that no order waits for any more: it is booked to suspense, once. */
   | { readonly kind: 'late_money'; readonly row: AttemptColumns }
   | { readonly kind: 'nothing'; readonly alarm?: Alarm };
 
-/** A word that moves nothing. */
+/** The result of an answer that moves nothing. */
 type Heard = Extract<Weighed, { kind: 'noted' | 'nothing' }>;
 
 /**
- * Weighs a word. `isItsOwn`: what the attempt pays for is open, and waits for this attempt. `fact` is what the word means
- * for an attempt that is open.
+ * Weighs an answer. `isItsOwn`: the attempt's order is open, and waits for this attempt. `fact` is what the answer means for an
+ * open attempt.
  */
 export function weighWord(
   attempt: Attempt,
@@ -89,14 +90,14 @@ export function weighWord(
   // Closed, or no longer the attempt that its order waits for: the answer cannot change the order.
   if (!isOpen(attempt.status) || !isItsOwn) return afterword(attempt, word, context);
   if (word.kind === 'not_found') return notFound(attempt, context);
-  // That an inquiry stays unanswered says nothing about a call that may not even have been made.
+  // An unanswered inquiry says nothing about our own call, which may not even have been made.
   if (context.inquiry !== false && word.kind === 'unknown') return lookAgain(attempt, context);
   const next = step(ATTEMPT, attempt.status, fact);
   if (next.kind === 'conflict') return { kind: 'nothing', alarm: 'contradiction' };
   return next.kind === 'repeated' ? stillOpen(attempt, context) : { kind: 'moves' };
 }
 
-/** The columns of an attempt that moves, or stays where it is, by what was heard. */
+/** The columns of an attempt after an answer, whether it moves or stays where it is. */
 export function attemptColumns(
   attempt: Attempt,
   status: AttemptStatus,
@@ -126,7 +127,7 @@ export function updateAttempt(attempt: Attempt, row: AttemptColumns): Update {
   return { table: 'attempt', shard: attempt.shard, id: attempt.id, version: attempt.version, row };
 }
 
-/** What the upstream calls it, where a word says so. */
+/** The upstream's own reference, if the answer carries one. */
 export function referenceIn(word: Word): string | null {
   return 'providerReference' in word ? word.providerReference : null;
 }
@@ -161,7 +162,7 @@ export function lookAgain(attempt: Attempt, context: SettlementContext): Heard {
   return { kind: 'noted', row: { next_inquiry_at, ...told } };
 }
 
-/** Nothing is new. Only an inquiry that was due is counted, and puts off the next one. */
+/** Nothing has changed. Only a due inquiry is counted, and postpones the next one. */
 function stillOpen(attempt: Attempt, context: SettlementContext, row?: AttemptColumns): Heard {
   if (context.inquiry !== 'due') return row === undefined ? { kind: 'nothing' } : { kind: 'noted', row };
   const inquiries = attempt.inquiries + 1;
@@ -170,9 +171,9 @@ function stillOpen(attempt: Attempt, context: SettlementContext, row?: AttemptCo
 }
 
 /**
- * The upstream speaks of an attempt that is closed, or that nobody waits for any more. The merchant keeps what it was
- * told. Money that moved late is booked aside, once, for an operator; an order that was taken late is asked about until
- * it ends.
+ * An answer about an attempt that is closed, or that its order no longer waits for. The merchant keeps what it was told. Money
+ * that moved late is booked to suspense, once, for an operator; an attempt that was accepted late is inquired about until it
+ * ends.
  */
 function afterword(attempt: Attempt, word: Word, context: SettlementContext): Weighed {
   if (word.kind === 'approved' && attempt.status !== 'approved') {
@@ -184,7 +185,7 @@ function afterword(attempt: Attempt, word: Word, context: SettlementContext): We
     return { kind: 'noted', row, alarm: 'late_acceptance' };
   }
   if (isOpen(attempt.status)) {
-    // Given up, and open again: only the attempt itself can still end.
+    // Open, although its order no longer waits for it: only the attempt itself can still end.
     if (word.kind !== 'declined') return stillOpen(attempt, context);
     return { kind: 'noted', row: attemptColumns(attempt, 'declined', word.reason, word.providerReference, context) };
   }

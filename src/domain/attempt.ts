@@ -37,7 +37,7 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
       not_sent: 'not_sent',
       never_arrived: 'not_sent',
     },
-    // The issuer asks the customer: no money can have moved, and any no ends it.
+    // The issuer challenges the customer: no money can have moved, so any refusal ends the attempt.
     challenged: {
       challenged: 'challenged',
       challenge_failed: 'declined',
@@ -55,7 +55,7 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
       refused: 'declined',
       never_arrived: 'not_sent',
     },
-    // Once the upstream has taken it, "never arrived" contradicts what it said before.
+    // Once the upstream has accepted it, "never arrived" contradicts what the upstream said before.
     waiting: {
       challenge_failed: 'waiting',
       accepted: 'waiting',
@@ -71,7 +71,7 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
       refused: 'declined',
       never_arrived: 'not_sent',
     },
-    // Closed, and asked about again all the same: what comes late touches the payment only while nothing else is under way.
+    // Closed, but still inquired about: a late answer touches the payment only while nothing else is in flight.
     approved: { challenge_failed: 'approved', accepted: 'approved', silent: 'approved', confirmed: 'approved' },
     declined: {
       challenge_failed: 'declined',
@@ -93,12 +93,12 @@ export const ATTEMPT: Machine<AttemptStatus, AttemptFact> = {
   },
 };
 
-/** Whether it is not known yet how an attempt ends. */
+/** Whether the outcome of an attempt is still open. */
 export function isOpen(status: AttemptStatus): boolean {
   return !ATTEMPT.final.includes(status);
 }
 
-/** Why a card attempt was closed before anybody was asked for its money. */
+/** Reasons for closing a card attempt before its money was requested. */
 const NEVER_ASKED: ReadonlySet<Attempt['reason']> = new Set(['form_unusable', 'not_asked']);
 
 /** Whether the upstream may have been asked for the attempt's money: only then can it ever have paid. */
@@ -107,29 +107,30 @@ export function hasAskedForMoney({ reason }: Pick<Attempt, 'reason'>): boolean {
 }
 
 /**
- * Whether its own call may still be under way, so that nobody else can know how that ends. Until then the inquiry round
- * leaves it alone; once the round has taken it, the round's own lease stands in `next_inquiry_at` for a while.
+ * Whether the attempt's own call may still be in flight, so that nobody else can know its outcome. Until that call has ended, the
+ * inquiry round leaves the attempt alone; once the round has claimed it, `next_inquiry_at` holds the round's own lease for a
+ * while.
  */
 export function isBeingAsked(attempt: Pick<Attempt, 'status' | 'inquiries' | 'next_inquiry_at'>, now: number): boolean {
   const { status, inquiries, next_inquiry_at: due } = attempt;
   return (status === 'intended' || status === 'authenticated') && inquiries === 0 && due !== null && due > now;
 }
 
-/** How long a customer has for the issuer's challenge; after that nothing can be taken any more, and the payment expires. */
+/** Milliseconds that a customer has for the issuer's challenge; after that no money can be taken, and the payment expires. */
 export const CHALLENGE_LIFE_MS = 10 * 60_000;
 
 /**
- * A card attempt inquires about earlier ones when it begins, and again when its challenge ends: within this time after its
- * submit, or not at all.
+ * Milliseconds after its submit within which a card attempt may inquire about earlier ones: when it begins, and again when its
+ * challenge ends.
  */
 export const EARLIER_ASKED_MS = 20 * 60_000;
 
-/** Milliseconds to the next inquiries; the last one repeats (upstreams §12.2). */
+/** Intervals between inquiries, in milliseconds; the last one repeats (upstreams §12.2). */
 const INQUIRY_DELAYS_MS = [5_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 900_000] as const;
 
 /**
- * When a closed attempt is asked about again: a quarter of an hour and a day after it was closed, then never. Upstreams
- * have been seen to pay what they had refused, and the callback that would tell of it comes once or not at all.
+ * Milliseconds after closing at which an attempt is inquired about again: a quarter of an hour and a day, then never. Upstreams
+ * have been seen to pay what they had refused, and the callback that reports it comes once or not at all.
  */
 const AFTERTHOUGHTS_MS = [15 * 60_000, 24 * 60 * 60_000] as const;
 
@@ -138,7 +139,7 @@ export function mayStillPay(attempt: Pick<Attempt, 'status' | 'reason'>): boolea
   return attempt.status !== 'approved' && hasAskedForMoney(attempt);
 }
 
-/** The next time a closed attempt is asked about; null: it has been asked often enough, has paid, or never can. */
+/** The next fixed time to inquire about a closed attempt; null: both have passed, or it has paid, or it never can. */
 export function nextAfterthoughtAt(
   attempt: Pick<Attempt, 'status' | 'reason'>,
   settledAt: number,
@@ -149,12 +150,12 @@ export function nextAfterthoughtAt(
   return next === undefined ? null : settledAt + next;
 }
 
-/** How long a closed attempt is inquired about while its upstream gives no final answer. */
+/** Milliseconds after closing for which an attempt is inquired about while its upstream gives no final answer. */
 const ASKED_IN_VAIN_MS = 7 * 24 * 60 * 60_000;
 
 /**
  * When to inquire again about a closed attempt whose upstream did not answer, or still calls it waiting; neither means that it
- * will not pay. The intervals double, the fixed times are never skipped, and after a week it is not asked again.
+ * will not pay. The intervals double, the fixed times are never skipped, and after a week inquiries end.
  */
 export function nextAfterthoughtInVain(
   attempt: Pick<Attempt, 'status' | 'reason'>,
@@ -168,24 +169,24 @@ export function nextAfterthoughtInVain(
   return fixed === null ? again : Math.min(fixed, again);
 }
 
-/** When an attempt that has been inquired about this often is due again. */
+/** When to inquire next about an attempt that has been inquired about `inquiries` times. */
 export function nextInquiryAt(inquiries: number, now: number): number {
   return now + (INQUIRY_DELAYS_MS[Math.min(inquiries, INQUIRY_DELAYS_MS.length - 1)] ?? 900_000);
 }
 
 /**
- * When it is looked at again after somebody hinted at news and the upstream could not be asked: soon, and never later than
- * it would have been.
+ * When to inquire again after a callback or a reader prompted an inquiry and the upstream could not be reached: soon, and never
+ * later than already planned.
  */
 export function nextAfterHint({ next_inquiry_at: due }: Pick<Attempt, 'next_inquiry_at'>, now: number): number {
   const soon = nextInquiryAt(0, now);
   return due === null ? soon : Math.min(due, soon);
 }
 
-/** Inquiries a day, once their pauses are the longest. */
+/** Inquiries per day at the longest interval. */
 const INQUIRIES_A_DAY = 96;
 
-/** Whether a person should hear of an attempt that so many inquiries have left open: about once a day. */
+/** Whether to alert an operator that an attempt is still open after this many inquiries: about once a day. */
 export function isOverdue(inquiries: number): boolean {
   return inquiries > 0 && inquiries % INQUIRIES_A_DAY === 0;
 }

@@ -191,7 +191,7 @@ describe('the issuer asks its customer', () => {
       if (change !== undefined) world.apply(change);
     }
     expect(now).toBe(BORN + CHALLENGE_LIFE_MS);
-    // Whoever else looks in between puts nothing off.
+    // Other looks in between postpone nothing.
     const later = { ...world.attempt, status: 'challenged' as const, next_inquiry_at: now + 60_000 };
     expect(challengeStillOpen(later, now, 'asked')).toBeUndefined();
     const [sooner] = challengeStillOpen(later, now, 'unheard')?.updates ?? [];
@@ -265,7 +265,7 @@ describe('what is said of a challenge', () => {
 describe('while money is being asked for', () => {
   test('“not found” of a hint counts nothing; of the round, twice over the settle delay, it ends it', () => {
     const world = new World();
-    // Once, before the issuer had been asked.
+    // One `not_found`, before the issuer was called.
     world.hear({ kind: 'not_found' }, 1_500, 'due');
     world.challenge(2_000);
     world.authenticate(3_000);
@@ -330,7 +330,7 @@ test('whatever happens in whatever order: no money without an authentication or 
         if (one === 'challenge') world.challenge(now);
         else if (one === 'authenticate') allowed = world.authenticate(now) || allowed;
         else if (one === 'expired' && open === 'challenged') world.hear(expired, now);
-        // PAY is asked for, and inquired about, only where it was allowed: at submit, or after the authentication.
+        // PAY is sent, and inquired about, only if it was allowed: at submit, or after the authentication.
         else if (one !== 'expired' && open !== 'challenged' && (allowed || open === 'intended'))
           hearOf(world, one, now);
         if (final !== undefined) expect(world.payment.status).toBe(final);

@@ -13,7 +13,7 @@ import { step } from './machine.ts';
 import type { Attempt, Payment } from './records.ts';
 import { consumeSession, isHeld, type SettlementRows } from './settlement.ts';
 
-/** What the network said of the customer's authentication. */
+/** What the card network said about the customer's authentication. */
 export type Heard = Pick<Attempt, 'three_ds_status' | 'eci'>;
 
 /** A step that was taken: what to write, and the rows as they will be. */
@@ -24,9 +24,8 @@ export interface Step {
 }
 
 /**
- * The issuer wants to ask its customer: the submit succeeds, and so consumes the session. The payment takes over method
- * and fee; its status is `processing` already. Undefined when the attempt has moved on, or its submit no longer holds
- * the session.
+ * The issuer challenges its customer: the submit succeeds, and so consumes the session. The payment takes over method and fee;
+ * its status is `processing` already. Undefined when the attempt has moved on, or its submit no longer holds the session.
  */
 export function challengeAttempt(
   rows: SettlementRows,
@@ -57,7 +56,7 @@ export function challengeAttempt(
 /** Inquiry state left over from the previous step does not apply to this one. */
 const BEGUN = { inquiries: 0, not_found_at: null } as const;
 
-/** The customer has been recognised: whoever commits this asks for the money. Undefined when somebody else does. */
+/** The customer has been authenticated: the caller that commits this asks for the money. Undefined when another one does. */
 export function authenticateAttempt(
   { attempt, payment }: Pick<SettlementRows, 'attempt' | 'payment'>,
   heard: Heard,
@@ -76,14 +75,14 @@ export function authenticateAttempt(
 }
 
 /**
- * What made us look at the challenge: the round (`due`); or a reader or callback, for whom the network was reached (`asked`) or
+ * What made us look at the challenge: the round (`due`); or a reader or callback, for which the network was reached (`asked`) or
  * not (`unheard`).
  */
 export type LookedAt = 'due' | 'asked' | 'unheard';
 
 /**
- * The challenge is still open: when it is looked at again. Only looks that were due put the next one off. Undefined when
- * nothing changes, or the attempt has moved on.
+ * The challenge is still open: schedules the next look. Only due looks postpone it. Undefined when nothing changes, or the
+ * attempt has moved on.
  */
 export function challengeStillOpen(attempt: Attempt, now: number, looked: LookedAt): Change | undefined {
   if (attempt.status !== 'challenged' || looked === 'asked') return undefined;

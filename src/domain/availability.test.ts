@@ -3,7 +3,7 @@ import { type Availability, availabilityOf, type UpstreamCall } from './availabi
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 
-/** So many calls, that many seconds ago. */
+/** `count` calls, `secondsAgo` seconds ago. */
 function calls(secondsAgo: number, count: number, outcome: 'answered' | 'failed' | 'silent'): UpstreamCall[] {
   const call = { at: NOW - 1_000 * secondsAgo, answered: outcome === 'answered', silent: outcome === 'silent' };
   return Array.from({ length: count }, () => call);

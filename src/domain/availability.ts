@@ -1,7 +1,7 @@
 /**
- * Whether an upstream can be used just now, by how its last calls went (contract §9).
+ * Whether an upstream can be used just now, judged by its recent calls (contract §9).
  *
- * Invariant: nobody is called down for a single call, and whoever answers again is operational a minute later.
+ * Invariant: no upstream is called down for a single call, and one that answers again is operational a minute later.
  */
 
 /** `degraded`: it works, but not for everybody. `down`: hardly any call is answered. */
@@ -12,23 +12,23 @@ export interface UpstreamCall {
   /** Milliseconds. */
   readonly at: number;
   readonly answered: boolean;
-  /** It has been asked about since, and nothing was said. */
+  /** An inquiry about it since then was not answered either. */
   readonly silent: boolean;
 }
 
 const MINUTE_MS = 60_000;
-/** An upstream that nobody has called for this long is of unknown status. */
+/** Milliseconds for which a call counts; longer ago, only calls that stayed silent do. */
 const RECENT_MS = 5 * MINUTE_MS;
-/** How long an unanswered call counts against an upstream that has answered no other call. */
+/** Milliseconds for which a silent call counts against an upstream that has answered none of its recent calls. */
 export const SILENT_MS = 60 * MINUTE_MS;
 
-/** From so many failed calls on it may be down. */
+/** Failed calls from which on an upstream may be down. */
 const DOWN_FROM = 3;
-/** Per cent of calls that fail. */
+/** Percentages of failed calls from which on an upstream is down, or degraded. */
 const DOWN_SHARE = 90;
 const DEGRADED_SHARE = 10;
 
-/** `calls` of the last hour, in any order. */
+/** Judges an upstream by its `calls` of the last hour, in any order. */
 export function availabilityOf(calls: readonly UpstreamCall[], now: number): Availability {
   const { answered, failed } = lastWord(calls, now);
   const share = failed === 0 ? 0 : (100 * failed) / (answered + failed);
@@ -42,8 +42,8 @@ interface Counts {
 }
 
 /**
- * The calls of the last minute, where they say enough. Otherwise those of five minutes, of which failures count only when
- * no answer has come after them: three in a row outweigh whatever was answered before.
+ * The calls of the last minute, if they say enough. Otherwise those of five minutes, of which failures count only if no answer
+ * came after them: three in a row outweigh all earlier answers.
  */
 function lastWord(calls: readonly UpstreamCall[], now: number): Counts {
   const within = (span: number): UpstreamCall[] => calls.filter(({ at }) => at > now - span);

@@ -78,7 +78,7 @@ export type Update = {
   };
 }[GuardedTable];
 
-/** Inserts a record that someone else may already have inserted; then the whole change loses. */
+/** Inserts a record that another change may already have inserted; then the whole change loses. */
 export type Claim = { [T in KeyedTable]: { readonly table: T; readonly row: Tables[T] } }[KeyedTable];
 
 /** Ledger lines are written by transfers alone. */
@@ -102,8 +102,8 @@ export interface AccountRef {
 }
 
 /**
- * Moves money between two accounts; both balances and the ledger line commit with the change.
- * An account that has never been named is opened at zero.
+ * Moves money between two accounts; both balances and the ledger line commit with the change. An account that does not exist yet
+ * is opened at zero.
  */
 export interface Transfer {
   readonly shard: number;

@@ -1,7 +1,7 @@
 /**
  * The hosted page: its ticket, and how long it lives.
  *
- * Invariant: a ticket starts a page once. Whoever opens it gets a key of his own, and from then on the ticket opens
+ * Invariant: a ticket starts a page once. The browser that opens it gets a key of its own, and from then on the ticket opens
  * nothing (decision 10).
  */
 
@@ -9,8 +9,8 @@ import { isId } from './ids.ts';
 import type { Checkout } from './page-records.ts';
 
 /**
- * How long the browser that opened a page keeps it once nothing new can be started on it: a transfer's proof may come
- * seven days later, and the answer to it after that.
+ * Milliseconds for which the browser that opened a page keeps it once nothing new can be started on it: a transfer's proof may
+ * come seven days later, and the decision about it after that.
  */
 export const PAGE_LIFE_MS = 14 * 24 * 60 * 60_000;
 
@@ -22,7 +22,7 @@ export interface TicketParts {
   readonly secret: string;
 }
 
-/** What stands in the address: the page's id and the secret that opens it once. */
+/** The ticket in the page's address: the page's id and the secret that opens it once. */
 export function ticketOf({ id, secret }: TicketParts): string {
   return `${id}.${secret}`;
 }

@@ -1,13 +1,13 @@
 /**
- * Whether a merchant's secret counts (specification, Authentication rule 3 and States, Session).
+ * Whether a merchant's secret is accepted (specification, Authentication rule 3 and States, Session).
  *
- * Invariant: what ends a secret ends the sessions that it minted, and the pages that act for them, in the same way.
+ * Invariant: what ends a secret also ends the sessions minted with it, and the pages that act for them, in the same way.
  */
 
 import type { Credential, Merchant, MerchantStatus } from './records.ts';
 import { Refusal } from './refusal.ts';
 
-/** What decides whether a secret counts. */
+/** What decides whether a secret is accepted. */
 export interface SecretStanding extends Pick<Credential, 'status' | 'retires_at' | 'expires_at'> {
   readonly merchant_status: MerchantStatus;
 }
@@ -21,7 +21,7 @@ export interface MintedBy {
 }
 
 /**
- * Refuses what asks with a secret that does not count. Until `retires_at` a RETIRING one does.
+ * Refuses a secret that is not accepted. A RETIRING one is accepted until `retires_at`.
  *
  * @throws Refusal 1001 when it is revoked, 1005 when its time is over, 1004 when the merchant is not ALLOWED (contract §2).
  */

@@ -15,9 +15,9 @@ import { Refusal } from './refusal.ts';
 
 export interface Released {
   readonly payment: Payment;
-  /** What the merchant got, in minor units. */
+  /** What the merchant receives, in minor units. */
   readonly amountMinor: bigint;
-  /** When, the first time. */
+  /** When it was first released. */
   readonly releasedAt: number;
 }
 
@@ -55,7 +55,7 @@ export function releaseDelivery(
   return {
     change: {
       updates: [{ table: 'payment', shard, id, version, row: { released_at: now } }],
-      // A fee or refunds may have eaten all of it.
+      // A fee or refunds may have used up all of it.
       transfers: amountMinor > 0n ? [transfer] : [],
     },
     answer: { payment: { ...payment, released_at: now, version: version + 1 }, amountMinor, releasedAt: now },

@@ -1,8 +1,8 @@
 /**
- * An earlier try of a card payment that had been taken for not sent, and has paid after all: found before the next one
- * asks for the money again.
+ * An earlier attempt at a card payment that counted as not sent but has paid after all: found before the next one asks for the
+ * money again.
  *
- * Invariant: the payment takes the money that came for it, once; the try that has asked for nothing ends with it.
+ * Invariant: the payment takes the money that came for it, once; the attempt that has asked for nothing ends with it.
  */
 
 import { attemptColumns, type SettlementContext, updateAttempt, type Word } from './attempt-settlement.ts';
@@ -10,8 +10,8 @@ import type { Attempt } from './records.ts';
 import { move, type Settlement, type SettlementRows } from './settlement.ts';
 
 /**
- * Approves the payment by its earlier attempt. Nothing changes where the present one may have asked for money, or where the
- * earlier one's money has been booked elsewhere.
+ * Approves the payment by its earlier attempt. Nothing changes if the present attempt may have asked for money, or if the earlier
+ * one's money has been booked elsewhere.
  */
 export function settleByEarlier(
   rows: SettlementRows,

@@ -1,5 +1,5 @@
 /**
- * What a payment costs: a percentage plus a fixed part, held between a minimum and a maximum (contract §4).
+ * What a payment costs: a percentage plus a fixed part, kept between a minimum and a maximum (contract §4).
  *
  * Invariant: computed in integer minor units, rounded once, half to even.
  */
@@ -19,7 +19,7 @@ import type {
 const MILLION = 1_000_000n;
 
 /**
- * The rule that applies: the method's own before the one for every method. That one is for payments: whoever set it had
+ * The rule that applies: the method's own, otherwise the general one. The general one is for payments only: it was set with
  * customers in mind, and payouts cost nothing until a rule names them.
  */
 export function feeRuleFor(

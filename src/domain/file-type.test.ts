@@ -63,7 +63,7 @@ function riff(kind: string, ...chunks: [string, Buffer][]): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** The head of a lossy picture: its frame's tag, its start code and its sides. */
+/** The head of a lossy picture: its frame tag, start code and dimensions. */
 function vp8(width: number, height: number): Buffer {
   const data = Buffer.from([0x30, 1, 0, 0x9d, 0x01, 0x2a, 0, 0, 0, 0, 0]);
   data.writeUInt16LE(width, 6);
@@ -71,14 +71,14 @@ function vp8(width: number, height: number): Buffer {
   return data;
 }
 
-/** The head of a lossless one: 14 bits a side, each minus one. */
+/** The head of a lossless picture: 14 bits per side, stored minus one. */
 function vp8l(width: number, height: number): Buffer {
   const data = Buffer.alloc(12, 0x2f);
   data.writeUInt32LE((width - 1) | ((height - 1) << 14), 1);
   return data;
 }
 
-/** The head of one with more than a picture: 24 bits a side, each minus one. */
+/** The head of an extended file, which holds more than a picture: 24 bits per side, stored minus one. */
 function vp8x(width: number, height: number): Buffer {
   const data = Buffer.alloc(10);
   data.writeUIntLE(width - 1, 4, 3);
@@ -194,7 +194,7 @@ describe('a proof is unsafe when it is', () => {
   });
 });
 
-/** What Samsung's telephones put behind a picture: a block, the directory of the blocks, and where that begins. */
+/** What Samsung's telephones append to a picture: a block, the directory of the blocks, and where that begins. */
 const SAMSUNG = Buffer.concat([
   Buffer.from([0, 0, 1, 0x0a, 14, 0, 0, 0]),
   Buffer.from('Image_UTC_Data1763600000000'),

@@ -1,10 +1,9 @@
 /**
- * What a file that a customer or an operator hands in really is: judged by its content, never by its name or by what
- * its sender calls it.
+ * What a file from a customer or an operator really is: judged by its content, never by its name or its declared type.
  *
- * Invariant: a file passes only as one thing. What a browser, an unzipper or a PDF reader could take for something
- * else is unsafe. Only what was judged is kept: telephones put notes and films behind the end of a picture, and those are
- * cut away, whatever they are. Nothing is decompressed or drawn here or anywhere in the gateway, so a bomb stays a small file.
+ * Invariant: a file is accepted only as one thing. Anything that a browser, an unzipper or a PDF reader could take for something
+ * else is unsafe. Only what was judged is kept: telephones append notes and films to pictures, and those are cut off, whatever
+ * they are. Nothing is decompressed or drawn here or anywhere in the gateway, so a decompression bomb stays a small file.
  */
 
 import { endOfEmptyJpeg, endOfEmptyPng, endOfJpegs, endOfPng, isWebp } from './image.ts';
@@ -17,10 +16,10 @@ export type LogoType = 'image/jpeg' | 'image/png' | 'image/webp';
 export const PROOF_BYTES_MOST = 5 * 1024 * 1024;
 /** The largest logo: 64 KiB. */
 export const LOGO_BYTES_MOST = 64 * 1024;
-/** What a reader has to unpack: no telephone's photo of 5 MiB has more, and no logo needs more. */
+/** Pixels that a reader has to unpack: no telephone's photo of 5 MiB has more, and no logo needs more. */
 const PROOF_PIXELS_MOST = 100_000_000;
 const LOGO_PIXELS_MOST = 4_000_000;
-/** What is no larger shows no receipt. */
+/** Pixels; a picture no larger than this cannot show a legible receipt. */
 const ILLEGIBLE_PIXELS = 64 * 64;
 
 export type FileFault = 'FILE_EMPTY' | 'FILE_TYPE' | 'FILE_UNSAFE';
@@ -31,9 +30,9 @@ export type FileVerdict<T extends string> =
   | { readonly kind: 'refused'; readonly fault: FileFault };
 
 /**
- * What a proof of a bank transfer is. What begins as a picture and holds none proves nothing, but harms nobody either: whoever
- * decides about the transfer sees that, and the same goes for one of a few pixels, whole or not. Any other picture that is cut off is
- * refused, so that its sender can send it whole.
+ * Judges a proof of a bank transfer. A file that begins as a picture but holds none proves nothing, yet harms nobody: the
+ * operator who decides about the transfer sees that, and likewise for a picture of a few pixels, whole or not. Any other picture
+ * that is cut off is refused, so that its sender can send it whole.
  */
 export function judgeProof(bytes: Uint8Array): FileVerdict<ProofType> {
   return judge(bytes, {
@@ -43,7 +42,7 @@ export function judgeProof(bytes: Uint8Array): FileVerdict<ProofType> {
   });
 }
 
-/** What a merchant's logo is. */
+/** Judges a merchant's logo. */
 export function judgeLogo(bytes: Uint8Array): FileVerdict<LogoType> {
   return judge(bytes, {
     'image/jpeg': (jpeg) => endOfJpegs(jpeg, LOGO_PIXELS_MOST),
@@ -59,7 +58,7 @@ const MAGIC: { readonly [type in ProofType | LogoType]: readonly number[] } = {
   'application/pdf': [0x25, 0x50, 0x44, 0x46, 0x2d],
 };
 
-/** `endsOf` says where a file of that type ends; undefined: it is none, or not a safe one. */
+/** `endsOf` says where a file of that type ends; undefined: it is not of that type, or not safe. */
 function judge<T extends ProofType | LogoType>(
   bytes: Uint8Array,
   endsOf: { readonly [type in T]: (bytes: Uint8Array) => number | undefined },
@@ -80,12 +79,14 @@ const PDF = 'application/pdf';
 const PDF_HEAD_BYTES = 1_024;
 const PDF_HEAD = bytesOf('%PDF-');
 
-/** Readers of PDF pass over what stands before its head, a picture's beginning for instance. */
+/** PDF readers skip whatever precedes the head, the beginning of a picture for instance. */
 function holdsPdf(picture: Uint8Array): boolean {
   return indexOfBytes(picture.subarray(0, PDF_HEAD_BYTES + PDF_HEAD.length - 1), PDF_HEAD, 0) >= 0;
 }
 
-/** How far from its end an archive's directory may close: the record itself, and a comment of 65 535 bytes. */
+/**
+ * Bytes from the end of a file within which an archive's directory may close: the record itself, and a comment of 65 535 bytes.
+ */
 const ARCHIVE_TAIL = 22 + 65_535;
 const END_OF_ARCHIVE = bytesOf('PK\u0005\u0006');
 const ARCHIVE_ENTRY = bytesOf('PK\u0001\u0002');
@@ -96,7 +97,7 @@ function isArchive(bytes: Uint8Array): boolean {
   return end >= 0 && indexOfBytes(bytes, ARCHIVE_ENTRY, 0) >= 0;
 }
 
-/** What browsers that guess look at is the head; a script is not wanted anywhere. */
+/** Bytes that browsers examine when they guess the type; a script is not wanted anywhere. */
 const HEAD_BYTES = 4_096;
 const MARKUP_IN_HEAD = ['<svg', '<html', '<!doctype', '<body', '<iframe', '<?php'].map(bytesOf);
 const SCRIPT = bytesOf('<script');
@@ -111,7 +112,7 @@ function bytesOf(text: string): Uint8Array {
   return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }
 
-/** Where a run of bytes begins, from a place on; −1 where it does not. */
+/** Where a run of bytes begins, searching from `from`; −1: nowhere. */
 function indexOfBytes(bytes: Uint8Array, run: Uint8Array, from: number): number {
   const [first] = run;
   for (let at = from; at <= bytes.length - run.length; at += 1) {
@@ -123,7 +124,7 @@ function indexOfBytes(bytes: Uint8Array, run: Uint8Array, from: number): number 
   return -1;
 }
 
-/** The same for a word in lower case that begins with a sign, whatever case its letters are in. */
+/** The same for a lower-case ASCII word that begins with a sign, ignoring case. */
 function indexOfWord(bytes: Uint8Array, word: Uint8Array): number {
   const [first] = word;
   for (let at = 0; at <= bytes.length - word.length; at += 1) {

@@ -1,16 +1,15 @@
 /**
  * Identifiers: a prefix that says what is named, then 26 characters of a UUIDv7 in Crockford's base32.
  *
- * They sort by the time they were made, and their last six bits are the *shard* of what they name, so that a
- * request, a callback or a round can be routed by an id alone. Identifiers are not secrets: whoever asks for one
- * must still own it.
+ * They sort by the time they were made, and their last six bits are the *shard* of what they name, so that a request, a callback
+ * or a round can be routed by an id alone. Identifiers are not secrets: a caller that names one must still own it.
  */
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-/** What each character of the alphabet stands for, by its code. */
+/** The value of each character of the alphabet, by its character code. */
 const VALUES = Uint8Array.from({ length: 128 }, (_, code) => Math.max(0, ALPHABET.indexOf(String.fromCharCode(code))));
 
-/** What 10 bits are in that alphabet. */
+/** The two characters for every value of 10 bits. */
 const PAIRS = Array.from({ length: 1_024 }, (_, at) => `${ALPHABET[at >> 5]}${ALPHABET[at & 31]}`);
 
 /** How many shards there are, for ever: the first column of every key holds one of 0 … 63. */
@@ -34,16 +33,16 @@ export type Prefix =
   | 'rfd' // refund
   | 'jrn'; // journal entry
 
-/** Gives a fresh identifier of that kind, in that shard: how chance reaches a decision. */
+/** Makes a fresh identifier of that kind, in that shard: how randomness reaches a decision. */
 export type NewId = (prefix: Prefix, shard: number) => string;
 
-/** What 12 bits hold. */
+/** The largest value of 12 bits. */
 const MOST_TURNS = 0xfff;
 
 /**
  * Makes an identifier from a time (milliseconds since 1970), sixteen random bytes and a shard. The same arguments give the same
- * identifier. Those of one instant sort by their `turn`, which stands for 12 of the random bits (RFC 9562, 6.2, method 1); all
- * from 4 095 on are alike.
+ * identifier. Those of one instant sort by their `turn`, which replaces 12 of the random bits (RFC 9562, 6.2, method 1); turns
+ * above 4 095 count as 4 095.
  */
 export function makeId(prefix: Prefix, now: number, random: Uint8Array, shard: number, turn?: number): string {
   if (random.length < 16) throw new RangeError('an identifier takes 16 random bytes');
@@ -80,7 +79,7 @@ export function shardOf(id: string): number {
 /** When an identifier was made, milliseconds since 1970: its first 48 bits. */
 export function timeOfId(id: string): number {
   let time = 0;
-  // Ten characters are two bits that are always zero, and then those.
+  // The first ten characters are two bits that are always zero, and the 48 bits of the time.
   for (let at = id.length - 26; at < id.length - 16; at += 1) time = time * 32 + (VALUES[id.charCodeAt(at)] ?? 0);
   return time;
 }
@@ -89,14 +88,14 @@ export function timeOfId(id: string): number {
 const LAST_INSTANT = 2 ** 48 - 1;
 
 /**
- * The least identifier of that kind that can be made at that instant (milliseconds) or later. An instant that none can carry
- * is taken for the nearest that one can.
+ * The smallest identifier of that kind that can be made at that instant (milliseconds) or later. An instant out of range counts
+ * as the nearest one that an identifier can carry.
  */
 export function firstIdAt(prefix: Prefix, at: number): string {
   return makeId(prefix, Math.min(Math.max(0, at), LAST_INSTANT), new Uint8Array(16), 0);
 }
 
-/** An identifier is made a little before or after the instant that its row says: no further from it than that. */
+/** Milliseconds by which the time in an identifier and the instant in its row may differ, at most. */
 export const ID_SLACK_MS = 60_000;
 
 /** The 16 bytes behind an identifier, for sealing it into an opaque one. */

@@ -1,21 +1,21 @@
 /**
  * The structure of pictures: where a PNG, a JPEG or a WebP really ends.
  *
- * Invariant: every byte before the end belongs to a part that the format names. What hides between the parts makes the walk
- * end early or nowhere; what stands behind the end is none of the picture's.
+ * Invariant: every byte before the end belongs to a part that the format names. Data hidden between the parts makes the parser
+ * stop early or find no end; what follows the end is not part of the picture.
  */
 
-/** Wider or higher than this is no photograph and no screenshot. */
+/** Pixels per side; nothing larger is a photograph or a screenshot. */
 const SIDE_MOST = 20_000;
 
 const PNG_HEAD = 8;
-/** A chunk's length, its name and its check sum. */
+/** Bytes of a chunk's length, name and checksum. */
 const PNG_FRAME = 12;
 const IHDR = 0x49484452;
 const IDAT = 0x49444154;
 const IEND = 0x49454e44;
 
-/** Where a PNG ends: IHDR first, some IDAT, an empty IEND. Undefined when it is none, or has too many pixels. */
+/** Where a PNG ends: IHDR first, some IDAT, an empty IEND. Undefined when it is not a PNG, or has too many pixels. */
 export function endOfPng(bytes: Uint8Array, pixelsMost: number): number | undefined {
   const view = viewOf(bytes);
   let drawn = false;
@@ -35,14 +35,14 @@ export function endOfPng(bytes: Uint8Array, pixelsMost: number): number | undefi
   return undefined;
 }
 
-/** The end of what begins as a PNG and has no header in it, so that no reader unpacks anything. */
+/** The end of a file that begins as a PNG but contains no header chunk, so that no reader unpacks anything. */
 export function endOfEmptyPng(bytes: Uint8Array): number | undefined {
   const view = viewOf(bytes);
   for (let at = PNG_HEAD; at + 4 <= bytes.length; at += 1) if (view.getUint32(at) === IHDR) return undefined;
   return bytes.length;
 }
 
-/** The same of a JPEG without any frame. */
+/** The same for a JPEG without any frame. */
 export function endOfEmptyJpeg(bytes: Uint8Array): number | undefined {
   for (let at = bytes.indexOf(0xff, 2); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
     if (isFrame(bytes[at + 1] ?? 0)) return undefined;
@@ -51,9 +51,9 @@ export function endOfEmptyJpeg(bytes: Uint8Array): number | undefined {
 }
 
 /**
- * Where the last of the pictures in a JPEG file ends. Telephones put further whole pictures behind the first one (a
- * preview, a gain map); whatever else stands there is not walked over. Where the file ends within a scan, the first picture has been
- * cut off, or its encoder leaves out the mark of the end: it is taken up to so many pixels (`unendedMost`).
+ * Where the last of the pictures in a JPEG file ends. Telephones append further whole pictures (a preview, a gain map); anything
+ * else appended is not parsed. If the file ends within a scan, the first picture has been cut off, or its encoder omits the end
+ * marker: it is accepted if it has at most `unendedMost` pixels.
  */
 export function endOfJpegs(bytes: Uint8Array, pixelsMost: number, unendedMost = 0): number | undefined {
   let end: number | undefined;
@@ -69,7 +69,7 @@ const SOI = 0xd8;
 const EOI = 0xd9;
 const SOS = 0xda;
 
-/** From the start of a picture over its segments and scans to what follows its end. */
+/** Parses one picture, segment by segment and scan by scan, and returns the position after its end. */
 function endOfJpeg(bytes: Uint8Array, start: number, pixelsMost: number, unendedMost: number): number | undefined {
   const view = viewOf(bytes);
   let drawn = false;
@@ -100,7 +100,7 @@ function endOfJpeg(bytes: Uint8Array, start: number, pixelsMost: number, unended
   return undefined;
 }
 
-/** Where the compressed data of a scan ends: at the next marker that is no stuffed byte and no restart. */
+/** Where the compressed data of a scan ends: at the next marker that is neither a stuffed byte nor a restart. */
 function endOfScan(bytes: Uint8Array, start: number): number {
   for (let at = bytes.indexOf(0xff, start); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
     const next = bytes[at + 1] ?? 0;
@@ -114,7 +114,7 @@ function isBare(marker: number): boolean {
   return (marker >= 0xd0 && marker <= 0xd7) || marker === 0x01;
 }
 
-/** A frame's header has the picture's sides; C4, C8 and CC are other things. */
+/** A frame's header holds the picture's dimensions; C4, C8 and CC are other markers. */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 }
@@ -128,7 +128,7 @@ const VP8 = 0x56503820;
 const VP8L = 0x5650384c;
 const VP8X = 0x56503858;
 
-/** A RIFF file whose length is its own, of kind WEBP, that begins with a picture of no more than so many pixels. */
+/** A RIFF file of kind WEBP that declares its own length and begins with a picture; no picture in it exceeds `pixelsMost`. */
 export function isWebp(bytes: Uint8Array, pixelsMost: number): boolean {
   if (bytes.length < 20) return false;
   const view = viewOf(bytes);
@@ -145,8 +145,8 @@ export function isWebp(bytes: Uint8Array, pixelsMost: number): boolean {
 }
 
 /**
- * Width and height that a chunk announces, each minus one where its format says so; zero where it is cut short.
- * Undefined for chunks that hold no picture.
+ * Width and height that a chunk declares (VP8L and VP8X store them minus one); zero if it is cut short. Undefined for chunks that
+ * hold no picture.
  */
 function sidesOfWebp(view: DataView, at: number): [number, number] | undefined {
   const name = view.getUint32(at);

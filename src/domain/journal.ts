@@ -1,18 +1,18 @@
 /**
  * The journal: what operators' commands did.
  *
- * Invariant: an entry is part of the change that it tells of, so that neither is there without the other. It names records by
- * their ids, and holds nothing of what is in them.
+ * Invariant: an entry is part of the change that it describes, so that neither exists without the other. It names records by
+ * their ids, and holds none of their content.
  */
 
 import { isMonth } from './archive.ts';
 import type { Change, GuardedTable, KeyedTable } from './change.ts';
 import { isWalletNumber } from './wallet.ts';
 
-/** What everybody writes by the way, and nobody asks about. */
+/** Tables that are written in passing, and that nobody looks up in the journal. */
 const BESIDE: ReadonlySet<string> = new Set(['idempotency', 'payment_history', 'webhook_attempt']);
 const ID = /^[a-z]{2,5}_[0-9a-z]{26}$/;
-/** Fields that name a record, or what it belongs to. */
+/** Fields that name a record, or the record that it belongs to. */
 const NAMES = ['id', 'merchant_id', 'payment_id', 'transaction_id', 'batch_id'] as const;
 
 /** Whether a text has the form of an id, of whatever kind, of a wallet's number, or of a month of the archive. */
@@ -39,19 +39,19 @@ export function aboutOf(change: Change): readonly string[] {
   return [...ids].toSorted();
 }
 
-/** A record that a change writes, and that may say whose it is. */
+/** A record that a change writes, and that may say whom it belongs to. */
 export interface Touched {
   readonly table: GuardedTable | KeyedTable;
   readonly shard: number;
   readonly id: string;
 }
 
-/** What a change updates or removes: of such records it names nothing but their ids. */
+/** What a change updates or removes: the change itself gives nothing but the ids of such records. */
 export function touchedBy({ updates, removals }: Change): readonly Touched[] {
   return [...(updates ?? []), ...(removals ?? [])].map(({ table, shard, id }) => ({ table, shard, id }));
 }
 
-/** The shard of a change: that of the first thing that it writes; undefined: it writes nothing. */
+/** The shard of the first thing that a change writes; undefined: it writes nothing. */
 export function shardOfChange({ updates, claims, inserts, transfers, removals }: Change): number | undefined {
   const written = [...(updates ?? []), ...(transfers ?? []), ...(removals ?? [])];
   const rows = [...(claims ?? []), ...(inserts ?? [])].map(({ row }) => row);

@@ -24,30 +24,30 @@ import { costOf } from './payout.ts';
 import { LATE_KEPT } from './reason.ts';
 import type { Attempt, Payment } from './records.ts';
 
-/** What the money left for, where it has not been archived meanwhile. */
+/** The order that the money left for, unless that has been archived meanwhile. */
 export type LateOrder =
   | { readonly kind: 'payout'; readonly line: PayoutLine }
   | { readonly kind: 'refund'; readonly refund: Refund; readonly payment: Payment };
 
-/** What its merchant pays where it bears it: as if it had been paid in time, a payout's fee included. */
+/** What the merchant pays if it bears the cost: as if the order had been paid in time, a payout's fee included. */
 export function lateCostOf(order: LateOrder): bigint {
   return order.kind === 'payout' ? costOf(order.line) : order.refund.amount_minor;
 }
 
-/** Whether its merchant bears what this attempt paid late. */
+/** Whether the merchant bears what this attempt paid late. */
 export function isBorneByMerchant({ reason }: Pick<Attempt, 'reason'>): boolean {
   return reason === LATE_KEPT;
 }
 
-/** What is decided by besides the attempt and its order. */
+/** What the decision needs besides the attempt and its order. */
 export interface LateBeside {
   /** The order's other attempts. */
   readonly others: readonly Attempt[];
-  /** Is written with it. */
+  /** Updates to write with the booking. */
   readonly held: readonly Update[];
 }
 
-/** What booking it writes; it has to be waiting. */
+/** What booking late money writes; it must still wait in suspense. */
 export function bookLateOut(
   attempt: Attempt,
   order: LateOrder | undefined,

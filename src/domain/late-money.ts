@@ -1,9 +1,9 @@
 /**
- * Money that moved after its order had ended, and where it goes once a person has decided. What came for a payment is booked
- * here; what left for a payout line or a refund, in `late-money-out.ts`.
+ * Money that moved after its order had ended, and where it goes once an operator has decided. Money that came in for a payment is
+ * booked here; money that left for a payout line or a refund, in `late-money-out.ts`.
  *
- * Invariant: it is booked once: the change that takes it out of suspense says so in the attempt's row, under the attempt's
- * guard. The payment keeps what it was told (contract §4).
+ * Invariant: it is booked once: the change that takes it out of suspense records that in the attempt's row, under the attempt's
+ * guard. The payment keeps the status that was reported (contract §4).
  */
 
 import { updateAttempt } from './attempt-settlement.ts';
@@ -13,16 +13,19 @@ import { isFinal } from './payment.ts';
 import { LATE_BORNE, LATE_GIVEN_BACK, LATE_KEPT, LATE_WAITS, type LateReason } from './reason.ts';
 import type { Attempt, AttemptPurpose, Payment } from './records.ts';
 
-/** Whose a payment's is: the merchant delivers after all; or the payer has been given it back by hand, at the upstream. */
+/**
+ * Who gets late money of a payment: the merchant, who delivers after all; or the payer, to whom it was returned by hand, at the
+ * upstream.
+ */
 const LATE_IN = ['merchant', 'payer'] as const;
 /**
- * Who bears what left for a payout line or a refund: the merchant, for whom it was sent; the upstream, which has given it
- * back; or we do.
+ * Who bears what left for a payout line or a refund: the merchant, for whom it was sent; the upstream, which has given it back;
+ * or the gateway.
  */
 const LATE_OUT = ['merchant', 'upstream', 'gateway'] as const;
 export type LateTarget = (typeof LATE_IN | typeof LATE_OUT)[number];
 
-/** The targets that late money of that purpose can have. */
+/** The targets possible for late money of that purpose. */
 export function lateTargetsOf(purpose: AttemptPurpose): readonly LateTarget[] {
   return purpose === 'payment' ? LATE_IN : LATE_OUT;
 }
@@ -37,7 +40,7 @@ const BOOKED = {
 /** The transfer cause for money returned by hand: it appears in the upstream's book, but under no attempt of ours. */
 export const GIVEN_BACK = 'late_given_back';
 
-/** Where an attempt's late money is; undefined: none of it came, or left, late. */
+/** Where an attempt's late money is (`waits`: in suspense); undefined: none of it came, or left, late. */
 export function lateMoneyOf({
   purpose,
   reason,
@@ -45,18 +48,18 @@ export function lateMoneyOf({
   return reason === LATE_WAITS ? 'waits' : lateTargetsOf(purpose).find((target) => BOOKED[target] === reason);
 }
 
-/** What an attempt writes whose late money is booked. */
+/** The columns of an attempt whose late money is booked. */
 export function bookedColumns(to: LateTarget): { readonly reason: LateReason } {
   return { reason: BOOKED[to] };
 }
 
-/** Why a payment's late money cannot be the merchant's. */
+/** Why a payment's late money cannot go to the merchant; undefined: it can. */
 export function whyNotKept({ status }: Pick<Payment, 'status'>): 'open' | 'paid' | undefined {
   if (status === 'approved' || status === 'refunded') return 'paid';
   return isFinal(status) ? undefined : 'open';
 }
 
-/** What is written of an attempt whose late money has paid its order after all: it waits for nobody. */
+/** The update of an attempt whose late money has paid its order after all: it no longer waits for an operator. */
 export function takenFromSuspense(attempt: Attempt): Update[] {
   if (lateMoneyOf(attempt) !== 'waits') return [];
   return [updateAttempt(attempt, bookedColumns('merchant'))];
@@ -74,8 +77,8 @@ export interface BookingContext {
 }
 
 /**
- * What booking it writes; it has to be waiting. The merchant gets what the payment would have brought, at once: the fee is
- * ours as ever. `held` is written with it.
+ * What booking late money writes; it must still wait in suspense. The merchant gets what the payment would have brought,
+ * available at once; the fee is ours as ever. `held` is written with it.
  */
 export function bookLate(
   attempt: Attempt,
@@ -96,7 +99,7 @@ export function bookLate(
   };
 }
 
-/** As those of a payment that is approved, out of suspense; what was to be held until a delivery has been delivered. */
+/** The transfers of an approved payment, but out of suspense; money that would be held until delivery counts as delivered. */
 function keptTransfers(attempt: Attempt, payment: Payment, ids: readonly [string, string], now: number): Transfer[] {
   const source = suspenseAccount(attempt.shard, attempt.currency);
   const delivered: Payment = { ...payment, fee_minor: attempt.fee_minor, delivery_behaviour: 'direct_delivery' };
@@ -106,7 +109,7 @@ function keptTransfers(attempt: Attempt, payment: Payment, ids: readonly [string
   }));
 }
 
-/** What the upstream has given back it owes us no more. */
+/** The upstream no longer owes us what it has given back. */
 function backTransfer(
   { shard, connector, currency, amount_minor, payment_id }: Attempt,
   id: string,

@@ -1,9 +1,9 @@
 /**
- * The ledger: double entry, one transfer a line, per currency.
+ * The ledger: double entry, one transfer per line, per currency.
  *
- * A transfer debits one account and credits another by the same amount, so every line sums to zero by construction.
- * A balance is credits less debits. Customers' wallets and merchants' balances are what we owe: they are never
- * negative. What upstreams hold for us (`transit`) and what we put in (`float`) is the other side, and is.
+ * A transfer debits one account and credits another by the same amount, so every line sums to zero by construction. A balance is
+ * credits less debits. Customers' wallets and merchants' balances are what we owe: they are never negative. What upstreams hold
+ * for us (`transit`) and what we put in (`float`) are the other side, which is negative.
  */
 
 import type { AccountRef, Transfer } from './change.ts';
@@ -40,7 +40,7 @@ export function floatAccount(shard: number, currency: Currency): AccountRef {
   return { shard, id: `float:${currency}`, floored: false };
 }
 
-/** What has left for merchants' own banks. */
+/** Money paid out to merchants' own banks. */
 export function settledAccount(shard: number, currency: Currency): AccountRef {
   return { shard, id: `bank:${currency}`, floored: false };
 }
@@ -83,7 +83,7 @@ export function paymentTransfers(
 }
 
 /**
- * What an attempt moved without its order, in from a customer or out to a receiver: its other side is suspense, until an
+ * Money that an attempt moved without its order, in from a customer or out to a receiver: it is booked against suspense until an
  * operator decides.
  */
 export function lateTransfer(attempt: Attempt, way: 'in' | 'out', id: string, at: number): Transfer {

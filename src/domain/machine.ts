@@ -20,9 +20,9 @@ export type Step<S extends string> =
   | { readonly kind: 'repeated' }
   | { readonly kind: 'conflict' };
 
-/** A fact that contradicts what was told: never a caller's fault where an upstream stated it. */
+/** A fact that contradicts the recorded state; if an upstream stated the fact, that is never the caller's fault. */
 export class StateConflict extends Error {
-  /** `what` the machine is of, by its name; `of` is its record. */
+  /** `what` names the machine; `of` is its record. */
   constructor(what: string, of: { readonly id: string; readonly status: string }, fact: string) {
     super(`${what} ${of.id} is ${of.status}: ${fact} contradicts it`);
     this.name = 'StateConflict';
@@ -41,7 +41,7 @@ export function statesOf<S extends string, F extends string>(machine: Machine<S,
   return Object.keys(machine.table) as S[];
 }
 
-/** A machine's whole grid as a Markdown table: a row a state, a column a fact; `·` is a conflict, `=` a repetition. */
+/** A machine's whole grid as a Markdown table: one row per state, one column per fact; `·` is a conflict, `=` a repetition. */
 export function gridOf<S extends string, F extends string>(machine: Machine<S, F>): string {
   const head = `| ${[machine.name, ...machine.facts].join(' | ')} |`;
   const rule = `|${' --- |'.repeat(machine.facts.length + 1)}`;

@@ -31,7 +31,7 @@ describe.each(machines.map((machine) => [machine.name, machine] as const))('%s',
   });
 });
 
-/** States that no fact leads to: an event without a target is born so. */
+/** States that no fact leads to: an event without a target is created in that state. */
 const NO_WAY_IN = new Set(['webhook_event:no_target']);
 
 const payment: Payment = {

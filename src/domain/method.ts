@@ -20,13 +20,13 @@ export function methodId(merchantId: string, method: PaymentMethod): string {
   return idOfBytes('pm', bytes);
 }
 
-/** The method that an id or a name stands for; undefined when it is not one of this merchant's. */
+/** The method that an id or a name stands for; undefined when it is none of this merchant's. */
 export function methodNamed(merchantId: string, text: string): PaymentMethod | undefined {
   const named = PAYMENT_METHODS.find((method) => method === text);
   return named ?? PAYMENT_METHODS.find((method) => methodId(merchantId, method) === text);
 }
 
-/** Which methods this gateway can carry out in the payment's currency, whoever the merchant is. */
+/** Which methods this gateway can carry out in the payment's currency, for any merchant. */
 export type Reach = { readonly [method in PaymentMethod]: boolean };
 
 /** The methods that a merchant's customers can choose, in the order in which they are shown. */
@@ -60,7 +60,7 @@ export function requireWithinLimits(
   }
 }
 
-/** What card networks take of one order: twelve digits before the point. */
+/** Digits before the decimal point that card networks accept in an order's amount. */
 const CARD_DIGITS = 12n;
 const BY_CARD: ReadonlySet<PaymentMethod | 'none'> = new Set(['card', 'google_pay', 'apple_pay']);
 

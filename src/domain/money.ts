@@ -33,9 +33,10 @@ export function parseAmount(text: unknown, currency: Currency): Money | undefine
 }
 
 /**
- * Reads an amount of others, who may write zeros that the currency does not have: `100.00` in `xof` is 100.
+ * Reads an amount written by another system, which may pad it with zeros that the currency does not have: `100.00` in `xof` is
+ * 100.
  *
- * Returns undefined for whatever `parseAmount` does not read without them.
+ * Returns undefined for whatever `parseAmount` does not read without those zeros.
  */
 export function parsePaddedAmount(text: unknown, currency: Currency): Money | undefined {
   if (typeof text !== 'string' || text.length > 32) return undefined;

@@ -1,19 +1,19 @@
 /**
  * One-time codes: six digits that prove that the customer holds the wallet's phone (contract §4, §8).
  *
- * Invariant: at most five codes are evaluated in five minutes per payment, right or wrong, however parallel they
- * come, or as many fewer as its merchant wants: each try is written by a guarded update before it is answered.
+ * Invariant: at most five codes are evaluated in five minutes per payment, right or wrong, however many arrive in parallel; fewer
+ * if its merchant has set a lower limit. Each try is written by a guarded update before it is answered.
  */
 
 import type { Merchant, OneTimeCode, Payment } from './records.ts';
 import { CODE_GUARDS, guardedCalls } from './traffic-limit.ts';
 
 export const CODE_LIFE_MS = 10 * 60_000;
-/** How long a try counts. */
+/** Milliseconds for which a try counts. */
 export const CODE_WINDOW_MS = CODE_GUARDS.codes.seconds * 1000;
 const CODE_RESENDS = 3;
 
-/** What is left of a limit that guards a code: how many, and whole seconds until that changes. */
+/** What is left of a limit that guards a code: how many, and the whole seconds until that changes. */
 export interface Left {
   readonly count: number;
   readonly seconds: number;
@@ -24,18 +24,18 @@ export function recentTries(code: Pick<OneTimeCode, 'tries'>, now: number): numb
   return code.tries.filter((at) => at > now - CODE_WINDOW_MS);
 }
 
-/** The tries that are left of `most`, and when the oldest comes back; all of them where no code was ever asked for. */
+/** The tries that are left of `most`, and when the oldest no longer counts; all of them if no code was ever requested. */
 export function triesLeft(code: Pick<OneTimeCode, 'tries'> | undefined, now: number, most: number): Left {
   const tries = code === undefined ? [] : recentTries(code, now).slice(-most);
   return { count: most - tries.length, seconds: secondsUntil((tries[0] ?? now) + CODE_WINDOW_MS, now) };
 }
 
-/** How many codes a payment gets besides its first: three, or what its merchant lets be asked for where that is less. */
+/** How many codes a payment gets besides its first: three, or its merchant's own limit if that is lower. */
 export function mostResends({ settings }: Pick<Merchant, 'settings'>): number {
   return Math.min(CODE_RESENDS, guardedCalls('resends', settings.rate_limits));
 }
 
-/** The resends that are left of the payment's `most`, which gets no more until its end. */
+/** The resends that are left of the payment's `most`; used ones do not come back before the payment ends. */
 export function resendsLeft(resends: number, most: number, endsAt: number, now: number): Left {
   return { count: Math.max(0, most - resends), seconds: secondsUntil(endsAt, now) };
 }
@@ -45,8 +45,8 @@ function secondsUntil(at: number, now: number): number {
 }
 
 /**
- * When a payment that waits for its code expires: not before the code. Its session may end sooner, and any live one of the
- * merchant may still finish it (contract §3).
+ * When a payment that waits for its code expires: not before the code. Its session may end sooner, but any live session of the
+ * merchant may still finish the payment (contract §3).
  */
 export function expiryWithCode(payment: Pick<Payment, 'expires_at'>, code: Pick<OneTimeCode, 'expires_at'>): number {
   return Math.max(payment.expires_at, code.expires_at);
@@ -57,7 +57,7 @@ export function writeCode(value: number): string {
   return String(value % 1_000_000).padStart(6, '0');
 }
 
-/** From which amount a code is asked when the merchant has not set it: about the worth of 100 US dollars, in minor units. */
+/** Minor units from which a code is required if the merchant has set no threshold: about the worth of 100 US dollars. */
 export const CODE_THRESHOLDS: { readonly [currency: string]: bigint } = {
   usd: 100_00n,
   cdf: 230_000_00n,

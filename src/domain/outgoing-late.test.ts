@@ -1,6 +1,4 @@
-/**
- * What is heard late of what goes out: of a try that was believed to be over, or that another one has followed.
- */
+/** Late answers about money going out: about an attempt that was believed to be over, or that another one has followed. */
 
 import { describe, expect, test } from 'vitest';
 import { settleOutgoing } from './outgoing.ts';
@@ -171,7 +169,7 @@ describe('late, an upstream says', () => {
       5_000n,
       -1_000n,
     ]);
-    // So that nobody pays it again.
+    // So that it is not paid again.
     expect(world.line.late_attempt_id).toBe('att_0');
   });
 });

@@ -1,5 +1,5 @@
 /**
- * What is kept of money that goes out: payout batches, their lines, and refunds.
+ * What is stored about money that goes out: payout batches, their lines, and refunds.
  *
  * The rules of `records.ts` hold here too: names are columns, money is `bigint` minor units, instants are milliseconds.
  */
@@ -23,14 +23,14 @@ export interface Beneficiary {
   readonly amount: string;
   readonly amount_minor: string;
   readonly fee_minor: string;
-  /** The failed line that is paid again by it; absent: none. */
+  /** The failed line that this pays again; absent: none. */
   readonly retry_of?: string;
 }
 
 /** `waiting`: for an operator (maker and checker). */
 export type PayoutApproval = 'none' | 'waiting' | 'approved' | 'rejected';
 
-/** One call to pay up to a hundred people, once or on dates. Its status is that of its lines, and stands nowhere. */
+/** One call to pay up to a hundred people, once or on dates. Its status follows from its lines, and is not stored. */
 export interface PayoutBatch extends Versioned {
   readonly merchant_id: string;
   readonly customer_reference: string;
@@ -43,21 +43,21 @@ export interface PayoutBatch extends Versioned {
   /** The language of sentences in webhooks. */
   readonly language: string;
   readonly beneficiaries: readonly Beneficiary[];
-  /** One calendar date (ISO 8601) an occurrence, ascending; null: immediate. */
+  /** One calendar date (ISO 8601) per occurrence, ascending; null: immediate. */
   readonly dates: readonly string[] | null;
   readonly frequency: PayoutFrequency | null;
-  /** The hour and time zone in which the dates are meant: the merchant's when the batch was made. */
+  /** The hour and time zone of the dates: the merchant's when the batch was made. */
   readonly run_hour: number;
   readonly time_zone: string;
   readonly occurrences: number;
-  /** The first occurrence that has not been run: 1 … occurrences, and one more when all have. */
+  /** The first occurrence that has not been run: from 1 to `occurrences`, and one more when all have. */
   readonly next_occurrence: number;
-  /** When that is run; null: never again, or not while it is paused or waits for approval. */
+  /** When that occurrence runs; null: never, or not while the batch is paused or waits for approval. */
   readonly next_run_at: number | null;
   readonly approval: PayoutApproval;
   readonly paused_at: number | null;
   readonly cancelled_at: number | null;
-  /** When, after it was cancelled, the last of its lines was final. */
+  /** When the last line of the cancelled batch became final. */
   readonly closed_at: number | null;
   /** The batch whose failed lines this one pays again. */
   readonly retry_of: string | null;
@@ -92,22 +92,22 @@ export interface PayoutLine extends Versioned {
   readonly note: string | null;
   readonly language: string;
   readonly attempt_id: string | null;
-  /** An attempt that nobody waited for any more, and that was taken, or has paid, all the same: nothing more may be sent. */
+  /** An attempt that was no longer waited for, but was accepted, or has paid, all the same: nothing more may be sent. */
   readonly late_attempt_id: string | null;
   readonly provider_reference: string | null;
   /** Why it failed, or why it waits: a code of `domain/reason.ts`. */
   readonly reason: Reason | null;
   /** How many webhook events it has had. */
   readonly events: number;
-  /** How often its payment was started, or could not be. */
+  /** How often a start of its payment was tried, successfully or not. */
   readonly tries: number;
-  /** Since when its amount and fee lie in the merchant's reserved balance; null: not yet, or no longer. */
+  /** Since when its amount and fee are in the merchant's reserved balance; null: not yet, or no longer. */
   readonly reserved_at: number | null;
-  /** When its payment may start: whoever starts it moves this on first. Null: not yet, or it has started. */
+  /** When its payment may start; the process that starts it first moves this on as a lease. Null: not yet due, or started. */
   readonly next_start_at: number | null;
-  /** The batch that pays it again. */
+  /** The batch that pays this line again. */
   readonly retried_by: string | null;
-  /** The failed line that it pays again. */
+  /** The failed line that this one pays again. */
   readonly retry_of: string | null;
   readonly created_at: number;
   readonly started_at: number | null;
@@ -135,13 +135,13 @@ export interface Refund extends Versioned {
   readonly connector: string | null;
   readonly carrier: string | null;
   readonly attempt_id: string | null;
-  /** An attempt that nobody waited for any more, and that was taken, or has paid, all the same: nothing more may be sent. */
+  /** An attempt that was no longer waited for, but was accepted, or has paid, all the same: nothing more may be sent. */
   readonly late_attempt_id: string | null;
   readonly provider_reference: string | null;
   /** Why it failed, or why it waits. */
   readonly reason: Reason | null;
   readonly tries: number;
-  /** When it may start; null: it has, or a person executes it by hand. */
+  /** When it may start; null: it has started, or a person executes it by hand. */
   readonly next_start_at: number | null;
   readonly created_at: number;
   readonly started_at: number | null;

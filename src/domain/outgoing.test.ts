@@ -1,6 +1,4 @@
-/**
- * What an upstream's word does to what goes out by it, in every order in which it may be said.
- */
+/** What an upstream's answers do to the money that goes out through it, in every order in which they may come. */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -101,7 +99,7 @@ const step = fc.oneof(
 test('an upstream whose word contradicts what the merchant was told moves nothing, and calls a person', () => {
   const attempt = { ...attemptAt(1, 1), status: 'waiting' as const };
   const told = { ...line, status: 'completed' as const, attempt_id: attempt.id };
-  // As a reader would have it who takes an ended line for one under way.
+  // As a process would see it that takes an ended line for an open one.
   const order = { ...lineOrder(told, text), isItsOwn: () => true };
   const refused = { kind: 'declined', reason: 'carrier_failed', providerReference: null } as const;
   const context = { now: 5, askedAt: 5, settleDelayMs: 60_000, newId, inquiry: 'due' } as const;

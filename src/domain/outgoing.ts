@@ -2,9 +2,9 @@
  * What an upstream's answer does to an attempt that sends money out, and to its order: a payout line or a refund. One code path
  * for the answer to our own call, for a callback and for the inquiry round.
  *
- * Invariant: pure but for the ids that it is handed, and total. An order is paid once: the outcome of its last attempt is
- * applied to it. If another attempt turns out to have paid, that counts for the order while nothing else is under way;
- * otherwise the money is booked to suspense, once. The order remembers such an attempt, so that nothing more is sent.
+ * Invariant: pure except for the ids that it is handed, and total. An order is paid once: the outcome of its last attempt is
+ * applied to it. If another attempt turns out to have paid, that counts for the order while nothing else is in flight; otherwise
+ * the money is booked to suspense, once. The order remembers such an attempt, so that nothing more is sent.
  */
 
 import { ATTEMPT, type AttemptFact, isOpen } from './attempt.ts';
@@ -34,11 +34,11 @@ export type OutgoingFact =
 
 /** An order (payout line or refund), as far as settling its attempts needs it. */
 export interface Outgoing {
-  /** Where it stands, as its merchant reads it. */
+  /** The order's status, as its merchant reads it. */
   readonly status: string;
-  /** Whether the order is open and this is its last attempt, be it under way or waiting to be made again. */
+  /** Whether the order is open and this is its last attempt, be it in flight or waiting to be made again. */
   isItsOwn(attempt: Attempt): boolean;
-  /** Whether it waits to be sent, with nothing under way: then it may go on with any attempt that was taken after all. */
+  /** Whether the order waits to be sent, with nothing in flight: then it may continue with any attempt accepted after all. */
   readonly waits: boolean;
   /**
    * What the fact writes besides the attempt (given in its new state); undefined: nothing. It must handle every fact while the
@@ -54,7 +54,7 @@ export interface Outgoing {
   noteLate(attempt: Attempt, hasMoved: boolean): readonly Update[];
 }
 
-/** The attempt has not paid, and will not. */
+/** Whether the fact says that the attempt has not paid, and will not. */
 export function isNotPaid(fact: OutgoingFact): boolean {
   return fact === 'upstream_refused' || fact === 'attempt_not_taken';
 }
@@ -71,7 +71,7 @@ interface Meaning {
   readonly reason: Reason | null;
 }
 
-/** Decides what an upstream's word writes. */
+/** Decides what an upstream's answer writes. */
 export function settleOutgoing(
   attempt: Attempt,
   order: Outgoing,
@@ -89,7 +89,10 @@ export function settleOutgoing(
     : attemptOnly(attempt, order, weighed, context);
 }
 
-/** It was taken after all, and nothing is under way: the order goes on with it, be it the last attempt or an earlier one. */
+/**
+ * Whether the attempt was accepted after all while nothing is in flight: the order continues with it, be it the last or an
+ * earlier one.
+ */
 function isTakenLate({ status }: Attempt, { waits }: Outgoing, word: Word): boolean {
   if (!waits) return false;
   if (word.kind === 'approved') return status !== 'approved';
@@ -122,7 +125,7 @@ function move(
   context: SettlementContext,
 ): OutgoingSettlement {
   const next = step(ATTEMPT, attempt.status, meaning.attempt);
-  // An attempt that is open already may still be what an order that waits goes on with.
+  // Even an attempt that is open already may be the one that a waiting order continues with.
   if (next.kind !== 'moved' && !order.waits) return { attempt };
   const to = next.kind === 'moved' ? next.to : attempt.status;
   const row = attemptColumns(attempt, to, meaning.reason, referenceIn(word), context);
@@ -139,7 +142,7 @@ function move(
   }
 }
 
-/** The order keeps what its merchant was told. Money that has left all the same is what an operator has to look for. */
+/** The order keeps what its merchant was told. Money that left late is booked to suspense, with an alarm for an operator. */
 function attemptOnly(
   attempt: Attempt,
   order: Outgoing,
@@ -150,7 +153,7 @@ function attemptOnly(
   const said = alarm === undefined ? {} : { alarm };
   if (weighed.kind === 'nothing') return { attempt, ...said };
   const after = { ...attempt, ...weighed.row, version: attempt.version + 1 };
-  // The order's own attempt changes status here only if order and attempt were read on either side of a commit: then this
+  // The order's own attempt changes status here only if a commit came between the reads of order and attempt: then this change
   // loses.
   const hasMoved = weighed.row.status !== undefined;
   const late = order.isItsOwn(attempt) && !hasMoved ? [] : order.noteLate(after, hasMoved);
@@ -160,10 +163,10 @@ function attemptOnly(
   return { change: { updates, transfers }, attempt: after, ...said };
 }
 
-/** What orders of every kind remember late attempts by. */
+/** The columns by which orders of either kind remember late attempts. */
 type Remembering = Pick<PayoutLine | Refund, 'status' | 'attempt_id' | 'late_attempt_id'>;
 
-/** The attempt that an order remembers, and all attempts of the order; nothing where it remembers none. */
+/** The attempt that an order remembers, and all attempts of the order; both are empty if it remembers none. */
 export interface Remembered {
   readonly late: Attempt | undefined;
   readonly all: readonly Attempt[];
@@ -200,7 +203,8 @@ export function lateColumns(order: Remembering, attempt: Attempt, remembered: Re
   // Written all the same: since it was read, the order may have started to wait for this attempt, or to remember it.
   if (known === null) return hasMoved ? { late_attempt_id: null } : undefined;
   if (!isKnown) return { late_attempt_id: known };
-  // A failed order does not wait for its last attempt either: it may have been called off after that was turned away.
+  // A failed order does not wait for its last attempt: it may have been called off after the upstream had turned that attempt
+  // away.
   const waitedFor = order.status === 'failed' ? null : order.attempt_id;
   return { late_attempt_id: successor(known, waitedFor, remembered) };
 }
@@ -210,9 +214,9 @@ export type LateColumns = ReturnType<typeof lateColumns>;
 
 /** What an order does next when its attempt has not paid and it remembers another one. */
 export type Onward =
-  /** That one is waited for from now on. */
+  /** The order waits for the remembered attempt from now on. */
   | { readonly kind: 'waits'; readonly row: Partial<Remembering & Pick<Attempt, 'provider_reference'>> }
-  /** That one has paid. */
+  /** The remembered attempt has paid. */
   | { readonly kind: 'paid'; readonly by: Attempt };
 
 /**

@@ -1,10 +1,8 @@
-/**
- * What is kept for the pages that customers see: the page itself, and what a merchant has put on it. As in `records.ts`.
- */
+/** What is stored for the pages that customers see: the page itself, and what a merchant has put on it. As in `records.ts`. */
 
 import type { Versioned } from './records.ts';
 
-/** What a shop has said of its customer when it collected: the page offers it, and asks only for what is missing (contract §4). */
+/** What a shop said about its customer with the collect: the page offers it, and asks only for what is missing (contract §4). */
 export interface Given {
   /** E.164. */
   readonly given_msisdn: string | null;
@@ -12,14 +10,14 @@ export interface Given {
   readonly given_flash_number: string | null;
 }
 
-/** A hosted page. Of its ticket and of the cookie that follows only SHA-256 is kept. */
+/** A hosted page. Only the SHA-256 of its ticket, and of the cookie that follows, is stored. */
 export interface Checkout extends Versioned, Given {
   readonly merchant_id: string;
   readonly session_id: string;
   /** The payment that the page shows: a later one when the customer tries again. */
   readonly payment_id: string;
   readonly ticket_hash: string;
-  /** Of the browser that opened it; null while nobody has. */
+  /** The hash of the opening browser's cookie; null: not opened yet. */
   readonly page_hash: string | null;
   readonly opened_at: number | null;
   readonly created_at: number;

@@ -60,9 +60,9 @@ export const PAYMENT: Machine<PaymentStatus, PaymentFact> = {
       transfer_promised: 'pendingBankProofUpload',
       sibling_paid: 'cancelled',
       session_expired: 'expired',
-      // Of a try that was believed not to have been taken, and was.
+      // An attempt that was believed not to have reached the carrier was accepted after all.
       carrier_accepted: 'pending_mobile_money_verification',
-      // Native pay: the token came with the collect, so that the network is asked while the payment is pending.
+      // Native pay: the token came with the collect, so the card network is called while the payment is pending.
       attempt_never_arrived: 'failed',
       carrier_silent: 'pending',
       carrier_confirmed: 'approved',
@@ -110,7 +110,7 @@ export function isFinal(status: PaymentStatus): boolean {
   return PAYMENT.final.includes(status);
 }
 
-/** The fact that an upstream's final "no" is. */
+/** The fact that an upstream's decline amounts to. */
 export function factOfDecline(reason: DeclineReason): PaymentFact {
   const status = DECLINE_STATUS[reason];
   if (status === 'cancelled') return 'customer_rejected';
@@ -167,8 +167,8 @@ export function movePayment(
 }
 
 /**
- * What moves write besides the status: named by all of them, changed or not, so that the moves of a batch are one statement
- * (a set of columns is one). The guard on the version makes sure that what stays is what was there.
+ * The columns that every move writes besides the status, changed or not, so that the moves of a batch are one statement (there is
+ * one per set of columns). The version guard ensures that unchanged values are still those that were read.
  */
 function usualColumns({
   method,
@@ -188,7 +188,7 @@ export function guardPayment({ shard, id, version, refunding_minor }: Payment): 
   return { table: 'payment', shard, id, version, row: { refunding_minor } };
 }
 
-/** Refuses a step of a payment whose time is over, though no round may have come by yet (1205). */
+/** Refuses a step of a payment whose time is over, even if no round has expired it yet (1205). */
 export function requireInTime(payment: Payment, now: number): void {
   if (payment.expires_at <= now) throw refuseState({ ...payment, status: 'expired' });
 }

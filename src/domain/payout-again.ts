@@ -10,18 +10,18 @@ import { lateMoneyOf } from './late-money.ts';
 import type { PayoutLine } from './outgoing-records.ts';
 import type { Attempt } from './records.ts';
 
-/** A failed line that is paid again, itself or by way of others, and the attempt that it remembers. */
+/** A failed line that is being paid again, directly or through other failed lines, and the attempt that it remembers. */
 export interface EarlierLine {
   readonly line: PayoutLine;
   readonly late: Attempt | undefined;
 }
 
 export type BeforeIt =
-  /** None of them has paid, or was taken: it may go out. */
+  /** None of them was accepted, or has paid: the new line may be sent. */
   | { readonly kind: 'nothing' }
-  /** The money of this attempt, which waits, has paid it. */
+  /** This attempt's money, which waits in suspense, has paid it. */
   | { readonly kind: 'paid'; readonly by: Attempt }
-  /** One was taken, and may still pay. */
+  /** One remembers an attempt that was accepted or has paid, but whose money is not in suspense. */
   | { readonly kind: 'unclear' };
 
 export function beforeIt(earlier: readonly EarlierLine[]): BeforeIt {

@@ -1,8 +1,8 @@
 /**
  * What a batch does as a whole: its occurrences are run, it is approved or rejected, paused, resumed and cancelled.
  *
- * Invariant: every change guards the batch, so that an occurrence is run or left out once, whoever asks and however often;
- * a line is called off only while it waits, and what was put aside for it returns in the same change.
+ * Invariant: every change guards the batch, so that an occurrence is run or skipped once, however many processes try; a line is
+ * called off only while it waits, and its reserved money returns in the same change.
  */
 
 import type { Change, Update } from './change.ts';
@@ -12,13 +12,13 @@ import { moveLine, reserveTransfer, returnTransfer, START_LEASE_MS } from './pay
 import { hasMore, linesOf } from './payout-order.ts';
 import { eventInsert, payoutEvent } from './webhook.ts';
 
-/** What the decisions about a batch are handed of the world. */
+/** What decisions about a batch are handed from outside. */
 export interface BatchContext {
   readonly now: number;
   readonly newId: NewId;
-  /** The sentence that tells of a line. */
+  /** The sentence that describes a line. */
   say(line: PayoutLine): string;
-  /** The part of the calendar that dates are run by. */
+  /** The part of the calendar that says when dates run. */
   readonly calendar: { instantOf(date: string, hour: number, zone: string): number };
 }
 
@@ -33,7 +33,7 @@ export const BATCH_STATES = [
 ] as const;
 export type BatchState = (typeof BATCH_STATES)[number];
 
-/** `started`: nothing is to come but what becomes of its lines. */
+/** `started`: no occurrence is to come, though its lines may still be open. */
 export function stateOf(batch: PayoutBatch): BatchState {
   if (batch.cancelled_at !== null) return 'cancelled';
   if (batch.approval === 'rejected') return 'rejected';
@@ -42,16 +42,16 @@ export function stateOf(batch: PayoutBatch): BatchState {
   return hasMore(batch) ? 'scheduled' : 'started';
 }
 
-/** When an occurrence is run; null: the batch has no such date. */
+/** When an occurrence runs; null: the batch has no such date. */
 export function runsAt(batch: PayoutBatch, occurrence: number, calendar: BatchContext['calendar']): number | null {
   const date = batch.dates?.[occurrence - 1];
   return date === undefined ? null : calendar.instantOf(date, batch.run_hour, batch.time_zone);
 }
 
 /**
- * Runs the next occurrence. Its money is put aside as each line starts, so that without funds it fails line by line and
- * the schedule goes on (contract §5). The first one's lines were made with the batch, the others' are made here, taken by
- * whoever commits them. `first` are the lines of the first occurrence, where that is the next; they may start at `startAt`.
+ * Runs the next occurrence. Money is reserved as each line starts, so that without funds it fails line by line and the schedule
+ * continues (contract §5). The first occurrence's lines were made with the batch; later ones are made here, leased by the process
+ * that commits them. `first` are the first occurrence's lines, if that is next; they may start at `startAt`.
  */
 export function runNext(
   batch: PayoutBatch,
@@ -74,7 +74,7 @@ export function runNext(
   };
 }
 
-/** Leaves the next occurrence out: its lines fail as called off, so that what was ordered still adds up. */
+/** Skips the next occurrence: its lines fail as called off, so that what was ordered still adds up. */
 export function skipNext(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
   const advanced = advance(batch, context);
   if (batch.next_occurrence === 1)
@@ -88,8 +88,8 @@ export function skipNext(batch: PayoutBatch, first: readonly PayoutLine[], conte
 }
 
 /**
- * The operator's yes. What pays at once is put aside whole and starts; dates are run as they come, those that have
- * passed at once. The change is lost where the merchant has not enough available.
+ * The operator's approval. An immediate batch is reserved as a whole and starts; dated occurrences run on their dates, those
+ * already past at once. The change loses if the merchant has too little available.
  */
 export function approve(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
   const { now, newId, calendar } = context;
@@ -106,13 +106,13 @@ export function approve(batch: PayoutBatch, first: readonly PayoutLine[], contex
   };
 }
 
-/** The operator's no: nothing of it has been started, and nothing will. */
+/** The operator's rejection: nothing of the batch has been started, and nothing will be. */
 export function reject(batch: PayoutBatch, first: readonly PayoutLine[], context: BatchContext): Change {
   const update = batchUpdate(batch, { approval: 'rejected', next_run_at: null });
   return joined({ updates: [update] }, ...first.map((line) => callOff(line, context)));
 }
 
-/** No further occurrence runs. Its waiting lines are called off each by itself: others may be starting just now. */
+/** No further occurrence runs. The waiting lines are called off separately, one by one: some may be starting just now. */
 export function cancel(batch: PayoutBatch, now: number): Change {
   return { updates: [batchUpdate(batch, { cancelled_at: now, next_run_at: null })] };
 }
@@ -122,7 +122,7 @@ export function close(batch: PayoutBatch, now: number): Change {
   return { updates: [batchUpdate(batch, { closed_at: now })] };
 }
 
-/** No occurrence runs until it is resumed; what has been started goes on. */
+/** No occurrence runs until it is resumed; what has been started continues. */
 export function pause(batch: PayoutBatch, now: number): Change {
   return { updates: [batchUpdate(batch, { paused_at: now, next_run_at: null })] };
 }
@@ -134,7 +134,7 @@ export function resume(batch: PayoutBatch, { calendar }: BatchContext): Change {
   return { updates: [batchUpdate(batch, { paused_at: null, next_run_at: next })] };
 }
 
-/** Ends a line that waits: it has never been handed to a carrier, or was certainly not taken. Others are left alone. */
+/** Ends a waiting line, which was never sent to a carrier, or certainly not accepted. Other lines are left alone. */
 export function callOff(line: PayoutLine, context: BatchContext): Change {
   const { now, newId } = context;
   if (line.status !== 'pending') return {};
@@ -152,7 +152,7 @@ function newLines(batch: PayoutBatch, { now, newId }: BatchContext): PayoutLine[
   return linesOf(batch, batch.next_occurrence, ids, now);
 }
 
-/** The occurrence after this one is next, at its hour unless the batch is paused. */
+/** Makes the occurrence after this one the next, due at its hour unless the batch is paused. */
 function advance(batch: PayoutBatch, { calendar }: BatchContext): Update {
   const next_occurrence = batch.next_occurrence + 1;
   const paused = batch.paused_at !== null;

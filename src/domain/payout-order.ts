@@ -1,8 +1,8 @@
 /**
- * What a merchant orders when it pays out, and the batch and lines that come of it.
+ * What a merchant orders when it pays out, and the batch and lines made from it.
  *
- * Invariant: an order's beneficiaries are at most a hundred and differ, and its total is within the limit, before a batch
- * is made of it; every occurrence of a batch pays the same beneficiaries, each by a line of its own.
+ * Invariant: before a batch is made of an order, its beneficiaries are at most a hundred and all different, and its total is
+ * within the limit; every occurrence of a batch pays the same beneficiaries, each by a line of its own.
  */
 
 import type { Transfer } from './change.ts';
@@ -21,7 +21,7 @@ import type { Merchant, ReceiptMode } from './records.ts';
 
 /** The most beneficiaries of one call (specification, Limits). */
 export const BENEFICIARIES_MOST = 100;
-/** How often what fails may be paid again, one batch after the other: each time all that came before is looked at. */
+/** How often failed lines may be paid again, one batch after the other: each time the whole chain before is checked. */
 export const PAID_AGAIN_MOST = 10;
 /** The most that one occurrence pays in all, fees aside, in whole units of its currency (specification, Limits). */
 const TOTAL_MOST = 1_000_000n;
@@ -42,7 +42,7 @@ export function runTimeOf({ settings }: Pick<Merchant, 'settings'>): Pick<Payout
   return { run_hour: settings.payout_hour ?? RUN_HOUR, time_zone: settings.payout_time_zone ?? RUN_ZONE };
 }
 
-/** Somebody to be paid, checked and routed; without a fee yet. */
+/** A beneficiary, checked and routed; without a fee yet. */
 export type OrderedLine = Pick<
   Beneficiary,
   'msisdn' | 'wallet_number' | 'connector' | 'carrier' | 'amount' | 'retry_of'
@@ -50,7 +50,7 @@ export type OrderedLine = Pick<
   readonly amountMinor: bigint;
 };
 
-/** What a call asks for, once its fields are right. */
+/** What a call orders, once its fields are validated. */
 export interface PayoutOrder {
   readonly customer_reference: string;
   readonly currency: Currency;
@@ -60,7 +60,7 @@ export interface PayoutOrder {
   readonly note: string | null;
   readonly language: string;
   readonly lines: readonly OrderedLine[];
-  /** One date an occurrence, ascending; null: at once. */
+  /** One date per occurrence, ascending; null: at once. */
   readonly dates: readonly string[] | null;
   readonly frequency: PayoutFrequency | null;
   /** The batch whose failed lines are paid again. */
@@ -73,7 +73,7 @@ export interface PayoutTotals {
   readonly fee_minor: bigint;
 }
 
-/** Amounts and fees, added up apart, in minor units. */
+/** The sum of the amounts and the sum of the fees, in minor units. */
 export function totalsOf(beneficiaries: readonly Pick<Beneficiary, 'amount_minor' | 'fee_minor'>[]): PayoutTotals {
   let amount_minor = 0n;
   let fee_minor = 0n;
@@ -84,7 +84,7 @@ export function totalsOf(beneficiaries: readonly Pick<Beneficiary, 'amount_minor
   return { amount_minor, fee_minor };
 }
 
-/** Whether an operator has to approve it first: maker and checker. Fees do not count. */
+/** Whether an operator has to approve the batch first (maker and checker). Fees do not count. */
 export function approvalFor(
   merchant: Pick<Merchant, 'settings'>,
   amountMinor: bigint,
@@ -111,7 +111,7 @@ export interface BatchPlace {
   readonly now: number;
 }
 
-/** The batch of an order: fees of now, and whether it waits for an operator. */
+/** The batch of an order: with today's fees, and waiting for an operator if it has to be approved. */
 export function batchOf(merchant: Merchant, order: PayoutOrder, place: BatchPlace): PayoutBatch {
   const beneficiaries = order.lines.map((line) => beneficiaryOf(merchant, order, line));
   const approval = approvalFor(merchant, totalsOf(beneficiaries).amount_minor, order.currency);
@@ -151,7 +151,7 @@ function beneficiaryOf(merchant: Merchant, order: PayoutOrder, line: OrderedLine
 }
 
 /**
- * The lines of one occurrence, as they are born: nothing put aside, nothing due. `ids` are their transaction_ids, one for each
+ * The lines of one occurrence, as they are made: nothing reserved, nothing due. `ids` are their transaction_ids, one for each
  * beneficiary.
  */
 export function linesOf(batch: PayoutBatch, occurrence: number, ids: readonly string[], now: number): PayoutLine[] {
@@ -182,7 +182,7 @@ export function linesOf(batch: PayoutBatch, occurrence: number, ids: readonly st
     late_attempt_id: null,
     provider_reference: null,
     reason: null,
-    // The one that tells of its making.
+    // The event that announces the line.
     events: 1,
     tries: 0,
     reserved_at: null,
@@ -195,12 +195,15 @@ export function linesOf(batch: PayoutBatch, occurrence: number, ids: readonly st
   }));
 }
 
-/** Whoever made too few ids for the lines of a batch has made a mistake. */
+/** Throws: the caller made fewer ids than the batch has lines. */
 export function missing(): never {
   throw new Error('each line needs an id');
 }
 
-/** Lines whose money is put aside in the change that writes them, and who start from that commit on. */
+/**
+ * Lines whose money is reserved in the change that writes them; they are leased to the process that commits it, which starts
+ * them.
+ */
 export function reserved(
   lines: readonly PayoutLine[],
   transferIds: readonly string[],

@@ -1,7 +1,7 @@
 /**
  * A payout line on its way out: what starting it writes, and what its attempt's outcome writes.
  *
- * Invariant: nothing leaves that has not been put aside, and a line that ends tells of it: money, status and event are one
+ * Invariant: no money is sent that has not been reserved, and a line that ends announces it: money, status and event are one
  * change.
  */
 
@@ -35,7 +35,7 @@ import type { Reason } from './reason.ts';
 import type { Attempt, Wallet } from './records.ts';
 import { eventInsert, payoutEvent } from './webhook.ts';
 
-/** The sentence that tells of a line, in its batch's language. */
+/** The sentence that describes a line, in its batch's language. */
 export type LineText = (language: string, line: PayoutLine) => string;
 
 export interface LineContext extends Pick<SettlementContext, 'now' | 'newId'> {
@@ -48,7 +48,7 @@ export interface LineChange {
   readonly line: PayoutLine;
 }
 
-/** A line as what its attempts pay. */
+/** A line as the order that its attempts pay. */
 export function lineOrder(line: PayoutLine, text: LineText, known: Remembered = NOTHING_REMEMBERED): Outgoing {
   return {
     status: line.status,
@@ -115,8 +115,8 @@ function endByLate(line: PayoutLine, late: Attempt, columns: PayoutColumns, cont
 }
 
 /**
- * A line that was to pay a failed one again, before it is sent: that one was paid after all, by `late`, and so this one has
- * been, by the same money.
+ * Completes a line that was to pay a failed one again, before it is sent: the failed line was paid after all, by `late`, and the
+ * same money pays this one.
  */
 export function payByLate(line: PayoutLine, late: Attempt, context: LineContext): Change {
   const { now } = context;
@@ -128,7 +128,7 @@ function only(moved: MovedLine | undefined): Change | undefined {
   return moved === undefined ? undefined : { updates: [moved.update] };
 }
 
-/** Opens an attempt at a line. What the line costs is put aside with it, unless it has been before. */
+/** Opens an attempt at a line. The line's cost is reserved with it, unless it already was. */
 export function intendLine(line: PayoutLine, attempt: Attempt, { now, newId }: Omit<LineContext, 'text'>): LineChange {
   const moved = mustMove(line, 'attempt_intended', null, now, {
     attempt_id: attempt.id,
@@ -143,7 +143,7 @@ export function intendLine(line: PayoutLine, attempt: Attempt, { now, newId }: O
   };
 }
 
-/** Pays a line into a wallet of ours; where there is none, or none in that currency, the line fails. */
+/** Pays a line into a wallet of ours; if there is no such wallet, or none in that currency, the line fails. */
 export function payWallet(line: PayoutLine, wallet: Wallet | undefined, context: LineContext): LineChange {
   const { now, newId } = context;
   const { shard } = line;
@@ -159,7 +159,7 @@ export function payWallet(line: PayoutLine, wallet: Wallet | undefined, context:
   return end(line, 'wallet_credited', null, [...reserved, ...paid], context, columns);
 }
 
-/** The merchant has too little to put aside: this line fails, alone. */
+/** The merchant's available balance is too low: this line alone fails. */
 export function failForFunds(line: PayoutLine, context: LineContext): LineChange {
   const columns = { tries: line.tries + 1 };
   return end(line, 'funds_missing', 'merchant_funds_missing', [], context, columns);

@@ -1,8 +1,8 @@
 /**
- * A payout line's life, and what moving between its states writes; a batch is what its lines are.
+ * A payout line's life, and what moving between its states writes; a batch's status follows from its lines.
  *
- * Invariant: a final status never changes again. Nothing is processing whose amount and fee have not been put aside, and
- * what was put aside leaves the reserved balance in the change that makes the line final.
+ * Invariant: a final status never changes again. A line is processing only once its amount and fee are reserved, and the reserved
+ * money leaves the reserved balance in the change that makes the line final.
  */
 
 import type { AccountRef, Transfer, Update } from './change.ts';
@@ -37,11 +37,11 @@ export const PAYOUT: Machine<PayoutStatus, PayoutFact> = {
       wallet_refused: 'failed',
       funds_missing: 'failed',
       called_off: 'failed',
-      // Of a try that counted as not taken, before the next one: it had been taken after all.
+      // An attempt that counted as not accepted was accepted after all, as is found out before the next one.
       upstream_accepted: 'processing',
       upstream_paid: 'completed',
     },
-    // What was certainly not taken waits again, its funds still put aside.
+    // A line that was certainly not accepted waits again, its money still reserved.
     processing: {
       attempt_not_taken: 'pending',
       upstream_accepted: 'processing',
@@ -54,7 +54,9 @@ export const PAYOUT: Machine<PayoutStatus, PayoutFact> = {
   },
 };
 
-/** How long whoever took a line that is due has for starting it, before the round may take it too. Lines may be born taken. */
+/**
+ * Milliseconds that the process which leased a due line has to start it, before the round may lease it. Lines may be born leased.
+ */
 export const START_LEASE_MS = 30_000;
 
 /**
@@ -64,7 +66,7 @@ export const START_LEASE_MS = 30_000;
 const START_PAUSES_MS = [5_000, 15_000, 30_000, 60_000, 120_000] as const;
 const START_PAUSE_MOST_MS = 300_000;
 
-/** When what has been tried so often, and was not taken, goes out again. */
+/** When an order that was not accepted after that many tries is sent again. */
 export function nextStartAt(tries: number, now: number): number {
   return now + (START_PAUSES_MS[tries - 1] ?? START_PAUSE_MOST_MS);
 }
@@ -91,7 +93,7 @@ export function costOf(line: Pick<PayoutLine, 'amount_minor' | 'fee_minor'>): bi
   return line.amount_minor + line.fee_minor;
 }
 
-/** How many lines of a batch stand where. They add up to its lines. */
+/** How many lines of a batch are in each status. They add up to all its lines. */
 export interface PayoutCounts {
   readonly pending: number;
   readonly processing: number;
@@ -102,8 +104,8 @@ export interface PayoutCounts {
 export type BatchStatus = 'pending' | 'processing' | 'completed' | 'partial_success' | 'failed';
 
 /**
- * A batch's status is that of its lines (contract §5). `more` says that further occurrences are to come: then nothing is
- * over yet.
+ * A batch's status follows from its lines (contract §5). `more` says that further occurrences are to come: then nothing is over
+ * yet.
  */
 export function batchStatus({ pending, processing, completed, failed }: PayoutCounts, more: boolean): BatchStatus {
   if (processing === 0 && completed === 0 && failed === 0) return 'pending';
@@ -124,8 +126,8 @@ export interface MovedLine {
 }
 
 /**
- * Moves a line by a fact. A repeated fact returns undefined, one that contradicts the state throws `StateConflict`.
- * A final line's event has to be written by whoever calls this: `events` is raised here for it.
+ * Moves a line by a fact. A repeated fact returns undefined, one that contradicts the state throws `StateConflict`. The caller
+ * must write the event of a line that becomes final: `events` is incremented here for it.
  */
 export function moveLine(
   line: PayoutLine,
@@ -153,7 +155,10 @@ export function moveLine(
   };
 }
 
-/** What moves write besides the status, changed or not, so that the moves of a batch are one statement (as a payment's are). */
+/**
+ * Columns that every move writes besides the status, changed or not, so that the moves of a batch are one statement (as for
+ * payments).
+ */
 function usualColumns({
   attempt_id,
   provider_reference,
@@ -168,7 +173,7 @@ function usualColumns({
 
 type Moves = Pick<PayoutLine, 'shard' | 'id' | 'merchant_id' | 'currency' | 'amount_minor' | 'fee_minor'>;
 
-/** Puts a line's amount and fee aside. The change loses when the merchant has not so much available. */
+/** Reserves a line's amount and fee. The change loses when the merchant has too little available. */
 export function reserveTransfer(line: Moves, id: string, at: number): Transfer {
   return {
     id,
@@ -180,7 +185,7 @@ export function reserveTransfer(line: Moves, id: string, at: number): Transfer {
   };
 }
 
-/** Pays a line from what was put aside: the amount to `target`, the fee to us. */
+/** Pays a line from the reserved money: the amount to `target`, the fee to us. */
 export function paidTransfers(line: Moves, target: AccountRef, ids: readonly [string, string], at: number): Transfer[] {
   const reserved = merchantAccount(line.merchant_id, 'reserved', line.currency);
   const paid: Transfer = {
@@ -203,7 +208,7 @@ export function paidTransfers(line: Moves, target: AccountRef, ids: readonly [st
   return [paid, fee];
 }
 
-/** Gives back what was put aside. */
+/** Returns the reserved money to the merchant's available balance. */
 export function returnTransfer(line: Moves, id: string, at: number): Transfer {
   return {
     id,

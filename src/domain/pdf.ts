@@ -1,20 +1,20 @@
 /**
  * Whether a PDF is only something to read.
  *
- * Invariant: nothing stands behind its last mark, where it has one (readers put right what lacks it), and it names nothing
- * that runs, starts or carries another file. What stands in compressed streams is not looked at: nothing is decompressed here, and whoever opens a
- * proof should do so in a reader that runs no scripts.
+ * Invariant: nothing follows its last end mark, if it has one (readers repair files without), and it names nothing that runs,
+ * starts or carries another file. Compressed streams are not examined: nothing is decompressed here, and an operator should open
+ * a proof in a reader that runs no scripts.
  */
 
-/** How far before the end the last mark may stand. */
+/** Bytes before the end of the file within which the last end mark must be. */
 const TAIL_BYTES = 1_024;
 const HEAD = /^%PDF-[12]\.[0-9]/;
 const END_MARK = '%%EOF';
 const BLANK = /^[\0\t\n\f\r ]*$/;
 
 /**
- * Names, without their slash, of what a proof has no need for. All of them are long: what has four bytes stands in one of
- * a thousand honest files by chance, somewhere in its compressed streams.
+ * Names, without their slash, of features that no proof needs. All of them are long: a name of four bytes occurs by chance in one
+ * of a thousand honest files, somewhere in its compressed streams.
  */
 const ACTIVE = [
   'JavaScript',
@@ -28,9 +28,9 @@ const ACTIVE = [
   'GoToR',
   'GoToE',
 ];
-/** Honest documents name the page here that they open at; a dictionary in its place is an action. */
+/** Honest documents put the page to open at here; a dictionary in its place is an action. */
 const ON_OPENING = 'OpenAction';
-/** More blanks than any writer puts there, and a comment, are there to hide what follows. */
+/** Bytes of white space, more than any writer puts there: that much, or a comment, is there to hide what follows. */
 const GAP_BYTES = 64;
 const SLASH = 0x2f;
 const NUMBER_SIGN = 0x23;
@@ -43,7 +43,7 @@ export function isSafePdf(bytes: Uint8Array): boolean {
   const tail = textOf(bytes, Math.max(0, bytes.length - TAIL_BYTES), bytes.length);
   const end = tail.lastIndexOf(END_MARK);
   if (end < 0 ? hasEndMark(bytes) : !BLANK.test(tail.slice(end + END_MARK.length))) return false;
-  // Byte by byte, and no text is made: a file may have a million such names, and whoever else calls waits meanwhile.
+  // Byte by byte, building no strings: a file may have a million such names, and every other request waits meanwhile.
   for (let at = 0; at < bytes.length; at += 1) {
     const found = bytes[at] === SLASH ? nameAt(bytes, at + 1) : undefined;
     if (found !== undefined && (found.name !== ON_OPENING || isAction(bytes, found.end))) return false;
@@ -58,7 +58,7 @@ function hasEndMark(bytes: Uint8Array): boolean {
   return false;
 }
 
-/** What a name may begin with that is looked for: the letters that may follow, and the name if it may end here. */
+/** A beginning of the names that are looked for: the letters that may follow, and the name if it may end here. */
 interface Beginning {
   readonly name: string | undefined;
   readonly next: ReadonlyMap<number, Beginning>;
@@ -76,8 +76,8 @@ function beginningOf(names: readonly string[], length: number): Beginning {
 const BEGINNING = beginningOf([...ACTIVE, ON_OPENING], 0);
 
 /**
- * The name that begins there, if it is one that is looked for, and what follows it. Any of its characters may be written
- * as a number sign and two hexadecimal digits.
+ * The name that begins at `start`, if it is one that is looked for, and where it ends. Any of its characters may be written as a
+ * number sign and two hexadecimal digits.
  */
 function nameAt(bytes: Uint8Array, start: number): { readonly name: string; readonly end: number } | undefined {
   let read = BEGINNING;
@@ -105,7 +105,7 @@ function digitOf(byte: number): number | undefined {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : undefined;
 }
 
-/** Whether a dictionary stands there, or what may hide one. */
+/** Whether a dictionary begins there, or something that may hide one. */
 function isAction(bytes: Uint8Array, start: number): boolean {
   let at = start;
   while (at < start + GAP_BYTES && isBlank(bytes[at])) at += 1;
@@ -118,7 +118,7 @@ function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0 || byte === 0x09 || byte === 0x0a || byte === 0x0c || byte === 0x0d;
 }
 
-/** Letters and digits: everything else ends the names that are looked for. */
+/** Letters and digits: any other byte ends a name that is looked for. */
 function isRegular(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
 }

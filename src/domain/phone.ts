@@ -1,7 +1,7 @@
 /**
  * Phone numbers as they are shown: masked.
  *
- * Invariant: a full number is never put before anybody's eyes again, not even those of whoever typed it.
+ * Invariant: a full number is never shown again, not even to the person who typed it.
  */
 
 /** The country codes of E.164, which is prefix-free: one digit, two, or else three. A library's table checks it. */

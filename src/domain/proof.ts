@@ -15,7 +15,7 @@ import { collectEvent, eventInsert } from './webhook.ts';
 /** How long a customer has for the transfer and its proof (contract §4). */
 export const PROOF_LIFE_MS = 7 * 24 * 60 * 60_000;
 
-/** What the money of a bank transfer passes through, in place of an upstream. */
+/** The connector name that stands for an upstream in the transit account of bank transfers. */
 export const BANK_TRANSFER = 'bank_transfer';
 
 const PROOF_FACTS = ['accepted', 'rejected'] as const;
@@ -35,7 +35,7 @@ export const PROOF: Machine<ProofStatus, ProofFact> = {
 
 export interface ProofVerdict {
   readonly verdict: 'approved' | 'declined';
-  /** For the operators alone. */
+  /** Shown to operators only. */
   readonly note: string | null;
 }
 
@@ -54,7 +54,7 @@ export interface Decided {
 /**
  * What a decision about a waiting proof writes.
  *
- * @throws StateConflict when the proof is decided already, or the payment is not one that waits for the decision.
+ * @throws StateConflict when the proof is decided already, or the payment does not wait for the decision.
  */
 export function decideProof(
   proof: Proof,

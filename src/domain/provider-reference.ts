@@ -5,16 +5,16 @@
  * upstream calls it.
  */
 
-/** As upstreams write theirs: visible ASCII, no longer than a column of a statement. */
+/** The form that upstreams use: visible ASCII, no longer than a column of a statement. */
 const VISIBLE = /^[\x21-\x7e]+$/;
 const LONGEST = 64;
 
-/** Whether a person may say it in an upstream's place. */
+/** Whether an operator may enter it on an upstream's behalf. */
 export function isProviderReference(text: string): boolean {
   return VISIBLE.test(text) && text.length <= LONGEST;
 }
 
-/** What is kept of it: its first 64 characters, or null where it is no text, or has signs that nobody can look for. */
+/** What is stored of it: its first 64 characters, or null if it is no text, or has characters that nobody can search for. */
 export function keptReference(said: unknown): string | null {
   return typeof said === 'string' && VISIBLE.test(said) ? said.slice(0, LONGEST) : null;
 }

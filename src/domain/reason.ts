@@ -1,9 +1,9 @@
 /**
- * Why a payment ended as it did, in our words. Stored with the payment, shown in `payment_info` and the timeline;
- * the sentence for people is in `messages/`.
+ * Why a payment ended as it did, in our words. Stored with the payment, shown in `payment_info` and the timeline; the sentence
+ * for people is in `messages/`.
  */
 
-/** What an upstream's final "no" can mean, and the status each leads to (upstreams §12.1). */
+/** What an upstream's decline can mean, and the status to which each reason leads (upstreams §12.1). */
 export const DECLINE_STATUS = {
   insufficient_funds: 'failed',
   customer_rejected: 'cancelled',
@@ -11,7 +11,7 @@ export const DECLINE_STATUS = {
   prompt_expired: 'expired',
   limit_reached: 'failed',
   payer_unknown: 'failed',
-  // Of payouts: the number that should receive has no account, or one that takes no money.
+  // Payouts only: the receiving number has no account, or one that cannot receive money.
   payee_unknown: 'failed',
   payee_blocked: 'failed',
   not_allowed: 'failed',
@@ -26,12 +26,12 @@ export const DECLINE_STATUS = {
 
 export type DeclineReason = keyof typeof DECLINE_STATUS;
 
-/** Reasons that are no upstream's decline. */
+/** Reasons other than an upstream's decline. */
 const OTHER_REASONS = [
   'not_sent',
-  // A card's form was none that could pay: no money was asked for.
+  // The card form could not be used to pay: no money was requested.
   'form_unusable',
-  // The card network was not asked for the money: it was away, or an earlier attempt may have paid.
+  // The card network was not asked for the money: it was unavailable, or an earlier attempt may have paid.
   'not_asked',
   'session_expired',
   'sibling_paid',
@@ -51,18 +51,21 @@ const OTHER_REASONS = [
 /** Every reason that the row of a payment, a payout line or a refund, or a timeline, can carry. */
 export type Reason = DeclineReason | (typeof OTHER_REASONS)[number];
 
-/** The `reason` of an attempt that was taken for turned away, and that its upstream calls taken, while its order waits for another. */
+/**
+ * The `reason` of an attempt that was believed not sent but that its upstream reports as accepted, while its order no longer
+ * waits for it.
+ */
 export const LATE_ACCEPTED = 'late_acceptance';
 /** The `reason` of an attempt whose late money lies in suspense. */
 export const LATE_WAITS = 'late_success';
-/** And once it was booked to the merchant, or its order has been paid with it. */
+/** The same, once the money was booked to the merchant, or has paid its order. */
 export const LATE_KEPT = 'late_success_kept';
-/** And once it was given back: to the payer by hand, or by the upstream. */
+/** The same, once the money was given back: to the payer by hand, or by the upstream. */
 export const LATE_GIVEN_BACK = 'late_success_given_back';
-/** And once the gateway has borne it. */
+/** The same, once the gateway has borne the cost. */
 export const LATE_BORNE = 'late_success_borne';
 
-/** What came late of an attempt, and where its money is. No payment, payout or refund carries it. */
+/** What happened late to an attempt, and where its money is. Payments, payouts and refunds never carry it. */
 export type LateReason =
   | typeof LATE_ACCEPTED
   | typeof LATE_WAITS

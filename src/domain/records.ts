@@ -1,8 +1,8 @@
 /**
- * What is kept: one record type a noun. Field names are the column names and, where a field travels, the wire names.
+ * What is stored: one record type per noun. Field names are the column names and, where a field travels, the wire names.
  *
- * Money is `bigint` minor units, instants are milliseconds since 1970 (UTC). `version` counts the guarded
- * updates of a record: a change that relied on an older version loses and is decided again.
+ * Money is `bigint` minor units, instants are milliseconds since 1970 (UTC). `version` counts the guarded updates of a record: a
+ * change that relied on an older version loses and is decided again.
  */
 
 import type { Currency } from './currency.ts';
@@ -24,7 +24,7 @@ export type MerchantStatus = 'ALLOWED' | 'SUSPENDED';
 
 /** Amounts are decimal digits of minor units: a rule is stored as JSON, which has no exact integers. */
 export interface FeeRule {
-  /** What it is for; absent: every method of payment without a rule of its own, and no payout. */
+  /** The method that it applies to; absent: every method of payment without a rule of its own, and no payout. */
   readonly method?: PaymentMethod | PayoutFeeMethod;
   readonly currency: Currency;
   /** Parts per million: 25000 is 2.5 %. */
@@ -41,7 +41,7 @@ export interface AmountLimits {
 
 /** A merchant's look on the hosted page. */
 export interface MerchantBrand {
-  /** `#rrggbb`; what it stands on is chosen for contrast. */
+  /** `#rrggbb`; the page keeps text readable whatever it is. */
   readonly colour?: string;
   /** The version of its logo, so that browsers may keep it for ever; absent: none. */
   readonly logo?: number;
@@ -55,7 +55,7 @@ export interface MerchantSettings {
   readonly code_thresholds?: { readonly [currency: string]: string };
   /** Smallest and largest payment (minor units, decimal digits), by currency. */
   readonly limits?: AmountLimits;
-  /** The same for one method: both have to hold. */
+  /** The same for one method: both limits apply. */
   readonly method_limits?: { readonly [method: string]: AmountLimits };
   /** The methods that its customers may choose; absent: all that the gateway can carry out. */
   readonly methods?: readonly PaymentMethod[];
@@ -66,16 +66,16 @@ export interface MerchantSettings {
   readonly scope_required?: boolean;
   /** The hour of the day (0 to 23) at which dated payouts run; absent: 6. */
   readonly payout_hour?: number;
-  /** In which time zone (IANA) that hour, and the day it belongs to, are meant; absent: UTC. */
+  /** The time zone (IANA) of that hour and its day; absent: UTC. */
   readonly payout_time_zone?: string;
   /**
-   * Maker and checker: a batch whose occurrence pays at least so much (minor units, decimal digits, without fees) waits for
-   * an operator's approval, by currency. Absent: none does.
+   * Maker and checker, by currency: a batch with occurrences of at least this amount (minor units, decimal digits, without fees)
+   * waits for an operator's approval. Absent: none does.
    */
   readonly payout_approval_from?: { readonly [currency: string]: string };
   /** Hosts that notify and redirect URLs may name; absent or empty: any (contract §6). */
   readonly url_hosts?: readonly string[];
-  /** Calls a window by limit, in place of the contract's (contract §8). */
+  /** Calls per window, by limit, in place of the contract's (contract §8). */
   readonly rate_limits?: { readonly [limit in TrafficLimit | CodeGuard]?: number };
 }
 
@@ -88,12 +88,12 @@ export interface Merchant extends Versioned {
 
 export type CredentialStatus = 'ALLOWED' | 'RETIRING' | 'REVOKED';
 
-/** A merchant credential. `id` is the public key id; of the secret only its SHA-256 is kept. */
+/** A merchant credential. `id` is the public key id; only the SHA-256 of the secret is stored. */
 export interface Credential extends Versioned {
   readonly merchant_id: string;
   readonly secret_hash: string;
   readonly status: CredentialStatus;
-  /** When RETIRING: until when it is still accepted. */
+  /** While RETIRING: until when it is still accepted. */
   readonly retires_at: number | null;
   readonly expires_at: number | null;
   /** Caller addresses or CIDR ranges; null: any. */
@@ -125,7 +125,7 @@ export interface Session extends Versioned {
   readonly customer_reference: string;
   readonly scope: SessionScope | null;
   readonly device_fingerprint: string | null;
-  /** How many payments were collected with it. */
+  /** How many payments were collected on it. */
   readonly payments: number;
   /** The payment whose submit is under way or has consumed the session. */
   readonly submitting_payment_id: string | null;
@@ -148,7 +148,7 @@ export type PaymentStatus =
 
 export type PaymentMethod = 'wallet' | 'mobile_money' | 'card' | 'flash' | 'bank_transfer' | 'google_pay' | 'apple_pay';
 
-/** The methods in which an upstream moves the money. */
+/** The methods by which an upstream moves the money. */
 export type UpstreamMethod = Extract<PaymentMethod, 'mobile_money' | 'card' | 'google_pay' | 'apple_pay'>;
 
 export type FeeCoveredBy = 'buyer' | 'merchant';
@@ -217,8 +217,8 @@ export interface PaymentHistory {
 }
 
 /**
- * `challenged`: the issuer asks the customer, and no money can have moved. `authenticated`: it knows its customer, and money
- * is being asked for.
+ * `challenged`: the issuer is challenging the customer, and no money can have moved. `authenticated`: the issuer has recognised
+ * its customer, and money is being requested.
  */
 export type AttemptStatus =
   | 'intended'
@@ -242,7 +242,7 @@ export interface Attempt extends Versioned {
   readonly connector: string;
   readonly method: UpstreamMethod;
   readonly status: AttemptStatus;
-  /** What the upstream knows it by: derived from the id, so that it is never sent under another. */
+  /** The reference that the upstream knows it by: derived from the id, so that it is never sent under another. */
   readonly reference: string;
   /** The phone that pays or receives (E.164); null for cards. */
   readonly msisdn: string | null;
@@ -254,17 +254,17 @@ export interface Attempt extends Versioned {
   readonly currency: Currency;
   readonly provider_reference: string | null;
   readonly reason: Reason | LateReason | null;
-  /** Sealed: where the issuer asks the customer. Null before, after, and for other methods. */
+  /** Where the issuer challenges the customer, sealed. Null before and after that, and for other methods. */
   readonly challenge: string | null;
   /** What the card network said of the customer's authentication, in its words. */
   readonly three_ds_status: string | null;
   /** Electronic commerce indicator (EMV 3-D Secure): two digits. */
   readonly eci: string | null;
-  /** How often the inquiry round has asked the upstream, since its own call. */
+  /** How often the inquiry round has asked the upstream since the attempt's own call. */
   readonly inquiries: number;
   /** When the upstream first said that it does not know the reference. */
   readonly not_found_at: number | null;
-  /** When it is asked again; null: never, as it has paid, cannot pay, or has been asked often enough. */
+  /** When the upstream is asked again; null: never, as the attempt has paid, cannot pay, or was asked about often enough. */
   readonly next_inquiry_at: number | null;
   readonly created_at: number;
   readonly settled_at: number | null;
@@ -275,7 +275,7 @@ export type ReceiptMode = 'mobile_money' | 'wallet';
 /** What a fee on payouts is called in a fee rule. */
 export type PayoutFeeMethod = `payout_${ReceiptMode}`;
 
-/** A one-time code; `id` is the payment's. Of the code only a keyed hash is kept. */
+/** A one-time code; `id` is the payment's. Only a keyed hash of the code is stored. */
 export interface OneTimeCode extends Versioned {
   readonly code_hash: string;
   /** The phone it was sent to (E.164). */
@@ -289,10 +289,10 @@ export interface OneTimeCode extends Versioned {
 
 export type WalletKind = 'wallet' | 'flash';
 
-/** How often a PIN was wrong of late, and what came of it. */
+/** How often a PIN was wrong recently, and the lock that came of it. */
 export interface PinCount {
   readonly pin_failures: number;
-  /** When the last one was wrong; null: none since the last right one. */
+  /** When a PIN was last wrong; null: not since the last right one. */
   readonly pin_failed_at: number | null;
   readonly locked_until: number | null;
 }
@@ -307,8 +307,8 @@ export interface Wallet extends Versioned, PinCount {
 }
 
 /**
- * What was tried at a number that is no account, counted as at one, so that nobody learns which numbers are. `id` is a
- * keyed hash of what was typed: that may be anything.
+ * The PINs tried for a number that is no account, counted as for an account, so that nobody learns which numbers exist. `id` is a
+ * keyed hash of what was entered, which may be anything.
  */
 export interface PinGuard extends Versioned, PinCount {
   readonly pin_failed_at: number;
@@ -351,7 +351,7 @@ export interface WebhookEvent extends Versioned {
   readonly body: string;
   readonly status: EventStatus;
   readonly attempts: number;
-  /** How many tries it had had when it was last replayed: the schedule begins anew there. */
+  /** The number of tries when it was last replayed: the retry schedule starts again there. */
   readonly replayed_after: number;
   readonly next_at: number;
   readonly created_at: number;
@@ -369,31 +369,31 @@ export interface WebhookAttempt extends Keyed {
   readonly error: string | null;
 }
 
-/** What a database remembers about itself; `id` is its name. All of them lie in shard 0. */
+/** Something a database remembers about itself; `id` is its name. All settings are in shard 0. */
 export interface Setting extends Versioned {
   readonly value: string;
 }
 
-/** A remembered answer. `id` is a keyed hash of scope, route and Idempotency-Key. */
+/** A remembered reply. `id` is a keyed hash of scope, route and Idempotency-Key. */
 export interface IdempotencyRecord extends Versioned {
   /** Keyed HMAC of the request's canonical JSON. */
   readonly request_hash: string;
-  /** The answer's HTTP status; 102 while the first run has begun and has no answer yet. */
+  /** The reply's HTTP status; 102 while the first run has begun and has no reply yet. */
   readonly status: number;
   /** The response body, sealed; empty while there is none. */
   readonly body: string;
   readonly created_at: number;
 }
 
-/** One change that a command brought about. */
+/** One change made by an operator's command. */
 export interface JournalEntry extends Versioned {
   /** The command, without its options: `attempt book`. */
   readonly verb: string;
-  /** Who gave it, as they said it or as their machine knows them. */
+  /** Who gave the command: the name that they stated, or that their machine knows them by. */
   readonly said_by: string;
-  /** On what grounds, where they said so. */
+  /** The reason that they stated, if any. */
   readonly why: string | null;
-  /** The ids of what was made, changed or moved, and of whose it is, in their order. */
+  /** The ids of what was made, changed or moved, and of its owners, sorted. */
   readonly about: readonly string[];
   readonly created_at: number;
 }

@@ -1,6 +1,4 @@
-/**
- * What may be asked of a refund, by what was asked before.
- */
+/** What a new refund may ask for, given the earlier ones. */
 import { expect, test } from 'vitest';
 import { makeId } from './ids.ts';
 import type { Refund } from './outgoing-records.ts';
@@ -16,7 +14,7 @@ test('a payment is given back in so many parts and no more, and is told so befor
   const after = (parts: number) => () =>
     makeRefund({ ...nothing, earlier: Array<Refund>(parts).fill(refund) }, part, () => UPSTREAM, context);
   expect(after(REFUNDS_OF_A_PAYMENT - 1)).not.toThrow();
-  // Where nothing is left, that is what is said: nobody should give the rest back another way.
+  // If nothing is left, the refusal says that: nobody should give the rest back another way.
   const spent = { ...paid, refunding_minor: paid.amount_minor };
   const all = { ...nothing, payment: spent, earlier: Array<Refund>(REFUNDS_OF_A_PAYMENT).fill(refund) };
   expect(() => makeRefund(all, part, () => UPSTREAM, context)).toThrow(

@@ -1,8 +1,8 @@
 /**
- * Making a refund: what may be given back, where it is taken from, and by which way it goes.
+ * Making a refund: how much may be given back, where the money is taken from, and how it is returned.
  *
- * Invariant: refunds that are completed and open together never exceed the payment's amount. What is still held for the
- * payment is taken first, the merchant's available balance only for the rest.
+ * Invariant: refunds that are completed and open together never exceed the payment's amount. What is still held for the payment
+ * is taken first, the merchant's available balance only for the rest.
  */
 
 import type { AccountRef, Change, Transfer } from './change.ts';
@@ -27,14 +27,14 @@ export type RefundWay =
   | { readonly kind: 'wallet'; readonly number: string }
   | {
       readonly kind: 'upstream';
-      /** What finds the upstream again. */
+      /** Identifies the upstream. */
       readonly connector: string;
       /** As customers know it. */
       readonly carrier: string;
       /** The phone that paid (E.164); null for cards. */
       readonly msisdn: string | null;
     }
-  /** A person does it: nothing that is connected can. */
+  /** A person does it: no connected upstream can. */
   | { readonly kind: 'by_hand' };
 
 export interface RefundSources {
@@ -56,17 +56,17 @@ function mayBeHeld(payment: Pick<Payment, 'delivery_behaviour' | 'released_at'>)
   return payment.delivery_behaviour === 'delayed_delivery' && payment.released_at === null;
 }
 
-/** What is still held of a delayed payment's share, or was until it was released: refunds took the rest. */
+/** What is still held of a delayed payment's share, or was held until its release: the share less what refunds took. */
 export function heldShare(payment: Payment, refunds: readonly Pick<Refund, 'from_held_minor'>[]): bigint {
   return refunds.reduce((left, { from_held_minor }) => left - from_held_minor, merchantShare(payment));
 }
 
 /**
- * What a new refund writes. Wallets of ours have it at once; for everything else the money is put aside. `wayBack` is asked
- * only of what has been paid: nothing else knows by which way it was.
+ * What a new refund writes. A wallet of ours is credited at once; otherwise the money is reserved. `wayBack` is called only if
+ * the payment has been paid: until then there is no way back.
  *
- * @throws Refusal 1205 when the payment is not approved, 1101 when the amount is none of its currency, 1202 when more is
- *   asked for than is left, or in more parts than one payment takes, 1201 when the merchant's money does not cover it.
+ * @throws Refusal 1205 when the payment is not approved, 1101 when the amount is not valid in its currency, 1202 when it exceeds
+ *   what is left, or the payment has had its maximum of refunds, 1201 when the merchant's money does not cover it.
  */
 export function makeRefund(
   { payment, earlier, availableMinor }: RefundSources,
@@ -108,7 +108,7 @@ export function makeRefund(
   };
 }
 
-/** Parts that one payment can be given back in, failed ones too: each is decided on all those before. */
+/** Refunds that one payment can have, failed ones included: each is decided on all those before. */
 export const REFUNDS_OF_A_PAYMENT = 200;
 
 function requireFew({ id }: Payment, { length }: readonly Refund[]): void {
@@ -118,7 +118,7 @@ function requireFew({ id }: Payment, { length }: readonly Refund[]): void {
   throw new Refusal(1202, { transactionId: id, details });
 }
 
-/** Only what was paid can be given back; where all of it has been, that is said. */
+/** Only a paid payment can be refunded; if all of it has been, the refusal says so. */
 function requireRefundable({ id, status }: Payment): void {
   if (status === 'approved') return;
   const words = { state: status };
@@ -135,13 +135,16 @@ function restOf(payment: Payment, earlier: readonly Refund[]): bigint {
   return left > 0n ? left : 0n;
 }
 
-/** The same, below zero where more is on its way than was paid. A refund that failed, and was paid late, has used up its part. */
+/**
+ * The same, but negative if more is on its way than was paid. A failed refund that was accepted or paid late has used up its
+ * share.
+ */
 function leftOf({ amount_minor, refunded_minor, refunding_minor }: Payment, refunds: readonly Refund[]): bigint {
   const gone = refunds.filter(({ status, late_attempt_id: late }) => status === 'failed' && late !== null);
   return gone.reduce((left, refund) => left - refund.amount_minor, amount_minor - refunded_minor - refunding_minor);
 }
 
-/** Whether a payment's open refunds would give back more than was paid, as one that had failed was paid, or taken, after all. */
+/** Whether a payment's refunds would give back more than was paid, because a failed one was accepted or paid after all. */
 export function isOverRefunded(payment: Payment, refunds: readonly Refund[]): boolean {
   return leftOf(payment, refunds) < 0n;
 }

@@ -1,8 +1,8 @@
 /**
  * A refund on its way out: what starting it writes, and what its attempt's outcome writes.
  *
- * Invariant: its money has been put aside before anything leaves, and goes where its attempt's outcome says in the change
- * that writes it.
+ * Invariant: its money is reserved before anything is sent, and moves as the attempt's outcome says in the change that records
+ * that outcome.
  */
 
 import type { Change, Update } from './change.ts';
@@ -29,7 +29,7 @@ import {
   type RefundRows,
 } from './refund.ts';
 
-/** A refund as what its attempts pay. */
+/** A refund as the order that its attempts pay. */
 export function refundOrder(rows: RefundRows, known: Remembered = NOTHING_REMEMBERED): Outgoing {
   const { refund } = rows;
   return {
@@ -54,7 +54,7 @@ function goOn(rows: RefundRows, known: Remembered, context: RefundContext): Chan
   const { shard, id, version, currency } = rows.refund;
   const next = onward(rows.refund, known);
   if (next.kind === 'waits') return { updates: [{ table: 'refund', shard, id, version, row: next.row }] };
-  // That one's money was booked aside when it was heard of.
+  // The other attempt's money was booked to suspense when its success became known.
   const target = suspenseAccount(shard, currency);
   const moved = moveRefund(
     rows,

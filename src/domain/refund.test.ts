@@ -1,6 +1,6 @@
 /**
- * The law of refunds, whatever is asked, said and decided in whatever order: never more than was paid, every one of them
- * ends once, and the money is where its states say.
+ * The law of refunds, whatever is asked, answered and decided, in any order: never more than was paid, every refund ends once,
+ * and the money is where their states say.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import type { Refund } from './outgoing-records.ts';
 import { isRefundOver, REFUND } from './refund.ts';
 import { expectSound, paid, RefundWorld, SETTLE_DELAY_MS, UPSTREAM, WALLET } from './testing/refund-world.ts';
 
-/** What stays for ever once it is over; what is noted of money that left late changes none of it. */
+/** What never changes once a refund is over; records of money that left late are no part of it. */
 function toldOf({ version: _version, late_attempt_id: _late, ...told }: Refund) {
   return told;
 }

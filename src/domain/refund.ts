@@ -1,9 +1,8 @@
 /**
- * A refund's life, and what moving between its states writes: to itself, to its payment, and to the books.
+ * A refund's life, and what moving between its states writes: to the refund, to its payment, and to the ledger.
  *
- * Invariant: what has been given back and what is on its way back stand in the payment and move under its version, so
- * that no two refunds can give back more than was paid. What was put aside leaves the reserved balance in the change that
- * makes the refund final.
+ * Invariant: the sums given back and on their way back are kept in the payment and change under its version, so that no two
+ * refunds can give back more than was paid. Reserved money leaves the reserved balance in the change that makes the refund final.
  */
 
 import type { AccountRef, Change, Insert, Transfer, Update } from './change.ts';
@@ -38,13 +37,13 @@ export const REFUND: Machine<RefundStatus, RefundFact> = {
     pending: {
       wallet_credited: 'completed',
       attempt_intended: 'processing',
-      // It was believed not to have been taken, and was.
+      // An attempt that was believed not accepted was accepted after all.
       upstream_accepted: 'processing',
       upstream_paid: 'completed',
       executed_by_hand: 'completed',
       called_off: 'failed',
     },
-    // What was certainly not taken waits again, its money still put aside.
+    // A refund that was certainly not accepted waits again, its money still reserved.
     processing: {
       attempt_not_taken: 'pending',
       upstream_accepted: 'processing',
@@ -62,12 +61,12 @@ export function isRefundOver(status: RefundStatus): boolean {
   return REFUND.final.includes(status);
 }
 
-/** Whether a person gives it back: nothing that this gateway is connected to can. */
+/** Whether a person has to give the money back, because no connected upstream can. */
 export function isByHand({ method, connector }: Pick<Refund, 'method' | 'connector'>): boolean {
   return connector === null && method !== 'wallet' && method !== 'flash';
 }
 
-/** A refund and the payment that it is of: they move together. */
+/** A refund and its payment: they move together. */
 export interface RefundRows {
   readonly refund: Refund;
   readonly payment: Payment;
@@ -88,7 +87,7 @@ export interface RefundStep {
   /** Why it failed, or why it waits. */
   readonly reason: Reason | null;
   readonly columns?: RefundColumns;
-  /** Who gets the money, in our books, once it is given back. */
+  /** The ledger account that gets the money once it is given back. */
   readonly target: AccountRef;
 }
 
@@ -139,8 +138,8 @@ function complete(rows: RefundRows, row: Row, target: AccountRef, context: Refun
 }
 
 /**
- * What a completed refund writes to its payment: the sums, the last one's status, and its event.
- * `refunding_minor` is what is still on its way back.
+ * What a completed refund writes to its payment: the sums, the status if it was the last one, and its event. `refunding_minor` is
+ * what is still on its way back.
  */
 export function giveBack(
   payment: Payment,
@@ -165,8 +164,8 @@ export function giveBack(
 }
 
 /**
- * The money goes back to where it came from. What had been held for a payment that was released meanwhile is the
- * merchant's, and becomes available; otherwise it is held again, and the refund has taken nothing of it.
+ * The money goes back to where it came from. If money that had been held was released meanwhile, it is the merchant's and becomes
+ * available; otherwise it is held again, and the refund has taken none of it.
  */
 function fail({ refund, payment }: RefundRows, row: Row, context: RefundContext): MovedRefund {
   const { shard, id, version } = payment;

@@ -176,7 +176,7 @@ export interface RefusalMore {
   /** Whole seconds, also sent as `Retry-After`. */
   readonly retryAfter?: number;
   readonly transactionId?: string;
-  /** In place of the table's, where one code has several (1403) . */
+  /** Replaces the table's HTTP status, for a code that has several (1403). */
   readonly http?: number;
   readonly retryable?: boolean;
 }
@@ -192,7 +192,7 @@ export class Refusal extends Error {
     this.more = more;
   }
 
-  /** The same refusal, about that transaction. One that names a transaction keeps it. */
+  /** The same refusal, naming that transaction; one that already names a transaction keeps it. */
   about(transactionId: string): Refusal {
     if (this.more.transactionId !== undefined) return this;
     return new Refusal(this.code, { transactionId, ...this.more });
@@ -207,10 +207,13 @@ export class Refusal extends Error {
   }
 }
 
-/** Refusals that were decided on state, which an Idempotency-Key remembers; those about the request itself it does not (contract §7). */
+/**
+ * HTTP statuses of refusals that were decided on state, which an Idempotency-Key remembers; refusals of the request itself it
+ * does not remember (contract §7).
+ */
 const REMEMBERED: ReadonlySet<number> = new Set([402, 404, 409]);
 
-/** Whether refusals of an HTTP status are remembered with an Idempotency-Key, unless they may pass by themselves. */
+/** Whether refusals of that HTTP status are remembered with an Idempotency-Key, unless they are retryable. */
 export function isRemembered(http: number): boolean {
   return REMEMBERED.has(http);
 }

@@ -8,14 +8,14 @@
 import type { Payment } from './records.ts';
 
 /**
- * Whether an address, its fragment too, holds only what a browser leaves where it is: no blanks, no control characters,
- * no backslashes. Letters of any script are fine: they are escaped when the address is written.
+ * Whether an address, including its fragment, holds only characters that a browser keeps in place: no blanks, no control
+ * characters, no backslashes. Letters of any script are fine: they are escaped when the address is written.
  */
 export function isPlainAddress(address: string): boolean {
   return !/[\p{Z}\p{Cc}\\]/u.test(address);
 }
 
-/** Adds to an address's query, before its fragment. Written as a browser would send it, for it goes into headers too. */
+/** Adds to an address's query, before its fragment. Written as a browser would send it, because it goes into headers too. */
 export function withQuery(address: string, more: { readonly [name: string]: string }): string {
   const hash = address.indexOf('#');
   const [place, fragment] = hash < 0 ? [address, ''] : [address.slice(0, hash), address.slice(hash)];
@@ -24,12 +24,11 @@ export function withQuery(address: string, more: { readonly [name: string]: stri
 }
 
 /**
- * Where a payment's shop wants its customer back: at its success address when the payment was paid, or `mayBePaid`, at the
- * one for failures otherwise. `transaction_id` and `status` are added (contract §4). Undefined where the shop gave no such
- * address.
+ * Where to send a payment's customer back to: the shop's success address if the payment was paid, or `mayBePaid`, and its failure
+ * address otherwise. `transaction_id` and `status` are added (contract §4). Undefined if the shop gave no such address.
  *
- * Shops take their success address for an order that is paid. So a payment that is open goes there only when money may have
- * moved, because then the shop has to ask.
+ * Shops treat an arrival at their success address as a paid order. So an open payment goes there only when money may have moved,
+ * because then the shop has to check.
  */
 export function shopAddress(payment: Payment, mayBePaid = false): string | undefined {
   const isPaid = payment.status === 'approved' || payment.status === 'refunded';

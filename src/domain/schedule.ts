@@ -1,8 +1,8 @@
 /**
  * On which dates a payout runs (contract §5).
  *
- * Invariant: dates ascend and none comes twice. A month's payout keeps the day it began on, or the month's last where it
- * has no such day: after 28 February comes 31 March again.
+ * Invariant: dates ascend and none comes twice. A monthly payout keeps the day it began on, or takes the month's last day where
+ * that day does not exist: a payout of the 31st runs on 28 February, then on 31 March again.
  */
 
 import type { PayoutFrequency } from './outgoing-records.ts';
@@ -16,7 +16,7 @@ export interface Dates {
   plusMonths(date: string, months: number): string;
 }
 
-/** What a merchant ordered, its dates known to be some and to differ. */
+/** What a merchant ordered; its dates are known to be non-empty and distinct. */
 export type ScheduleOrder =
   | { readonly sending_type: 'scheduled'; readonly dates: readonly string[] }
   | {

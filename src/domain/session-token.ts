@@ -1,8 +1,8 @@
 /**
  * The form of a session token: `sess_`, the 26 characters of the session's id, then the secret.
  *
- * Invariant: a token names its session, and so its shard, without a search; what proves it is the secret alone, of
- * which 256 bits are random. Kept is only the SHA-256 of the whole token.
+ * Invariant: a token names its session, and so its shard, without a search; only its secret, 256 random bits, proves it. Only the
+ * SHA-256 of the whole token is stored.
  */
 
 import { isId } from './ids.ts';
@@ -12,7 +12,7 @@ const ID_LENGTH = 26;
 /** 32 bytes in base64url. */
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
 
-/** Whose token it is, by its form alone. */
+/** What a token says by its form alone: whose it is. */
 export interface SessionTokenParts {
   readonly sessionId: string;
   /** The whole token: what is digested and compared. */
@@ -26,7 +26,7 @@ export function makeSessionToken(sessionId: string, secret: string): string {
   return PREFIX + sessionId.slice(sessionId.indexOf('_') + 1) + secret;
 }
 
-/** The session that a token names, or undefined for what cannot be one. Says nothing of whether it is right. */
+/** The session that a token names; undefined for anything that cannot be a token. Does not say whether the secret is right. */
 export function sessionTokenParts(token: string): SessionTokenParts | undefined {
   if (!token.startsWith(PREFIX)) return undefined;
   const sessionId = `ses_${token.slice(PREFIX.length, PREFIX.length + ID_LENGTH)}`;

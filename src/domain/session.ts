@@ -1,7 +1,7 @@
 /**
- * A session's life: minted, collected with, consumed by one payment, or run out.
+ * A session's life: minted, collected on, consumed by one payment, or expired.
  *
- * Invariant: one session pays at most once. `submitting_payment_id` reserves it while an upstream is asked; only the
+ * Invariant: one session pays at most once. `submitting_payment_id` reserves it while an upstream is being called; only the
  * payment that holds it may consume it. Expiry is a matter of time, not of a write.
  */
 
@@ -10,7 +10,7 @@ import { type Machine, StateConflict, step } from './machine.ts';
 import type { Payment, Session } from './records.ts';
 import { Refusal, refuseField } from './refusal.ts';
 
-/** `expired` is never written: it is what ACTIVE becomes when its time has come. */
+/** `expired` is never written: it is how an ACTIVE session counts once its time is over. */
 export type SessionState = 'ACTIVE' | 'CONSUMED' | 'expired';
 const SESSION_FACTS = ['submit_succeeded', 'submit_failed', 'time_ran_out'] as const;
 export type SessionFact = (typeof SESSION_FACTS)[number];
@@ -22,7 +22,7 @@ export const SESSION: Machine<SessionState, SessionFact> = {
   facts: SESSION_FACTS,
   table: {
     ACTIVE: { submit_succeeded: 'CONSUMED', submit_failed: 'ACTIVE', time_ran_out: 'expired' },
-    // A submit that began in time may succeed after it.
+    // A submit that began in time may succeed after expiry.
     expired: { submit_succeeded: 'CONSUMED', submit_failed: 'expired', time_ran_out: 'expired' },
     CONSUMED: { time_ran_out: 'CONSUMED' },
   },
@@ -30,12 +30,12 @@ export const SESSION: Machine<SessionState, SessionFact> = {
 
 export const TTL_DEFAULT_S = 1_800;
 export const TTL_MAX_S = 86_400;
-/** The shortest life in production; a sandbox may mint one of a second, to watch it end (contract §3). */
+/** Seconds of the shortest lifetime; a sandbox may mint a session of one second, to watch it end (contract §3). */
 export const TTL_MIN_S = { sandbox: 1, production: 60 } as const;
 
 /**
- * What no name of an order needs: control characters, the separators of lines, and what turns the order of reading. Shown
- * to an operator, they would forge what stands beside them.
+ * Characters that no order's name needs: control characters, line separators, and those that change the reading direction. Shown
+ * to an operator, they could falsify the text beside them.
  */
 const UNREADABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
@@ -85,7 +85,7 @@ export function consume(session: Session, paymentId: string, columns: Pick<Parti
 }
 
 /**
- * The columns that bind the first device that a session shows (contract §1).
+ * The columns that bind a session to the first device that uses it (contract §1).
  *
  * @throws Refusal 1305 when another device has been bound since the call was authenticated.
  */

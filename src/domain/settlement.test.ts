@@ -115,7 +115,7 @@ function apply(world: World, change: Change): void {
   }
   for (const insert of change.inserts ?? []) if (insert.table === 'webhook_event') world.events.push(insert.row);
   for (const { debit, credit, amount_minor } of change.transfers ?? []) {
-    // Whosever it becomes, it comes from what the upstream has of ours.
+    // Whoever gets it, it comes out of what the upstream owes us.
     expect(debit.id).toMatch(/^transit:/);
     if (credit.id.startsWith(mch)) world.toMerchant += amount_minor;
     else if (credit.id.startsWith('fees')) world.toFees += amount_minor;

@@ -1,9 +1,9 @@
 /**
- * What an upstream's word does to an attempt, its payment and its session: one way through for the answer to our own
- * call, for a callback and for the inquiry round.
+ * What an upstream's answer does to an attempt, its payment and its session: one code path for the answer to our own call, for a
+ * callback and for the inquiry round.
  *
- * Invariant: pure but for the ids that it is handed, and total. Every answer in every state gives a change, or nothing, or
- * an alarm; never an exception. An approved payment's money, fee and event commit with its status.
+ * Invariant: pure except for the ids that it is handed, and total. Every answer in every state gives a change, nothing, or an
+ * alarm; never an exception. An approved payment's money, fee and event commit with its status.
  */
 
 import { ATTEMPT, type AttemptFact, EARLIER_ASKED_MS, isOpen } from './attempt.ts';
@@ -61,19 +61,19 @@ interface Meaning {
 }
 
 /**
- * Whether the session matters: our own call may still be unanswered, or the payment is back with the customer, free to be
- * submitted.
+ * Whether settling needs the session: our own call may still be unanswered, or the payment is back with the customer and may be
+ * submitted again.
  */
 export function needsSession(attempt: Attempt, payment: Payment): boolean {
   return attempt.status === 'intended' || isFree(payment);
 }
 
-/** Nothing is under way for it, and any method may be tried. */
+/** Nothing is in flight for the payment, and any method may be tried. */
 function isFree({ status, attempt_id }: Payment): boolean {
   return status === 'pending' && attempt_id === null;
 }
 
-/** Decides what an upstream's word writes. */
+/** Decides what an upstream's answer writes. */
 export function settleAttempt(rows: SettlementRows, word: Word, context: SettlementContext): Settlement {
   const { attempt, payment } = rows;
   const isItsOwn = payment.attempt_id === attempt.id && !isFinal(payment.status);
@@ -102,16 +102,16 @@ function takenLate(rows: SettlementRows, word: Word): SettlementRows | undefined
   if (word.kind !== 'approved' && word.kind !== 'waiting') return undefined;
   if (attempt.method !== 'mobile_money' && (attempt.method !== 'card' || word.kind !== 'approved')) return undefined;
   if (attempt.status === 'approved' || !isFree(payment)) return undefined;
-  // Refused, and then accepted: an attempt that is closed for good can carry no payment.
+  // Declined first and reported as accepted later: an attempt that is closed for good cannot carry the payment.
   if (word.kind === 'waiting' && attempt.status !== 'not_sent' && attempt.status !== 'waiting') return undefined;
   if (session?.status !== 'ACTIVE' || session.submitting_payment_id !== null) return undefined;
   return { ...rows, session: { ...session, submitting_payment_id: payment.id } };
 }
 
 /**
- * True while another card attempt is under way, which asks about earlier ones and claims what they paid, or while a submit
- * holds the session and may release it. Booking the money to suspense now would deny it to the payment. An operator's decision
- * is final.
+ * True while another card attempt is in flight, which inquires about earlier ones and claims what they paid, or while a submit
+ * holds the session and may release it. Booking the money to suspense now would deny it to the payment. An operator's decision is
+ * final.
  */
 function mayFindItsPayment(
   { attempt, payment, session }: SettlementRows,
@@ -146,15 +146,15 @@ function meaningOf(word: Word, rows: SettlementRows): Meaning {
 }
 
 /**
- * The upstream has certainly taken nothing. Where the submit has not answered yet, the payment goes back to the customer;
- * where it has, or where a token was spent, the customer was told that it runs, and it has failed.
+ * The upstream has certainly taken nothing. If the submit has not replied yet, the payment goes back to the customer. If it has,
+ * or if a token was spent, the customer was told that the payment is in progress, so it fails.
  */
 function nothingTaken(rows: SettlementRows): Meaning {
   if (isHeld(rows)) return { attempt: 'not_sent', payment: 'attempt_not_sent', reason: 'not_sent' };
   return { attempt: 'never_arrived', payment: 'attempt_never_arrived', reason: 'not_sent' };
 }
 
-/** Whether this payment's submit still holds the session: it has not answered yet. */
+/** Whether this payment's submit still holds the session, because it has not replied yet. */
 export function isHeld({ session, payment }: Pick<SettlementRows, 'session' | 'payment'>): boolean {
   return session?.status === 'ACTIVE' && session.submitting_payment_id === payment.id;
 }
@@ -189,7 +189,7 @@ export function move(rows: SettlementRows, meaning: Meaning, word: Word, context
   };
 }
 
-/** A payment that stays as it is takes over method and fee all the same: from now on the upstream may have the order. */
+/** A payment that keeps its status takes over method and fee all the same: from now on the upstream may have the order. */
 function takeOver(payment: Payment, columns: PaymentColumns): Pick<Moved, 'update' | 'payment'> {
   const { shard, id, version } = payment;
   return {
@@ -199,8 +199,8 @@ function takeOver(payment: Payment, columns: PaymentColumns): Pick<Moved, 'updat
 }
 
 /**
- * What a payment takes over from its attempt: the method and its fee, once the upstream may have the order. Where
- * nothing was taken, the payment is as it was collected, and any method may be tried.
+ * What a payment takes over from its attempt: the method and its fee, once the upstream may have the order. If nothing was taken,
+ * the payment is again as it was collected, and any method may be tried.
  */
 function paymentColumns(
   meaning: Meaning,
@@ -221,7 +221,7 @@ function paymentColumns(
 
 const ENDS_AT_ONCE: ReadonlySet<PaymentFact> = new Set(['issuer_declined', 'customer_rejected', 'prompt_expired']);
 
-/** Consumes the session that this payment holds, and ends its siblings; or gives it back when nothing was taken. */
+/** Consumes the session that this payment holds, and ends its siblings; or releases it when nothing was taken. */
 function sessionAfter(
   rows: SettlementRows,
   meaning: Meaning,
@@ -266,7 +266,7 @@ export function endSiblings(
   return { updates, inserts };
 }
 
-/** The payment keeps what it was told. Money that came late goes to suspense, for an operator to decide on. */
+/** The payment keeps the status that was reported. Late money goes to suspense, for an operator to decide on. */
 function attemptOnly(
   { attempt, payment }: SettlementRows,
   weighed: Exclude<Weighed, { kind: 'moves' }>,
@@ -291,14 +291,14 @@ function attemptOnly(
 }
 
 /**
- * A payment ends, or goes back to its customer, together with its attempt: one that still looks open beside a closed attempt is
- * stale, and not answered with.
+ * A payment ends, or goes back to its customer, together with its attempt: a payment that still looks open beside its closed
+ * attempt is a stale read, and must not be returned.
  */
 function isMixed(attempt: Attempt, payment: Payment): boolean {
   return payment.attempt_id === attempt.id && !isFinal(payment.status) && !isOpen(attempt.status);
 }
 
-/** Writes nothing but that the payment is as it was read. */
+/** Changes nothing, but guards that the payment is still as it was read. */
 function held(payment: Payment): { readonly change: Change } {
   return { change: { updates: [guardPayment(payment)] } };
 }

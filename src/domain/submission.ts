@@ -1,7 +1,8 @@
 /**
  * The rules of submitting: whose payment it is, by which method, and whether its session may pay it now.
  *
- * Invariant: these hold before anything is spent on a submit, and again, on fresh rows, in the rule that commits.
+ * Invariant: these rules are checked before anything is spent on a submit, and again, on fresh rows, in the decision that
+ * commits.
  */
 
 import { feeColumns } from './fee.ts';
@@ -22,7 +23,7 @@ import type { BankAccount } from './transfer-records.ts';
 export interface PaymentSubmitCommand {
   readonly payment_id: string;
   readonly payment_method_id: string;
-  /** The fields that are absent and that the named method needs, in the caller's words. */
+  /** The fields that the named method needs and that are absent, as the caller names them. */
   readonly missing?: readonly string[];
   readonly wallet_number: string | undefined;
   readonly wallet_pin: string | undefined;
@@ -49,16 +50,16 @@ export interface BrowserFacts {
   readonly address: string | undefined;
 }
 
-/** What a submit answers: the payment as it is now, and where the customer has to go, if anywhere. */
+/** The result of a submit: the payment as it is now, and where the customer has to go, if anywhere. */
 export interface Submitted {
   readonly payment: Payment;
-  /** Where the issuer's challenge is met (202). */
+  /** Where the customer meets the issuer's challenge (202). */
   readonly redirectUrl?: string;
   /** The account that a bank transfer goes to. */
   readonly bankAccount?: BankAccount;
 }
 
-/** Another merchant's payment, another session's and an unknown one answer alike (1204). */
+/** Another merchant's payment, another session's and an unknown one are refused alike (1204). */
 export function requireMine(payment: Payment | undefined, session: Session): Payment {
   if (!isMine(payment, session)) throw new Refusal(1204);
   return payment;
@@ -97,7 +98,7 @@ export function chooseMethod(
   return method;
 }
 
-/** That `payment_method_id` names none of them. */
+/** The detail which says that `payment_method_id` names none of these methods. */
 export function unknownMethod(merchant: Merchant, methods: readonly PaymentMethod[]): RefusalDetail {
   const options = namesOf(merchant, methods.filter(isSubmitted));
   return { field: 'payment_method_id', code: 'UNKNOWN_PAYMENT_METHOD', words: { options } };
@@ -107,7 +108,7 @@ function namesOf(merchant: Merchant, methods: readonly PaymentMethod[]): string 
   return methods.map((name) => `${name} (${methodId(merchant.id, name)})`).join(', ');
 }
 
-/** The methods that a submit pays by: native pay has paid at collect. */
+/** The methods by which a submit pays: native pay has already paid at the collect. */
 export type SubmittedMethod = Exclude<PaymentMethod, 'google_pay' | 'apple_pay'>;
 
 /** Whether a method pays at submit. */
@@ -146,23 +147,23 @@ export class SubmitUnderWay extends Error {
   }
 }
 
-/** The payment, or its session, is not as it was read: all of it is looked at again. */
+/** The payment, or its session, has changed since it was read: the caller reads everything again. */
 export class PaymentMoved extends SubmitUnderWay {}
 
-/** The caller may come again: by then the other submit has been answered, or has given the session back (1203). */
+/** Tells the caller to retry: by then the other submit has been answered, or has released the session (1203). */
 export function refuseUnderWay(paymentId: string): Refusal {
   const details = [{ field: 'payment_id', code: 'IN_PROGRESS' }] as const;
   return new Refusal(1203, { transactionId: paymentId, retryable: true, retryAfter: 5, details });
 }
 
-/** Whether a submit by that method, which is offered, would be taken now. */
+/** Whether a submit by that method, which is offered, would be accepted now. */
 export function isChoosable(payment: Payment, merchant: Merchant, method: PaymentMethod, now: number): boolean {
   if (payment.status !== 'pending' || payment.expires_at <= now || !isSubmitted(method)) return false;
   if (payment.method !== 'none') return payment.method === method;
   return isWithinLimits(merchant, method, payment.amount_minor, payment.currency);
 }
 
-/** What a payment's row takes on with the method chosen at submit. */
+/** The columns that a payment takes over with the method chosen at submit. */
 export function methodColumns(
   payment: Payment,
   merchant: Merchant,

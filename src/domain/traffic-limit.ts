@@ -1,18 +1,18 @@
 /**
- * The limits on calls that a merchant can have a number of its own for, by their names (contract §8).
+ * The limits on calls that can be set per merchant, by name (contract §8).
  *
- * Invariant: each is counted by that merchant's own number. Of what guards a code there can only be fewer: five in five
- * minutes is the specification's law. PINs, and credentials that are wrong, are nobody's to set for a merchant: whoever shows
- * them is not known to be its customer.
+ * Invariant: a merchant's calls are counted against that merchant's own number. A limit that guards a code can only be lowered:
+ * five in five minutes is the specification's law. Limits on PINs and on wrong credentials cannot be set per merchant: a caller
+ * who presents those is not known to be its customer.
  */
 
-/** Calls a window, and the window's length in seconds. */
+/** Calls per window, and the window's length in seconds. */
 export interface CallLimit {
   readonly calls: number;
   readonly seconds: number;
 }
 
-/** What `RATE_LIMIT_SCALE` multiplies. */
+/** The limits that `RATE_LIMIT_SCALE` multiplies. */
 export const TRAFFIC_LIMITS = {
   sessions_create: { calls: 6_000, seconds: 60 },
   payments: { calls: 120, seconds: 60 },
@@ -20,10 +20,10 @@ export const TRAFFIC_LIMITS = {
   card_callbacks: { calls: 60, seconds: 60 },
 } as const satisfies { readonly [name: string]: CallLimit };
 
-/** What guards a payment's one-time code: it is never scaled, and these are the most. */
+/** The limits that guard a payment's one-time code: never scaled, and a merchant's own can only be lower. */
 export const CODE_GUARDS = {
   codes: { calls: 5, seconds: 300 },
-  /** Calls for another code, whatever comes of them. */
+  /** Calls for another code, whatever their outcome. */
   resends: { calls: 5, seconds: 300 },
 } as const satisfies { readonly [name: string]: CallLimit };
 
@@ -33,16 +33,16 @@ export type CodeGuard = keyof typeof CODE_GUARDS;
 /** The names of all of them. */
 export const LIMIT_NAMES: readonly string[] = [...Object.keys(TRAFFIC_LIMITS), ...Object.keys(CODE_GUARDS)];
 
-/** Far above what one process can answer. */
+/** Calls per window; far above what one process can answer. */
 const MOST_CALLS = 1_000_000;
 
-/** The most calls a window that a merchant can be given under that name; undefined where no limit is called so. */
+/** The most calls per window that a merchant can be given for that limit; undefined: there is no such limit. */
 export function mostCalls(name: string): number | undefined {
   if (Object.hasOwn(CODE_GUARDS, name)) return CODE_GUARDS[name as CodeGuard].calls;
   return Object.hasOwn(TRAFFIC_LIMITS, name) ? MOST_CALLS : undefined;
 }
 
-/** How many calls a guard of this merchant's customers' codes lets through: its own number where it is a smaller one. */
+/** How many calls a code guard lets through for this merchant's customers: the merchant's own number if that is lower. */
 export function guardedCalls(name: CodeGuard, own: { readonly [guard in CodeGuard]?: number } | undefined): number {
   const { calls } = CODE_GUARDS[name];
   return Math.min(calls, own?.[name] ?? calls);

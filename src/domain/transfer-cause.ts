@@ -15,9 +15,9 @@ export type TransferCause =
   | 'refund_reserved'
   | 'refund'
   | 'refund_returned'
-  /** Money that moved after its order had ended otherwise, until somebody decides. */
+  /** Money that moved after its order had ended, until an operator decides. */
   | 'late_success'
-  /** Kept, paid for, borne by the gateway, or given back: what was decided. */
+  /** The operator's decision: kept, paid for, borne by the gateway, or given back. */
   | `late_${PaymentCause}`
   | 'late_payout'
   | 'late_payout_fee'
@@ -29,8 +29,8 @@ export type TransferCause =
   | 'balance_credit'
   | 'wallet_credit'
   | 'wallet_open'
-  /** A sandbox's first money. */
+  /** A sandbox merchant's opening balance. */
   | 'float';
 
-/** Of a payment that is approved: the merchant's share, and the gateway's. */
+/** The two parts of an approved payment: the merchant's share, and the gateway's. */
 export type PaymentCause = 'payment' | 'fee';

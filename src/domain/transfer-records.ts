@@ -1,5 +1,5 @@
 /**
- * What is kept of bank transfers: the accounts that customers transfer to, and the proofs that they upload.
+ * What is stored about bank transfers: the accounts that customers transfer to, and the proofs that they upload.
  *
  * The rules of `records.ts` hold here too: names are columns, money is `bigint` minor units, instants are milliseconds.
  */
@@ -27,7 +27,7 @@ export interface BankAccount extends Versioned {
 
 export type ProofStatus = 'waiting' | 'approved' | 'declined';
 
-/** A customer's proof of a bank transfer. The file is apart from it, in `ProofFile` of the same id. */
+/** A customer's proof of a bank transfer. The file is stored separately, in the `ProofFile` of the same id. */
 export interface Proof extends Versioned {
   readonly merchant_id: string;
   readonly payment_id: string;

@@ -101,7 +101,7 @@ test('of several counts a locked one decides, else the one that was written last
   }
   expect(decidingCount([lagging, locked], 2000)).toBe(locked);
   const over = 1000 + PIN_LOCK_MS;
-  // A lock that has passed gives the tries of counts that lack it back too, and so do tries after it.
+  // An expired lock also gives back the tries of counts that lack it, and so do the tries after it.
   expect(afterWrongPin(decidingCount([lagging, locked], over), over).left).toBe(4);
   expect(afterWrongPin(decidingCount([complete, failed(1, over)], over + 1), over + 1).left).toBe(3);
   expect(decidingCount([failed(2, 1000), failed(4, 1000)], 2000)).toMatchObject({ pin_failures: 4 });

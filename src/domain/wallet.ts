@@ -1,8 +1,8 @@
 /**
  * Wallets: their numbers, and how wrong PINs lock them (contract §4).
  *
- * Invariant: five wrong PINs in a row lock the account for fifteen minutes, however parallel they come, because each
- * one is counted by a guarded write before it is answered. A number that is no account is counted by the same rule.
+ * Invariant: five wrong PINs in a row lock the account for fifteen minutes, however many arrive in parallel, because each one is
+ * counted by a guarded write before it is answered. A number that is no account is counted by the same rule.
  */
 
 import { SHARDS } from './ids.ts';
@@ -11,9 +11,9 @@ import type { PinCount } from './records.ts';
 const PIN_TRIES = 5;
 export const PIN_LOCK_MS = 15 * 60_000;
 /**
- * A wrong PIN is forgotten when no other one came for so long. It has to be: what is counted at numbers that are no
- * account cannot be kept for ever, and must fade no sooner than at one. Guessing slowly gains nothing by it: four an
- * hour, where the lock allows twenty.
+ * Milliseconds after which a wrong PIN is forgotten if no other followed. It has to be: counts for numbers that are no account
+ * cannot be kept for ever, and must fade no sooner than an account's. Guessing slowly gains nothing by it: four tries an hour,
+ * where the lock allows twenty.
  */
 export const PIN_MEMORY_MS = 60 * 60_000;
 /** Four to eight digits. */
@@ -56,7 +56,7 @@ export function shardOfWallet(number: string): number {
 
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** The shard of a count at a number that is no account, from its id: a hash in base64url, whose letters are 64. */
+/** The shard of a `PinGuard`, from its id: a hash in base64url, whose first character is one of 64. */
 export function shardOfGuard(id: string): number {
   const shard = BASE64URL.indexOf(id.charAt(0));
   if (id === '' || shard < 0) throw new RangeError('not a hash in base64url');
@@ -79,7 +79,7 @@ export function lockedFor(count: PinCount | undefined, now: number): number | un
   return until === null || until <= now ? undefined : Math.ceil((until - now) / 1000);
 }
 
-/** So far the clocks of two processes may be apart; one that was further ahead is put right by the next wrong PIN. */
+/** Milliseconds by which the clocks of two processes may differ; a time further ahead is corrected by the next wrong PIN. */
 const CLOCKS_APART_MS = 60_000;
 
 /**
@@ -98,9 +98,9 @@ export function afterWrongPin(
 }
 
 /**
- * The count that decides for a number that has several: one under each master key. While a new key is rolled out, a process
- * that lacks one of two keys counts only under the other, so that a count may miss the last tries. A locked one decides, of
- * two the one that stays locked longer; where none is locked, the one that was written last, which has missed none.
+ * The count that decides for a number that has several: one under each master key. While a new key is rolled out, a process that
+ * lacks one of two keys counts only under the other, so that a count may miss the latest tries. A locked count decides, and of
+ * two the one that stays locked longer; if none is locked, the one that was written last, which has missed none.
  */
 export function decidingCount<C extends PinCount>(counts: readonly (C | undefined)[], now: number): C | undefined {
   let deciding: C | undefined;
@@ -117,7 +117,7 @@ function outranks(count: PinCount, other: PinCount, now: number): boolean {
   return at === otherAt ? count.pin_failures > other.pin_failures : at > otherAt;
 }
 
-/** A lock that has passed gives all tries back, and so does time. */
+/** The failures that still count: none after a lock that has passed, or once they are forgotten. */
 function stillCounting(count: PinCount | undefined, now: number): number {
   if (count === undefined || count.pin_failed_at === null) return 0;
   const lockPassed = count.locked_until !== null && count.locked_until <= now;

@@ -154,7 +154,7 @@ describe('a try', () => {
           const row = rowAfter(waitingEvent(attempts), answered(503, retryAfter), jitter);
           const real = (row.next_at ?? 0) - NOW - 40;
           expect(real).toBeGreaterThanOrEqual(wait);
-          // The round finds it so much after it has become due.
+          // The round finds it up to this much after it has become due.
           const found = real + DELIVERY_ROUND_MS;
           expect(found).toBeLessThanOrEqual(Math.max(wait * 1.2, RETRY_AFTER_MOST_MS + DELIVERY_ROUND_MS));
           if (readRetryAfter(retryAfter, NOW + 40) === undefined) expect(found).toBeLessThanOrEqual(wait * 1.2);

@@ -1,8 +1,8 @@
 /**
- * Webhooks: what an event says, and what becomes of it with every answer of its receiver (contract §6).
+ * Webhooks: what an event says, and what each answer of its receiver does to it (contract §6).
  *
- * Invariant: an event's body is written once and posted unchanged on every try; a retry never comes sooner than the
- * schedule says, so that a receiver that is down for three days loses nothing.
+ * Invariant: an event's body is written once and posted unchanged on every try; a retry never comes sooner than the schedule
+ * says, so that a receiver that is down for three days loses nothing.
  */
 
 import type { Insert, Update } from './change.ts';
@@ -16,11 +16,11 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** How long whoever took an event has for it, before the round may take it too. Events are born taken. */
+/** Milliseconds that the process which leased an event has to post it, before the round may lease it. Events are born leased. */
 export const LEASE_MS = 30 * SECOND;
-/** From dialling the receiver to its answer. */
+/** Milliseconds from dialling the receiver to its answer. */
 export const DELIVERY_TIMEOUT_MS = 10 * SECOND;
-/** Waits after the first, second, … failed try; after the last one the event is dead. */
+/** Milliseconds to wait after the first, second, … failed try; if the try after the last wait fails too, the event is dead. */
 export const RETRY_WAITS_MS: readonly number[] = [
   5 * SECOND,
   15 * SECOND,
@@ -34,11 +34,11 @@ export const RETRY_WAITS_MS: readonly number[] = [
   20 * HOUR,
   24 * HOUR,
 ];
-/** The most that a receiver's Retry-After can put a try off. */
+/** The most milliseconds by which a receiver's Retry-After can postpone a try. */
 export const RETRY_AFTER_MOST_MS = 24 * HOUR;
-/** The largest share of a wait that chance adds to it. */
+/** The largest share of a wait that jitter adds to it. */
 const JITTER_MOST = 0.2;
-/** How often what is due is taken up: a try comes up to so much later, which is a part of what chance adds. */
+/** Milliseconds between delivery rounds: a due try may start this much later, which counts as part of the jitter. */
 export const DELIVERY_ROUND_MS = SECOND;
 
 const DELIVERY_FACTS = ['accepted', 'failed', 'exhausted', 'target_gone', 'replayed'] as const;
@@ -74,8 +74,8 @@ export function collectEvent(payment: Payment, id: string, now: number): Webhook
 }
 
 /**
- * The event of a completed refund, a partial one too: the same six fields, told of what this refund gave back (contract
- * §6). `payment.events` already counts it.
+ * The event of a completed refund, a partial one too: the same six fields, about what this refund gave back (contract §6).
+ * `payment.events` already counts it.
  */
 export function refundEvent(payment: Payment, refund: Refund, id: string, now: number): WebhookEvent {
   const { amount, completed_at } = refund;
@@ -119,7 +119,7 @@ function paymentEvent(
 /**
  * The event of a payout line: one when it is made, one when it is final (specification, Events 2; contract §6).
  *
- * `line.events` already counts this one; `message` is the sentence that tells of its status, in the batch's language.
+ * `line.events` already counts this one; `message` is the sentence that describes its status, in the batch's language.
  */
 export function payoutEvent(line: PayoutLine, message: string, id: string, now: number): WebhookEvent {
   const receiver =
@@ -161,15 +161,15 @@ export function payoutEvent(line: PayoutLine, message: string, id: string, now: 
   };
 }
 
-/** What came of one try. */
+/** The outcome of one try. */
 export interface Try {
   readonly at: number;
   readonly durationMs: number;
   /** The receiver's HTTP status; undefined when it gave none. */
   readonly status: number | undefined;
-  /** Milliseconds from its end that the receiver's Retry-After asks for; undefined when that asks nothing. */
+  /** Milliseconds, from the end of the try, that the receiver's Retry-After asks to wait; undefined if it asks for none. */
   readonly retryAfter: number | undefined;
-  /** Why there was no answer, in the words of the outbound door. */
+  /** Why there was no answer, as the outbound door words it. */
   readonly error: string | undefined;
 }
 
@@ -293,7 +293,7 @@ export function readRetryAfter(header: string | undefined, wall: number): number
   return Number.isNaN(at) ? undefined : Math.max(0, at - wall);
 }
 
-/** Whether a signing secret signs at this time: the current one, and the old one until its grace has passed. */
+/** Whether a signing secret is in use at this time: the current one, and the old one until its grace period is over. */
 export function signsAt(secret: Pick<WebhookSecret, 'status' | 'retires_at'>, now: number): boolean {
   if (secret.status === 'ALLOWED') return true;
   return secret.status === 'RETIRING' && secret.retires_at !== null && secret.retires_at > now;

@@ -1,14 +1,14 @@
 /**
  * Which IP addresses a stranger may make us dial (contract §6, reliability §2.4).
  *
- * Invariant: an address passes only when it is known to be public; what cannot be read, is unassigned or wraps another
- * address in a way not listed here, does not.
+ * Invariant: an address passes only when it is known to be public; one that cannot be parsed, is unassigned, or wraps another
+ * address in a way not listed here does not.
  */
 import ipaddr from 'ipaddr.js';
 
 /**
- * Everything of IPv4 that is not the public internet (IANA's special-purpose registry), and the address by which Azure's
- * machines reach their host, which looks like a public one.
+ * Everything in IPv4 that is not the public internet (IANA's special-purpose registry), and the address by which Azure's machines
+ * reach their host, which looks like a public one.
  */
 const V4_REFUSED = [
   '0.0.0.0/8',
@@ -32,7 +32,7 @@ const V4_REFUSED = [
 /** The only part of IPv6 that is assigned as public unicast. NAT64, unique local, link-local and more lie outside. */
 const V6_PUBLIC = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** What lies inside of it and is not public: protocol assignments (Teredo too), documentation, 6to4. */
+/** Ranges inside it that are not public: protocol assignments (Teredo too), documentation, 6to4. */
 const V6_REFUSED = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].map((range) =>
   ipaddr.IPv6.parseCIDR(range),
 );
@@ -65,7 +65,7 @@ function isInNetwork(address: ipaddr.IPv4 | ipaddr.IPv6, network: string): boole
 
 /** Mapped addresses (::ffff:127.0.0.1) are read as the IPv4 address that they reach. */
 function read(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  // Only the four-part decimal form: the library would read 0177.0.0.1 and others otherwise than the system may.
+  // Only the four-part decimal form: the library may read others, such as 0177.0.0.1, differently from the system.
   if (!address.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(address)) return undefined;
   return ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
 }

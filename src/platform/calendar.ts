@@ -1,14 +1,14 @@
 /**
  * The calendar: dates, months and the clock changes of time zones, by the Temporal standard (temporal-polyfill).
  *
- * Invariant: what it says depends on its arguments alone, never on the machine's zone or time.
+ * Invariant: its results depend on its arguments alone, never on the machine's zone or time.
  */
 
 import { Temporal } from 'temporal-polyfill';
 import type { Calendar } from './platform.ts';
 
 const DATE = /^[12]\d{3}-\d{2}-\d{2}$/;
-/** Names only: an offset such as +01:00 knows no clock changes, and is no place. */
+/** Names only: an offset such as +01:00 has no clock changes, and is not a place. */
 const ZONE = /^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/;
 
 export const calendar: Calendar = {

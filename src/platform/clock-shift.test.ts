@@ -57,7 +57,7 @@ test('whatever passes and leaps, it runs what a clock that was simply moved runs
             break;
         }
         expect(shifted.now()).toBe(plain.now());
-        // A task given for now waits for the next turn on the one, and runs with the next step on the other.
+        // A task that is due at once waits for the next turn on one clock, and runs with the next step on the other.
         if (one.kind === 'pass' || one.kind === 'leap') expect(ran.shifted).toEqual(ran.plain);
       }
       expect(early).toEqual([]);

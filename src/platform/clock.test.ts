@@ -1,4 +1,4 @@
-/** The hand-moved clock keeps the order of time; the machine's runs and cancels tasks. */
+/** The hand-moved clock keeps the order of time; the machine's clock runs and cancels tasks. */
 import { expect, test } from 'vitest';
 import { manualClock, systemClock } from './clock.ts';
 

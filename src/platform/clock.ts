@@ -5,9 +5,12 @@
  */
 import type { Clock } from './platform.ts';
 
-/** Node.js runs a longer timer at once, so that longer ones are made of several. */
+/** Milliseconds; Node.js fires a longer timer at once, so longer waits are made of several timers. */
 const LONGEST_TIMER_MS = 2_147_483_647;
-/** Node.js counts by another clock than `Date` and rounds: its timers come up to a millisecond early. More is a clock set back. */
+/**
+ * Milliseconds; Node.js timers use another clock than `Date` and round, so they fire up to a millisecond early. More than this
+ * means that the clock was set back.
+ */
 const EARLY_MOST_MS = 5;
 
 /** The machine's clock. A task that throws ends the process, as any uncaught error does. */
@@ -38,27 +41,27 @@ export function systemClock(): Clock {
 
 /** A clock that runs with another one, and can be set forward. */
 export interface ShiftableClock extends Clock {
-  /** How far it is ahead, milliseconds. */
+  /** How far it is ahead, in milliseconds. */
   shift(): number;
   /**
-   * Sets how far it is ahead. What has thereby become due runs at once, in the order of the times; what has not runs that
-   * much sooner. `at` is when that was decided, by `wall`. @throws RangeError when that would set it back.
+   * Sets how far it is ahead. Tasks that thereby become due run at once, in order of their times; the others run that much
+   * sooner. `at` is when that was decided, by `wall`. @throws RangeError when that would set it back.
    */
   shiftTo(milliseconds: number, at?: number): void;
 }
 
 interface Timer {
-  /** By this clock. */
+  /** In this clock's time. */
   readonly due: number;
   readonly run: () => void;
   disarm(): void;
 }
 
-/** A clock ahead of `base`, at first by nothing. Its `wall` stays that of the base. */
+/** A clock that can be ahead of `base`; at first it is not. Its `wall` stays that of the base. */
 export function shiftableClock(base: Clock = systemClock()): ShiftableClock {
   let ahead = 0;
   let leapt: number | undefined;
-  // In the order in which they were given: a sort by time keeps it for those of one time.
+  // In insertion order: a stable sort by time keeps it for tasks due at the same time.
   const timers = new Set<Timer>();
   const now = (): number => base.now() + ahead;
 
@@ -94,7 +97,7 @@ export function shiftableClock(base: Clock = systemClock()): ShiftableClock {
       ahead = milliseconds;
       leapt = at;
       const time = now();
-      // All of them anew: those that are due have no more to wait for, and keep their order.
+      // All timers are armed anew: those that are due wait no longer, and keep their order.
       for (const timer of [...timers].toSorted((one, other) => one.due - other.due)) {
         timer.disarm();
         arm(timer, Math.max(0, timer.due - time));
@@ -110,7 +113,7 @@ export interface ManualClock extends Clock {
    * order they were given), including tasks that other tasks add. Promises settle before, between and after them.
    */
   advance(milliseconds: number): Promise<void>;
-  /** Sets it back, as a machine's clock is when it was wrong: tasks wait no longer for it. */
+  /** Sets time back, as when a machine's wrong clock is corrected; tasks do not have to wait longer for it. */
   setBack(milliseconds: number): void;
   /** How many tasks wait: a test can prove that nothing is left behind. */
   pending(): number;
@@ -122,7 +125,7 @@ interface Waiting {
   readonly task: () => void;
 }
 
-/** How many tasks one `advance` runs before it takes them for a task that re-arms itself without delay. */
+/** How many tasks one `advance` runs before it assumes that a task re-arms itself without delay. */
 const TASKS_AT_MOST = 1_000_000;
 
 /** Makes a clock that shows `start` (milliseconds since 1970) until `advance` moves it. */
@@ -162,7 +165,7 @@ export function manualClock(start: number): ManualClock {
     },
     advance(milliseconds) {
       if (!(milliseconds >= 0)) return Promise.reject(new RangeError('time moves forward only'));
-      // One after the other: two tests' helpers that move the same clock at once must not run a task twice.
+      // One after the other: two test helpers that move the same clock concurrently must not run a task twice.
       const moved = last.then(() => run(milliseconds));
       last = moved.catch(() => undefined);
       return moved;
@@ -185,7 +188,7 @@ function earliest(waiting: ReadonlySet<Waiting>): Waiting | undefined {
   return first;
 }
 
-/** Two turns of the event loop: every promise chain that waits for no socket has run to its end by then. */
+/** Two turns of the event loop: by then every promise chain that waits for no socket has finished. */
 async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   await new Promise((resolve) => setImmediate(resolve));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { NOBODY, prepareBinaries, reachableBy } from './embedded-database-binaries.ts';
 
-/** Only root can be another user. */
+/** Only root can act as another user. */
 const isRoot = process.getuid?.() === 0;
 let closed: string;
 beforeEach(() => {

@@ -1,8 +1,8 @@
 /**
  * Finds the PostgreSQL programs that npm installed, in a form that the server's own user can run.
  *
- * Invariant: the folder that is handed out holds every link the programs need and is readable by `uid`; what npm
- * installed is completed with missing links or copied, never altered otherwise.
+ * Invariant: the folder that is returned holds every link the programs need and is readable by `user`; what npm installed is
+ * completed with missing links or copied, never altered otherwise.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -27,17 +27,17 @@ import { makeFolder } from './folder.ts';
 /** The unprivileged user and group that run the server when we are root ("nobody" on every system we serve). */
 export const NOBODY = 65534;
 
-/** Where root keeps what user `NOBODY` must reach although the project lies in a closed folder. */
+/** Where root keeps files that user `NOBODY` must reach although the project is in a folder closed to that user. */
 export const SYSTEM_DIR = '/var/lib/mbongo';
 
-/** Who runs the server: `undefined` means the user of this process. */
+/** The user that runs the server: `undefined` means the user of this process. */
 export type ServerUser = { uid: number; gid: number } | undefined;
 
 /**
- * The folder with `bin/`, `lib/` and `share/` that `user` can run. `spareDir` is where a copy may be put when the
- * installed one lacks links and is read-only.
+ * The folder with `bin/`, `lib/` and `share/` that `user` can run. `spareDir` is where a copy may be put when the installed one
+ * lacks links and is read-only.
  *
- * @throws Error with what to do, when this platform has no binaries.
+ * @throws Error that says what to do, when this platform has no binaries.
  */
 export function prepareBinaries(user: ServerUser, spareDir: string, native = installedNativeDir()): string {
   const linked = linkMissing(native);
@@ -120,7 +120,7 @@ function readVersion(native: string): string {
   return version;
 }
 
-/** Copies beside the target first, so that the final name never shows half a copy, also to processes that race. */
+/** Copies to a draft beside the target first, so that racing processes never see half a copy under the final name. */
 function copyReadable(native: string, target: string): void {
   const draft = `${target}.${process.pid}-${randomBytes(4).toString('hex')}`;
   makePassable(dirname(target));

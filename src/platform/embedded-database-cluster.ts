@@ -1,8 +1,8 @@
 /**
- * Where the embedded database's files lie, and how they come to be.
+ * Where the embedded database's files are, and how they are created.
  *
- * Invariant: a cluster (data, password and port together) appears under its final name whole or not at all, so that
- * any number of processes may open the same data folder at the same moment and all find the same one.
+ * Invariant: a cluster (data, password and port together) appears under its final name whole or not at all, so that any number of
+ * processes may open the same data folder at the same moment and all find the same one.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -30,7 +30,7 @@ export type Cluster = {
   dir: string;
   data: string;
   logFile: string;
-  /** Owner of the files, when it is not the user of this process. */
+  /** Owner of the files, if that is not the user of this process. */
   user: ServerUser;
   password: string;
 };
@@ -41,8 +41,8 @@ export const ROLE = 'mbongo';
 const PORT_MOST = 65_535;
 
 /**
- * MiB of PostgreSQL's log in a file. A new file is filled with zeros and synced while all commits wait: one of 16 MiB, which is
- * the default, takes 55 ms, every two thousand payments, until there are old ones to use again.
+ * MiB per file of PostgreSQL's write-ahead log. A new file is filled with zeros and synced while all commits wait: with the
+ * default of 16 MiB this takes 55 ms, every two thousand payments, until there are old files to recycle.
  */
 const WAL_PIECES = '--wal-segsize=1';
 
@@ -78,9 +78,7 @@ export function findCluster(dataDir: string): Cluster | undefined {
   return { dir, data: join(dir, 'data'), logFile: join(dir, 'server.log'), user, password };
 }
 
-/**
- * Makes the cluster of a data folder with `binaries`' initdb; when another process was quicker, its cluster is the one.
- */
+/** Makes the cluster of a data folder with `binaries`' initdb; if another process was faster, its cluster is used. */
 export async function createCluster(dataDir: string, binaries: string): Promise<Cluster> {
   const user = newServerUser();
   const unique = randomBytes(6).toString('hex');
@@ -103,8 +101,8 @@ export async function createCluster(dataDir: string, binaries: string): Promise<
 }
 
 /**
- * Makes the data folder. For root, one that holds nothing but our own files is opened for passing through, since each
- * file in it is closed by itself; a folder with anything else in it, a home for example, stays as it is.
+ * Makes the data folder. If root runs this, a folder that holds only our own files is opened for passing through, since each file
+ * in it is closed by itself; a folder with anything else in it, a home for example, stays as it is.
  */
 export function prepareDataDir(dataDir: string): string {
   makePassable(dataDir);
@@ -115,8 +113,8 @@ export function prepareDataDir(dataDir: string): string {
 }
 
 /**
- * The port that the server of this cluster used last, so that clients find it again after a crash. Undefined where nobody noted
- * one, or not to the end: somebody may be writing it just now, or have been killed while writing.
+ * The port that the server of this cluster used last, so that clients find it again after a crash. Undefined if none was
+ * recorded, or not completely: a process may be writing it just now, or have been killed while writing.
  */
 export function readPort(cluster: Cluster): number | undefined {
   const file = join(cluster.dir, 'port');
@@ -132,7 +130,7 @@ export function writePort(cluster: Cluster, port: number): void {
 
 function reachesInto(dataDir: string, user: ServerUser): boolean {
   if (user === undefined) return true;
-  // A probe that everyone may read shows whether every folder above it can be passed.
+  // A probe file that everyone may read shows whether every folder above it can be passed.
   const probe = join(dataDir, `probe.${randomBytes(6).toString('hex')}`);
   writeFileSync(probe, '');
   chmodSync(probe, 0o644);
@@ -148,7 +146,7 @@ function giveTo(user: ServerUser, ...paths: string[]): void {
   for (const path of paths) chownSync(path, user.uid, user.gid);
 }
 
-/** A rename onto a folder that is not empty fails, and so does a link onto a name that exists: the first one wins. */
+/** The first process wins: a rename onto a folder that is not empty fails, and so does a link onto a name that exists. */
 function publish(dataDir: string, draft: string, elsewhere: boolean): void {
   if (!elsewhere) {
     renameSync(draft, join(dataDir, 'postgres'));

@@ -21,17 +21,17 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Cluster, readPort, serverEnvironment, writePort } from './embedded-database-cluster.ts';
 
-/** A server process that lives on the cluster; `port` is absent while it is only beginning. */
+/** A server process that is alive on the cluster; `port` is absent while it is only starting. */
 export type LiveServer = { pid: number; port: number | undefined };
 
-/** A server that this process began; `end` says how it ended, once it has. */
+/** A server that this process started; `end` says how it ended, once it has. */
 export type StartedServer = { pid: number; end: () => string | undefined };
 
 const LOG_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /**
- * What every embedded server runs with. Commits are durable; little WAL is kept, because replaying 4 GB after a kill
- * took 25 s; the log holds neither statements nor values, because those may be secret.
+ * The settings of every embedded server. Commits are durable; little WAL is kept, because replaying 4 GB after a kill took 25 s;
+ * the log holds neither statements nor values, because those may be secret.
  */
 const SETTINGS: Record<string, string> = {
   listen_addresses: '127.0.0.1',
@@ -39,9 +39,9 @@ const SETTINGS: Record<string, string> = {
   max_connections: '100',
   shared_buffers: '192MB',
   max_wal_size: '1GB',
-  // Files of the log that are used again need not be made; by itself a cluster with small ones keeps five of them.
+  // Recycled WAL files need not be created; by default a cluster with small ones keeps only five of them.
   min_wal_size: '512MB',
-  // Otherwise no more than one file of the log, and those are small.
+  // The default is at most one WAL file, and those are small here.
   wal_buffers: '8MB',
   fsync: 'on',
   synchronous_commit: 'on',
@@ -57,7 +57,7 @@ const SETTINGS: Record<string, string> = {
   log_parameter_max_length_on_error: '0',
 };
 
-/** The server that lives on the cluster, if one does: judged by the process itself, since a pid is used again. */
+/** The server that is alive on the cluster, if any: judged by the process itself, since pids are reused. */
 export function findServer(cluster: Cluster): LiveServer | undefined {
   const file = join(cluster.data, 'postmaster.pid');
   const lines = readIfPresent(file).split('\n');
@@ -115,7 +115,7 @@ export async function startServer(cluster: Cluster, binaries: string): Promise<S
   return { pid: child.pid ?? 0, end: () => end };
 }
 
-/** Asks for a fast shutdown; the server writes a checkpoint and ends. */
+/** Requests a fast shutdown; the server writes a checkpoint and ends. */
 export function stopServer(pid: number): void {
   try {
     process.kill(pid, 'SIGINT');
@@ -125,8 +125,8 @@ export function stopServer(pid: number): void {
 }
 
 /**
- * PostgreSQL clears a stale lock file itself, except when the pid in it lives again as something else (or as a zombie
- * that nobody reaped). Then the pid is replaced by one that has just ended; the shared-memory key in the file stays, so
+ * PostgreSQL clears a stale lock file itself, except when the pid in it has been reused by another process (or is a zombie that
+ * nobody reaped). Then the pid is replaced by that of a process that has just ended; the shared-memory key in the file stays, so
  * that PostgreSQL still refuses while backends of the dead server linger.
  */
 function disownStalePid(cluster: Cluster): void {
@@ -148,12 +148,12 @@ function disownStalePid(cluster: Cluster): void {
   try {
     linkSync(aside, file);
   } catch {
-    // A server of another process has written its own meanwhile.
+    // A server that another process started has written its own meanwhile.
   }
   rmSync(aside);
 }
 
-/** The server removes its file when it stops, between any two calls of ours. */
+/** Empty when the file is gone: the server removes it when it stops, which may be between any two calls of ours. */
 function readIfPresent(file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -170,7 +170,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The last port while it is free, since clients still know it; another free one otherwise. */
+/** The last port if it is free, since clients still know it; otherwise another free one. */
 async function choosePort(cluster: Cluster): Promise<number> {
   const last = readPort(cluster);
   if (last !== undefined && (await listenOnce(last)) !== undefined) return last;
@@ -195,7 +195,7 @@ function rotateLog(cluster: Cluster): void {
   if (size > LOG_LIMIT_BYTES) renameSync(cluster.logFile, `${cluster.logFile}.1`);
 }
 
-/** The line that says why the server ended, out of what it wrote since `start` (bytes); its folder may be gone by then. */
+/** The line that says why the server ended, from what it wrote since `start` (bytes); its folder may be gone by then. */
 function lastLogLine(cluster: Cluster, start: number): string | undefined {
   const written = Buffer.from(readIfPresent(cluster.logFile)).subarray(start);
   const lines = written.toString('utf8').trim().split('\n');

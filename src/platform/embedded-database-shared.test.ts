@@ -41,7 +41,7 @@ test(
     const first = await desk.open();
     const urlOf = (name: string) => Object.assign(new URL(first.url), { pathname: name }).href;
     await query(urlOf('postgres'), 'drop database mbongo');
-    // Nobody can copy a template while somebody is connected to it.
+    // A template cannot be copied while a client is connected to it.
     const holder = new pg.Client({ connectionString: urlOf('template1') });
     await holder.connect();
     await expect(desk.open()).rejects.toThrow('template1');
@@ -71,7 +71,7 @@ test(
   async () => {
     desk.takeMade();
     const first = await desk.open();
-    // As the last one out does: nobody else was counted, and the server is told to stop.
+    // As the last process to leave does: no other was counted, and the server is told to stop.
     const leaver = await leaverWithLock(first);
     const coming = desk.opener();
     await waitingForLock(leaver, 1);
@@ -91,7 +91,7 @@ test(
     const other = await leaverWithLock(last);
     const closing = last.close();
     await waitingForLock(other, 1);
-    // Stopped so, the server gets the signal, and does not act on it yet.
+    // Suspended (SIGSTOP), the server receives the signal but does not act on it yet.
     process.kill(desk.serverPid(), 'SIGSTOP');
     await other.query(`select pg_advisory_unlock(${COUNTING})`);
     await other.query("set lock_timeout = '2s'");
@@ -120,7 +120,7 @@ test(
   limit,
 );
 
-/** One that has marked itself as leaving, and has the lock of whoever counts. */
+/** A process that has marked itself as leaving, and holds the lock of the one that counts. */
 async function leaverWithLock(database: EmbeddedDatabase): Promise<pg.Client> {
   const connectionString = Object.assign(new URL(database.url), { pathname: 'postgres' }).href;
   const leaver = new pg.Client({ connectionString, application_name: 'mbongo leaving' });

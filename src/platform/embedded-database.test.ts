@@ -18,7 +18,7 @@ import { openEmbeddedDatabase } from './embedded-database.ts';
 import { NOBODY, reachableBy } from './embedded-database-binaries.ts';
 import { findServer } from './embedded-database-server.ts';
 
-/** Only root can be another user, and a program of a closed folder cannot be run by one. */
+/** Only root can act as another user, who cannot run a program in a folder closed to that user. */
 const isRoot = process.getuid?.() === 0;
 const nobodyReadsProject = reachableBy(OPENER, { uid: NOBODY, gid: NOBODY });
 
@@ -39,7 +39,7 @@ test(
     desk.takeMade();
     const first = await desk.open();
     await query(first.url, 'create table kept as select 7 as n');
-    // Commits wait while a file of the log is made: it has to be a small one.
+    // Commits wait while a WAL file is created: it has to be a small one.
     expect(await query(first.url, 'show wal_segment_size')).toEqual([{ wal_segment_size: '1MB' }]);
     expect(await query(first.url, 'show min_wal_size')).toEqual([{ min_wal_size: '512MB' }]);
     await first.close();

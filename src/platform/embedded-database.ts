@@ -1,8 +1,8 @@
 /**
  * The PostgreSQL that runs when no DATABASE_URL is given: real, multi-process, from npm.
  *
- * Invariant: everyone who opens the same data folder, at the same moment or after any kill -9, gets the one server of
- * that folder; whoever comes first starts it, and the last one out stops it.
+ * Invariant: every process that opens the same data folder, at the same moment or after any kill -9, gets the one server of that
+ * folder; the first one starts it, and the last one to leave stops it.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
@@ -26,7 +26,7 @@ import {
   stopServer,
 } from './embedded-database-server.ts';
 
-/** What the launcher tells of itself. `making`: there was none in the folder. */
+/** What the launcher reports. `making`: there was no database in the folder. */
 export type EmbeddedDatabaseLog = { making(message: string): void; warn(message: string): void };
 
 export type EmbeddedDatabase = {
@@ -34,7 +34,7 @@ export type EmbeddedDatabase = {
   url: string;
   /** Whether this call started the server; false when it joined a running one. */
   started: boolean;
-  /** Leaves. Stops the server when nobody else is connected, and waits until it has ended. */
+  /** Leaves. Stops the server when no other process is connected, and waits until it has ended. */
   close(): Promise<void>;
 };
 
@@ -43,17 +43,20 @@ const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 30_000;
 const RETRY_MS = 1_000;
 const ATTEMPTS = 4;
-/** What takes a connection answers within that, also while it recovers; pg's own word for the limit. */
+/**
+ * Milliseconds within which a server that accepts connections answers, even while it recovers; and pg's own message for the
+ * timeout.
+ */
 const CONNECT_LIMIT_MS = 10_000;
 const SILENT = 'timeout expired';
-/** A server that answers so many connections with nothing has been stopped in the middle: it would be waited for in vain. */
+/** Unanswered connections in a row after which the server counts as suspended (SIGSTOP): it would be waited for in vain. */
 const SILENT_MOST = 2;
 
-/** Trouble that passes: another opener won, or the backends of a killed server have yet to leave its shared memory. */
+/** Transient trouble: another opener won, or the backends of a killed server have yet to leave its shared memory. */
 const PASSING = /lock file .* already exists|shared memory|has ended/;
 const PRESENT = 'mbongo presence';
 const LEAVING = 'mbongo leaving';
-/** The lock of whoever counts the others, until the server has been stopped or the connection is given up. */
+/** The lock of the process that counts the others, held until the server has stopped or the connection is given up. */
 const COUNTING = `hashtext('${LEAVING}')`;
 
 /** A connection held for as long as the database is open; by itself it does not keep the process alive. */
@@ -79,7 +82,7 @@ export async function openEmbeddedDatabase(options: {
   try {
     await createDatabase(joined);
   } catch (error) {
-    // Or the server would count this process among those who need it, for as long as it lives.
+    // Otherwise this process would count as one that needs the server, for as long as it lives.
     await leave(joined, log);
     throw error;
   }
@@ -113,13 +116,13 @@ export async function openEmbeddedDatabase(options: {
       if (leaving) return;
       leaving = true;
       await leave(joined, log);
-      // A server that was being started again meanwhile is left as well, or it would be nobody's.
+      // A server that was being restarted meanwhile is left as well; otherwise nobody would stop it.
       await rejoining;
     },
   };
 }
 
-/** Joins the live server of the folder or starts one, until a connection stands. */
+/** Joins the live server of the folder or starts one, until a connection is established. */
 async function join(dataDir: string, log: EmbeddedDatabaseLog, connectLimitMs: number): Promise<Joined> {
   let cluster = findCluster(dataDir);
   if (cluster === undefined) {
@@ -133,7 +136,7 @@ async function join(dataDir: string, log: EmbeddedDatabaseLog, connectLimitMs: n
     const server = live ?? (await startServer(cluster, prepareBinaries(cluster.user, dataDir)));
     const outcome = await connectUntil(cluster, server, { deadline, connectLimitMs });
     if (typeof outcome !== 'string') {
-      // Openers that raced have each noted the port they tried; the one that serves is the one to remember.
+      // Openers that raced have each recorded the port they tried; the one that serves is the one to remember.
       if (readPort(cluster) !== outcome.port) writePort(cluster, outcome.port);
       return { ...outcome, cluster, pid: server.pid, started: live === undefined };
     }
@@ -145,9 +148,9 @@ async function join(dataDir: string, log: EmbeddedDatabaseLog, connectLimitMs: n
 }
 
 /**
- * Tries to connect until it works or the server has ended; then resolves with the reason.
+ * Tries to connect until that succeeds or the server has ended; in the latter case resolves with the reason.
  *
- * @throws Error when the server takes connections and answers none.
+ * @throws Error when the server accepts connections but answers none.
  */
 async function connectUntil(
   cluster: Cluster,
@@ -194,7 +197,7 @@ async function tryConnect(cluster: Cluster, port: number, connectLimitMs: number
   client.on('error', () => undefined); // The end event follows, and is the one that we act on.
   try {
     await client.connect();
-    // Whoever counts meanwhile has not seen us, and may stop the server: then this ends in an error, and we begin again.
+    // A process that is counting just now has not seen us, and may stop the server: then this query fails, and we start over.
     await client.query(`select pg_advisory_lock_shared(${COUNTING}), pg_advisory_unlock_shared(${COUNTING})`);
   } catch (error) {
     await client.end().catch(() => undefined);
@@ -207,16 +210,16 @@ async function createDatabase({ presence }: Joined): Promise<void> {
   const known = await presence.query('select 1 from pg_database where datname = $1', [DATABASE]);
   if (known.rowCount === 1) return;
   await presence.query(`create database ${DATABASE}`).catch((error: unknown) => {
-    // 42P04 and 23505 say that another opener has just made it.
+    // 42P04 and 23505 mean that another opener has just created it.
     const code = error instanceof pg.DatabaseError ? error.code : undefined;
     if (code !== '42P04' && code !== '23505') throw error;
   });
 }
 
 /**
- * Two that leave together both mark themselves first, so that at least one of them sees nobody else and stops the
- * server. An opener that joins in the last instant waits until it is known whether it was counted; if it was not, it loses
- * its connection, and starts the server again.
+ * Two processes that leave together both mark themselves first, so that at least one of them sees nobody else and stops the
+ * server. An opener that joins at the last moment waits until it is known whether it was counted; if it was not, it loses its
+ * connection, and starts the server again.
  */
 async function leave({ presence, cluster, pid }: Joined, log: EmbeddedDatabaseLog): Promise<void> {
   let others = 0;
@@ -232,9 +235,9 @@ async function leave({ presence, cluster, pid }: Joined, log: EmbeddedDatabaseLo
     others = counted.rows[0]?.others ?? 0;
     if (others === 0) stopServer(pid);
   } catch {
-    // Another that left has stopped the server, or it was killed: there is nothing left to stop.
+    // Another leaving process has stopped the server, or it was killed: there is nothing left to stop.
   }
-  // The lock is held until the server cuts everybody off: let go sooner, it would let pass one that is about to be cut off.
+  // The lock is held until the server disconnects everybody: released sooner, it would admit an opener about to be disconnected.
   if (others === 0) await untilEnded(pid, cluster, log);
   await presence.end();
 }

@@ -6,7 +6,7 @@
  */
 import { isIP } from 'node:net';
 
-/** What is set: `process.env`, or any table of texts. */
+/** The variables: `process.env`, or any table of texts. */
 export type Environment = { readonly [name: string]: string | undefined };
 
 /** What makes an address acceptable. */
@@ -115,7 +115,7 @@ function wrongUrl(value: string, rules: UrlRules): string | undefined {
   return 'must begin with https:// in production';
 }
 
-/** This machine itself. A name may begin as its address does, and be anybody's. */
+/** Whether a host is this machine itself. A name may begin like its address (127.example.com), and be anybody's. */
 function isLocal(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 }
@@ -128,7 +128,7 @@ function isNetwork(text: string): boolean {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
 }
 
-/** The value on one line, and not all of a long one. */
+/** The value on one line, truncated if it is long. */
 function quoted(value: string): string {
   return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
 }

@@ -1,15 +1,14 @@
 /**
  * The keyring: master keys, and the keys derived from them, one for each use.
  *
- * Invariant: no derived key serves two uses, and no key leaves this room but as an opaque `KeyObject` (or the pepper,
- * for the hash function). Key ids are one byte, so that two master keys may share one: whoever looks up an id tries
- * each key that it names.
+ * Invariant: no derived key serves two uses, and no key leaves this room except as an opaque `KeyObject` (or the pepper, for the
+ * hash function). Key ids are one byte, so two master keys may share one: a look-up by id tries each key that it names.
  */
 import { createHash, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 
 /** A master key with what is derived from it. */
 export interface MasterKey {
-  /** The first byte of a hash of the key: stands in front of everything sealed with it. */
+  /** The first byte of a hash of the key: it precedes everything sealed with it. */
   readonly id: number;
   /** The key for a use, such as `one_time_code/mac`: HKDF-SHA-256 of the master key. */
   key(use: string): KeyObject;
@@ -18,11 +17,11 @@ export interface MasterKey {
 }
 
 export interface Keyring {
-  /** Seals and computes what is new. */
+  /** The key that seals and hashes everything new. */
   readonly active: MasterKey;
   /** The active one first, then the older ones. */
   readonly all: readonly [MasterKey, ...MasterKey[]];
-  /** The keys that an id names; none when the key is gone. */
+  /** The keys that an id names; none when the key has been removed. */
   named(id: number): readonly MasterKey[];
 }
 
@@ -39,8 +38,8 @@ export function parseMasterKey(text: string): Uint8Array | undefined {
 }
 
 /**
- * Opens a keyring: the first text is the active key, and one that is named twice counts once, however it is written. Throws
- * without showing any key.
+ * Opens a keyring: the first text is the active key; a key given twice counts once, however it is written. Throws without showing
+ * any key.
  */
 export function openKeyring(masterKeys: readonly string[]): Keyring {
   const distinct = new Map<string, Uint8Array>();

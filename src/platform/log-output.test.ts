@@ -1,4 +1,4 @@
-/** A log whose disk is full, or whose reader stands still, costs lines at most; nobody waits for it. */
+/** A log whose disk is full, or whose reader has stopped, costs lines at most; nothing waits for it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -35,7 +35,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A process that writes lines to a log; `shell` comes before it. */
+/** A process that writes lines to a log; `shell` runs before it. */
 function run(program: string, output: number | 'pipe', shell = ''): ChildProcess {
   const source = `import { openLogOutput } from ${JSON.stringify(module.file)};
   const line = (n) => String(n).padStart(99, '.') + '\\n';
@@ -53,7 +53,7 @@ async function statusOf(started: ChildProcess): Promise<number | null> {
 
 it('keeps what cannot be written until there is room, in order and whole, and counts what was too much', async () => {
   const output = openSync(file, 'a');
-  // No file may grow beyond a block or two: what a full disk is to a process.
+  // No file may grow beyond a block or two: to a process that is a full disk.
   const full = run(
     `const output = openLogOutput({ pauseMs: 10, mostWaiting: 3_100 });
     for (let n = 1; n <= ${LINES}; n += 1) output.write(line(n));
@@ -70,7 +70,7 @@ it('keeps what cannot be written until there is room, in order and whole, and co
     const more = readFileSync(file, 'utf8');
     const isFull = more.length === limit;
     if (isFull || more.endsWith('log_lines_lost"}\n')) all += more;
-    // Room again, as whoever looks after the disk makes it; until then nothing more is written.
+    // Frees space, as an operator would; until then nothing more is written.
     if (isFull) truncateSync(file);
     else if (!all.endsWith('log_lines_lost"}\n')) await once(changes, 'change');
   }
@@ -85,7 +85,7 @@ it('keeps what cannot be written until there is room, in order and whole, and co
   );
 });
 
-// Linux has that file, into which nothing can be written; other systems have nothing like it.
+// Linux has this file, to which nothing can be written; other systems have no equivalent.
 it.runIf(existsSync('/dev/full')).each([
   ['process.exit(3)', 3],
   ['output.close().then(() => process.exit(4))', 4],

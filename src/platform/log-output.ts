@@ -1,46 +1,49 @@
 /**
  * Where the log's lines go: standard output, in the background.
  *
- * pino's own stream for this tries for ever, without letting the process end or answer, where a disk is full as it ends.
- * Invariant: nobody waits for the log. Lines stay in order and whole; what cannot be written waits, and where too much
- * waits further lines are lost and counted.
+ * If the disk is full when the process ends, pino's own stream for this retries for ever, and the process neither ends nor
+ * responds. Invariant: nothing waits for the log. Lines stay in order and whole; what cannot be written waits, and beyond a limit
+ * further lines are lost and counted.
  *
- * What it cannot hold: whole lines where several processes write to one pipe (a supervisor writes for all of its own), an
- * end where standard output blocks and its reader stands still (a terminal that has been halted), and the order of the
- * last lines where `process.exit` comes while a full pipe is being written to.
+ * What it cannot guarantee: whole lines if several processes write to one pipe (a supervisor writes for all of its own), an end
+ * if standard output blocks and its reader has stopped (a halted terminal), and the order of the last lines if `process.exit`
+ * comes while a full pipe is being written to.
  */
 import { write, writeSync } from 'node:fs';
 
 export interface LogOutput {
-  /** One line or several, each with its end. */
+  /** One line or several, each with its newline. */
   write(lines: string): void;
-  /** Resolves when what waits has been written, or cannot be; nothing is written any more then. */
+  /** Resolves when all that waits has been written, or cannot be; nothing is written after that. */
   close(): Promise<void>;
 }
 
 export interface LogOutputOptions {
-  /** Standard output, also when absent, or standard error. */
+  /** Standard output (the default) or standard error. */
   readonly fd?: 1 | 2;
-  /** So many bytes may wait; more are lost. */
+  /** Bytes that may wait; lines beyond that are lost. */
   readonly mostWaiting?: number;
-  /** How long after a failure it is tried again, in milliseconds. */
+  /** Milliseconds after a failure until the next try. */
   readonly pauseMs?: number;
-  /** Hears in one line what a person must know at once; standard error when absent. */
+  /** Receives, in one line, what an operator must know at once; absent: standard error does. */
   complain?(text: string): void;
 }
 
 const MOST_WAITING = 16 * 1024 * 1024;
 /**
- * So much is written at once. What waits is made bytes in pieces of it: lines as pino makes them are strings of many parts,
- * which take six bytes for each character (measured).
+ * Bytes written at once. Waiting lines are turned into bytes in pieces of this size: lines as pino makes them are strings of many
+ * parts, which take six bytes for each character (measured).
  */
 const PIECE = 64 * 1024;
 const PAUSE_MS = 5_000;
-/** A reader has room again soon, and one that stands still is not asked too often: each pause is twice the one before. */
+/**
+ * Milliseconds before a full pipe is tried again, doubling each time: a reader usually has room again soon, and one that has
+ * stopped is not tried too often.
+ */
 const FULL_PIPE_LEAST_MS = 1;
 const FULL_PIPE_MOST_MS = 20;
 const CLOSE_LIMIT_MS = 1_000;
-/** So often a full pipe is tried as the process ends. */
+/** How many times a full pipe is tried as the process ends. */
 const LAST_TRIES = 25;
 
 export function openLogOutput({
@@ -49,24 +52,24 @@ export function openLogOutput({
   pauseMs = PAUSE_MS,
   complain = toStandardError,
 }: LogOutputOptions = {}): LogOutput {
-  // Asked for by its stream, because Node.js makes a pipe one that does not block as it opens that: otherwise a write to a full
-  // one holds a thread, and with it the end of the process, for as long as nobody reads.
+  // The descriptor is taken from the stream, because Node.js makes a pipe non-blocking when it opens the stream: otherwise a
+  // write to a full pipe holds a thread, and with it the end of the process, for as long as nobody reads.
   const { fd } = wanted === 1 ? process.stdout : process.stderr;
-  /** The newest lines, less than a piece, and how many characters they have. */
+  /** The newest lines, less than a piece, and their total number of characters. */
   let lines: string[] = [];
   let length = 0;
-  /** What came before them. */
+  /** The pieces made of the lines before them. */
   let pieces: Buffer[] = [];
-  /** How many bytes wait, with those that are being written; a character of `lines` counts as one. */
+  /** Bytes that wait, including those being written; a character of `lines` counts as one. */
   let size = 0;
   let lost = 0;
-  /** What is being written, or is to be tried again. */
+  /** The piece that is being written, or is to be tried again. */
   let left: Buffer | undefined;
   let isWriting = false;
   let isResting = false;
   let isFailing = false;
   let fullPause = FULL_PIPE_LEAST_MS;
-  /** Nobody reads it, or it has been closed. */
+  /** Nobody reads the output any more, or it has been closed. */
   let isOver = false;
   let tellClosed = (): void => undefined;
 
@@ -86,7 +89,7 @@ export function openLogOutput({
     length = 0;
   }
 
-  /** The oldest of what waits; how much was lost comes behind what was there before. */
+  /** The oldest waiting piece; the line about lost lines comes after everything that waited before them. */
   function take(): Buffer | undefined {
     if (lost > 0) add(lostLine(lost));
     lost = 0;
@@ -119,7 +122,7 @@ export function openLogOutput({
 
   function failed(error: NodeJS.ErrnoException): void {
     const isFull = error.code === 'EAGAIN' || error.code === 'EBUSY';
-    // Whoever read our output has gone for good, and that is no failure.
+    // The reader of our output has gone for good, and that is no failure.
     if (error.code === 'EPIPE' && !isOver) {
       complain('the log has no reader any more: its lines are lost');
       end();
@@ -133,7 +136,7 @@ export function openLogOutput({
     if (isFull) fullPause = Math.min(FULL_PIPE_MOST_MS, fullPause * 2);
   }
 
-  /** A process does not go on for the sake of its log. */
+  /** The timer does not keep the process alive for the sake of its log. */
   function rest(ms: number): void {
     isResting = true;
     setTimeout(() => {
@@ -150,7 +153,7 @@ export function openLogOutput({
     process.removeListener('exit', writeLast);
   }
 
-  /** Closed, and not everything was taken in time. */
+  /** Closed before everything could be written. */
   function giveUp(): void {
     makePiece();
     const count = [...(left === undefined ? [] : [left]), ...pieces].reduce((sum, piece) => sum + linesIn(piece), lost);
@@ -158,7 +161,7 @@ export function openLogOutput({
     end();
   }
 
-  /** What is under way is written by another thread; the rest is tried here, because nothing runs afterwards. */
+  /** A write in flight is finished by another thread; the rest is tried here, because nothing runs afterwards. */
   function writeLast(): void {
     let last = isWriting || left === undefined ? take() : left;
     for (let tries = 0; last !== undefined && tries < LAST_TRIES; ) {
@@ -202,7 +205,7 @@ export function openLogOutput({
   };
 }
 
-/** A line that has been written in part counts. */
+/** Counts a line that has been written in part, too. */
 function linesIn(text: string | Buffer): number {
   let count = 0;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;

@@ -1,8 +1,8 @@
 /**
- * The log: one JSON document a line, with fixed event names and fields that are safe to keep.
+ * The log: one JSON document per line, with fixed event names and fields that are safe to keep.
  *
- * Invariant: callers pass only safe fields (the type allows no objects). Should one err all the same, whatever looks
- * like a token, a secret or a phone number is masked before the line is written, in error messages and stacks too.
+ * Invariant: callers pass only safe fields (the type allows no objects). Should a caller err all the same, whatever looks like a
+ * token, a secret or a phone number is masked before the line is written, in error messages and stacks too.
  */
 import { pino } from 'pino';
 import { openLogOutput } from './log-output.ts';
@@ -14,11 +14,11 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** Where lines go; standard output when absent. */
   readonly destination?: { write(line: string): void };
-  /** The open file that lines are written to in the background, where there is no `destination`; standard output when absent. */
+  /** The descriptor that lines are written to in the background if there is no `destination`; standard output when absent. */
   readonly fd?: 1 | 2;
-  /** Which of a supervisor's processes writes them. */
+  /** The name of this process among a supervisor's. */
   readonly process?: string | undefined;
-  /** What stamps the lines; the machine's clock when absent. */
+  /** The clock that stamps the lines; the machine's when absent. */
   readonly clock?: Pick<Clock, 'now'>;
 }
 
@@ -30,8 +30,8 @@ export interface OpenLog extends Log {
 }
 
 /**
- * Opens the log. Lines are written in the background, what comes meanwhile leaves together, and what is left is
- * written when the log is closed or the process ends by itself.
+ * Opens the log. Lines are written in the background; those that arrive meanwhile are written together, and the rest is written
+ * when the log is closed or the process ends by itself.
  */
 export function createLog(options: LogOptions): OpenLog {
   if (options.destination !== undefined) {
@@ -83,7 +83,7 @@ function logTo(destination: { write(line: string): void }, options: LogOptions):
   };
 }
 
-/** The keys of a line that are not the caller's: one key must not stand twice in a document. */
+/** Keys of a line that callers cannot set: no key may occur twice in a document. */
 const RESERVED = new Set(['level', 'time', 'event', 'error', 'stack']);
 
 function safeFields(fields: LogFields = {}): Record<string, string | number | boolean | null> {
@@ -114,7 +114,7 @@ function describe(cause: unknown): Record<string, string> {
 
 const LONGEST_TEXT = 4096;
 
-/** Anything that could need a mask; almost no field does, and this is one pass over it. */
+/** Matches anything that could need a mask; almost no field does, and this is a single pass over it. */
 const SUSPECT = /sess_|sk_(?:test|live)_|whsec_|bearer|basic|\+\d|\d{9}/i;
 
 const MASKS: readonly (readonly [RegExp, string])[] = [

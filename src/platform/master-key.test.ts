@@ -1,4 +1,4 @@
-/** Everyone who opens a data folder gets the one key of it, and nobody else can read it. */
+/** Every process that opens a data folder gets its one key, and no other user can read it. */
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

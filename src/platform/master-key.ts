@@ -14,8 +14,8 @@ import type { Random } from './platform.ts';
 const FILE = 'master.key';
 
 /**
- * The master keys to use: those configured, else that of the data folder, which is made when there is none.
- * With `mayCreate` false (production) none is made.
+ * The master keys to use: those configured, otherwise that of the data folder, which is made when there is none. With `mayCreate`
+ * false (production) none is made.
  *
  * @throws Error that names the file, when it is damaged; never its content.
  */
@@ -44,8 +44,8 @@ async function readKey(path: string): Promise<string | undefined> {
 }
 
 /**
- * The key is written whole under a name of its own and then linked to its place. A link fails where something stands
- * already, so that of two processes one wins, and nobody can read half a key, also after a kill -9.
+ * The key is written whole under a name of its own and then linked to its place. A link fails if the name exists, so that one of
+ * two processes wins, and nobody can read half a key, even after a kill -9.
  */
 async function createKey(dataDir: string, path: string, random: Random): Promise<string> {
   // The folder's own mode stays as usual: another user's database server may have to pass through it.
@@ -71,7 +71,7 @@ async function createKey(dataDir: string, path: string, random: Random): Promise
   return key;
 }
 
-/** Without it the file's name could be lost in a power failure, and with it all that was sealed since. */
+/** Without this, a power failure could lose the file's name, and with the key everything sealed since. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, constants.O_RDONLY);
   try {

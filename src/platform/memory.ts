@@ -1,7 +1,7 @@
 /**
- * A memory of what was found lately, bounded.
+ * A bounded cache of recent results.
  *
- * Invariant: it holds at most `most` entries (two at least), and of those that were put in the newest half of so many.
+ * Invariant: it holds at most `most` entries (two at least), and always the newest half of that number.
  */
 
 export interface Memory<V> {
@@ -10,8 +10,8 @@ export interface Memory<V> {
 }
 
 /**
- * Two halves: the newer one fills, then takes the place of the older one, which is let go whole. (A Map that gives up its
- * oldest entry for each new one has to walk over the places of those that it gave up before: 5.5 µs with 5 000 entries.)
+ * Two halves: the newer one fills, then replaces the older one, which is dropped whole. (A Map that evicts its oldest entry for
+ * each new one has to walk over the slots of those evicted before: 5.5 µs with 5 000 entries.)
  */
 export function createMemory<V>(most: number): Memory<V> {
   const half = Math.max(1, Math.floor(most / 2));

@@ -1,30 +1,30 @@
 /**
- * What monitoring reads: numbers by name, in the text form of Prometheus.
+ * What monitoring reads: metrics by name, in the text form of Prometheus.
  *
- * Invariant: a label holds a name, a pattern or a class out of few, never an id: whoever may read the page learns nothing
- * about a merchant or a customer, and their number does not grow with the traffic.
+ * Invariant: a label holds a name, a pattern or one of a few classes, never an id: a reader of the page learns nothing about a
+ * merchant or a customer, and the number of labels does not grow with the traffic.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { MetricLabels, Metrics, MetricTally } from './platform.ts';
 import { VERSION } from './version.ts';
 
 export interface MetricsOptions {
-  /** Whether to tell of this process too: memory, processor time, garbage collection, event loop. */
+  /** Whether to report on this process too: memory, processor time, garbage collection, event loop. */
   readonly ofProcess: boolean;
 }
 
 /**
- * For so long what is told of the process is kept: to find it out takes some milliseconds of its only thread, and whoever can
- * reach the page may ask for it as often as they like.
+ * Milliseconds for which the process metrics are cached: computing them takes some milliseconds of the only thread, and anyone
+ * who can reach the page may request it as often as they like.
  */
 const PROCESS_KEPT_MS = 1_000;
 
-/** Writes the lines of one name. */
+/** Renders the lines of one metric. */
 type Lines = () => string[];
 
 /**
- * Counting is a look-up and an addition, because every request does some: 180 ns for a request's two numbers, where the
- * library's own take 570. The library tells of the process.
+ * Counting is a look-up and an addition, because every request does some: 180 ns for a request's two metrics, where the library's
+ * own take 570. The library reports on the process.
  */
 export function openMetrics({ ofProcess }: MetricsOptions): Metrics {
   const library = new Registry();
@@ -33,10 +33,10 @@ export function openMetrics({ ofProcess }: MetricsOptions): Metrics {
     if (made.has(name)) throw new Error(`the number ${name} is made twice`);
     made.set(name, () => [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`, ...lines()]);
   };
-  /** Numbers by their labels, one entry for each combination that was met. */
+  /** Values by their labels, one entry for each combination seen. */
   const addNumbers = (name: string, type: string, help: string, labels: readonly string[]) => {
     const known = new Map<string, Numbered>();
-    // Without labels it is there from the start, so that its first rise is seen.
+    // A metric without labels is there from the start, so that its first increase is seen.
     if (labels.length === 0) known.set('', { text: '', value: 0 });
     add(name, type, help, () => [...known.values()].map(({ text, value }) => `${name}${text} ${value}`));
     return (values: MetricLabels): Numbered =>
@@ -113,7 +113,7 @@ function count(tally: Tally, value: number): void {
   tally.sum += value;
 }
 
-/** The entry of these labels. One label, the usual case, needs no text to be made. */
+/** The entry of these labels. One label, the usual case, needs no key to be built. */
 function entryOf<E>(known: Map<string, E>, labels: readonly string[], values: MetricLabels, make: () => E): E {
   let key = values[labels[0] ?? ''] ?? '';
   for (let at = 1; at < labels.length; at += 1) key += `\n${values[labels[at] ?? ''] ?? ''}`;
@@ -124,7 +124,7 @@ function entryOf<E>(known: Map<string, E>, labels: readonly string[], values: Me
   return entry;
 }
 
-/** Prometheus counts upwards: each bucket holds what the smaller ones hold. */
+/** Prometheus buckets are cumulative: each includes the smaller ones. */
 function tallyLines(name: string, values: MetricLabels, { bounds, counts, sum }: MetricTally): string[] {
   const labels = Object.keys(values);
   let total = 0;

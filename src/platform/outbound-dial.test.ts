@@ -1,4 +1,4 @@
-/** Names are asked for by A and AAAA, both answers count, and those who ask at once share one question. */
+/** Names are resolved by A and AAAA, both answers count, and concurrent callers share one query. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ afterEach(() => {
   server = undefined;
 });
 
-/** A name server of one zone; returns its address and the questions it was asked. */
+/** A name server of one zone; returns its address and the queries it received. */
 async function serve(zone: Zone): Promise<{ address: string; questions: string[] }> {
   const socket = createSocket('udp4');
   server = socket;

@@ -1,8 +1,8 @@
 /**
- * Dials what a stranger named: resolves the name itself, checks every address, and connects to none but those.
+ * Dials a host that a stranger named: resolves the name itself, checks every address, and connects to none but those.
  *
- * Invariant: no request travels over a connection whose far end was not checked. The socket gets exactly the addresses that
- * were judged (a second answer of the name server is never asked for), and what it reached is compared once more.
+ * Invariant: no request travels over a connection whose remote address was not checked. The socket gets exactly the addresses
+ * that were judged (the name server is never asked a second time), and the address that it reached is checked once more.
  */
 import type { LookupAddress } from 'node:dns';
 import { Resolver, lookup as systemLookup } from 'node:dns/promises';
@@ -14,7 +14,7 @@ import { type DialRules, isAddressAllowed, isLocalhost } from './outbound-url.ts
 /** All addresses of a name. Rejects when there is none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
-/** How long a connection may take to come about: name, TCP and TLS, in milliseconds. */
+/** Milliseconds that a connection may take to be established: name, TCP and TLS. */
 export const CONNECT_LIMIT_MS = 10_000;
 
 /** The `code` of the error with which a guarded connection fails when an address is not allowed. */
@@ -45,7 +45,7 @@ export function guardedConnector(
   };
 }
 
-/** The form in which a socket asks for addresses. */
+/** The guard in the form in which a socket looks up addresses. */
 function guardedLookup(rules: DialRules, resolve: Resolve): LookupFunction {
   const judge = callbackify((name: string) => judgedAddresses(name, rules, resolve));
   return (name, options, callback) => {
@@ -57,7 +57,7 @@ function guardedLookup(rules: DialRules, resolve: Resolve): LookupFunction {
   };
 }
 
-/** The addresses of a name, at least one. One of them that is not allowed spoils them all. */
+/** The addresses of a name, at least one. A single one that is not allowed rejects them all. */
 async function judgedAddresses(
   name: string,
   rules: DialRules,
@@ -84,17 +84,17 @@ function noAddress(): Error {
 }
 
 /**
- * Asks name servers for A and AAAA records. Not `getaddrinfo`: that holds one of the process's few threads for as long
- * as a name server cares to take, and any merchant may run a slow one.
+ * Asks name servers for A and AAAA records. Not `getaddrinfo`: that holds one of the process's few threads for as long as a name
+ * server takes, and any merchant may run a slow one.
  */
 export function nameServers(options: {
-  /** Ask the system where name servers know nothing, for names of the hosts file (sandbox mode). */
+  /** Ask the system if name servers know nothing, for names of the hosts file (sandbox mode). */
   readonly alsoSystem: boolean;
   /** `address:port` of each; those of the machine when absent. */
   readonly servers?: readonly string[];
 }): Resolve {
   return sharing(async (name) => {
-    // A new one each time, so that a change of the machine's network is noticed.
+    // A new resolver each time, so that a change of the machine's network is noticed.
     const resolver = new Resolver({ timeout: 2000, tries: 2 });
     if (options.servers !== undefined) resolver.setServers(options.servers);
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
@@ -105,7 +105,7 @@ export function nameServers(options: {
   });
 }
 
-/** Those who ask for a name while it is being asked for share the answer: 64 new connections make one question. */
+/** Callers that ask for a name while a query for it is in flight share its answer: 64 new connections make one query. */
 function sharing(resolve: Resolve): Resolve {
   const asked = new Map<string, Promise<readonly string[]>>();
   return (name) => {

@@ -1,4 +1,4 @@
-/** Nothing a merchant writes, and no name server, leads the door to a private address: canaries count no connection. */
+/** Nothing that a merchant writes, and no name server, makes the door dial a private address: canaries count no connection. */
 import { once } from 'node:events';
 import net, { type AddressInfo, type Server } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { createOutbound } from './outbound.ts';
 import { BLOCKED, guardedConnector } from './outbound-dial.ts';
 import type { Outbound, OutboundAnswer } from './platform.ts';
 
-/** Production's rules, but for https: the canaries speak http, so that only the addresses stand between. */
+/** Production's rules except https: the canaries speak http, so that only the check of addresses protects them. */
 const RULES = { allowLoopback: false, requireHttps: false };
 
 let connections = 0;
@@ -25,7 +25,7 @@ beforeAll(async () => {
     await once(server, 'listening');
     return server;
   };
-  // 0.0.0.0 takes every IPv4 form of this machine.
+  // 0.0.0.0 accepts connections to every IPv4 address of this machine.
   const v4 = await open('0.0.0.0');
   const v6 = await open('::1').catch(() => undefined);
   canaries = v6 === undefined ? [v4] : [v4, v6];
@@ -193,7 +193,7 @@ test('rebinding: a name is asked once for each connection, and that answer is ju
 
 test('a connection that reached another address than the rules allow is not used, however it came about', async () => {
   const dial = guardedConnector(RULES, async () => ['1.1.1.1']);
-  // A literal address reaches the socket without any resolver being asked.
+  // A literal address reaches the socket without a look-up.
   const target = { hostname: '127.0.0.1', host: `127.0.0.1:${port}`, protocol: 'http:', port: String(port) };
   const error = await new Promise((resolve) => dial(target, (...result) => resolve(result[0])));
   expect(error).toMatchObject({ code: BLOCKED });

@@ -1,4 +1,4 @@
-/** One origin has so many places; the others wait in order and may leave. */
+/** An origin has a limited number of places; the others wait in order and may leave. */
 import { expect, test } from 'vitest';
 import { createLanes } from './outbound-lanes.ts';
 

@@ -1,18 +1,18 @@
 /**
- * Lanes: how many requests may be on their way to one origin at once.
+ * Lanes: how many requests may be in flight to one origin.
  *
- * Invariant: at most `LANE_WIDTH` of an origin run, the others wait in the order they came and can leave the queue, which is
- * never longer than `MOST_WAITING`; an origin that nobody uses leaves nothing behind.
+ * Invariant: at most `LANE_WIDTH` requests to an origin are in flight; the others wait in order of arrival and can leave the
+ * queue, which is never longer than `MOST_WAITING`; an origin that nobody uses leaves nothing behind.
  */
 
 /**
- * Enough for two thousand requests a second at the hundred milliseconds that each takes when both sides are overloaded; few
- * enough that one origin cannot use up the sockets.
+ * Requests in flight to one origin. Enough for two thousand a second at the hundred milliseconds that each takes when both sides
+ * are overloaded; few enough that one origin cannot use up the sockets.
  */
 export const LANE_WIDTH = 256;
 /**
- * At a hundred milliseconds a call these are gone in half a second. Where an origin does not answer, they would all wait
- * until their deadlines, and their callers with them: more are better told at once.
+ * Requests that may wait for one origin. At a hundred milliseconds a call these are served in half a second. If an origin does
+ * not answer, they all wait until their deadlines, and their callers with them: any more are better refused at once.
  */
 const MOST_WAITING = 1_024;
 
@@ -23,11 +23,11 @@ interface Lane {
 
 export interface Lanes {
   /**
-   * Starts now, or when it is one's turn. Returns what takes it out of the queue, useless once it has started; undefined when
-   * the queue is full, and it will never start.
+   * Starts now, or when its turn comes. Returns a function that takes it out of the queue, without effect once it has started;
+   * undefined when the queue is full, and it will never start.
    */
   enter(origin: string, start: () => void): (() => void) | undefined;
-  /** To be called once for each that started. */
+  /** Must be called once for each request that started. */
   leave(origin: string): void;
   /** How many origins are in use. */
   size(): number;

@@ -1,4 +1,4 @@
-/** Where a status is enough, no body delays or spoils it, and ordinary answers leave their connections to the next request. */
+/** If a status is enough, no body delays or spoils it, and ordinary answers leave their connections to the next request. */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -38,7 +38,7 @@ function send(url: string): Promise<OutboundAnswer> {
   return outbound.request({ ...base, url, answerLimit: 1_024, enough: 'status' });
 }
 
-/** Connections that stand and have carried something. */
+/** Connections that are open and have carried data. */
 const open = (): number => sockets.filter((socket) => !socket.destroyed && socket.bytesRead > 0).length;
 const closed = (socket: Socket | undefined): Promise<void> =>
   new Promise((resolve) => {

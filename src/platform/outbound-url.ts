@@ -1,8 +1,8 @@
 /**
- * Which URLs a stranger may make us dial: everything that can be said before a name is resolved (contract §6).
+ * Which URLs a stranger may make us dial: everything that can be decided before a name is resolved (contract §6).
  *
- * Invariant: a URL that has two readings is refused, and a literal address is judged here, because a socket asks no
- * resolver for one.
+ * Invariant: a URL that has two readings is refused, and a literal address is judged here, because a socket asks no resolver for
+ * one.
  */
 import { isIP } from 'node:net';
 import { isLoopbackAddress, isPublicAddress, isWithinNetworks } from './addresses.ts';
@@ -23,16 +23,16 @@ export type Target = { readonly origin: string; readonly path: string } | { read
 
 const LONGEST_URL = 2048;
 
-/** Blanks, control characters and backslashes: parsers disagree about them, and none belongs into a URL. */
+/** Blanks, control characters and backslashes: parsers disagree about them, and none belongs in a URL. */
 const AMBIGUOUS = /[\s\\\p{Cc}\p{Zs}]/u;
 
-/** Docker, MySQL, PostgreSQL, Redis, Elasticsearch, memcached, MongoDB: they would read a POST as commands. */
+/** Docker, MySQL, PostgreSQL, Redis, Elasticsearch, memcached, MongoDB: services that would read a POST as commands. */
 const PORTS_REFUSED = new Set([2375, 3306, 5432, 6379, 9200, 11_211, 27_017]);
 
 const NAMES_REFUSED = ['local', 'internal', 'home.arpa'];
 
 /**
- * Judges the URL of a merchant. One that only a customer's browser opens may have any port and a fragment: nothing is posted
+ * Judges a merchant's URL. One that only a customer's browser opens may have any port and a fragment: the gateway posts nothing
  * there.
  */
 export function targetOfMerchant(text: string, rules: DialRules, opener: Opener = 'gateway'): Target {
@@ -85,7 +85,7 @@ function parse(text: string): URL | undefined {
   }
 }
 
-/** Ports below 1024 are the system's own services. In sandbox mode a shop's on this machine may have one, or nobody listens there. */
+/** Ports below 1024 are the system's own services. In sandbox mode they are allowed on this machine: a shop may use one. */
 function isPort(url: URL, rules: DialRules): boolean {
   if (url.port === '') return true;
   const port = Number(url.port);
@@ -97,7 +97,7 @@ function isThisMachine(host: string): boolean {
   return isIP(host) === 0 ? isLocalhost(host) : isLoopbackAddress(host);
 }
 
-/** Without the brackets of IPv6 and the point that ends a full name. */
+/** Without the brackets of IPv6 and the trailing dot of a full name. */
 function bare(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 }

@@ -1,4 +1,4 @@
-/** The door over real sockets: what became of a request is never said wrongly, and its limits hold. */
+/** The door over real sockets: the outcome of a request is never reported wrongly, and its limits hold. */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
@@ -40,7 +40,7 @@ async function listen(server: Server): Promise<string> {
 const http = (listener: RequestListener): Promise<string> => listen(createServer(listener));
 const raw = (onSocket: (socket: Socket) => void): Promise<string> => listen(net.createServer(onSocket));
 
-/** A listener that counts who comes. */
+/** A listener that counts connections. */
 async function openCanary(): Promise<{ host: string; visits: number }> {
   const canary = { host: '', visits: 0 };
   canary.host = await raw(() => {
@@ -63,7 +63,7 @@ function signal(): { promise: Promise<void>; give: () => void } {
   return { promise, give };
 }
 
-/** A clock whose one task runs when it is said. */
+/** A clock whose one task runs when the test says so. */
 function byHand(): Clock & { timeIsUp: () => void } {
   let run = (): void => undefined;
   const after: Clock['after'] = (_, task) => {
@@ -81,7 +81,7 @@ describe('answered', () => {
     const host = await raw((socket) =>
       socket.on('data', () => {
         socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
-        // After a pause timers come before sockets: nothing of the answer has been read.
+        // After a stall, timers run before sockets: nothing of the answer has been read.
         setTimeout(hand.timeIsUp, 1);
         for (const begun = performance.now(); performance.now() < begun + 10; );
       }),
@@ -116,7 +116,7 @@ describe('answered', () => {
       request.resume().on('end', () => response.end('ok'));
     });
     for (let i = 0; i < 20; i += 1) expect(await send(`http://${host}/`)).toMatchObject({ status: 200 });
-    // A second one at most: the first is not free yet at the moment its answer is handed over.
+    // At most a second one: the first is not free yet at the moment its answer is handed over.
     expect(ports.size).toBeLessThanOrEqual(2);
   });
 
@@ -279,7 +279,7 @@ describe('not sent', () => {
     const answer = send(`http://slow.example.com:${host.split(':')[1]}/`);
     await asked.promise;
     await new Promise((turn) => setImmediate(turn));
-    // After a pause timers come before sockets: it connects, and its first byte would be written once time is up.
+    // After a stall, timers run before sockets: it connects, and its first byte would be written once time is up.
     setTimeout(hand.timeIsUp, 1);
     for (const begun = performance.now(); performance.now() < begun + 10; );
     resolveName(['127.0.0.1']);

@@ -1,8 +1,8 @@
 /**
  * The one door to the network: small HTTP requests over pooled connections.
  *
- * Invariant: `not_sent` is said only of a request of which no byte was written, and never can be; everything else
- * without the answer that was asked for is `lost`. No request outlives its deadline, follows a redirect or asks a proxy.
+ * Invariant: `not_sent` is reported only for a request of which no byte was written, or ever will be; everything else without the
+ * answer that was asked for is `lost`. No request outlives its deadline, follows a redirect or uses a proxy.
  */
 import { Agent, type Dispatcher } from 'undici';
 import { systemClock } from './clock.ts';
@@ -13,11 +13,11 @@ import { type DialRules, type Target, targetOfMerchant, targetOfUpstream } from 
 import type { Clock, Outbound, OutboundAnswer, OutboundRequest } from './platform.ts';
 import { VERSION } from './version.ts';
 
-/** What every request says of who sends it, unless it says otherwise. */
+/** The User-Agent of every request that does not set its own. */
 const USER_AGENT = `Mbongo/${VERSION}`;
 
 export interface OutboundOptions extends DialRules {
-  /** What measures the deadlines; the machine's clock when absent. */
+  /** The clock that measures the deadlines; the machine's when absent. */
   readonly clock?: Clock;
   /** How a merchant's host name becomes addresses; the machine's name servers when absent. */
   readonly resolve?: Resolve;
@@ -29,7 +29,7 @@ export interface OutboundOptions extends DialRules {
  */
 const MOST_RESTS = 64;
 
-/** Idle connections are closed after 4 s, or when the receiver asked for less; its wish for more ends at 30 s. */
+/** Idle connections are closed after 4 s; the receiver may ask for less, or for more, up to 30 s. */
 const POOLS = {
   connections: LANE_WIDTH,
   pipelining: 1,
@@ -40,9 +40,7 @@ const POOLS = {
   bodyTimeout: 0,
 } as const;
 
-/**
- * Opens the door. `close` cuts what is still on its way (which becomes `lost`): whoever wants it finished waits first.
- */
+/** Opens the door. `close` cuts what is still in flight (which becomes `lost`): a caller that wants it finished waits first. */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { allowLoopback, requireHttps, networks = [] } = options;
   const rules: DialRules = { allowLoopback, requireHttps, networks };
@@ -76,9 +74,9 @@ export function createOutbound(options: OutboundOptions): Outbound {
   };
 }
 
-/** URLs that are remembered with their judgement: a payment's is looked at three times, and the next one's is the same. */
+/** URLs whose judgement is remembered: a payment's URL is judged three times, and the next payment's is usually the same. */
 const MOST_JUDGED = 1_000;
-/** Longer ones are judged anew, so that strangers cannot fill the memory. */
+/** Characters; longer URLs are judged anew, so that strangers cannot fill the memory. */
 const LONGEST_JUDGED = 256;
 
 function remembering(judge: (url: string) => Target): (url: string) => Target {
@@ -95,7 +93,7 @@ function remembering(judge: (url: string) => Target): (url: string) => Target {
 interface Way {
   readonly agent: Agent;
   readonly lanes: Lanes;
-  /** What cuts each answer that has been handed over and has not ended, the oldest first. */
+  /** Functions that cut the answers that have been handed over but have not ended, the oldest first. */
   readonly rests: Set<() => void>;
 }
 
@@ -112,8 +110,8 @@ interface Exchange {
 }
 
 /**
- * One request and what becomes of it. The first of answer, failure and deadline settles it. Where the status is enough, the rest
- * of the answer is read and dropped, within the same limit and deadline.
+ * One request and its outcome. The first of answer, failure and deadline settles it. If the status is enough, the rest of the
+ * answer is read and dropped, within the same limit and deadline.
  */
 function exchange(parts: Exchange): void {
   const { clock, request } = parts;
@@ -141,7 +139,8 @@ function exchange(parts: Exchange): void {
   };
   let reading: NodeJS.Immediate | undefined;
   const cancelTimer = clock.after(request.timeout, () => {
-    // After a pause timers come before sockets: what has arrived is read. What was not sent by now never is.
+    // After a stall, timers run before sockets: an answer that has already arrived is read first. A request not sent by now never
+    // is.
     if (controller === undefined) giveUp();
     else reading = setImmediate(giveUp);
   });
@@ -153,9 +152,9 @@ function exchange(parts: Exchange): void {
   const answer = createAnswerReader(request.answerLimit);
   const start = (): void => {
     agent.dispatch(dispatchOptions(origin, path, request), {
-      // Called on a connection that stands, right before the first byte. Aborting here keeps it from being written.
+      // Called on an established connection, right before the first byte. Aborting here keeps it from being written.
       onRequestStart(started) {
-        // A second start would be the library sending again after a cut connection: never, it may have been delivered.
+        // A second start means that the library sends again after a cut connection: never, the request may have been delivered.
         if (settled || controller !== undefined) started.abort(new Error('not to be sent'));
         else controller = started;
       },
@@ -199,7 +198,7 @@ function dispatchOptions(origin: string, path: string, request: OutboundRequest)
 
 interface AnswerReader {
   start(status: number, headers: { readonly [name: string]: string | string[] | undefined }): void;
-  /** False when the limit is passed: what came is kept up to it, and the rest is not wanted. */
+  /** False when the limit is exceeded: what came is kept up to it, and the rest is not wanted. */
   data(chunk: Buffer): boolean;
   whole(): OutboundAnswer;
 }
@@ -211,7 +210,7 @@ function createAnswerReader(limit: number): AnswerReader {
   let size = 0;
   return {
     start(newStatus, newHeaders) {
-      // Called for announcements (103 Early Hints) too; the answer comes after them and takes their place.
+      // Called for interim responses (103 Early Hints) too; the final answer comes after them and replaces them.
       status = newStatus;
       headers = flat(newHeaders);
     },
@@ -225,7 +224,7 @@ function createAnswerReader(limit: number): AnswerReader {
   };
 }
 
-/** Lower-case names; one that came several times as a list with commas. */
+/** Lower-case names; a header that came several times becomes a list with commas. */
 function flat(headers: { readonly [name: string]: string | string[] | undefined }): {
   readonly [name: string]: string;
 } {
@@ -245,7 +244,7 @@ function lost(reason: string): OutboundAnswer {
   return { kind: 'lost', reason };
 }
 
-/** A word for people and logs. Never the error's message: it may name addresses that are nobody's business. */
+/** A reason for people and logs. Never the error's message: it may name addresses that are nobody's business. */
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === BLOCKED) return 'the address is refused: it is not public';

@@ -1,4 +1,4 @@
-/** PINs are hashed by argon2id with a pepper, two at a time, and the queue has an end. */
+/** PINs are hashed by argon2id with a pepper, two at a time, and the queue is bounded. */
 import { verify } from '@node-rs/argon2';
 import { expect, test } from 'vitest';
 import { createPins, createTurns, NOBODYS_HASH, PinsBusy } from './pins.ts';
@@ -72,7 +72,7 @@ test('a hash that can wait takes a free place only, and none while somebody wait
   const busy = createPins([pepper]);
   expect(await busy.hashPinIfFree('1234')).toMatch(/^0a\$argon2id\$/);
   const verify = () => busy.verifyPin('1234', '0a$damaged', 'one');
-  // All of these come in the same moment.
+  // All of these arrive at the same moment.
   const given = [verify(), verify(), busy.hashPinIfFree('1234'), verify(), busy.hashPinIfFree('1234')];
   expect(await Promise.all(given)).toEqual([false, false, undefined, false, undefined]);
   expect(await busy.hashPinIfFree('1234')).toMatch(/^0a\$argon2id\$/);

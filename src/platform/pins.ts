@@ -7,11 +7,11 @@
  */
 import { hash, verify } from '@node-rs/argon2';
 
-/** Each takes about 10 ms of one core; two leave threads for name resolution and files. */
+/** Hashes computed at once. Each takes about 10 ms of one core; two leave threads for name resolution and files. */
 const AT_ONCE = 2;
-/** About three seconds of waiting for whoever comes last. */
+/** Hashes that may wait; the last of them waits one and a half seconds on two cores, and three on one. */
 const QUEUE = 256;
-/** Of one owner: three others still find room beside one that sends as much as it can. */
+/** Hashes of one owner that may wait: three others still find room beside one that sends as much as it can. */
 const QUEUE_OF_ONE = 64;
 
 /** 19 MiB, two passes, one lane: OWASP's recommendation for argon2id. The algorithm is the library's default. */
@@ -25,7 +25,7 @@ export class PinsBusy extends Error {
   }
 }
 
-/** A pepper and the id of the key it was derived from; the id stands in front of each hash. */
+/** A pepper and the id of the key it was derived from; the id precedes each hash. */
 export interface Pepper {
   readonly keyId: string;
   readonly secret: Uint8Array;
@@ -34,19 +34,21 @@ export interface Pepper {
 export interface Pins {
   /** `<key id>$argon2id$…`. Throws `PinsBusy`. */
   hashPin(pin: string): Promise<string>;
-  /** The same for what can be done another time: undefined while no place is free, so that nobody waits for it or is refused. */
+  /**
+   * The same for work that can be postponed: undefined while no place is free, so that nobody waits or is refused because of it.
+   */
   hashPinIfFree(pin: string): Promise<string | undefined>;
   /**
-   * False for a wrong PIN, a damaged hash, and one whose key is long gone; and without a hash, after the same work.
+   * False for a wrong PIN, a damaged hash, or one whose key has been removed; without a hash false too, after the same work.
    * `turn` names the owner in whose turn it is computed. Throws `PinsBusy`.
    */
   verifyPin(pin: string, pinHash: string | undefined, turn?: string): Promise<boolean>;
 }
 
-/** A hash as the active pepper makes them, of a PIN that is not known to anybody: its bytes are all zero. */
+/** A hash in the form of the active pepper's, of a PIN that nobody knows: its bytes are all zero. */
 export const NOBODYS_HASH = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-/** The owner of what nobody's merchant asked for: the command line's. */
+/** The owner of hashes that no merchant asked for: those of the command line. */
 const NOBODY = '';
 
 /** The first pepper is used for new hashes; the others verify older ones. */
@@ -83,7 +85,7 @@ async function matches(pin: string, encoded: string, secret: Uint8Array): Promis
 
 interface Turns {
   inTurn<T>(turn: string, task: () => Promise<T>): Promise<T>;
-  /** Undefined, and nothing has run, while every place is taken. */
+  /** Undefined, without running the task, while every place is taken. */
   ifFree<T>(task: () => Promise<T>): Promise<T | undefined>;
 }
 
@@ -91,7 +93,7 @@ interface Turns {
 export function createTurns(): Turns {
   let running = 0;
   let count = 0;
-  /** Who waits, by owner; the first owner is next. */
+  /** The waiting tasks, by owner; the first owner is next. */
   const waiting = new Map<string, (() => void)[]>();
 
   const wait = (turn: string): Promise<void> => {
@@ -104,7 +106,7 @@ export function createTurns(): Turns {
 
   const takeNext = (): (() => void) | undefined => {
     for (const [turn, [next, ...others]] of waiting) {
-      // Whoever has had his turn stands behind the others again.
+      // An owner that has had its turn goes behind the others.
       waiting.delete(turn);
       if (others.length > 0) waiting.set(turn, others);
       count -= 1;
@@ -131,7 +133,7 @@ export function createTurns(): Turns {
       return inPlace(task);
     },
     async ifFree(task) {
-      // A place that somebody waits for is handed over: where one is free, nobody waits.
+      // A place that a task waits for is handed over directly: so if one is free, nobody waits.
       if (running === AT_ONCE) return undefined;
       running += 1;
       return inPlace(task);

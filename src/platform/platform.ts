@@ -1,30 +1,30 @@
 /**
- * The doors to the world, as types: time, chance, keys, the outbound network and the log.
+ * The doors to the world, as types: time, randomness, keys, the outbound network and the log.
  *
- * Invariant: the rest of the service reaches the world only through these values, so that the same assembled
- * gateway runs in production, in the tests and in a simulation.
+ * Invariant: the rest of the service reaches the world only through these values, so that the same assembled gateway runs in
+ * production, in the tests and in a simulation.
  */
 
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;
-  /** Runs a task once, that many milliseconds from now. Returns what cancels it. */
+  /** Runs a task once, that many milliseconds from now. Returns a function that cancels it. */
   after(milliseconds: number, task: () => void): () => void;
   /**
-   * The machine's own time, which a test clock does not move: for what others check against their own clocks, and for how
+   * The machine's own time, which a test clock does not move: for times that others check against their own clocks, and for how
    * long something took.
    */
   wall(): number;
-  /** When, by `wall`, this clock was last set forward; undefined: never. What was timed across that proves nothing. */
+  /** When, by `wall`, this clock was last set forward; undefined: never. A duration measured across that proves nothing. */
   leaptAt(): number | undefined;
 }
 
 /**
- * Dates and time zones, as people and their laws have them. A date is ISO 8601 text (`2027-01-31`), an hour a number from 0
- * to 23, a zone a name of the IANA's table. Unreadable ones throw, so ask `isDate` and `isZone` first.
+ * Dates and time zones, as people and their laws have them. A date is ISO 8601 text (`2027-01-31`), an hour a number from 0 to
+ * 23, a zone a name of the IANA's table. Malformed ones throw, so check with `isDate` and `isZone` first.
  */
 export interface Calendar {
-  /** Whether there is such a date; those of years after 2999 are taken for slips. */
+  /** Whether there is such a date; years outside 1000 to 2999 count as typing errors. */
   isDate(text: string): boolean;
   isZone(text: string): boolean;
   /** The date in that zone at an instant. */
@@ -33,8 +33,8 @@ export interface Calendar {
   /** The same day of the month, or the month's last where it has no such day. */
   plusMonths(date: string, months: number): string;
   /**
-   * The instant at which it is that hour there. An hour that a clock change leaves out is the one after it; of an hour that
-   * comes twice, the first.
+   * The instant at which it is that hour in that zone. If a clock change skips the hour, the one after it; if the hour occurs
+   * twice, the first.
    */
   instantOf(date: string, hour: number, zone: string): number;
 }
@@ -42,7 +42,7 @@ export interface Calendar {
 export interface Random {
   /** Bytes from a cryptographic source. */
   bytes(count: number): Uint8Array;
-  /** A whole number from 0 up to, and without, the limit; without bias. */
+  /** A whole number from 0 to the limit, which is excluded; without bias. */
   below(limit: number): number;
 }
 
@@ -84,17 +84,17 @@ export interface Secrets {
   equal(a: string, b: string): boolean;
   /** Keyed HMAC-SHA-256 over the parts, unambiguous about where each ends; base64url. Stable across restarts. */
   mac(purpose: KeyPurpose, ...parts: readonly string[]): string;
-  /** The same under every key of the ring, the active one first: what was looked up or compared before a rotation. */
+  /** The same under every key of the ring, the active one first: for what may have been stored before a rotation. */
   macs(purpose: KeyPurpose, ...parts: readonly string[]): readonly string[];
   /** HMAC-SHA-256 under someone else's key, base64 with padding: the form of Standard Webhooks' signatures. */
   hmac(key: Uint8Array, text: string): string;
   /**
-   * Authenticated encryption (AES-256-GCM, random nonce); base64url with the key's id in front. `context` is bound. `at` is the
-   * place of another key than the active one in the ring, as in `macs`: for what whoever has that key alone must open too,
-   * and which is no secret of its own.
+   * Authenticated encryption (AES-256-GCM, random nonce); base64url with the key's id in front. `context` is authenticated too.
+   * `at` selects another key of the ring than the active one, by position as in `macs`: for content that a process with only that
+   * key must be able to open, and that is no secret of its own.
    */
   seal(purpose: KeyPurpose, content: string | Uint8Array, context: string, at?: number): string;
-  /** The text again, or undefined when it was sealed for something else, altered, or with a key long gone. */
+  /** The text again; undefined when it was sealed for something else, altered, or sealed with a key that has been removed. */
   open(purpose: KeyPurpose, sealed: string, context: string): string | undefined;
   /** The same where bytes were sealed. */
   openBytes(purpose: KeyPurpose, sealed: string, context: string): Uint8Array | undefined;
@@ -107,11 +107,11 @@ export interface Secrets {
    * owner's part of it, is full.
    */
   hashPin(pin: string): Promise<string>;
-  /** The same for what can be done another time: undefined, at once, where the pool has no free place. */
+  /** The same for work that can be postponed: undefined, at once, if the pool has no free place. */
   hashPinIfFree(pin: string): Promise<string | undefined>;
   /**
-   * Without a hash it takes as long, and is false: nobody learns from time whether there is an account. `turn` names the owner
-   * (a merchant's id). Throws `PinsBusy` as `hashPin`.
+   * Without a hash it takes as long, and is false: nobody learns from the time whether there is an account. `turn` names the
+   * owner (a merchant's id). Throws `PinsBusy` as `hashPin`.
    */
   verifyPin(pin: string, hash: string | undefined, turn?: string): Promise<boolean>;
 }
@@ -128,18 +128,18 @@ export interface OutboundRequest {
    * `upstream`: an address from the operator's configuration.
    */
   readonly trust: 'merchant' | 'upstream';
-  /** How much of the answer is read; the rest is dropped and the connection closed. */
+  /** Bytes of the answer that are read; the rest is dropped and the connection closed. */
   readonly answerLimit: number;
   /**
-   * `status`: a final status (200 or above) and the headers are the answer, whether or not a body comes to its end, and none is
-   * handed back. Absent: the body belongs to it.
+   * `status`: the answer is a final status (200 or above) and the headers, whether or not a body comes to its end, and has no
+   * body. Absent: the body belongs to it.
    */
   readonly enough?: 'status';
 }
 
 /**
- * What became of a request. `not_sent`: certainly nothing was delivered (refused, no address, blocked by the guard).
- * `lost`: it may have been delivered, and its answer is not known.
+ * The outcome of a request. `not_sent`: certainly nothing was delivered (refused, no address, blocked by the guard). `lost`: it
+ * may have been delivered, and its answer is not known.
  */
 export type OutboundAnswer =
   | {
@@ -158,32 +158,32 @@ export interface Outbound {
   /** Never throws, never follows a redirect, never reads proxy settings. */
   request(request: OutboundRequest): Promise<OutboundAnswer>;
   /**
-   * Whether a URL may be opened at all: scheme, port, credentials, literal address. The reason when not. `opener` is the gateway
-   * when absent.
+   * Why a URL may not be opened (scheme, port, credentials, literal address); undefined: it may. `opener` is the gateway when
+   * absent.
    */
   refuses(url: string, opener?: Opener): string | undefined;
   close(): Promise<void>;
 }
 
-/** The labels of one number, by name. */
+/** The labels of one value, by name. */
 export type MetricLabels = { readonly [label: string]: string };
 
-/** One number of a name. */
+/** One value of a metric. */
 export interface MetricReading {
   readonly values: MetricLabels;
   readonly value: number;
 }
 
-/** How often something was how large: `counts` has one place more than `bounds`, for what is above the last of them. */
+/** The contents of a histogram: `counts` has one entry more than `bounds`, for values above the last bound. */
 export interface MetricTally {
   readonly bounds: readonly number[];
   readonly counts: readonly number[];
   readonly sum: number;
 }
 
-/** What monitoring reads. Each name is made once; labels hold names and patterns, never ids. */
+/** What monitoring reads. Each name is registered once; labels hold names and patterns, never ids. */
 export interface Metrics {
-  /** Adds one. `known`: labels that are shown from the start, at 0, so that monitoring sees their first rise. */
+  /** Adds one. `known`: labels that are shown from the start, at 0, so that monitoring sees their first increase. */
   counter(
     name: string,
     help: string,
@@ -198,7 +198,7 @@ export interface Metrics {
     labels: readonly string[],
     buckets: readonly number[],
   ): (values: MetricLabels, seconds: number) => void;
-  /** Numbers that are counted elsewhere, and read whenever the page is made. */
+  /** Values that are counted elsewhere, and read whenever the page is rendered. */
   read(
     name: string,
     type: 'counter' | 'gauge',
@@ -208,26 +208,26 @@ export interface Metrics {
   ): void;
   /** A histogram that is counted elsewhere. */
   readHistogram(name: string, help: string, read: () => MetricTally): void;
-  /** All of it as text, and the type of that text. */
+  /** All metrics as text, and the content type of that text. */
   page(): Promise<{ readonly type: string; readonly body: string }>;
 }
 
-/** What is told of a span: names, statuses and ids; never an amount, a phone number or a secret. */
+/** What a span records: names, statuses and ids; never an amount, a phone number or a secret. */
 export type TraceAttributes = { readonly [name: string]: string | number | boolean | undefined };
 
-/** One step of the way: a commit, a call of an upstream, a webhook. */
+/** One step in the course of a request or a transaction: a commit, a call to an upstream, a webhook. */
 export interface TraceStep {
   readonly name: string;
-  /** `client`: somebody else is asked. */
+  /** `client`: another system is called. */
   readonly kind: 'internal' | 'client';
-  /** The transaction that it belongs to; undefined: whatever the current request is about. */
+  /** The transaction that it belongs to; undefined: whichever the current request is about. */
   readonly transactionId: string | undefined;
   readonly attributes: TraceAttributes;
 }
 
 /** A request that is being handled. */
 export interface TracedRequest {
-  /** Runs what handles it: the steps that this takes are the request's. */
+  /** Runs the handler: the steps that it takes belong to this request. */
   within(run: () => void): void;
   /** `name`: the method and the route's pattern. */
   end(name: string, attributes: TraceAttributes): void;
@@ -235,20 +235,20 @@ export interface TracedRequest {
 
 /** Records what becomes of requests and transactions, for OpenTelemetry. */
 export interface Traces {
-  /** A request has come; `traceparent` is the caller's header (W3C Trace Context), whatever it holds. */
+  /** A request has arrived; `traceparent` is the caller's header (W3C Trace Context), whatever it holds. */
   begin(traceparent: string | undefined): TracedRequest;
   /**
-   * Takes a step, and records it where it belongs to a request or a transaction. `take` is handed the `traceparent` that others
-   * can be given. What a failure says is not recorded, only that it was one.
+   * Takes a step, and records it if it belongs to a request or a transaction. `take` is given the `traceparent` to pass on to
+   * other systems. Of a failure only the fact is recorded, not its message.
    */
   step<T>(
     step: TraceStep,
     take: (traceparent: string | undefined) => Promise<T>,
     attributesOf: (result: T) => TraceAttributes,
   ): Promise<T>;
-  /** A transaction has come into being, out of another one where that is named. */
+  /** A transaction has been created, out of another one if that is named. */
   born(transactionId: string, kind: string, outOf?: string): void;
-  /** Hands over what has been recorded. */
+  /** Exports what has been recorded. */
   close(): Promise<void>;
 }
 

@@ -1,17 +1,17 @@
 /**
- * Chance: the operating system's for the service, a repeatable one for tests and simulations.
+ * Randomness: the operating system's for the service, a repeatable one for tests and simulations.
  *
  * Invariant: `below` is free of bias, and nothing that guards money or secrets is ever given the seeded source.
  */
 import { randomBytes, randomFillSync, randomInt } from 'node:crypto';
 import type { Random } from './platform.ts';
 
-/** Drawn at once from the operating system: a draw costs as much for 16 bytes as for this many. */
+/** Bytes drawn at once from the operating system: a draw costs as much for 16 bytes as for this many. */
 const POOL_BYTES = 8_192;
 
 /** The operating system's cryptographic source. A byte is handed out once, and what was handed out is not kept. */
 export function systemRandom(): Random {
-  // One array for good, and a place in it: a view for each draw cost more than the draw.
+  // One array for good, and an offset into it: a view for each draw would cost more than the draw.
   const pool = new Uint8Array(POOL_BYTES);
   let at = POOL_BYTES;
   const bytes = (count: number): Uint8Array => {
@@ -48,7 +48,7 @@ export function seededRandom(seed: number): Random {
     if (!Number.isSafeInteger(limit) || limit < 1 || limit > LARGEST_LIMIT) {
       throw new RangeError('the limit is a whole number from 1 to 2^48');
     }
-    // The top of the range that is no whole multiple of the limit is thrown away: it would favour small numbers.
+    // Values above the largest whole multiple of the limit are discarded: they would favour small numbers.
     const fair = LARGEST_LIMIT - (LARGEST_LIMIT % limit);
     for (;;) {
       const value = (next() & 0xffff) * 2 ** 32 + next();

@@ -14,7 +14,7 @@ afterEach(() => {
   server = undefined;
 });
 
-/** A port at which somebody takes connections and hears what is sent. */
+/** A port whose server accepts connections and records what is sent. */
 async function listening(): Promise<{ readonly port: number; readonly heard: string[] }> {
   const heard: string[] = [];
   server = createServer((socket) => {

@@ -1,7 +1,7 @@
 /**
  * Whether an address can be reached: its name, its port and, for https, its certificate. For `doctor`.
  *
- * Invariant: nothing is sent but what opens a connection; it goes through the same guard as requests do.
+ * Invariant: nothing is sent beyond what opens a connection, which goes through the same guard as requests do.
  */
 
 import type { Socket } from 'node:net';
@@ -28,7 +28,7 @@ const REASONS: { readonly [code: string]: string } = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 };
 
-/** Why an address cannot be reached; undefined: it can. `rules`: it is a merchant's, and these are kept. */
+/** Why an address cannot be reached; undefined: it can. With `rules` it is a merchant's address, to which these apply. */
 export async function whyUnreachable(address: string, rules?: DialRules): Promise<string | undefined> {
   const target = rules === undefined ? targetOfUpstream(address) : targetOfMerchant(address, rules);
   if ('refused' in target) return target.refused;

@@ -1,4 +1,4 @@
-/** What was sealed opens only whole and for what it was sealed for; keys rotate; keyed hashes are unambiguous. */
+/** Sealed content opens only whole and for what it was sealed for; keys rotate; keyed hashes are unambiguous. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openKeyring, parseMasterKey } from './keyring.ts';
@@ -32,7 +32,7 @@ const PURPOSES: readonly KeyPurpose[] = [
   'callback_path',
 ];
 
-/** The same text with one bit of its base64url bytes turned over. */
+/** The same text with one bit of its base64url bytes flipped. */
 function flip(sealed: string, bit: number): string {
   const bytes = Buffer.from(sealed, 'base64url');
   bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);

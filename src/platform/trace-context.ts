@@ -1,8 +1,8 @@
 /**
  * Names of traces: those that callers send, and those that follow from a transaction.
  *
- * Invariant: every process derives the same trace for a transaction, so that what one of them begins and another goes on
- * with hours later stands together, and nothing has to be kept for it.
+ * Invariant: every process derives the same trace for a transaction, so that what one of them begins and another continues hours
+ * later appears together, and nothing has to be stored for it.
  */
 
 import { createHash } from 'node:crypto';
@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 export interface TracePlace {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** 16 of them. */
+  /** 16 hexadecimal digits. */
   readonly spanId: string;
   readonly sampled: boolean;
 }
@@ -22,7 +22,7 @@ const SHAPE = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{1
 export function readTraceparent(header: string | undefined): TracePlace | undefined {
   const [, version, traceId, spanId, flags, more] = (header === undefined ? null : SHAPE.exec(header)) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
-  // Version 00 has nothing behind its flags; later ones may.
+  // Version 00 has nothing after its flags; later ones may.
   if (version === '00' && more !== undefined) return undefined;
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }

@@ -1,11 +1,11 @@
 /**
- * Records what becomes of requests and transactions, and hands it to an OpenTelemetry collector.
+ * Records what becomes of requests and transactions, and exports it to an OpenTelemetry collector.
  *
- * Invariant: a payment waits for no collector, and fails with none. What is loaded here is loaded only where somebody
- * wants traces.
+ * Invariant: a payment never waits for a collector, nor fails because of one. What is loaded here is loaded only if traces are
+ * wanted.
  *
- * A request's place is known once it is known what it is about: it stands in its caller's trace where the caller names
- * one, and otherwise in the trace of the first transaction that it touches (record 0017).
+ * A request's place is known once it is known what it is about: it is in its caller's trace if the caller names one, and
+ * otherwise in the trace of the first transaction that it touches (record 0017).
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -35,9 +35,9 @@ import { placeOf, readTraceparent, writeTraceparent } from './trace-context.ts';
 import { VERSION } from './version.ts';
 
 export interface TracesOptions {
-  /** Of a collector that speaks OTLP over HTTP, without a slash at the end. */
+  /** The address of a collector that speaks OTLP over HTTP, without a slash at the end. */
   readonly endpoint: string;
-  /** Under which this gateway is shown. */
+  /** The name under which this gateway is shown. */
   readonly serviceName: string;
   /** The share of transactions that is recorded, 0 to 1. */
   readonly share: number;
@@ -45,18 +45,18 @@ export interface TracesOptions {
 
 type Doors = { readonly clock: Pick<Clock, 'after'>; readonly log: Log; readonly random: Random };
 
-/** A collector that does not answer must not hold up a stop. */
+/** Milliseconds that closing waits at most: a collector that does not answer must not hold up a stop. */
 const GOODBYE_MS = 2_000;
-/** Transactions whose callers have named a trace: so many are remembered, the newest. */
+/** How many transactions are remembered, the newest, whose callers have named a trace. */
 const MOST_ADOPTED = 10_000;
 
-/** Where the steps of now belong. */
+/** The request that current steps belong to. */
 interface Scope {
-  /** Undefined as long as it is not known in which trace. */
+  /** Undefined until it is known to which trace the request belongs. */
   span: Span | undefined;
   transactionId: string | undefined;
   readonly startedAt: number;
-  /** Steps that were over before that was known. */
+  /** Steps that ended before that was known. */
   early: (() => void)[];
   ended: boolean;
 }
@@ -88,7 +88,7 @@ export function openTraces(options: TracesOptions, doors: Doors): Traces {
 
 interface Tracer {
   start(name: string, kind: SpanKind, parent: SpanContext | undefined, startTime: number): Span;
-  /** The beginning of a transaction's trace, as every process knows it. */
+  /** The beginning of a transaction's trace, which every process derives alike. */
   derived(transactionId: string): SpanContext;
   /** Makes the span that is that beginning. */
   first(own: SpanContext, name: string, links: Link[]): Span;
@@ -101,7 +101,7 @@ function openTracer({ endpoint, serviceName, share }: TracesOptions, { log, rand
   const exporter = telling(new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }), log);
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': VERSION }),
-    // A stranger's word that something is recorded counts for no more than our own share.
+    // A caller's claim that its trace is recorded counts for no more than our own share.
     sampler: new ParentBasedSampler({ root: sampler, remoteParentSampled: sampler }),
     idGenerator: ids,
     spanProcessors: [new BatchSpanProcessor(exporter)],
@@ -122,10 +122,10 @@ function openTracer({ endpoint, serviceName, share }: TracesOptions, { log, rand
   };
 }
 
-/** Where the transactions' traces are: where a caller has put them, and else where they begin by themselves. */
+/** Where the transactions' traces are: in a caller's trace if the caller named one, otherwise in their own. */
 interface Homes {
   of(transactionId: string): SpanContext;
-  /** The request is about that transaction, unless it has been about another one before. */
+  /** Notes that the request is about that transaction, unless it is already about another one. */
   settle(scope: Scope, transactionId: string): void;
 }
 
@@ -147,7 +147,7 @@ function createHomes({ derived, start }: Tracer): Homes {
   };
 }
 
-/** From now on it is known where the request is: what it did before is recorded there. */
+/** Notes where the request belongs, and records there the steps that ended before that was known. */
 function place(scope: Scope, span: Span): void {
   scope.span = span;
   const { early } = scope;
@@ -181,7 +181,7 @@ interface Surroundings {
   readonly scope: Scope | undefined;
 }
 
-/** The span that a step is a part of; undefined: none that is known by now. */
+/** The span that a step is part of; undefined: none is known yet. */
 function parentOf({ homes, scope }: Surroundings, transactionId: string | undefined): SpanContext | undefined {
   if (transactionId === undefined) return scope?.ended === true ? undefined : scope?.span?.spanContext();
   if (scope !== undefined) homes.settle(scope, transactionId);
@@ -234,7 +234,7 @@ function placeIn({ traceId, spanId, traceFlags }: SpanContext) {
   return { traceId, spanId, sampled: (traceFlags & TraceFlags.SAMPLED) !== 0 };
 }
 
-/** Ids by chance, or for one span those that are wanted. */
+/** Random ids, or for one span those that are wanted. */
 function presetIds(random: Random) {
   let wanted: Pick<SpanContext, 'traceId' | 'spanId'> | undefined;
   const hex = (bytes: number): string => Buffer.from(random.bytes(bytes)).toString('hex');
@@ -252,7 +252,7 @@ function presetIds(random: Random) {
   };
 }
 
-/** Tells the log when the collector does not take what it is given, once until it does again. */
+/** Logs when the collector does not accept what it is given, once until it does again. */
 function telling(exporter: SpanExporter, log: Log): SpanExporter {
   let failing = false;
   return {

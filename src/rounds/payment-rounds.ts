@@ -1,5 +1,5 @@
 /**
- * What the worker repeats for payments: inquire about open attempts, end what ran out of time.
+ * What the worker repeats for payments: inquire about open attempts, end what ran out of time, reap what is no longer needed.
  *
  * Invariant: any number of processes may run these at once; each piece of work is leased or guarded.
  */
@@ -11,8 +11,8 @@ import { expireDue } from '../usecases/payment-expire.ts';
 import { reapPinGuards } from '../usecases/pin-guard-reap.ts';
 
 /**
- * A unit of background work: its name, its interval (ms), and one run, which returns how much there was to do. `stopping` tells
- * a run that continues while there is work to start nothing more.
+ * A unit of background work: its name, its interval (ms), and one run, which returns how much there was to do. A run that
+ * continues while there is work starts nothing more once `stopping` is aborted.
  */
 export interface Work {
   readonly name: string;

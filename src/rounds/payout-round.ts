@@ -1,7 +1,7 @@
 /**
  * What the worker repeats for payouts: start the lines that are due.
  *
- * Invariant: it looks at the database only; whoever starts a line has leased it there.
+ * Invariant: it looks only at the database; a process that starts a line from memory has leased it there.
  */
 
 import type { Deps } from '../usecases/deps.ts';

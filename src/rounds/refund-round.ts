@@ -1,8 +1,8 @@
 /**
- * What the worker repeats for refunds: send what is due, because the upstream was down or because the process that
- * committed it has died.
+ * What the worker repeats for refunds: send what is due, because the upstream was down or because the process that committed it
+ * has died.
  *
- * Invariant: it looks at the database only; whoever sends from memory has leased its refunds there.
+ * Invariant: it looks only at the database; a process that sends refunds from memory has leased them there.
  */
 
 import type { Deps } from '../usecases/deps.ts';

@@ -1,8 +1,8 @@
 /**
  * Repeats a piece of work: a run, a pause, the next run.
  *
- * Invariant: it never overlaps itself, and no error ends it: an error is logged, and the next run tries again. That the database
- * is away is told once, and once that it is back, however many runs that are between.
+ * Invariant: it never overlaps itself, and no error ends it: an error is logged, and the next run tries again. An outage of the
+ * database is logged once when it begins and once when it ends, however many runs fail between.
  */
 
 import type { Deps } from '../usecases/deps.ts';
@@ -11,15 +11,15 @@ import type { RoundWatch } from '../usecases/round-metrics.ts';
 
 export interface Round {
   readonly name: string;
-  /** Runs once from now on, after the run that may be under way, and resolves when that has ended. */
+  /** Runs once more, after a run that may be in progress, and resolves when that run has ended. */
   now(): Promise<void>;
-  /** Runs no more, and resolves when the run under way has ended. */
+  /** Stops repeating, and resolves when a run in progress has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts repeating at once. `every` is the pause between two runs, in milliseconds. A run that may last is told by its signal
- * when the round is stopped.
+ * Starts repeating at once. `every` is the pause between two runs, in milliseconds. `run` is given a signal that is aborted when
+ * the round is stopped, for runs that may take long.
  */
 export function repeat(
   name: string,

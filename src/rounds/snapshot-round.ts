@@ -1,7 +1,7 @@
 /**
  * What the worker repeats for statements and audits: close the days that are over.
  *
- * Invariant: any number of processes may run it at once; a day that two of them close is the same day.
+ * Invariant: any number of processes may run it at once; two that close the same day write the same result.
  */
 
 import type { Deps } from '../usecases/deps.ts';

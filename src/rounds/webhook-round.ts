@@ -1,8 +1,8 @@
 /**
- * What the worker repeats for webhooks: deliver what is due, because a try failed or because the process that
- * committed it has died.
+ * What the worker repeats for webhooks: deliver what is due, because a try failed or because the process that committed it has
+ * died.
  *
- * Invariant: it looks at the database only; whoever posts from memory has leased its events there.
+ * Invariant: it looks only at the database; a process that posts events from memory has leased them there.
  */
 
 import { DELIVERY_ROUND_MS } from '../domain/webhook.ts';

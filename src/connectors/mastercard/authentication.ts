@@ -1,8 +1,8 @@
 /**
- * What the network says of the customer's authentication (EMV 3-D Secure), and of the hosted form before it.
+ * What the network says about the customer's authentication (EMV 3-D Secure), and about the hosted form before it.
  *
- * Invariant: `authenticated` is said only where the network recommends to proceed, of the order, amount and currency
- * that were bound. Nothing here moves money.
+ * Invariant: `authenticated` is answered only if the network recommends to proceed, for the order, amount and currency that were
+ * bound. Nothing here moves money.
  */
 
 import type { Authentication, CardOrder } from '../connector.ts';
@@ -12,8 +12,8 @@ import { amountDifference, differenceFrom, isBody, type Ordered, textAt, valueAt
 import { isNotFound, isRefusal, type Reading, readRefusal, reasonOf } from './statuses.ts';
 
 /**
- * The statuses with which a payment goes on when the network recommends it. The last three are cards and issuers without
- * 3-D Secure: they are taken, and the merchant bears what the issuer would otherwise (README, "Without 3-D Secure").
+ * The statuses with which a payment proceeds if the network recommends it. The last three are cards and issuers without 3-D
+ * Secure: they are accepted, and the merchant bears the liability that would be the issuer's (README, "Without 3-D Secure").
  */
 const PASSED: ReadonlySet<string> = new Set([
   'AUTHENTICATION_SUCCESSFUL',
@@ -23,21 +23,21 @@ const PASSED: ReadonlySet<string> = new Set([
   'AUTHENTICATION_UNAVAILABLE',
 ]);
 
-/** The statuses after which this card is not paid with, whatever the recommendation. */
+/** The statuses after which this card cannot pay, whatever the recommendation. */
 const FAILED: ReadonlySet<string> = new Set(['AUTHENTICATION_FAILED', 'AUTHENTICATION_REJECTED']);
 
-/** EMV 3DS, transStatusReason: the issuer has waited for its customer in vain. */
+/** EMV 3DS, transStatusReason: the issuer's challenge timed out. */
 const TIMED_OUT_AT_ISSUER = '14';
 
 const STOP: ReadonlySet<string> = new Set(['DO_NOT_PROCEED', 'RESUBMIT_WITH_ALTERNATIVE_PAYMENT_DETAILS']);
 
 type Fault = Extract<Authentication, { kind: 'unusable' | 'not_sent' | 'unknown' }>;
 
-/** Whether the hosted form is still what was bound to it, with a card in it; undefined: it is. */
+/** What is wrong with the hosted form; undefined: it is still what was bound to it, with a card in it. */
 export function readForm(said: Said, order: CardOrder): Reading<Fault> | undefined {
   if (said.kind !== 'said') return { answer: { kind: 'not_sent', reason: said.reason } };
   const { body, status } = said;
-  // The network has opened it for us, so that it has ended since: one lasts about a quarter of an hour.
+  // The network has opened the session for us, so it has expired since: one lasts about a quarter of an hour.
   if (isNotFound(said, 'session')) return { answer: { kind: 'unusable', fault: 'ended' } };
   if (status !== 200 || valueAt(body, 'session.id') !== order.sessionId) {
     return { answer: { kind: 'not_sent', reason: `the session: ${reasonOf(said)}` } };
@@ -50,7 +50,7 @@ export function readForm(said: Said, order: CardOrder): Reading<Fault> | undefin
   return undefined;
 }
 
-/** What INITIATE_AUTHENTICATION means; `available`: the payer can be authenticated. */
+/** What the answer to INITIATE_AUTHENTICATION means; `available`: the payer can be authenticated. */
 export function readInitiation(said: Said, orderId: string): Reading<Authentication> | 'available' {
   const refused = readFault(said);
   if (refused !== undefined) return refused;
@@ -62,7 +62,7 @@ export function readInitiation(said: Said, orderId: string): Reading<Authenticat
   return readOutcome(body);
 }
 
-/** What AUTHENTICATE_PAYER, or a later look at the same transaction, means. */
+/** What the answer to AUTHENTICATE_PAYER, or to a later look at the same transaction, means. */
 export function readAuthentication(said: Said, ordered: Ordered): Reading<Authentication> {
   const refused = readFault(said);
   if (refused !== undefined) return refused;
@@ -87,7 +87,7 @@ function readOutcome(body: unknown): Reading<Authentication> {
   if (PASSED.has(status) && recommendation === 'PROCEED') {
     return { answer: { kind: 'authenticated', status, eci: eciOf(body) } };
   }
-  // Begun, and not gone on with: the payer has not been asked yet.
+  // Begun but not continued: the payer has not been asked yet.
   if (status === 'AUTHENTICATION_AVAILABLE' || status === 'AUTHENTICATION_INITIATED') {
     return { answer: { kind: 'unknown', reason: status } };
   }
@@ -102,7 +102,7 @@ function readFault(said: Said): Reading<Fault> | undefined {
   return { answer: { kind: 'unknown', reason: reasonOf(said) } };
 }
 
-/** A session that has paid is refused by name; anything else that they refuse is ours to look at. */
+/** A session that has paid is refused by name; for any other refusal the fault is ours. */
 function usedOr(said: Extract<Said, { kind: 'said' }>): Reading<Fault> {
   const field = textAt(said.body, 'error.field', 80);
   if (field === 'session.id' && /\b(paid|used)\b/i.test(textAt(said.body, 'error.explanation', 500) ?? '')) {

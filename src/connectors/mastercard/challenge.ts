@@ -1,5 +1,5 @@
 /**
- * Takes the issuer's form out of the HTML that the network wants to be shown: the address, and the hidden fields.
+ * Extracts the issuer's form from the HTML that the network wants shown: the address, and the hidden fields.
  *
  * Invariant: only data leaves this file. The network's markup and its scripts never reach a page of ours.
  */
@@ -10,11 +10,11 @@ import type { Challenge } from '../connector.ts';
 type Node = DefaultTreeAdapterTypes.ChildNode | DefaultTreeAdapterTypes.Document;
 type Element = DefaultTreeAdapterTypes.Element;
 
-/** A challenge request is about a kilobyte; what is larger is not shown to a browser. */
+/** Limits on a challenge, which is usually about a kilobyte; a larger one is not shown to a browser. */
 const MOST_FIELDS = 20;
 const LONGEST_VALUE = 65_536;
 
-/** The first form that posts, as data; undefined when there is none that a browser may be sent to. */
+/** The first form with method POST, as data; undefined if there is none that a browser may be sent to. */
 export function challengeIn(html: string): Challenge | undefined {
   const form = elementsOf(parse(html), 'form').find(
     (element) => attribute(element, 'method')?.toLowerCase() === 'post',

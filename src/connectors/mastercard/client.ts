@@ -1,8 +1,8 @@
 /**
- * Mastercard Gateway's REST API in its own words: sessions, transactions and orders.
+ * Mastercard Gateway's REST API in its own terms: sessions, transactions and orders.
  *
- * Invariant: a request leaves once, under the ids that it was given. Nothing here throws, and no body, card or
- * credential is logged.
+ * Invariant: a request is sent once, under the ids that it was given. Nothing here throws, and no body, card or credential is
+ * logged.
  */
 
 import type { OutboundAnswer, Platform } from '../../platform/platform.ts';
@@ -14,7 +14,7 @@ export interface MastercardConfig {
   readonly merchantId: string;
   readonly apiPassword: string;
   readonly apiVersion: number;
-  /** Where browsers load the hosted form from: `baseUrl`, but in a sandbox. Without a slash at the end. */
+  /** Where browsers load the hosted form from: `baseUrl`, except in a sandbox. Without a slash at the end. */
   readonly formUrl: string;
 }
 
@@ -28,16 +28,16 @@ export interface MastercardClient {
   createSession(body: Body): Promise<Said>;
   updateSession(sessionId: string, body: Body): Promise<Said>;
   readSession(sessionId: string): Promise<Said>;
-  /** An operation of that transaction: sent once. `timeout` in milliseconds. */
+  /** An operation on that transaction: sent once. `timeout` in milliseconds. */
   operate(orderId: string, transactionId: string, body: Body, timeout: number): Promise<Said>;
   readTransaction(orderId: string, transactionId: string): Promise<Said>;
   readOrder(orderId: string): Promise<Said>;
 }
 
-/** Reads, and the session: nothing is lost when they are late, and whoever waits for them can come again. */
+/** Milliseconds for reads and sessions: nothing is lost when they are late, and the caller can try again. */
 const READ_TIMEOUT_MS = 5_000;
 
-/** Their answers are a few kilobytes; the challenge's HTML is the longest part. What is larger is cut, and unreadable. */
+/** Bytes. Their answers are a few kilobytes; the challenge's HTML is the longest part. A larger answer is cut, and unreadable. */
 const ANSWER_LIMIT = 262_144;
 
 export function createMastercardClient(

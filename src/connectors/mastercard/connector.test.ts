@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterEach(() => world.clear());
 afterAll(async () => {
   await world.close();
-  // Nothing that was typed or sent stands in the log.
+  // Nothing that was entered or sent appears in the log.
   const lines = JSON.stringify(world.log.lines);
   for (const secret of ['5123450000000008', '4508750015741019', 'sandbox-cardnet-password', 'tok_approved']) {
     expect(lines).not.toContain(secret);
@@ -87,7 +87,7 @@ describe('the customer is known', () => {
     expect(await world.connector.authentication(late)).toMatchObject({ kind: 'rejected', reason: 'challenge_expired' });
     const rejected = await world.connector.authenticate(await world.filled('rejected'), BROWSER);
     expect(rejected).toMatchObject({ kind: 'rejected', reason: 'authentication_failed' });
-    // Whoever asks for the money all the same gets none.
+    // A request for the money all the same gets none.
     expect((await world.connector.pay(failed)).kind).toBe('not_sent');
     expect(world.timesDebited(failed)).toBe(0);
   });
@@ -256,7 +256,7 @@ describe('an answer', () => {
       expect(answer.kind, code).toBe(meaning === 'approved' || meaning === 'unknown' ? meaning : 'declined');
       if (answer.kind === 'declined') expect(answer.reason).toBe(meaning);
       if (meaning === 'unknown') continue;
-      // A code beside a result that does not belong to it says nothing.
+      // A code together with a result that does not belong to it means nothing.
       const odd = await world.facing({ status: 200, body: bodyOf(code, result === 'SUCCESS' ? 'FAILURE' : 'SUCCESS') });
       expect((await odd.pay(order)).kind, code).toBe('unknown');
     }

@@ -1,8 +1,8 @@
 /**
- * Mastercard Gateway: translates our orders into its operations, and what it says into our answers.
+ * Mastercard Gateway: translates our orders into its operations, and its answers into ours.
  *
- * Invariant: PAY is sent once under the reference of its attempt; everything after that is inquiry. A card number never
- * comes this way: the hosted form's session, or a wallet's token, stands for it.
+ * Invariant: PAY is sent once under the reference of its attempt; everything after that is inquiry. A card number never passes
+ * through here: the hosted form's session, or a wallet's token, stands for it.
  */
 
 import { CURRENCIES } from '../../domain/currency.ts';
@@ -33,15 +33,16 @@ import {
 } from './statuses.ts';
 
 /**
- * PAY leaves at most 22 s after its attempt was written (`payment-submit-card.ts`) and is given up 20 s later; their reads know a
- * transaction as soon as it has arrived. A minute between two looks leaves room for what is still on its way.
+ * Milliseconds. PAY is sent at most 22 s after its attempt was written (`payment-submit-card.ts`) and is given up 20 s later;
+ * their reads know a transaction as soon as it has arrived. A minute between two inquiries leaves room for what is still in
+ * transmission.
  */
 const SETTLE_DELAY_MS = 60_000;
 
-/** Issuers answer within seconds; the customer's submit waits for both steps. */
+/** Milliseconds. Issuers answer within seconds; the customer's submit waits for both steps. */
 const AUTHENTICATE_TIMEOUT_MS = 8_000;
 
-/** Acquirers are given long; whoever gives up sooner only has to ask more often. */
+/** Milliseconds. Acquirers are given long: giving up sooner only means more inquiries. */
 const PAY_TIMEOUT_MS = 20_000;
 
 /** How often a browser may change the hosted form: more than a customer mistypes. */
@@ -56,7 +57,7 @@ export function createMastercard(
   const { log } = doors;
   const client = createMastercardClient(config, doors);
 
-  /** Logs what a person may have to mend; their words and statuses only, never a body. */
+  /** Logs what an operator may have to fix; only their terms and statuses, never a body. */
   const told = <A extends { readonly kind: string }>(call: string, { answer, alarm }: Reading<A>): A => {
     if (alarm?.kind === 'mismatch') log.error('mastercard_answer_mismatch', { call, field: alarm.what });
     else if (alarm?.kind === 'refused') log.error('mastercard_request_refused', { call, field: alarm.what });
@@ -113,7 +114,7 @@ export function createMastercard(
   };
 }
 
-/** An order, and our try at it. */
+/** An order, and our attempt at it. */
 type Tried = CardFormOrder & { readonly attemptId: string };
 
 function orderedOf({ orderId, attemptId, amountMinor, currency }: Tried, operation: Ordered['operation'] = 'PAY') {
@@ -155,7 +156,7 @@ function voidBody({ paidBy, attemptId }: CardReversal): Body {
   return { apiOperation: 'VOID', transaction: { targetTransactionId, reference: attemptId } };
 }
 
-/** A session at the network, bound to the order before any browser sees it. */
+/** Opens a session at the network, bound to the order before any browser sees it. */
 async function openForm(client: MastercardClient, order: CardFormOrder): Promise<Reading<CardForm>> {
   const created = await client.createSession({ session: { authenticationLimit: FORM_UPDATES } });
   if (created.kind !== 'said') return notOpened(created.reason);
@@ -173,7 +174,7 @@ function notOpened(reason: string): Reading<CardForm> {
   return { answer: { kind: 'not_opened', reason } };
 }
 
-/** The form is looked at, then the issuer is asked whether it wants to ask its customer. */
+/** Checks the form, then asks whether the issuer wants to challenge its customer. */
 async function authenticate(
   client: MastercardClient,
   order: CardOrder,
@@ -208,7 +209,7 @@ async function authenticate(
   return { answer: lost, alarm: { kind: 'unfamiliar', what: 'authentication.redirect.html' } };
 }
 
-/** What EMV 3DS wants to know and we do not: a common screen in place of the customer's. */
+/** What EMV 3DS requires and we do not know: a common screen in place of the customer's. */
 const SCREEN = {
   '3DSecureChallengeWindowSize': 'FULL_SCREEN',
   colorDepth: 24,

@@ -1,8 +1,8 @@
 /**
  * Fields of the network's JSON: looked up by path, and compared with what was ordered.
  *
- * Invariant: what is absent, of another type, or no word of theirs is undefined; nothing that could carry a card
- * number or a secret is taken for a word.
+ * Invariant: a field that is absent, of another type, or not one of their terms is undefined; nothing that could carry a card
+ * number or a secret passes as a term.
  */
 
 import type { Currency } from '../../domain/currency.ts';
@@ -24,13 +24,13 @@ export function valueAt(body: unknown, path: string): unknown {
   return value;
 }
 
-/** A word of theirs, safe to compare, to keep and to log. */
+/** One of their terms, safe to compare, to store and to log. */
 export function wordAt(body: unknown, path: string): string | undefined {
   const value = valueAt(body, path);
   return typeof value === 'string' && /^[A-Z][A-Z0-9_]{0,79}$/.test(value) ? value : undefined;
 }
 
-/** A text that can be written, without control characters, at most that long. */
+/** A text without control characters, at most that long. */
 export function textAt(body: unknown, path: string, longest: number): string | undefined {
   const value = valueAt(body, path);
   if (typeof value !== 'string' || value === '' || value.length > longest) return undefined;
@@ -46,7 +46,7 @@ export interface Ordered {
   readonly currency: Currency;
 }
 
-/** The first thing in which an answer about a transaction differs from the order. A refund's amount is not its order's. */
+/** The first field in which an answer about a transaction differs from the order. A refund's amount is not its order's. */
 export function differenceFrom(ordered: Ordered, body: unknown): string | undefined {
   if (valueAt(body, 'order.id') !== ordered.orderId) return 'order.id';
   if (valueAt(body, 'transaction.id') !== ordered.transactionId) return 'transaction.id';
@@ -54,14 +54,17 @@ export function differenceFrom(ordered: Ordered, body: unknown): string | undefi
   return amountDifference(ordered, body, 'transaction');
 }
 
-/** What took money never counts as giving it back, nor the reverse. They have several words for the former, also none. */
+/**
+ * A transaction that took money never counts as giving it back, nor the reverse. They have several words for taking, or send
+ * none.
+ */
 function isOfType({ operation }: Ordered, type: string | undefined): boolean {
   const isVoid = type?.startsWith('VOID') === true;
   if (operation === 'VOID') return isVoid;
   return operation === 'REFUND' ? type === 'REFUND' : type !== 'REFUND' && !isVoid;
 }
 
-/** Whether an amount or currency of theirs is another one than was ordered; one that is not there is another one. */
+/** The field in which their amount or currency differs from what was ordered; a missing one differs. Undefined: neither. */
 export function amountDifference(
   ordered: Pick<Ordered, 'amountMinor' | 'currency'>,
   body: unknown,
@@ -72,7 +75,7 @@ export function amountDifference(
   return same ? undefined : `${where}.amount`;
 }
 
-/** They write `12.50` as the JSON number 12.5; its shortest decimal text is exact for every amount they take. */
+/** They write `12.50` as the JSON number 12.5; its shortest decimal text is exact for every amount that they accept. */
 function minorOf(amount: unknown, currency: Currency): bigint | undefined {
   return parsePaddedAmount(typeof amount === 'number' ? String(amount) : amount, currency)?.minor;
 }

@@ -1,6 +1,4 @@
-/**
- * Giving card payments back, against the sandbox's card network and against one that misbehaves.
- */
+/** Refunds of card payments, against the sandbox's card network and against one that misbehaves. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { MISBEHAVIOURS } from '../conformance.ts';

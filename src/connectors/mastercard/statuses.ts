@@ -1,9 +1,9 @@
 /**
- * What the network's words mean for money: one exhaustive table of gateway codes, the reading of PAY and its kin, and
- * what an order is called.
+ * What the network's terms mean for money: one exhaustive table of gateway codes, the reading of PAY and similar operations, and
+ * the names of order statuses.
  *
- * Invariant: only a code of this table that says so approves or declines, and only beside the result that belongs to
- * it. What is unfamiliar, unreadable, or about something else than what was ordered is `unknown`.
+ * Invariant: only a code which this table lists as such approves or declines, and only together with the result that belongs to
+ * it. Anything unfamiliar, unreadable, or about something other than what was ordered is `unknown`.
  */
 
 import { keptReference } from '../../domain/provider-reference.ts';
@@ -12,7 +12,7 @@ import type { Answer, CardEnd, CardOrderStatus, InquiryAnswer } from '../connect
 import type { Said } from './client.ts';
 import { differenceFrom, type Ordered, textAt, valueAt, wordAt } from './fields.ts';
 
-/** Every documented gateway code. A decline reason as value means a final no. */
+/** Every documented gateway code. A decline reason as value means a final decline. */
 export const GATEWAY_CODES = {
   APPROVED: 'approved',
   APPROVED_AUTO: 'approved',
@@ -36,7 +36,7 @@ export const GATEWAY_CODES = {
   NOT_ENROLLED_3D_SECURE: 'authentication_failed',
   CARD_NOT_ENROLLED: 'authentication_failed',
   CANCELLED: 'authentication_cancelled',
-  // The acquirer, or what lies before it, did not say: money may have been taken.
+  // The acquirer, or a system before it, did not say: money may have been taken.
   TIMED_OUT: 'unknown',
   ACQUIRER_SYSTEM_ERROR: 'unknown',
   SYSTEM_ERROR: 'unknown',
@@ -44,7 +44,7 @@ export const GATEWAY_CODES = {
   UNSPECIFIED_FAILURE: 'unknown',
   SUBMITTED: 'unknown',
   PENDING: 'unknown',
-  // Another amount than was ordered; another operation of the order is under way; and what belongs to no payment.
+  // Another amount than was ordered; another operation of the order in flight; and codes that belong to no payment.
   PARTIALLY_APPROVED: 'unknown',
   LOCK_FAILURE: 'unknown',
   NOT_SUPPORTED: 'unknown',
@@ -53,7 +53,7 @@ export const GATEWAY_CODES = {
 
 type Meaning = (typeof GATEWAY_CODES)[keyof typeof GATEWAY_CODES];
 
-/** The causes of a refusal. Behind all but the last the request was turned away before anything was done. */
+/** The causes of a refusal. With all but the last, the request was rejected before anything was done. */
 export const CAUSES = {
   INVALID_REQUEST: 'not_sent',
   REQUEST_REJECTED: 'not_sent',
@@ -61,7 +61,7 @@ export const CAUSES = {
   SERVER_FAILED: 'unknown',
 } as const satisfies Record<string, 'not_sent' | 'unknown'>;
 
-/** What an order is called from which money was taken, or will be. */
+/** The statuses of orders from which money was taken, or will be. */
 export const TAKEN: ReadonlySet<string> = new Set([
   'AUTHORIZED',
   'CAPTURED',
@@ -73,17 +73,17 @@ export const TAKEN: ReadonlySet<string> = new Set([
   'CHARGEBACK_PROCESSED',
 ]);
 
-/** The refusals of PAY itself; before it there is only the authentication to fail. */
+/** The refusals of PAY itself; earlier, only the authentication can fail. */
 const PAY_REFUSED: ReadonlySet<string | null> = new Set([
   'card_declined',
   'card_funds',
   'card_expired',
 ] satisfies DeclineReason[]);
 
-/** An answer, and what about it a person should know. */
+/** An answer, and what an operator should know about it. */
 export interface Reading<A> {
   readonly answer: A;
-  /** `unfamiliar`: a word that the table lacks. `mismatch`: an answer about something else. `refused`: our request was wrong. */
+  /** `unfamiliar`: a term that the table lacks. `mismatch`: an answer about something else. `refused`: our request was wrong. */
   readonly alarm?: { readonly kind: 'unfamiliar' | 'mismatch' | 'refused'; readonly what: string };
 }
 
@@ -103,8 +103,8 @@ export function readInquiry(said: Said, ordered: Ordered): Reading<InquiryAnswer
 }
 
 /**
- * What the answer to REFUND means. A request that the network found wrong, though it knew who asked, is one that it will
- * never carry out: the order is too old for it, say, or has been given back by another way. That is a no, and final.
+ * What the answer to REFUND means. If the network finds the request itself invalid, though it knew the caller, it will never
+ * carry it out: the order is too old, say, or has been refunded in another way. That is a final decline.
  */
 export function readRefund(said: Said, ordered: Ordered): Reading<Answer> {
   const reading = readOperation(said, ordered);
@@ -113,13 +113,13 @@ export function readRefund(said: Said, ordered: Ordered): Reading<Answer> {
   return { ...reading, answer: { kind: 'declined', reason: 'carrier_failed', providerReference: null } };
 }
 
-/** How an order stands; undefined where no word of theirs says so. */
+/** The status of an order; undefined if the network does not name one. */
 export function readOrderStatus(said: Said): CardOrderStatus | undefined {
   const word = said.kind === 'said' && said.status === 200 ? wordAt(said.body, 'status') : undefined;
   return word === undefined ? undefined : { word, isTaken: TAKEN.has(word) };
 }
 
-/** What an order that ended so is called. PAY captures at once, so that whatever was paid is captured. */
+/** The status of an order that ended so. PAY captures at once, so whatever was paid is captured. */
 export function wordForEnd(end: CardEnd): string {
   if (end.kind === 'declined') return PAY_REFUSED.has(end.reason) ? 'FAILED' : 'AUTHENTICATION_UNSUCCESSFUL';
   return ({ nothing: 'CAPTURED', part: 'PARTIALLY_REFUNDED', all: 'REFUNDED' } as const)[end.refunded];
@@ -127,12 +127,12 @@ export function wordForEnd(end: CardEnd): string {
 
 type Heard = Extract<Said, { kind: 'said' }>;
 
-/** Their own error body; a page of some front door is none. */
+/** Whether this is their own error body, not a page of some proxy in front of them. */
 export function isRefusal({ status, body }: Heard): boolean {
   return status >= 400 && wordAt(body, 'result') === 'ERROR' && wordAt(body, 'error.cause') !== undefined;
 }
 
-/** What a refusal proves. 401 is INVALID_REQUEST in their words, and about our credentials. */
+/** What a refusal proves. A 401 is INVALID_REQUEST in their terms, and concerns our credentials. */
 export function readRefusal(said: Heard): Reading<Extract<Answer, { kind: 'not_sent' | 'unknown' }>> {
   const causes: { readonly [word: string]: 'not_sent' | 'unknown' } = CAUSES;
   const cause = wordAt(said.body, 'error.cause') ?? '';
@@ -143,7 +143,9 @@ export function readRefusal(said: Heard): Reading<Extract<Answer, { kind: 'not_s
   return ours ? { answer, alarm: { kind: 'refused', what: fieldOf(said.body) } } : { answer };
 }
 
-/** Only the network's own word that it knows no such thing; a wrong path is answered 404 too, and a missing right 400. */
+/**
+ * Only the network's own statement that it knows no such thing; a wrong path is answered with 404 too, a missing right with 400.
+ */
 export function isNotFound(heard: Heard, ...what: readonly ('order' | 'transaction' | 'session')[]): boolean {
   const { status, body } = heard;
   if (status !== 404 && status !== 400) return false;
@@ -186,7 +188,7 @@ function readTransactionBody(
   return readMeaning(meaning, code, body);
 }
 
-/** A yes stands beside SUCCESS and a no beside FAILURE; whatever else they say together is no answer. */
+/** An approval comes with SUCCESS and a decline with FAILURE; any other combination is no answer. */
 function readMeaning(
   meaning: Meaning,
   code: string,

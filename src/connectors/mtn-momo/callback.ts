@@ -1,13 +1,13 @@
 /**
- * What the body of an MTN MoMo callback claims. It is unsigned, comes once at most, by PUT or POST.
+ * What the body of an MTN MoMo callback claims. It is unsigned, and comes at most once, by PUT or POST.
  *
- * Invariant: never throws, and never says that money moved. Whoever knows the address can send one.
+ * Invariant: never throws, and never says that money moved. Anybody who knows the address can send one.
  */
 
 import type { CallbackHint } from '../connector.ts';
 import { meaningOf } from './statuses.ts';
 
-/** Their callbacks are below a kilobyte; a longer body is not theirs and is not parsed. */
+/** Characters. Their callbacks are below a kilobyte; a longer body is not theirs and is not parsed. */
 const LONGEST = 16_384;
 
 /** `finished` when it names a status that would be final, `open` when it names one that is not. */

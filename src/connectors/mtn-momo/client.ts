@@ -1,7 +1,7 @@
 /**
- * MTN MoMo's API in its own words: token, request to pay or transfer, and its status.
+ * MTN MoMo's API in its own terms: token, request to pay or transfer, and its status.
  *
- * Invariant: what moves money leaves once. Only a 401 lets it leave again, under the same reference: that one
+ * Invariant: a request that moves money is sent once. Only after a 401 is it sent again, under the same reference: the first one
  * certainly did nothing. Nothing here throws, and no secret or number is logged.
  */
 
@@ -16,7 +16,7 @@ export interface MtnMomoConfig {
   readonly subscriptionKey: string;
   readonly apiUser: string;
   readonly apiKey: string;
-  /** The market, in MTN's words: `mtnuganda`, `mtnghana`, … or `sandbox`. */
+  /** The market, by MTN's name for it: `mtnuganda`, `mtnghana`, … or `sandbox`. */
   readonly targetEnvironment: string;
   /** Base of the callback addresses that were registered with MTN, where it is not the gateway's own. */
   readonly callbackHost?: string | undefined;
@@ -49,22 +49,22 @@ export interface MtnMomoClient {
   statusOf(reference: string): Promise<Said>;
 }
 
-/** Usually one or two seconds; a customer's submit waits for a request to pay. Token and resend included. */
+/** Milliseconds for a start, token and resend included. Usually it takes one or two seconds; a customer's submit waits for it. */
 const START_TIMEOUT_MS = 10_000;
 
-/** An inquiry is repeated by its round, so it need not be patient. */
+/** Milliseconds. An inquiry is repeated by its round, so it need not be patient. */
 const INQUIRE_TIMEOUT_MS = 5_000;
 
-/** Nothing is lost when a token is late: nothing has been asked yet. */
+/** Milliseconds. Nothing is lost when a token is late: nothing has been requested yet. */
 const TOKEN_TIMEOUT_MS = 5_000;
 
-/** Used when the answer does not say (their documentation: 3600 s); a token that dies earlier costs one 401. */
+/** Milliseconds, used when the answer does not say (their documentation: 3600 s); a token that expires earlier costs one 401. */
 const USUAL_TOKEN_LIFE_MS = 3_600_000;
 
-/** Their answers are below a kilobyte. What is larger is cut, cannot be parsed, and is thereby unreadable. */
+/** Bytes. Their answers are below a kilobyte; a larger one is cut, cannot be parsed, and is thereby unreadable. */
 const ANSWER_LIMIT = 65_536;
 
-/** What may stand in a header after `Bearer`. */
+/** What may follow `Bearer` in a header. */
 const TOKEN = /^[\x21-\x7e]{1,8192}$/;
 
 export function createMtnMomoClient(
@@ -87,7 +87,7 @@ export function createMtnMomoClient(
   /** Calls with a token; when the token is refused, once more with another, within the same time. */
   const authorised = async (timeout: number, call: (authorization: string, left: number) => Promise<Said>) => {
     const deadline = clock.now() + timeout;
-    // A clock that is set back meanwhile gives nobody more time.
+    // A clock that is set back meanwhile must not extend the time.
     const timeLeft = (): number => Math.min(timeout, deadline - clock.now());
     const token = await tokens.current();
     if (token === undefined) return NO_TOKEN;
@@ -107,7 +107,7 @@ export function createMtnMomoClient(
       const headers = {
         'content-type': 'application/json',
         'x-reference-id': reference,
-        // An empty value is refused with 500, so the header is there or it is not.
+        // An empty value is refused with 500, so without an address the header is left out.
         ...(callback === undefined ? {} : { 'x-callback-url': callback }),
         ...common,
       };
@@ -159,7 +159,7 @@ async function fetchToken(
   return undefined;
 }
 
-/** Before the request itself: nothing of it has left. */
+/** Failures before the request itself: nothing of it was sent. */
 const NO_TOKEN: Said = { kind: 'not_sent', reason: 'no_token' };
 const OUT_OF_TIME: Said = { kind: 'not_sent', reason: 'out_of_time' };
 
@@ -169,7 +169,7 @@ function heard(answer: OutboundAnswer): Said {
 }
 
 function parseJson(text: string): unknown {
-  // What they have taken they answer without a body, and an exception for each would be dear.
+  // An accepted order is answered without a body, and an exception for each would be expensive.
   if (text === '') return undefined;
   try {
     return JSON.parse(text);
@@ -187,8 +187,8 @@ function readToken(body: unknown): FetchedToken | undefined {
 }
 
 /**
- * The callback address as MTN may be told it, or undefined when it would refuse it: outside its sandbox only https is
- * allowed. Without a callback the inquiry round alone finds the result.
+ * The callback address to give MTN, or undefined if MTN would refuse it: outside its sandbox only https is allowed. Without a
+ * callback the inquiry round alone finds the result.
  */
 function callbackFor(config: MtnMomoConfig, callbackUrl: string): string | undefined {
   if (!URL.canParse(callbackUrl)) return undefined;

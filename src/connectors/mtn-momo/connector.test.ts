@@ -27,7 +27,7 @@ function order(course: Parameters<typeof endingOf>[0]): CollectOrder {
   return carrier.order(endingOf(course));
 }
 
-/** An upstream that gives tokens and answers everything else with the reply, and the connector to it. */
+/** An upstream that issues tokens and gives every other request this reply, and the connector to it. */
 async function facing(reply: Reply, config: Partial<MtnMomoConfig> = {}) {
   const upstream = await carrier.replying(reply);
   return {

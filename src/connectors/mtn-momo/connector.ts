@@ -1,5 +1,5 @@
 /**
- * MTN MoMo: translates our orders into requests to pay and transfers, and what they say into our answers.
+ * MTN MoMo: translates our orders into requests to pay and transfers, and MTN's answers into ours.
  *
  * Invariant: each is sent once under the reference of its attempt; everything after that is inquiry.
  */
@@ -22,12 +22,12 @@ import { referenceFor } from './reference.ts';
 import { type Reading, readStart, readStatus } from './statuses.ts';
 
 /**
- * A request leaves at most 10 s after it was decided, and MTN's front knows its reference when it has answered
- * 202. A minute leaves room for their queues; a reference still unknown after it was not taken.
+ * Milliseconds. A request is sent at most 10 s after it was decided, and MTN's front end knows its reference once it has answered
+ * 202. A minute leaves room for their queues; a reference still unknown after it was not accepted.
  */
 const SETTLE_DELAY_MS = 60_000;
 
-/** The longest `payerMessage` and `payeeNote` that MTN takes. */
+/** Characters of the longest `payerMessage` and `payeeNote` that MTN accepts. */
 const LONGEST_NOTE = 160;
 
 type Doors = Pick<Platform, 'outbound' | 'clock' | 'log'>;
@@ -44,12 +44,12 @@ export function createMtnMomoDisbursement(config: MtnMomoConfig, doors: Doors): 
   return { ...common, name: 'mtn-momo-disbursement', payOut: (order) => send(order, transfer(order)), inquire };
 }
 
-/** What the two products have in common: an order that leaves once, the question what became of it, and the log. */
+/** What the two products have in common: an order that is sent once, the inquiry about it, and the log. */
 function openProduct(config: MtnMomoConfig, product: Product, doors: Doors) {
   const { log } = doors;
   const client = createMtnMomoClient(config, product, doors);
 
-  /** Logs what a person may have to mend; their words and statuses only, never a body. */
+  /** Logs what an operator may have to fix; only their terms and statuses, never a body. */
   const told = <A extends Answer | InquiryAnswer>(call: 'start' | 'inquire', { answer, alarm }: Reading<A>): A => {
     const at = { product: product.name, call };
     if (alarm?.kind === 'mismatch') log.error('mtn_momo_answer_mismatch', { ...at, field: alarm.what });
@@ -85,7 +85,7 @@ function requestToPay(order: CollectOrder): MoneyRequest {
   };
 }
 
-/** The receiver reads the payee's note: who pays, and what they write. */
+/** The receiver reads the payee's note: who pays, and the merchant's words. */
 function transfer(order: PayoutOrder): MoneyRequest {
   const { merchantName, note } = order;
   return {
@@ -105,8 +105,8 @@ function partyOf(msisdn: string): Party {
 }
 
 /**
- * A text as MTN takes it: control characters and marks that turn the direction of writing become blanks, so do
- * apostrophes (their errors page names them as a cause of 400), and it is cut without splitting a character.
+ * A text in the form that MTN accepts: control characters, marks that change the writing direction, and apostrophes (their errors
+ * page names them as a cause of 400) become blanks, and it is cut without splitting a character.
  */
 function noteOf(text: string): string {
   const plain = text.replace(/[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069'\u2018\u2019`]+/gu, ' ').trim();

@@ -1,13 +1,13 @@
 /**
  * MTN's two products, money in (Collections) and money out (Disbursements): one API, and what differs between the two.
  *
- * Invariant: a word has a meaning in each direction. What is about our own account at MTN is never told to a payer, a
+ * Invariant: a term has a meaning in each direction. What concerns our own account at MTN is never reported to a payer, a
  * receiver or a merchant as if it were theirs.
  */
 
 import type { DeclineReason } from '../../domain/reason.ts';
 
-/** What a refusal before anything was taken is answered with: it may be sent again later, or it is a final no. */
+/** The answer to a refusal before anything was accepted: it may be sent again later (`not_sent`), or it is finally declined. */
 type Refusal = 'not_sent' | DeclineReason;
 
 export interface Product {
@@ -18,22 +18,24 @@ export interface Product {
   readonly reasons: { readonly [word in Word]: DeclineReason };
   /** What the status REJECTED means. */
   readonly rejected: DeclineReason;
-  /** Statuses with which their front door or their checks turn a request away: malformed, token, address, path, pace, closed. */
+  /** Statuses with which their front end or their checks reject a request: malformed, token, address, path, rate, closed. */
   readonly turnedAway: { readonly [status: number]: Refusal };
-  /** Codes that come with a 500 and are documented as refusals before anything is taken. Any other 500 may have taken it. */
+  /**
+   * Codes that come with a 500 and are documented as refusals before anything is accepted. After any other 500 it may have been.
+   */
   readonly refusedWith500: { readonly [code: string]: Refusal };
-  /** Words that only an operator can mend: our account, its funds and limits, what it is allowed. */
+  /** Terms that only an operator can do something about: our account, its funds and limits, what it is allowed. */
   readonly ours: ReadonlySet<string>;
 }
 
-/** Every reason that is documented or was seen beside FAILED. */
+/** Every reason that is documented, or was seen, beside FAILED. */
 const COLLECTION_REASONS = {
   PAYER_NOT_FOUND: 'payer_unknown',
   NOT_ENOUGH_FUNDS: 'insufficient_funds',
   PAYER_LIMIT_REACHED: 'limit_reached',
   APPROVAL_REJECTED: 'customer_rejected',
   TRANSACTION_CANCELED: 'customer_rejected',
-  // Not approved, and not because the customer said no: wrong PINs (upstreams §12.1).
+  // Not approved, though the customer did not reject it: wrong PINs (upstreams §12.1).
   PAYMENT_NOT_APPROVED: 'wrong_pin',
   EXPIRED: 'prompt_expired',
   // Their errors page: the customer did not approve within five minutes.
@@ -43,7 +45,7 @@ const COLLECTION_REASONS = {
   // The errors page says "mostly insufficient funds", which is not enough to tell a customer that they have none.
   INTERNAL_PROCESSING_ERROR: 'carrier_failed',
   LOW_BALANCE_OR_PAYEE_LIMIT_REACHED_OR_NOT_ALLOWED: 'carrier_failed',
-  // The rest is about our account or configuration, and nothing that the customer can mend.
+  // The rest is about our account or configuration; the customer can do nothing about it.
   PAYEE_NOT_FOUND: 'carrier_failed',
   PAYEE_NOT_ALLOWED_TO_RECEIVE: 'carrier_failed',
   PAYEE_LIMIT_REACHED: 'carrier_failed',
@@ -58,7 +60,7 @@ const COLLECTION_REASONS = {
 
 export type Word = keyof typeof COLLECTION_REASONS;
 
-/** Here the payer is our own account: its lack of money is ours, and never the merchant's. */
+/** Here the payer is our own account: if it lacks money, that is our problem, and never the merchant's. */
 const DISBURSEMENT_REASONS = {
   PAYEE_NOT_FOUND: 'payee_unknown',
   PAYEE_NOT_ALLOWED_TO_RECEIVE: 'payee_blocked',
@@ -89,7 +91,7 @@ export const COLLECTION: Product = {
   resource: 'requesttopay',
   reasons: COLLECTION_REASONS,
   rejected: 'customer_rejected',
-  // The payer is there and may try again, so that every refusal leaves the payment open.
+  // The payer is present and may try again, so every refusal leaves the payment open.
   turnedAway: {
     400: 'not_sent',
     401: 'not_sent',
@@ -116,8 +118,8 @@ export const DISBURSEMENT: Product = {
   resource: 'transfer',
   reasons: DISBURSEMENT_REASONS,
   rejected: 'carrier_failed',
-  // What is about this transfer would be refused for ever, and fails. What is about the carrier or our access to it
-  // passes or is mended, and the transfer waits.
+  // A refusal that concerns this transfer would come every time, so the transfer fails. One that concerns the carrier, or our
+  // access to it, passes or gets fixed, so the transfer waits.
   turnedAway: {
     400: 'carrier_failed',
     401: 'not_sent',
@@ -139,7 +141,7 @@ export const DISBURSEMENT: Product = {
   ours: new Set([
     'NOT_ENOUGH_FUNDS',
     'LOW_BALANCE_OR_PAYEE_LIMIT_REACHED_OR_NOT_ALLOWED',
-    // Mostly a lack of funds, their errors page says; the funds are ours here.
+    // Mostly a lack of funds, according to their errors page; here the funds are ours.
     'INTERNAL_PROCESSING_ERROR',
     'PAYER_LIMIT_REACHED',
     'PAYER_NOT_FOUND',

@@ -1,8 +1,8 @@
 /**
  * The reference of an attempt in MTN's form, a version 4 UUID.
  *
- * Invariant: the same attempt id gives the same reference, for ever. It is their idempotency key: a try that is sent
- * again, by whatever accident, is refused as a duplicate and moves nothing.
+ * Invariant: the same attempt id gives the same reference, for ever. It is their idempotency key: a request that is accidentally
+ * sent again is refused as a duplicate and moves nothing.
  */
 
 import { hash } from 'node:crypto';
@@ -15,5 +15,5 @@ export function referenceFor(attemptId: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}-${variant}-${hex.slice(20, 32)}`;
 }
 
-/** The hexadecimal digits whose upper two bits say RFC 9562. */
+/** The hexadecimal digits whose upper two bits mark an RFC 9562 UUID. */
 const VARIANT = '89ab';

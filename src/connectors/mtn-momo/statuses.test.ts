@@ -34,7 +34,7 @@ test('whatever arrives is read without an exception, and never believed beyond t
       }
       const started = readStart({ kind: 'said', status, body }, product).answer;
       expect(['waiting', 'declined', 'not_sent', 'unknown']).toContain(started.kind);
-      // A customer may try again: only a payout is refused for good before it is taken.
+      // A customer may try again: only a payout is finally declined before it is accepted.
       if (started.kind === 'declined') expect([takes, [400, 500].includes(status)]).toEqual([false, true]);
     }),
   );
@@ -76,7 +76,7 @@ test('a reference is a version 4 UUID and depends on nothing but the attempt', (
       expect(referenceFor(one) === referenceFor(other)).toBe(one === other);
     }),
   );
-  // Written down, because a change of the rule would send every open attempt again under another reference.
+  // Pinned, because a change of the rule would send every open attempt again under another reference.
   expect(referenceFor('att_01jd4zq8c0fys81x40000000g7')).toMatchInlineSnapshot(
     `"7ce1da8e-264f-4900-9f35-9d78c9393fac"`,
   );

@@ -1,8 +1,8 @@
 /**
- * What MTN MoMo's words mean: the table of statuses, and the reading of their bodies by the tables of a product.
+ * What MTN MoMo's terms mean: the table of statuses, and the reading of their bodies by the tables of a product.
  *
- * Invariant: only a status of this table that says so approves or declines. What is unfamiliar, unreadable, or about
- * something else than what was ordered is `unknown`.
+ * Invariant: only a status which this table lists as such approves or declines. Anything unfamiliar, unreadable, or about
+ * something other than what was ordered is `unknown`.
  */
 
 import { parsePaddedAmount } from '../../domain/money.ts';
@@ -20,27 +20,27 @@ const STATUSES = {
   SUCCESSFUL: 'approved',
   FAILED: 'declined',
   REJECTED: 'declined',
-  // Named on the page of test numbers, never seen, and it does not say whose time ran out: money may have moved.
+  // Named on the page of test numbers, never seen, and it does not say what timed out: money may have moved.
   TIMEOUT: 'unknown',
 } as const satisfies Record<string, InquiryAnswer['kind']>;
 
 type Meaning = (typeof STATUSES)[keyof typeof STATUSES];
 
-/** What a status means; undefined for a word that the table lacks. */
+/** What a status means; undefined for a term that the table lacks. */
 export function meaningOf(status: unknown): Meaning | undefined {
   const table: { readonly [word: string]: Meaning } = STATUSES;
   return typeof status === 'string' && Object.hasOwn(table, status) ? table[status] : undefined;
 }
 
-/** An answer, and what about it a person should know. */
+/** An answer, and what an operator should know about it. */
 export interface Reading<A> {
   readonly answer: A;
   readonly alarm?: Alarm;
 }
 
 /**
- * `unfamiliar`: a word that the tables lack. `mismatch`: an answer about something else than what was ordered.
- * `ours`: nobody but the operator can mend it.
+ * `unfamiliar`: a term that the tables lack. `mismatch`: an answer about something other than what was ordered. `ours`: only the
+ * operator can fix it.
  */
 export interface Alarm {
   readonly kind: 'unfamiliar' | 'mismatch' | 'ours';
@@ -53,7 +53,7 @@ export function readStart(said: Said, product: Product): Reading<Answer> {
   if (said.kind === 'not_sent') return { answer: { kind: 'not_sent', reason: said.reason } };
   const code = codeOf(said.body);
   if (said.status === 202) return { answer: { kind: 'waiting', providerReference: null } };
-  // The reference was taken earlier: what became of it is for an inquiry to say.
+  // The reference was accepted earlier: its outcome is for an inquiry to find.
   if (said.status === 409 && code === 'RESOURCE_ALREADY_EXIST') {
     return { answer: { kind: 'waiting', providerReference: null } };
   }
@@ -76,7 +76,7 @@ function withAlarm<A>(answer: A, { ours }: Product, word: string | undefined): R
 /** What the answer to an inquiry means, compared with what was ordered. */
 export function readStatus(said: Said, ordered: Inquiry, product: Product): Reading<InquiryAnswer> {
   if (said.kind !== 'said') return { answer: { kind: 'unknown', reason: said.reason } };
-  // A wrong path is answered 404 too, by their front door. Only their own word proves that the reference is unknown.
+  // Their front end answers a wrong path with 404 too. Only their own code proves that the reference is unknown.
   if (said.status === 404 && codeOf(said.body) === 'RESOURCE_NOT_FOUND') return { answer: { kind: 'not_found' } };
   if (said.status !== 200 || !isRecord(said.body)) {
     return { answer: { kind: 'unknown', reason: `${said.status} ${codeOf(said.body) ?? 'without a status'}` } };
@@ -120,7 +120,7 @@ function codeOf(body: unknown): string | undefined {
   return isRecord(body) ? wordOf(body.code) : undefined;
 }
 
-/** A word of theirs that is safe to compare, to keep and to log: anything else could carry a number or a secret. */
+/** One of their terms, safe to compare, to store and to log: anything else could carry a number or a secret. */
 function wordOf(value: unknown): string | undefined {
   return typeof value === 'string' && /^[A-Z][A-Z_]{0,79}$/.test(value) ? value : undefined;
 }
@@ -129,7 +129,7 @@ function isRecord(value: unknown): value is Body {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The first thing in which an answer differs from the order, as far as the order says. */
+/** The first field in which an answer differs from the order, as far as the order says. */
 function differenceFrom(ordered: Inquiry, body: Body): 'amount' | 'currency' | 'externalId' | undefined {
   const { attemptId, amountMinor, currency } = ordered;
   if (attemptId !== undefined && body.externalId !== attemptId) return 'externalId';

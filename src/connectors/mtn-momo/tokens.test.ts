@@ -79,6 +79,11 @@ test('a source that gives the refused token again gives none', async () => {
   const other = tokens.insteadOf('one');
   asked[0]?.({ value: 'one', life: HOUR });
   expect(await other).toBeUndefined();
+  // Nor is it handed to the next caller: that one waits for a new fetch.
+  const next = tokens.current();
+  expect(asked).toHaveLength(2);
+  asked[1]?.({ value: 'two', life: HOUR });
+  expect(await next).toBe('two');
 });
 
 test('a renewal that fails while the token still works is not tried again by every call', async () => {

@@ -1,7 +1,7 @@
 /**
- * The access token: fetched once however many ask, and renewed before it ends.
+ * The access token: fetched once for any number of concurrent callers, and renewed before it expires.
  *
- * Invariant: at most one fetch is under way, and a token that the upstream refused is never handed out again.
+ * Invariant: at most one fetch is in flight, and a token that the upstream refused is never handed out again.
  */
 
 import { isWithin } from '../../domain/elapsed.ts';
@@ -14,13 +14,16 @@ export interface FetchedToken {
 }
 
 export interface Tokens {
-  /** A token that should work, or undefined when none is to be had. */
+  /** A token that should work, or undefined when none can be obtained. */
   current(): Promise<string | undefined>;
-  /** Another token than the one that was refused, or undefined when none is to be had. */
+  /** Another token than the one that was refused, or undefined when none can be obtained. */
   insteadOf(refused: string): Promise<string | undefined>;
 }
 
-/** A renewal that failed while the token still works is tried again after so long: whoever limits us must not be asked by every call. */
+/**
+ * Milliseconds after which a renewal that failed while the token still works is tried again: an upstream that limits us must not
+ * be called for it by every request.
+ */
 const RENEW_AGAIN_MS = 10_000;
 
 interface Held {
@@ -43,7 +46,7 @@ export function createTokens(clock: Clock, fetch: () => Promise<FetchedToken | u
       failedAt = clock.now();
       return undefined;
     }
-    // Its life is counted from before the call: a slow answer must not make it seem younger.
+    // Its lifetime is counted from before the call: a slow answer must not make it seem younger.
     held = { value: token.value, freshUntil: asked + token.life * 0.8, goodUntil: asked + token.life };
     return token.value;
   };
@@ -52,19 +55,25 @@ export function createTokens(clock: Clock, fetch: () => Promise<FetchedToken | u
     return flight;
   };
 
+  const forget = (refused: string): void => {
+    if (held?.value === refused) held = undefined;
+  };
+
   return {
     async current() {
       const now = clock.now();
       if (held === undefined || now >= held.goodUntil) return renew();
-      // In its last fifth it still works: nobody waits for the new one.
+      // In the last fifth of its lifetime a token still works, so no caller waits for the new one.
       if (now >= held.freshUntil && !isWithin(RENEW_AGAIN_MS, failedAt, now)) void renew();
       return held.value;
     },
     async insteadOf(refused) {
-      if (held !== undefined && held.value !== refused) return held.value;
-      held = undefined;
+      forget(refused);
+      if (held !== undefined) return held.value;
       const value = await renew();
-      return value === refused ? undefined : value;
+      if (value !== refused) return value;
+      forget(refused);
+      return undefined;
     },
   };
 }

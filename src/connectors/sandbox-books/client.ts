@@ -1,8 +1,7 @@
 /**
- * The pretend carriers' own book, read over their control API: what they really moved, for the auditor.
+ * The simulated carriers' own book, read over their control API: what they really moved, for the auditor.
  *
- * Invariant: it is there only where an upstream is the sandbox. Whatever cannot be read is no answer, and never an empty
- * book.
+ * Invariant: it exists only if an upstream is the sandbox. A book that cannot be read is no answer, and never an empty book.
  */
 
 import { isCurrency } from '../../domain/currency.ts';
@@ -20,7 +19,7 @@ export interface BooksConfig {
 }
 
 const TIMEOUT_MS = 10_000;
-/** A thousand lines have a quarter of a megabyte. */
+/** Bytes. A thousand lines have a quarter of a megabyte. */
 const ANSWER_LIMIT = 8 * 1024 * 1024;
 
 export function openSandboxBooks(config: BooksConfig, outbound: Pick<Outbound, 'request'>): Books | undefined {
@@ -73,7 +72,7 @@ function fieldsOf(value: unknown): { readonly [field: string]: unknown } {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** All of them, or undefined where one is none. */
+/** All lines, or undefined if one of them is not a line. */
 function linesIn(value: unknown): BookLine[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const lines = value.map(lineIn);

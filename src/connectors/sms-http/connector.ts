@@ -13,13 +13,13 @@ export interface SmsHttpConfig {
   readonly token: string;
 }
 
-/** The caller waits for this while the customer looks at the page; a provider that needs longer is `unknown`. */
+/** Milliseconds. The caller waits while the customer looks at the page; a provider that needs longer is `unknown`. */
 const SEND_TIMEOUT_MS = 5_000;
 
-/** Only the status line matters. */
+/** Bytes; only the status line matters. */
 const ANSWER_LIMIT = 16_384;
 
-/** Any 2xx is `sent`; other final refusals are `not_sent`; a 5xx or silence may still have sent it. */
+/** Any 2xx is `sent`; a 3xx or 4xx is `not_sent`; after a 5xx or silence the text may still have been sent (`unknown`). */
 export function createSmsHttp(config: SmsHttpConfig, doors: Pick<Platform, 'outbound' | 'log'>): TextSender {
   const headers = { authorization: `Bearer ${config.token}`, 'content-type': 'application/json' };
   return {

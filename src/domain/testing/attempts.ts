@@ -1,10 +1,8 @@
-/**
- * Attempts for tests: of one, only what the test is about has to be said.
- */
+/** Attempts for tests, which name only the fields that a test is about. */
 
 import type { Attempt } from '../records.ts';
 
-/** An attempt of which nothing is known yet, at a payment by mobile money, but for what is given. */
+/** An attempt at a mobile-money payment of which nothing is known yet, except for the given fields. */
 export function attemptWith(
   row: Pick<Attempt, 'shard' | 'id' | 'merchant_id' | 'payment_id'> & Partial<Attempt>,
 ): Attempt {

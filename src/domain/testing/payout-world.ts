@@ -1,7 +1,7 @@
 /**
  * A payout line and the attempts at it, as a store would keep them, for tests of their laws.
  *
- * Invariant: a change is written as the store writes it: by versions, and above floors.
+ * Invariant: a change is applied as the store applies it: by versions, and above floors.
  */
 
 import { expect } from 'vitest';
@@ -129,7 +129,7 @@ export function start(world: World, now: number): void {
   apply(world, intendLine(world.line, attemptAt(world.attempts.length, now), { now, newId }).change);
 }
 
-/** Hears of the attempt of that number, or of the newest one. */
+/** Applies an answer about the attempt of that number, or about the newest one. */
 export function hear(
   world: World,
   word: Word,
@@ -158,7 +158,7 @@ export const NOT_SENT: Word = { kind: 'not_sent', reason: 'connection refused' }
 export const UNKNOWN: Word = { kind: 'unknown', reason: 'timeout' };
 export const NOT_FOUND: Word = { kind: 'not_found' };
 
-/** A line that has been sent once, and put its money aside. */
+/** A line that has been sent once, with its money reserved. */
 export function sent(): World {
   const world = newWorld();
   start(world, 10);
@@ -167,22 +167,22 @@ export function sent(): World {
   return world;
 }
 
-/** What lies in reserve is what is open, and each attempt that paid has left the carrier's account once. */
+/** The reserved balance is what is open, and each attempt that paid has left the carrier's account once. */
 export function expectSound(world: World): void {
   const { status, reserved_at } = world.line;
   const paid = BigInt(world.attempts.filter((attempt) => attempt.status === 'approved').length);
   expect(balance(world, account('reserved'))).toBe(reserved_at === null ? 0n : costOf(line));
   expect(reserved_at === null || !isLineOver(status)).toBe(true);
   expect(balance(world, TRANSIT)).toBe(paid * line.amount_minor);
-  // Nothing is sent that is known to have been paid.
+  // No line is sent again that is known to have been paid.
   if (status === 'pending') expect(paid).toBe(0n);
-  // Nor what is known to have been taken.
+  // Nor one that is known to have been accepted.
   if (status === 'pending') expect(world.attempts.map((attempt) => attempt.status)).not.toContain('waiting');
-  // What failed remembers whether any of its attempts has paid, or may.
+  // A failed line remembers whether any of its attempts has paid, or may.
   const mayHavePaid = world.attempts.some((attempt) => attempt.status === 'approved' || isOpen(attempt.status));
   if (status === 'failed') expect(world.line.late_attempt_id !== null).toBe(mayHavePaid);
   const ours = status === 'completed' ? 1n : 0n;
-  // What lies in suspense is what a person is shown.
+  // The suspense balance is what operators are shown.
   const shown = BigInt(world.attempts.filter((attempt) => lateMoneyOf(attempt) === 'waits').length);
   expect(balance(world, 'suspense:usd')).toBe(-shown * line.amount_minor);
   expect(balance(world, 'suspense:usd')).toBe((ours - paid) * line.amount_minor);

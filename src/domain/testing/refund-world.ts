@@ -1,7 +1,7 @@
 /**
  * A payment that is given back, its refunds and their attempts, as a store would keep them, for tests of their laws.
  *
- * Invariant: a change is written as the store writes it: by versions, and above floors.
+ * Invariant: a change is applied as the store applies it: by versions, and above floors.
  */
 
 import { expect } from 'vitest';
@@ -89,7 +89,7 @@ function newAttempt(id: string, refund: Refund, now: number): Attempt {
   });
 }
 
-/** The rows as a store would keep them, with balances and everything that was told. */
+/** The rows as a store would keep them, with the balances and all events. */
 export class RefundWorld {
   payment: Payment;
   readonly refunds = new Map<string, Refund>();
@@ -123,7 +123,7 @@ export class RefundWorld {
     return this.balances.get(`${mch}:${what}:usd`) ?? 0n;
   }
 
-  /** Writes a change as the store does: what has moved since, or a floor, would make it lose. */
+  /** Applies a change as the store does; a stale version or a floor, which would make it lose there, fails the test. */
   apply(change: Change | undefined): void {
     for (const update of change?.updates ?? []) {
       const raise = <R extends { readonly version: number }>(row: R): R => {
@@ -215,17 +215,17 @@ export class RefundWorld {
 const sum = (refunds: readonly Refund[]): bigint =>
   refunds.reduce((total, { amount_minor }) => total + amount_minor, 0n);
 
-/** The sums, the events and the balances are what the refunds' states say. */
+/** The sums, the events and the balances match the refunds' states. */
 export function expectSound(world: RefundWorld): void {
   const { payment } = world;
   for (const { purpose, status, payment_id } of world.attempts) {
-    // Nothing is sent that is known to have been paid.
+    // No refund is sent again that is known to have been paid.
     if (purpose === 'refund' && status === 'approved') expect(world.refund(payment_id).status).not.toBe('pending');
   }
   const refunds = world.all();
   for (const { id, status, late_attempt_id } of refunds) {
     const own = world.attempts.filter(({ payment_id }) => payment_id === id);
-    // What failed remembers whether any of its attempts has paid, or may.
+    // A failed refund remembers whether any of its attempts has paid, or may.
     const mayHavePaid = own.some((one) => one.status === 'approved' || isOpen(one.status));
     if (status === 'failed') expect(late_attempt_id !== null).toBe(mayHavePaid);
   }
@@ -236,7 +236,7 @@ export function expectSound(world: RefundWorld): void {
   expect(payment.refunded_minor + payment.refunding_minor).toBeLessThanOrEqual(payment.amount_minor);
   expect(world.balance('reserved')).toBe(sum(open));
   expect(payment.status).toBe(sum(completed) === payment.amount_minor ? 'refunded' : 'approved');
-  // One event a completed refund, numbered on.
+  // One event per completed refund, numbered consecutively.
   expect(world.events.map(({ sequence }) => sequence)).toEqual(completed.map((_, index) => index + 2));
   expect(world.events.map(({ type }) => type)).toEqual(completed.map(() => 'payment.refunded'));
   for (const account of ['available', 'held', 'reserved']) {

@@ -1,8 +1,8 @@
 /**
- * What tests of the card connector share: the sandbox's card network over real HTTP, cards typed at its own controls, and
+ * What tests of the card connector share: the sandbox's card network over real HTTP, cards entered through its own controls, and
  * an upstream that misbehaves.
  *
- * Invariant: a check speaks the words of the contract; what was typed or sent never stands in the log.
+ * Invariant: a check uses the terms of the contract; what was entered or sent never appears in the log.
  */
 
 import type { AddressInfo } from 'node:net';
@@ -40,7 +40,7 @@ const CREDENTIALS = { merchantId: 'TESTMBONGO', apiPassword: 'sandbox-cardnet-pa
 
 let made = 0;
 
-/** A fresh id: the same ones in every run. */
+/** A fresh id; every run gets the same sequence. */
 export function id(prefix: Prefix): string {
   made += 1;
   const random = new Uint8Array(16);
@@ -57,15 +57,15 @@ export interface CardWorld {
   opened(): Promise<CardOrder>;
   /** An order whose form holds that card. */
   filled(card: keyof typeof CARDS, expiry?: string): Promise<CardOrder>;
-  /** Authenticated, however that went, and asked for the money. */
+  /** An order that was authenticated, whatever the outcome, and then asked for its money. */
   paid(card: keyof typeof CARDS, expiry?: string): Promise<{ readonly order: CardOrder; readonly answer: Answer }>;
-  /** Uses the network's own controls; answers the HTTP status. */
+  /** Uses the network's own controls; returns the HTTP status. */
   control(path: string, body: object): Promise<number>;
   inquiryOf(
     order: CardOrder,
   ): Pick<CardOrder, 'orderId' | 'attemptId' | 'amountMinor' | 'currency'> & { readonly reference: string };
   timesDebited(order: Pick<CardOrder, 'orderId'>): number;
-  /** The connector, wired to an upstream that answers everything alike. */
+  /** The connector, wired to an upstream that gives every request the same reply. */
   facing(reply: Reply): Promise<CardConnector>;
   /** Between two tests: no faults, and no upstreams that misbehave. */
   clear(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * MTN as the tests of both products meet it: the sandbox's simulator over real HTTP with time moved by hand, and servers
- * that reply as they are told.
+ * MTN as the tests of both products meet it: the sandbox's simulator over real HTTP with time moved by hand, and servers that
+ * reply as told.
  *
  * Invariant: every deadline is the connector's own affair; nothing here waits, and `close` leaves no socket behind.
  */
@@ -21,7 +21,7 @@ import { referenceFor } from '../reference.ts';
 
 const START = Date.UTC(2026, 10, 20, 12);
 
-/** The sandbox's own. */
+/** The sandbox's own credentials. */
 export const CREDENTIALS = {
   collection: {
     subscriptionKey: 'sandbox-collection',
@@ -63,7 +63,7 @@ export async function startCarrier(product: Product) {
     tokenPath,
     url: `http://127.0.0.1:${port}/mtn`,
     doors: { outbound, clock, log },
-    /** For an upstream that replies so to all but the token. */
+    /** The doors for an upstream that gives this reply to everything but the token request. */
     doorsTo: (reply: Reply) => ({ outbound: doorTo(reply, outbound, tokenPath), clock, log }),
 
     /** An order under a fresh attempt id, to a number with that ending. */
@@ -72,14 +72,14 @@ export async function startCarrier(product: Product) {
       return makeOrder(made, ending);
     },
 
-    /** A server that does as the script says until the test is over. */
+    /** A server that follows the script until the test is over. */
     scripted: async (script: Parameters<typeof startScriptedUpstream>[0]) => {
       const upstream = await startScriptedUpstream(script);
       upstreams.push(upstream);
       return upstream;
     },
 
-    /** A server that gives tokens and answers everything else with the reply. */
+    /** A server that issues tokens and gives every other request this reply. */
     replying: async (reply: Reply) => {
       const upstream = await startScriptedUpstream(({ path }) =>
         path === tokenPath || reply === 'refuses_connections' ? { status: 200, body: TOKEN } : reply,
@@ -122,7 +122,7 @@ function conformanceParts(product: Product, sandbox: Sandbox, time: ManualWorld)
   return {
     untilDecided: async () => time.advance(2_000),
     loseAnswers: async (lose) => sandbox.faults.set('mtn', { answer_lost_rate: lose ? 1 : 0 }),
-    // The simulator's hour passes; the connector's clock stands still, so that it still believes in its token.
+    // The simulator's hour passes; the connector's clock stands still, so that it still considers its token valid.
     expireTokens: async () => time.advance(3_600_001),
     forgedCallbacks: (ordered) => [
       bodyFor(product, ordered, { status: 'SUCCESSFUL', financialTransactionId: '1' }),
