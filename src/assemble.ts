@@ -79,14 +79,14 @@ export interface Gateway extends Tools {
 /** Listen backlog, capped by the system: a burst of new connections waits here instead of having to retry. */
 const WAITING_CONNECTIONS = 2_048;
 
-/** What the command line needs: the store and the doors, without a server. */
+/** Assembles what the command line needs: the store and the dependencies of the use cases, without a server. */
 async function assembleTools(config: Config, platform: Platform, databaseUrl: string, watch: Watch): Promise<Tools> {
   const errors = databaseErrors(platform.metrics);
   const onError = (error: Error): void => {
     errors();
     platform.log.error('store_error', {}, error);
   };
-  // Before the store: what is wrong in the routes is said without a connection that would have to be closed.
+  // Before the store is opened: a fault in the routes then leaves no connection behind that would have to be closed.
   const upstreams = watchUpstreams(openConnectors(config, platform), watch.upstreams);
   const store = await openStore({ url: databaseUrl, onError });
   storeMetrics(store, platform.metrics);
@@ -130,7 +130,7 @@ export interface GatewayOptions {
   readonly elapsed?: () => number;
 }
 
-/** The whole gateway, ready to listen. Where it cannot be, nothing of it is left open, and the process can end. */
+/** Assembles the whole gateway, ready to listen. If that fails, nothing is left open, so that the process can end. */
 export async function assembleGateway(config: Config, platform: Platform, options: GatewayOptions): Promise<Gateway> {
   const watch = openWatch(platform);
   const tools = await assembleTools(config, platform, options.databaseUrl, watch);
@@ -143,7 +143,7 @@ export async function assembleGateway(config: Config, platform: Platform, option
   }
 }
 
-/** Joins what is made without waiting. The rounds come last: they begin to work as they are made. */
+/** Joins the parts that are made without waiting. The rounds come last: they start working as soon as they are made. */
 function joinGateway(
   config: Config,
   platform: Platform,

@@ -1,8 +1,8 @@
 /**
- * The steps that a customer can take, one a form.
+ * The steps that a customer can take, one per form.
  *
- * Invariant: a step reads the form's fields and calls a use case; whether it may happen is decided there, and told by a
- * refusal in words.
+ * Invariant: a step reads the form's fields and calls a use case, which decides whether the step may happen, and refuses it in
+ * words.
  */
 
 import { judgeProof } from '../domain/file-type.ts';
@@ -69,17 +69,17 @@ function chosenMethod(request: PageRequest): SubmittedMethod {
 
 const METHODS = (['mobile_money', 'card', 'wallet', 'flash', 'bank_transfer'] as const).filter(isSubmitted);
 
-/** A card number is typed nowhere but in the network's own frames. */
+/** A card number may be typed only into the network's own frames. */
 function requireNoCard({ cardField, form }: PageRequest): void {
   if (cardField === undefined) return;
-  // Of a field that was given up nothing can be marked.
+  // A field that the customer has given up is hidden, so no fault can be marked there.
   const isHidden = form.source === GIVEN && (cardField === 'phone' || cardField === 'number');
   throw refuseField(1110, (isHidden ? undefined : WIRE_NAMES[cardField]) ?? 'payment_method', 'CARD_DATA');
 }
 
 const PHONE_FIELD = 'mobile_money_phone_number';
 
-/** What the page's fields are called over the API. */
+/** The names of the page's fields in the API. */
 const WIRE_NAMES: { readonly [field: string]: string } = {
   number: 'ewallet_number',
   pin: 'ewallet_pin',
@@ -88,7 +88,7 @@ const WIRE_NAMES: { readonly [field: string]: string } = {
 };
 
 function fieldsFor(method: SubmittedMethod, { form }: PageRequest, { payment, given }: PageView): Partial<PageFields> {
-  // By the radio button, not by what is empty: what was typed and then given up is not paid with.
+  // By the radio button, not by which field is empty: a number that was typed and then given up is not paid with.
   const isGiven = form.source === GIVEN;
   switch (method) {
     case 'wallet':
@@ -164,7 +164,7 @@ async function openCard(deps: Deps, { view }: Step): Promise<Done> {
   return { kind: 'page', path: '/card' };
 }
 
-/** Which carrier a number belongs to, while it is typed. It comes in a body, for addresses are logged. */
+/** Names the carrier of a number while it is typed. The number comes in a body, because addresses are logged. */
 async function nameCarrier(deps: Deps, { request, view }: Step): Promise<Done> {
   const phone = readPhone(request.form.phone ?? '', request.form.country ?? '');
   const route = phone === undefined ? undefined : deps.connectors.routeFor('payment', phone, view.payment.currency);

@@ -1,5 +1,5 @@
 /**
- * Amounts, spans and dates as the reader's language writes them.
+ * Amounts, spans of time and dates, as the reader's language writes them.
  *
  * Invariant: an amount goes from minor units to text without ever being a floating-point number, with exactly the
  * fraction digits of our own table: `Intl` is wrong about some currencies.
@@ -9,7 +9,7 @@ import { type Currency, exponentOf } from '../domain/currency.ts';
 import { formatMinor } from '../domain/money.ts';
 import type { Language } from '../messages/messages.ts';
 
-/** What `Intl` formats by. Lingala is written by people who read French figures. */
+/** The locale for `Intl`. Readers of Lingala are used to French figures. */
 const LOCALES: { readonly [language in Language]: string } = {
   en: 'en',
   fr: 'fr',
@@ -64,7 +64,7 @@ export function clockText(milliseconds: number): string {
 
 const moments = new Map<Language, Intl.DateTimeFormat>();
 
-/** Date and time in UTC, which it says: the server does not know where the reader is. */
+/** Date and time in UTC, and marked so: the server does not know where the reader is. */
 export function momentText(language: Language, at: number): string {
   let format = moments.get(language);
   if (format === undefined) {

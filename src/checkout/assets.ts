@@ -16,13 +16,13 @@ import type { PageAnswer, PageRequest } from '../messages/page.ts';
 interface Asset {
   readonly type: string;
   readonly plain: Buffer;
-  /** Made when it is first asked for, and kept: the smallest form takes tens of milliseconds, which no start waits for. */
+  /** Made at the first request, and kept: the best compression takes tens of milliseconds, which no start waits for. */
   br?: Buffer;
   gzip?: Buffer;
 }
 
 export interface Assets {
-  /** Where a file is found; undefined when there is none of that name (scripts, before the first build). */
+  /** A file's address; undefined when there is none of that name (scripts, before the first build). */
   address(name: 'page.css' | 'icon.svg' | 'page.js' | 'card.js'): string | undefined;
   /** The file at an address; undefined for any other. */
   answer(file: string, request: Pick<PageRequest, 'header'>): PageAnswer | undefined;
@@ -51,7 +51,7 @@ export function openAssets(): Assets {
   add('icon.svg', 'image/svg+xml', ICON);
   for (const name of ['page.js', 'card.js']) {
     const script = scriptPath(here, name);
-    // From the sources, before the first build, the pages work without: their forms need no script.
+    // When run from the sources, before the first build, the pages have no scripts: their forms need none.
     if (script !== undefined) add(name, 'text/javascript; charset=utf-8', readFileSync(script, 'utf8'));
   }
   return {
@@ -63,7 +63,7 @@ export function openAssets(): Assets {
   };
 }
 
-/** Beside this file's compiled form, or in the last build. */
+/** A script beside this file's compiled form, or in the last build. */
 function scriptPath(here: string, name: string): string | undefined {
   const places = [join(here, 'browser', name), join(here, '../../dist/src/checkout/browser', name)];
   return places.find((path) => existsSync(path));

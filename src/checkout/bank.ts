@@ -1,7 +1,7 @@
 /**
  * Bank transfers: the choice of an account, what to transfer where, and the form for the proof.
  *
- * Invariant: one value a line, and what is copied is what a bank's own field takes, whatever is shown beside it.
+ * Invariant: one value per line, and what is copied is what a bank's own field takes, however it is shown.
  */
 
 import { formatMinor } from '../domain/money.ts';
@@ -10,7 +10,7 @@ import { type Html, html, type Piece } from '../messages/html.ts';
 import { joinSentences } from '../messages/messages.ts';
 import { faultLine, moment, money, noticeOf, pathOf, returnLink, type Shown, text } from './shown.ts';
 
-/** Radio buttons, one an account; the only one is chosen already. */
+/** Radio buttons, one per account; a single account is selected already. */
 export function accountChoice(shown: Shown): Html {
   const { accounts } = shown.view;
   const fault = shown.faults.fields.account;
@@ -40,7 +40,7 @@ export function proofMain(shown: Shown): Html {
 
 function facts(shown: Shown, account: BankAccount): Html {
   const { payment } = shown.view;
-  // A bank's field takes digits and a decimal point, no currency's sign and no blanks between thousands.
+  // A bank's field takes digits and a decimal point, no currency sign and no spaces between thousands.
   const plain = formatMinor(payment.total_minor, payment.currency);
   return html`<dl class="facts">${fact(shown, text(shown, 'amount'), money(shown, payment.total_minor), plain)}
 ${fact(shown, text(shown, 'bank_name'), account.bank_name)}
@@ -52,7 +52,7 @@ ${account.branch_city === null ? undefined : fact(shown, text(shown, 'bank_city'
 ${fact(shown, text(shown, 'bank_reference'), payment.customer_reference)}</dl><p class="hush" role="status" data-copy-status></p>`;
 }
 
-/** A value, and a button that a script brings to life. `copied` is what the button copies, where it is not what is shown. */
+/** A value, and a copy button that a script makes visible. `copied` is what the button copies, if not the value shown. */
 function fact(shown: Shown, name: string, value: string, copied = value): Piece {
   return html`<div><dt>${name}</dt><dd><span>${value}</span><button type="button" class="copy" data-copy="${copied}" data-copied="${text(shown, 'copied')}" data-name="${name}" aria-label="${text(shown, 'copy')}: ${name}" hidden>${text(shown, 'copy')}</button></dd></div>`;
 }

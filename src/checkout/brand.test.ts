@@ -1,10 +1,10 @@
-/** Whatever colour a merchant chooses, it can be read, in light and dark. */
+/** Whatever colour a merchant chooses, text in it can be read, in light and dark. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { brandStyle, isColour } from './brand.ts';
 
-/** WCAG 2.2 relative luminance, written anew from the standard. */
+/** WCAG 2.2 relative luminance, written independently from the standard. */
 function luminance(hex: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255;

@@ -13,7 +13,7 @@ const BLACK: Rgb = [0, 0, 0];
 const LIGHT = { paper: WHITE, ground: [0xf4, 0xf6, 0xf4] } as const satisfies Record<string, Rgb>;
 const DARK = { paper: [0x16, 0x21, 0x1e], ground: [0x0e, 0x16, 0x14] } as const satisfies Record<string, Rgb>;
 const CONTRAST = 4.5;
-/** How much of the colour is in the ground of what is selected. */
+/** Per cent of the colour in the background of a selected item. */
 const TINT_PERCENT = 10;
 
 /** Six hexadecimal digits. */
@@ -33,7 +33,7 @@ function scheme(hex: string, { paper, ground }: { paper: Rgb; ground: Rgb }, tow
   return `--brand:${hexOf(brand)};--on-brand:${hexOf(on)};--tint:${hexOf(tint)}`;
 }
 
-/** The colour, moved in steps of five per cent until it can be read on all of those grounds. */
+/** The colour, moved in steps of five per cent until it can be read on all of these backgrounds. */
 function readable(colour: Rgb, grounds: readonly Rgb[], towards: Rgb): Rgb {
   for (let percent = 100; percent > 0; percent -= 5) {
     const tried = mixed(colour, towards, percent);

@@ -44,7 +44,7 @@ ${renewal(shown)}
 ${otherWay(shown)}</section>`;
 }
 
-/** Another form, for one that the network's script will not fill: shown by our script then. */
+/** A button for another form, which our script shows if the network's script does not fill this one. */
 function renewal(shown: Shown): Html {
   return html`<form method="post" action="${pathOf(shown, 'card')}" data-card-renewal data-once hidden><input type="hidden" name="method" value="card"><p class="second"><button class="quiet">${text(shown, 'card_again')}</button></p></form>`;
 }
@@ -70,9 +70,9 @@ export function challengeMain(
 }
 
 /**
- * Where a challenge's form may lead. Chrome holds `form-action` against every address that the answer redirects to as
- * well, and issuers send their customers on to hosts that nobody can list: so it may be any, over TLS. In the sandbox
- * network and shop are on this machine, and have none.
+ * Where a challenge's form may post to. Chrome also checks `form-action` against every address that the answer redirects to, and
+ * issuers redirect to hosts that nobody can list: so any host is allowed, over TLS. In the sandbox, network and shop are on this
+ * machine, without TLS.
  */
 export function challengePosts({ mode }: Pick<Deps, 'mode'>): string {
   return mode === 'sandbox' ? 'https: http://127.0.0.1:* http://localhost:*' : 'https:';

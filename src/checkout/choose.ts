@@ -42,14 +42,14 @@ function choice(shown: Shown): Html {
 
 function option(shown: Shown, offer: Offer, isChosen: boolean): Html {
   const { method } = offer;
-  // A fee that is the same everywhere stands in the sums.
+  // A fee that is the same for every way to pay is shown in the sums.
   const fee = feesDiffer(shown) ? text(shown, 'fee_more', { fee: money(shown, offer.feeMinor) }) : undefined;
   return html`<li class="method"><input class="pick" type="radio" name="method" value="${method}" id="m-${method}"${isChosen ? html` checked` : undefined}>
 <label for="m-${method}"><span class="dot" aria-hidden="true"></span><span class="words"><strong>${say(shown.language, `method.${method}`)}</strong> <span class="soft">${text(shown, `hint_${method}`)}</span>${fee === undefined ? undefined : html` <span class="fee">${fee}</span>`}</span>${badges(shown, method)}</label>
 <div class="panel">${panel(shown, offer)}</div></li>`;
 }
 
-/** The carriers, where there are some to be recognised; the reader of a screen hears them with the field's help. */
+/** The carriers that customers may recognise; for a screen reader the field's help names the carrier. */
 function badges(shown: Shown, method: SubmittedMethod): Piece {
   const { view } = shown;
   if (method !== 'mobile_money') return undefined;
@@ -122,7 +122,7 @@ ${field({
 })}`;
 }
 
-/** The reader's country where a carrier serves it, else the first that one serves. */
+/** The reader's country if a carrier serves it, else the first that a carrier serves. */
 function chosenCountry({ view: { carriers }, kept }: Shown): string {
   return (carriers.find(({ country }) => country === kept.country) ?? carriers[0])?.country ?? '';
 }
@@ -191,12 +191,12 @@ ${totals(shown)}
 ${sums(shown)}</section>`;
 }
 
-/** What is paid by each way; of one that has been chosen, that alone. */
+/** The sums of each way to pay; once one has been chosen, of that one alone. */
 function sumsOf({ view: { offers, payment } }: Shown): readonly Pick<Offer, 'feeMinor' | 'totalMinor'>[] {
   return offers.length > 0 ? offers : [{ feeMinor: payment.fee_minor, totalMinor: payment.total_minor }];
 }
 
-/** The total; where ways differ, that of the chosen one shows. */
+/** The total; where ways to pay differ, the style shows that of the chosen one. */
 function totals(shown: Shown): Piece {
   const { offers, payment } = shown.view;
   if (!feesDiffer(shown)) {

@@ -1,8 +1,8 @@
 /**
  * Pages that show no payment: a link that was used, altered or is over, a form from elsewhere, trouble on our side.
  *
- * Invariant: an unknown link and another merchant's get the same bytes. Of a payment whose page nobody has opened only
- * reference and amount are said, and only to whoever could open it.
+ * Invariant: an unknown link and another merchant's get the same bytes. Of a payment whose page nobody has opened only reference
+ * and amount are shown, and only to a browser that could open it.
  */
 
 import type { Merchant } from '../domain/records.ts';
@@ -29,7 +29,7 @@ const STATUS = {
   busy: 503,
 } as const satisfies { readonly [kind in Closed]: number };
 
-/** What each is to a program, with the status of that code (contract §2). */
+/** The refusal code of each page for programs, with the status of that code (contract §2). */
 const CODES = {
   used: 1005,
   unknown: 1204,
@@ -64,8 +64,8 @@ export function closedPage(assets: Assets, language: Language, kind: Closed): Pa
 }
 
 /**
- * The same words again, in another language. At this address nothing has failed: what told of trouble, or of too many
- * requests, is no error of ours here, and nobody can make one by asking for it.
+ * The same words again, in another language. At this address nothing has failed: pages of trouble, or of too many requests, are
+ * not errors here, so that nobody can cause one by asking for it.
  */
 export function repeatedPage(
   assets: Assets,
@@ -88,18 +88,18 @@ function limitedPage(assets: Assets, language: Language, seconds: number): PageA
   return wordsPage(assets, language, title, text, { path: `${CLOSED_PATH}/${LIMITED}`, query, status: 429 });
 }
 
-/** What the address says to wait. */
+/** The seconds to wait that the address gives. */
 function secondsIn({ seconds = '' }: Readonly<Record<string, string>>): number {
   return /^[1-9]\d{0,4}$/.test(seconds) ? Number(seconds) : 1;
 }
 
-/** What a preview of the link sees: whom it pays, and nothing more. The link is still good. */
+/** The page for a link's preview: whom the link pays, and nothing more. The link is still good. */
 export function previewPage(assets: Assets, language: Language, merchant: Merchant): PageAnswer {
   const title = checkoutText(language, 'closed_title', { merchant: merchant.name });
   return wordsPage(assets, language, title, checkoutText(language, 'closed_text'), { path: '', status: 200, merchant });
 }
 
-/** What is paid, and a button that opens the page: for a browser of which we cannot tell that a person uses it. */
+/** What is paid, and a button that opens the page: for a request that may or may not have a person behind it. */
 export function unsurePage(assets: Assets, language: Language, view: PageView, ticket: string): PageAnswer {
   const { merchant, payment } = view;
   const title = checkoutText(language, 'closed_title', { merchant: merchant.name });
@@ -112,7 +112,7 @@ ${amountLine(amountText(language, payment.total_minor, payment.currency))}
   return documentAnswer(assets, { language, title, merchant, path: TICKET_PATH, query: { ticket }, main });
 }
 
-/** Where a ticket is shown. */
+/** The path at which a ticket is presented. */
 export const TICKET_PATH = '/api/v1/payments/collect-redirect';
 
 /** How a request that failed is shown. */
@@ -123,7 +123,7 @@ export function failedPage(assets: Assets, language: Language, refusal: Refusal)
   return limitedPage(assets, language, refusal.more.retryAfter ?? 1);
 }
 
-/** A form that no page of ours sends is one from elsewhere; an address that leads nowhere is an unknown one. */
+/** A form that no page of ours sends counts as one from elsewhere; an address that leads nowhere as an unknown one. */
 function failedKind({ code, http }: Refusal): Closed {
   if (code === 1403) return http === 404 ? 'unknown' : 'foreign';
   return http === 503 ? 'busy' : http >= 500 ? 'trouble' : 'refused';

@@ -30,7 +30,7 @@ ${expired ? undefined : codeForm(shown, left)}
   }</form><p class="back">${returnLink(shown, 'quiet')}</p></section>`;
 }
 
-/** `left`: milliseconds for which the code is good. */
+/** `left`: milliseconds for which the code is still valid. */
 function codeForm(shown: Shown, left: number): Html {
   const [before = '', after = ''] = text(shown, 'code_valid', { time: '\u0000' }).split('\u0000');
   const time = spanText(shown.language, left);
@@ -47,7 +47,7 @@ function codeForm(shown: Shown, left: number): Html {
   })}<button class="button">${text(shown, 'pay', { amount: money(shown, shown.view.payment.total_minor) })}</button></form>`;
 }
 
-/** Nothing that could be entered here would pay, whatever was tried last. */
+/** For a code that has expired with no resend left: nothing that could be entered here would pay. */
 function deadMain(shown: Shown): Html {
   const why = joinSentences(shown.language, text(shown, 'code_over'), text(shown, 'expired_text'));
   return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'code_dead')}</h1><p>${why}</p>${about(shown)}${returnLink(shown, 'main')}</section>`;

@@ -15,19 +15,19 @@ import type { Assets } from './assets.ts';
 export interface Frame {
   readonly language: Language;
   readonly title: string;
-  /** Whose page it is; unknown on pages that belong to nobody. */
+  /** Whose page it is; undefined on pages that belong to no merchant. */
   readonly merchant: Merchant | undefined;
-  /** Where this page is read by GET, and where the language menu leads; without its query. */
+  /** The address of this page by GET, to which the language menu leads; without its query. */
   readonly path: string;
-  /** What that address has to keep. */
+  /** The query that this address has to keep. */
   readonly query?: Readonly<Record<string, string>>;
   readonly main: Html;
   /** Two columns where there is room: what is paid beside how. */
   readonly wide?: boolean;
   readonly scripts?: readonly ('page.js' | 'card.js')[];
-  /** What the script is told: where the state is asked, and which one is shown. */
+  /** For the script: where it asks for the state, and which version is shown. */
   readonly live?: { readonly state: string; readonly version: string };
-  /** Seconds after which the page is loaded anew where there is no script. */
+  /** Seconds after which the page is reloaded if there is no script. */
   readonly reloads?: number;
   /** A script of the card network, by address. */
   readonly foreignScript?: string;
@@ -36,9 +36,9 @@ export interface Frame {
 export interface Headers {
   /** The card network's origin: its script, frames and requests. */
   readonly network?: string | undefined;
-  /** Where a form may post to besides us: sources, as the policy writes them. */
+  /** Where a form may post to besides us: sources, as the content security policy writes them. */
   readonly posts?: string | undefined;
-  /** After how many seconds the browser goes where. */
+  /** After how many seconds the browser goes on, and to which address. */
   readonly goes?: { readonly seconds: number; readonly url: string } | undefined;
   readonly cookies?: readonly string[];
   readonly status?: number;
@@ -122,7 +122,7 @@ function scripts(assets: Assets, names: readonly ('page.js' | 'card.js')[], fore
   return html`${own('page.js')}${foreign === undefined ? undefined : html`<script src="${foreign}" defer></script>`}${own('card.js')}`;
 }
 
-/** The colour without its number sign; undefined when none is set that we could use. */
+/** A link to the stylesheet of the merchant's colour; undefined when none is set that we could use. */
 function colourLink(merchant: Merchant | undefined): Html | undefined {
   const colour = merchant?.settings.brand?.colour?.slice(1).toLowerCase();
   if (colour === undefined || !/^[0-9a-f]{6}$/.test(colour)) return undefined;
@@ -144,7 +144,7 @@ function initials(name: string): string {
   return letters.join('').toUpperCase() || 'M';
 }
 
-/** A list of links that opens without a script; each says its own name in its own language. */
+/** A list of links that opens without a script; each language is called by its own name. */
 function languageMenu(current: Language, { path, query = {} }: Pick<Frame, 'path' | 'query'>): Html {
   const links = LANGUAGES.map((one) => {
     const mark = one === current ? html` aria-current="true"` : undefined;

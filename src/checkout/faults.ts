@@ -1,5 +1,5 @@
 /**
- * What the use cases refuse, in the words of someone who is about to pay, beside the field that it is about.
+ * Refusals of the use cases, in words for someone who is about to pay, beside the field at fault.
  *
  * Invariant: every refusal becomes words with a way out; no code, no wire name and nothing that was typed is shown.
  */
@@ -23,7 +23,7 @@ export interface Faults {
   readonly fields: { readonly [field in FieldName]?: string };
 }
 
-/** Which field of the page a wire field is. */
+/** The page's field for a field of the API. */
 const FIELDS: { readonly [field: string]: FieldName } = {
   mobile_money_phone_number: 'phone',
   ewallet_number: 'number',
@@ -44,7 +44,7 @@ const NEEDED = {
   file: 'need_file',
 } as const satisfies { readonly [field in FieldName]: CheckoutWord };
 
-/** What is asked for when a field was left empty. */
+/** The words for a field that was left empty. */
 function neededFault(language: Language, field: FieldName): string {
   return checkoutText(language, NEEDED[field]);
 }
@@ -63,7 +63,7 @@ export function faultsOf(language: Language, refusal: Refusal): Faults {
   return { general: general ?? codeText(language, refusal), fields };
 }
 
-/** Words by a detail's code; those that name nothing are just said. */
+/** The words for a detail's code; a code that is not listed has none of its own. */
 const DETAILS: { readonly [code: string]: CheckoutWord } = {
   INVALID_PIN: 'wrong_pin',
   INVALID_OTP: 'wrong_code',
@@ -100,7 +100,7 @@ const DETAILS: { readonly [code: string]: CheckoutWord } = {
   FILE_EMPTY: 'need_file',
 };
 
-/** What the last try has closed, and for how long at most: that helps more than that none is left. */
+/** What a failed last try locks, and for how long at most: that helps the customer more than to read that no try is left. */
 const LAST_TRIES: { readonly [code: string]: { readonly word: CheckoutWord; readonly forMs: number } } = {
   INVALID_PIN: { word: 'locked', forMs: PIN_LOCK_MS },
   INVALID_OTP: { word: 'tries_used', forMs: CODE_WINDOW_MS },
@@ -109,7 +109,7 @@ const LAST_TRIES: { readonly [code: string]: { readonly word: CheckoutWord; read
 
 function detailText(language: Language, detail: RefusalDetail, field: FieldName | undefined): string | undefined {
   if (detail.code === 'REQUIRED' && field !== undefined) return neededFault(language, field);
-  // The network's form, which has not been opened.
+  // The network's form has not been opened.
   if (detail.code === 'REQUIRED' && detail.field === 'session_id') return checkoutText(language, 'card_first');
   if (detail.code === 'INVALID_FORMAT' && field === 'pin') return checkoutText(language, 'bad_pin');
   if (detail.code === 'INVALID_FORMAT' && field === 'code') return checkoutText(language, 'need_code');
@@ -130,7 +130,7 @@ function valuesOf(language: Language, words: Words): { [name: string]: string } 
   return values;
 }
 
-/** An amount that a refusal names. */
+/** An amount that a refusal names, in the reader's language. */
 function wordText(language: Language, amount: string, currency: Currency): string {
   const money = parseAmount(amount, currency);
   return money === undefined ? amount : amountText(language, money.minor, currency);

@@ -1,8 +1,8 @@
 /**
  * A number that the shop has given: offered first, and masked, beside the field for another one.
  *
- * Invariant: which of the two pays is what its radio button says, with a script and without; the number itself never
- * travels to the browser.
+ * Invariant: the radio button decides which of the two numbers pays, with a script and without; the number itself never travels
+ * to the browser.
  */
 
 import { type Html, html, type Piece } from '../messages/html.ts';
@@ -12,18 +12,18 @@ import { faultLine, type Shown, text } from './shown.ts';
 export const GIVEN = 'given';
 
 interface Choice {
-  /** Whose form it is. */
+  /** The method whose form it is. */
   readonly method: string;
   /** The number as it may be shown. */
   readonly masked: string;
   readonly help?: string;
-  /** What was wrong with the number that was sent. */
+  /** The fault of the number that was sent. */
   readonly fault: string | undefined;
-  /** What another number is typed into; `fault` only where that one was at fault. */
+  /** The field for another number; `fault` only if that number was at fault. */
   other(fault: string | undefined): Piece;
 }
 
-/** Two radio buttons, the given number's pressed unless another one was typed before. */
+/** Two radio buttons, the given number's selected unless another one was typed before. */
 export function givenOrOther(shown: Shown, { method, masked, help, fault, other }: Choice): Html {
   const isOther = shown.kept.method === method && shown.kept.source === 'other';
   const id = (source: string): string => `${method}-${source}`;

@@ -74,7 +74,7 @@ async function byTicket(parts: Parts, request: PageRequest): Promise<PageAnswer>
   return withCookies(await pageOf(parts, request, checkout, 'page'), cookies);
 }
 
-/** The page that this browser has opened. */
+/** The page, for the browser that has opened it. */
 async function byKey(parts: Parts, request: PageRequest, kind: 'page' | 'card'): Promise<PageAnswer> {
   const checkout = await openedBy(parts, request);
   if (checkout === undefined) return closedPage(parts.assets, readerLanguage(request), 'unknown');
@@ -112,7 +112,7 @@ function withCookies(answer: PageAnswer, cookies: readonly string[]): PageAnswer
   return { ...answer, cookies: [...(answer.cookies ?? []), ...cookies] };
 }
 
-/** What the script of an open page asks for: whether another page would be shown now. */
+/** For the script of an open page: whether another page would be shown now. */
 async function stateOfPage(parts: Parts, request: PageRequest): Promise<PageAnswer> {
   const checkout = await openedBy(parts, request);
   const type = 'application/json; charset=utf-8';
@@ -123,7 +123,7 @@ async function stateOfPage(parts: Parts, request: PageRequest): Promise<PageAnsw
 
 const PROOF_FILE = { field: 'file', most: PROOF_BYTES_MOST } as const;
 
-/** The forms: each does one step, and is answered by the page as it is then, or by itself with what was wrong. */
+/** The forms: each takes one step, and is answered by the page as it is then, or by itself with its faults. */
 function stepPages(parts: Parts): Page[] {
   return Object.entries(steps).map(([name, step]): Page => {
     const show = async (request: PageRequest): Promise<PageAnswer> => {
@@ -144,7 +144,7 @@ function stepPages(parts: Parts): Page[] {
   });
 }
 
-/** A step's address, opened as a page: by Enter in the address bar, or from a browser's memory. Nothing is done. */
+/** A step's address, opened as a page: by Enter in the address bar, or from a browser's history. Nothing is done. */
 function backPage(name: string): Page {
   const show = ({ params }: PageRequest): Promise<PageAnswer> => {
     const headers = { Location: `/checkout/${encodeURIComponent(params.id ?? '')}` };
@@ -161,10 +161,10 @@ function doneAnswer(done: Done, { id }: Checkout): PageAnswer {
   return { status: 303, type: 'text/plain; charset=utf-8', body: '', headers: { Location: location } };
 }
 
-/** Refusals that say that the payment has gone on: consumed, in progress, in another state, declined. */
+/** Refusals which mean that the payment has moved on: consumed, in progress, in another state, declined. */
 const GONE_ON: readonly RefusalCode[] = [1001, 1203, 1205, 1502];
 
-/** The rows are read anew: who refused may have written, for example that a PIN was wrong. */
+/** The rows are read again: the use case that refused may have written, for example that a PIN was wrong. */
 async function refusedStep(
   parts: Parts,
   request: PageRequest,
@@ -174,8 +174,8 @@ async function refusedStep(
   const { deps, assets } = parts;
   const fresh = (await openedBy(parts, request)) ?? checkout;
   const view = await readPage(deps, fresh);
-  // By another window, a second press of the button, or the issuer: what has become of it is what is shown. Where
-  // another payment of the session is under way, this one has not gone on, and words are needed.
+  // The payment has moved on, by another window, a second press of the button, or the issuer: its present page is shown. If
+  // another payment of the session is in flight, this one has not moved on, and the refusal is shown in words.
   const stands = refusal.code === 1203 && stateOf(view) === 'choose';
   if (GONE_ON.includes(refusal.code) && !stands) return doneAnswer({ kind: 'page', path: '' }, checkout);
   const language = readerLanguage(request, view.payment.language);
@@ -191,12 +191,12 @@ async function refusedStep(
   };
 }
 
-/** What was chosen, without what was typed; it is compared with what there is to choose, and never shown. */
+/** What was chosen, without what was typed; it is compared with the choices there are, and never shown. */
 function chosenIn({ method = '', source = '', country = '' }: PageRequest['form']): Shown['kept'] {
   return { method, source, country };
 }
 
-/** The hosted form is worth nothing more, because it has ended, is bound to another total, or never was this payment's. */
+/** The hosted form is of no more use, because it has ended, is bound to another total, or never was this payment's. */
 const SPENT: readonly string[] = [
   'FORM_CHANGED',
   'FORM_USED',
@@ -210,7 +210,7 @@ function isFormSpent({ more }: Refusal): boolean {
   return more.details?.some(({ code }) => SPENT.includes(code)) === true;
 }
 
-/** The form that leads to the card's bank. Whoever has its address may open it: the bank itself asks who is there. */
+/** The form that leads to the card's issuer. Anybody with its address may open it: the issuer authenticates its customer. */
 async function challengePage({ deps, assets }: Parts, request: PageRequest): Promise<PageAnswer> {
   const found = await readChallenge(deps, request.params.segment ?? '');
   const language = readerLanguage(request, found?.payment.language);

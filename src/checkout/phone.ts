@@ -2,7 +2,7 @@
  * Phone numbers on the page: read as people of a country write them, shown masked, with what to dial when no request
  * shows up.
  *
- * Invariant: once it has been taken, a full number is never shown again, not even to whoever typed it.
+ * Invariant: once it has been accepted, a full number is never shown again, not even to the customer who typed it.
  */
 
 import {
@@ -23,7 +23,7 @@ export function readPhone(text: string, country: string): string | undefined {
   return parsed?.isValid() === true ? parsed.number : undefined;
 }
 
-/** The masked number without a place to break: it is read as one. */
+/** The masked number without a place to break the line. */
 export function maskedPhone(e164: string): string {
   return maskPhone(e164).replaceAll(' ', '\u00a0');
 }
@@ -37,7 +37,7 @@ export function dialCode(country: string): string | undefined {
   return isSupportedCountry(country) ? `+${getCountryCallingCode(country)}` : undefined;
 }
 
-/** What brings up a carrier's menu, by country and carrier, as the carriers publish it. */
+/** The codes that open a carrier's menu, by country and carrier, as the carriers publish them. */
 const MENUS: { readonly [carrier: string]: string } = {
   'CD Vodacom M-Pesa': '*1122#',
   'CD Airtel Money': '*501#',

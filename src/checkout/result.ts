@@ -46,7 +46,7 @@ function announceReturn(shown: Shown): Html {
   return html`<p class="soft center">${before}<span data-counts="${milliseconds}">${time}</span>${after} <a href="${pathOf(shown)}?stay=1">${text(shown, 'return_stay')}</a></p>`;
 }
 
-/** What was sent back: not the fee that the customer paid on top. */
+/** The amount is what was sent back: without the fee that the customer paid on top. */
 export function refundedMain(shown: Shown): Html {
   return html`<section class="card receipt"><span class="seal" aria-hidden="true">↩</span><h1>${text(shown, 'refunded_title')}</h1>${amountLine(money(shown, shown.view.payment.refunded_minor))}<p>${text(shown, 'refunded_text')}</p>${lines(shown)}${returnLink(shown, 'main')}</section>`;
 }
@@ -73,7 +73,7 @@ function methodText(shown: Shown, method: PaymentMethod): string {
   return method === 'mobile_money' && carrier !== null ? carrier : name;
 }
 
-/** What is said of a payment that was declined, failed or cancelled. */
+/** The title for a payment that was declined, failed or cancelled. */
 export function endedTitle({ payment: { status } }: Shown['view']): CheckoutWord {
   if (status === 'declined') return 'declined_title';
   return status === 'cancelled' ? 'cancelled_title' : 'failed_title';
@@ -87,7 +87,7 @@ ${payment.reason === 'sibling_paid' ? html`<p>${text(shown, 'other_paid_text')}<
 ${isOpen ? html`<form method="post" action="${pathOf(shown, 'again')}" data-once><button class="button">${text(shown, 'again_button')}</button></form>${returnLink(shown, 'quiet')}` : returnLink(shown, 'main')}</section>`;
 }
 
-/** Reasons that the reader is the subject of: the page speaks to the customer, other texts speak of him. */
+/** Reasons whose subject is the reader: this page addresses the customer, other texts speak about the customer. */
 const OWN_REASONS: { readonly [reason in Reason]?: CheckoutWord } = {
   customer_rejected: 'rejected_text',
   authentication_cancelled: 'bank_cancelled_text',
@@ -100,7 +100,7 @@ function whyText(shown: Shown): string {
   return own === undefined ? say(shown.language, `reason.${reason}`) : text(shown, own);
 }
 
-/** Whoever had an account to transfer to may have done so: nobody can say that nothing has been charged. */
+/** A customer who was shown an account may have transferred the money: then nobody can say that nothing has been charged. */
 export function expiredMain(shown: Shown): Html {
   const word = shown.view.payment.bank_account_id === null ? 'expired_text' : 'overdue_text';
   return html`<section class="card ended"><span class="seal bad" aria-hidden="true">!</span><h1>${text(shown, 'expired_title')}</h1><p>${text(shown, word)}</p>${about(shown)}${returnLink(shown, 'main')}</section>`;

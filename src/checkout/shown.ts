@@ -15,7 +15,7 @@ import type { Faults } from './faults.ts';
 export interface Shown {
   readonly language: Language;
   readonly view: PageView;
-  /** What was wrong with the form that was sent. */
+  /** The faults of the form that was sent. */
   readonly faults: Faults;
   /** What was typed and may be shown again, by the form's names. */
   readonly kept: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export function money({ language, view }: Shown, minor: bigint): string {
   return amountText(language, minor, view.payment.currency);
 }
 
-/** More signs than fit on a narrow screen in the large type, and in the one below it. */
+/** Longer amounts, in characters, do not fit on a narrow screen in the large type, or in the one below it. */
 const LONG_AMOUNT = 11;
 const LONGER_AMOUNT = 15;
 
@@ -53,14 +53,14 @@ export function line(name: string, value: Piece): Html {
   return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
 }
 
-/** By what shop and customer can speak of a payment. */
+/** The names by which shop and customer can refer to a payment. */
 export function names(shown: Shown): Html {
   const { payment } = shown.view;
   return html`${line(text(shown, 'order_number'), payment.customer_reference)}
 ${line(text(shown, 'transaction'), html`<code>${payment.id}</code>`)}`;
 }
 
-/** What a page is about that shows no receipt. */
+/** What is paid, for a page without a receipt. */
 export function about(shown: Shown): Html {
   return html`<dl class="sums">${line(text(shown, 'total'), money(shown, shown.view.payment.total_minor))}
 ${names(shown)}</dl>`;
@@ -83,12 +83,12 @@ interface Field {
   readonly inputmode?: 'numeric' | 'tel';
   readonly autocomplete: string;
   readonly maxlength: number;
-  /** What stands before what is typed. */
+  /** Shown in front of the input. */
   readonly before?: string | undefined;
   readonly wide?: boolean;
 }
 
-/** A field that has to be filled. Its form is not checked by the browser, whose words are its own language's, not the page's. */
+/** A field that has to be filled. The browser does not check its form: it would complain in its own language, not the page's. */
 export function field(given: Field): Html {
   const { name, scope, label, help, fault, value = '', type = 'text', inputmode, autocomplete, maxlength } = given;
   const id = `${scope}-${name}`;
@@ -99,7 +99,7 @@ export function field(given: Field): Html {
 ${fault === undefined ? undefined : faultLine(`${id}-fault`, fault)}${help === undefined ? undefined : html`<p class="help" id="${id}-help">${help}</p>`}</div>`;
 }
 
-/** The total that the form shows, in minor units: where another one would be taken, nothing is. */
+/** The total that the form shows, in minor units: if the payment would take another one, nothing is taken. */
 export function totalField(totalMinor: bigint): Html {
   return html`<input type="hidden" name="total" value="${String(totalMinor)}">`;
 }
@@ -112,7 +112,7 @@ function sign(): Html {
   return html`<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><circle cx="8" cy="8" r="7" fill="none" stroke="currentColor" stroke-width="1.5"/><path d="M8 4.5v4M8 11v.5" stroke="currentColor" stroke-width="1.7" stroke-linecap="round"/></svg>`;
 }
 
-/** What is wrong with the form as a whole, announced at once; else that something is marked, or what was done. */
+/** A fault of the form as a whole, announced at once; else a note that fields are marked, or what was done. */
 export function noticeOf(shown: Shown): Piece {
   const { faults, notice } = shown;
   if (faults.general !== undefined)

@@ -1,7 +1,7 @@
 /**
- * Which page a payment is shown by.
+ * Which page shows a payment.
  *
- * Invariant: every status a payment can have leads to one page, and what the customer could do twice is offered by none.
+ * Invariant: every status that a payment can have leads to one page, and no page offers what the customer could then do twice.
  */
 
 import type { PageView } from '../usecases/checkout-read.ts';
@@ -49,10 +49,10 @@ export function stateOf({ payment, attempt, isOpen, now }: PageView): PageState 
   }
 }
 
-/** A carrier that has not confirmed the request by then is late. */
+/** A carrier that has not confirmed the request within this time is late. */
 const LATE_AFTER_MS = 20_000;
 
-/** Whether the carrier keeps the customer waiting for more than its word: it may have the request or not. */
+/** Whether the carrier is late in confirming the request, which it may or may not have. */
 export function isLate({ payment, attempt, now }: PageView): boolean {
   return payment.status === 'processing' && now > sentAt({ payment, attempt, now }) + LATE_AFTER_MS;
 }
@@ -62,14 +62,14 @@ export function sentAt({ payment, attempt, now }: Pick<PageView, 'payment' | 'at
   return attempt?.created_at ?? payment.submitted_at ?? now;
 }
 
-/** Whether the code that the customer was sent is over. */
+/** Whether the customer's code has expired. */
 export function isCodeOver({ code, now }: Pick<PageView, 'code' | 'now'>): boolean {
   return code !== undefined && code.expires_at <= now;
 }
 
 /**
- * Changes whenever another page would be shown; says nothing about the payment. Not by the attempt's version: an inquiry
- * that brings nothing new moves that too, and a page that is loaded anew takes away where its reader was.
+ * Changes whenever another page would be shown; says nothing about the payment. The attempt's version is not part of it: an
+ * inquiry without news raises that too, and a reload makes readers lose their place.
  */
 export function versionOf(view: PageView): string {
   const { payment, attempt } = view;

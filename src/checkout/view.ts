@@ -24,8 +24,8 @@ import { askedMain, phoneMain, proofSentMain } from './wait.ts';
 
 export interface Wish {
   /**
-   * The card form is a page of its own: it is the only one that loads something of the network's. `renewal`: the form
-   * that was filled is worth nothing more, and another one has to be opened.
+   * `card`: the card form, on a page of its own, the only one that loads something of the network's. `renewal`: the form that was
+   * filled is of no more use, and another one has to be opened.
    */
   readonly kind: 'page' | 'card' | 'renewal';
   /** The customer does not want to be sent back to the shop. */
@@ -62,7 +62,7 @@ export function showPage(deps: Deps, assets: Assets, shown: Shown, wish: Wish): 
     title: checkoutText(language, state === 'ended' ? endedTitle(view) : TITLES[state]),
     merchant: view.merchant,
     path: pathOf(shown),
-    // A receipt that is to stay stays in another language too.
+    // A receipt that is to stay does so in another language too.
     ...(state === 'paid' && wish.stays ? { query: { stay: '1' } } : {}),
     main: mainOf(deps, shown, state, wish),
     wide: state === 'choose' || state === 'code',
@@ -79,8 +79,8 @@ export function showPage(deps: Deps, assets: Assets, shown: Shown, wish: Wish): 
 const FORM_OFFERED_MS = 10 * 60_000;
 
 /**
- * Whether the card form is shown: it was asked for, or there is nothing else; and there is one that can be filled. That of
- * the collect is as old as its payment.
+ * Whether the card form is shown: it was asked for, or is the only way to pay; and there is one that can still be filled. The
+ * form of the collect is as old as its payment.
  */
 function wantsCard({ view, faults }: Shown, wish: Wish): boolean {
   const { payment, offers, now } = view;
@@ -131,7 +131,7 @@ function mainOf(deps: Deps, shown: Shown, state: PageState, wish: Wish): Html {
   }
 }
 
-/** A customer who has come back from the bank without an answer goes there again. */
+/** A customer who has come back from the bank without an answer is sent there again. */
 function challengeLink(deps: Deps, shown: Shown): Html {
   const { attempt } = shown.view;
   const address = attempt === undefined ? pathOf(shown) : challengeUrl(deps, attempt);

@@ -1,5 +1,5 @@
 /**
- * Whose visit a request is: the key in its cookie, the language it reads, whether a person is behind it.
+ * Whose visit a request is: the key in its cookie, the reader's language, whether a person is behind it.
  *
  * Invariant: a page's key travels in a cookie of its own that no script reads, and in nothing else.
  */
@@ -16,10 +16,10 @@ const LANGUAGE_COOKIE = 'mbongo_lang';
 const YEAR_S = 365 * 24 * 60 * 60;
 
 const PAGE_COOKIES = 'mbongo_checkout_';
-/** Pages that one browser keeps the keys of: whoever pays for others all day opens many, and a header has its limit. */
+/** How many pages' keys one browser keeps: somebody who pays for others all day opens many, and a header has its limit. */
 const MOST_PAGES = 60;
 
-/** A page's cookie: the ends of ids differ, and a browser may pay in several windows. */
+/** The name of a page's cookie: the ends of ids differ, and a browser may pay in several windows. */
 function cookieName(id: string): string {
   return PAGE_COOKIES + id.slice(-12);
 }
@@ -50,7 +50,9 @@ function secure({ publicUrl }: Pick<Deps, 'publicUrl'>): string {
 
 type Reader = Pick<PageRequest, 'query' | 'cookie' | 'header'>;
 
-/** What was chosen on a page, now or before; else what the browser asks for; else what the payment was made in. */
+/**
+ * The language chosen on a page, now or before; else the one the browser asks for; else the one in which the payment was made.
+ */
 export function readerLanguage(request: Reader, fallback?: string): Language {
   const chosen = request.query.lang ?? request.cookie(LANGUAGE_COOKIE);
   if (isLanguage(chosen)) return chosen;
@@ -65,12 +67,12 @@ export function languageCookies(deps: Pick<Deps, 'publicUrl'>, request: Reader):
   return [`${LANGUAGE_COOKIE}=${lang}; Path=/; Max-Age=${YEAR_S}; HttpOnly; SameSite=Lax${secure(deps)}`];
 }
 
-/** What is behind a request: a person, nobody, or we cannot tell and let a button ask. */
+/** Who is behind a request: a person, nobody, or we cannot tell and let a button ask. */
 export type Visit = 'person' | 'nobody' | 'unsure';
 
 /**
- * Nobody waits for HEAD or a prefetch. What does not name HTML may be a link's preview as well as a plain browser: a
- * person then presses the page's button, which no preview does.
+ * HEAD and prefetches have nobody behind them. A request that does not name HTML may be a link's preview as well as a plain
+ * browser: a person then presses the page's button, which no preview does.
  */
 export function visitOf(request: Pick<PageRequest, 'method' | 'header' | 'query'>): Visit {
   const purpose = `${request.header('purpose') ?? ''} ${request.header('sec-purpose') ?? ''} ${request.header('x-moz') ?? ''}`;
@@ -78,7 +80,7 @@ export function visitOf(request: Pick<PageRequest, 'method' | 'header' | 'query'
   return wantsHtml(request.header('accept')) || request.query.open === '1' ? 'person' : 'unsure';
 }
 
-/** The country that the reader's language names, for example of `fr-SN`. */
+/** The country that the reader's language tag names, for example of `fr-SN`. */
 export function readerCountry(request: Pick<PageRequest, 'header'>): string | undefined {
   return /-([A-Z]{2})\b/.exec(request.header('accept-language') ?? '')?.[1];
 }

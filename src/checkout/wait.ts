@@ -1,7 +1,7 @@
 /**
- * Waiting: for the customer's phone, for the bank, for whoever looks at a proof.
+ * Waiting: for the customer's phone, for the bank, for the operator who checks a proof.
  *
- * Invariant: a page that waits says for what and how long still, and what to do meanwhile; it never invites to pay twice.
+ * Invariant: a page that waits says for what and how much longer, and what to do meanwhile; it never invites to pay twice.
  */
 
 import { type Html, html, type Piece } from '../messages/html.ts';
@@ -11,8 +11,8 @@ import { about, money, noticeOf, pathOf, returnLink, type Shown, text } from './
 import { isLate, sentAt } from './state.ts';
 
 /**
- * How long a carrier's request waits on the phone, as far as anybody may promise: no carrier says it, and the
- * specification (rules for polling) gives up on them after five minutes. The payment may have longer.
+ * How long a carrier's request is taken to wait on the phone: no carrier says it, and the specification (rules for polling) gives
+ * up after five minutes. The payment may have longer.
  */
 const PROMPT_MS = 5 * 60_000;
 
@@ -45,7 +45,7 @@ function steps(shown: Shown, carrier: string, msisdn: string | null | undefined,
 /** The circle's circumference at a radius of 60. */
 const ROUND = 377;
 
-/** The time that is left to confirm, as a ring that empties. It counts on with a script; without, at every loading. */
+/** The time that is left to confirm, as a ring that empties: with a script each second, without one at every load. */
 function ring(shown: Shown, since: number): Piece {
   const { payment, now } = shown.view;
   const end = Math.min(since + PROMPT_MS, payment.expires_at);
@@ -75,12 +75,12 @@ function spinner(): Html {
   return html`<span class="spinner" aria-hidden="true"></span>`;
 }
 
-/** Whoever does not want to wait may go: the shop has to ask what becomes of it. */
+/** Lets a customer leave who does not want to wait: the shop has to ask for the outcome. */
 function leave(shown: Shown): Html {
   return html`<p class="back">${returnLink(shown, 'quiet', true)}</p>`;
 }
 
-/** Where there is no script the page is loaded anew, at once by this link and by itself after a while. */
+/** Without a script the page is reloaded, at once by this link and by itself after a while. */
 function refresh(shown: Shown): Html {
   return html`<noscript><p class="center"><a class="quiet-link" href="${pathOf(shown)}">${text(shown, 'wait_refresh')}</a></p></noscript>`;
 }

@@ -1,11 +1,11 @@
 /**
- * How a program that serves says so.
+ * Announces that a server process is ready.
  *
- * Invariant: it says it once: to whoever started it over a channel, and else on standard output.
+ * Invariant: it announces once: over the IPC channel to its parent process if there is one, otherwise on standard output.
  */
 import type { Surroundings } from './output.ts';
 
-/** `url` is where it answers; a worker answers nowhere. `notes` are lines for the person who started it. */
+/** `url` is where it answers requests; undefined for a worker. `notes` are lines for the person who started it. */
 export function announce(around: Surroundings, json: boolean, url: string | undefined, notes: readonly string[]): void {
   if (process.send !== undefined) {
     process.send({ type: 'ready', url, notes });

@@ -1,7 +1,7 @@
 /**
  * The archive's verbs on the command line.
  *
- * Invariant: here stands what is typed; what it does is in `archive.ts`, which is loaded when one of them is chosen.
+ * Invariant: this file only declares the verbs; `archive.ts`, which carries them out, is loaded when one of them is chosen.
  */
 
 import type { Command } from 'commander';
@@ -9,7 +9,7 @@ import type { AddVerb } from './verb.ts';
 
 export function addArchiveCommands(program: Command, addVerb: AddVerb): void {
   const load = () => import('./archive.ts');
-  // What stands behind `list` and `drop` is theirs, `--json` too.
+  // Options after `list` and `drop` belong to these verbs, `--json` too.
   program.enablePositionalOptions();
   const archive = addVerb(
     program,

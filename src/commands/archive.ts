@@ -1,5 +1,5 @@
 /**
- * `mbongo archive …`: moves what is final and old out of the live tables, and ends what need not be kept.
+ * `mbongo archive …`: moves final, old records out of the live tables, and drops months that need not be kept.
  *
  * Invariant: nothing is dropped without --yes.
  */
@@ -16,7 +16,7 @@ export interface ArchiveOptions {
   readonly dryRun?: true;
 }
 
-/** Half of the time is the gateway's: it rests as long as it has worked. */
+/** 5 ms at least between steps. Otherwise it pauses for as long as a step took, which leaves the gateway half of the time. */
 const REST_LEAST_MS = 5;
 
 export async function archiveRun({ deps }: Tools, options: ArchiveOptions): Promise<Output> {

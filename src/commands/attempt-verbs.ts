@@ -1,7 +1,7 @@
 /**
  * The verbs of `mbongo attempt`.
  *
- * Invariant: what cannot be taken back asks for --yes.
+ * Invariant: a verb that cannot be undone requires --yes.
  */
 
 import { type Command, Option } from 'commander';

@@ -1,6 +1,6 @@
 /**
- * `mbongo attempt`: see which attempts are open, and close one by hand when its upstream will not; see which have moved
- * money too late, and say whose it is.
+ * `mbongo attempt`: lists open attempts, and closes one by hand when its upstream gives no answer; lists those that moved money
+ * too late, and books that money.
  *
  * Invariant: nothing is closed or booked without --yes; a phone number is never shown whole.
  */
@@ -68,7 +68,7 @@ function openList(attempts: readonly Attempt[]): Output {
   };
 }
 
-/** What lies in suspense, and when it came there. */
+/** Attempts whose money is in suspense, with the time when it moved. */
 function lateList(attempts: readonly Attempt[]): Output {
   const rows = attempts.map((attempt) => [
     attempt.id,

@@ -1,5 +1,5 @@
 /**
- * `mbongo balance`: credit and show what a merchant has with us.
+ * `mbongo balance`: credits and shows a merchant's balances.
  */
 
 import { formatMinor } from '../domain/money.ts';

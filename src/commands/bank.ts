@@ -1,5 +1,5 @@
 /**
- * `mbongo bank`: add, list and close the accounts that customers transfer to.
+ * `mbongo bank`: adds, lists and closes the accounts that customers transfer to.
  */
 
 import type { BankAccount } from '../domain/transfer-records.ts';

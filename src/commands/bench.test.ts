@@ -1,4 +1,4 @@
-/** The bench's door: what is typed reaches it, and its end is told on. */
+/** The `bench` verb: its arguments reach the bench, and the bench's exit status is passed on. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ writeFileSync(process.env.SEEN, JSON.stringify([...process.argv.slice(2), ...nam
 if (process.argv[2] === 'die') process.kill(process.pid, 'SIGKILL');
 process.exitCode = 3;`;
   await writeFile(program, script);
-  // The way to upstreams and the keys of a gateway that is configured here are none of its business.
+  // The bench must not get the upstreams and keys of a gateway that is configured here.
   const env = { SEEN: seen, DATABASE_URL: 'postgresql://x', MTN_MOMO_BASE_URL: 'http://x', MASTER_KEY: 'x' };
   const around = { env, write: () => undefined, writeError: () => undefined };
   const args = ['payments', '--quick', '--json', '--help'];

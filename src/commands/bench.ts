@@ -1,7 +1,7 @@
 /**
- * `mbongo bench`: measures how fast this machine is with it, as `npm run bench` does.
+ * `mbongo bench`: measures how fast the gateway is on this machine, as `npm run bench` does.
  *
- * Invariant: what is typed behind it reaches the bench as it is, and the bench's exit status is this one's.
+ * Invariant: its arguments are passed to the bench unchanged, and it exits with the bench's status.
  */
 
 import { spawn } from 'node:child_process';
@@ -12,12 +12,12 @@ import { fileURLToPath } from 'node:url';
 import { OperatorError } from '../usecases/operator.ts';
 import { printError, type Surroundings } from './output.ts';
 
-/** Beside the built program. */
+/** The bench, next to the built program. */
 const BENCH = fileURLToPath(new URL('../../bench/main.js', import.meta.url));
-/** A shell's word for a program that was ended by a signal is this and the signal's number. */
+/** 128 plus the signal's number is the exit status of a program ended by a signal, as in a shell. */
 const BY_SIGNAL = 128;
 
-/** What leads to a gateway's own upstreams, or changes what is measured: none of it is the bench's. */
+/** Variables not passed to the bench: they lead to a gateway's real upstreams, or would change what is measured. */
 const NOT_ITS = /^(MTN_MOMO_|CARDNET_|SMS_|OTEL_|MASTER_KEY|HOST$|TRUST_PROXY$|GATEWAY_MODE$)/;
 
 function environmentOf(around: Surroundings): NodeJS.ProcessEnv {
@@ -36,7 +36,7 @@ export async function bench(around: Surroundings, args: readonly string[], progr
     return refuse(`the bench makes and drops databases, and loads the server: ${way}`);
   }
   const child = spawn(process.execPath, [program, ...args], { stdio: 'inherit', env: environmentOf(around) });
-  // It puts away what it has started: wait for it. A terminal tells both of Ctrl+C; whoever ends this process by its id, this one.
+  // Wait for the bench, which cleans up what it has started. Ctrl+C reaches both processes; a SIGTERM only this one: pass it on.
   const outlive = (): void => undefined;
   const handOn = (): void => void child.kill('SIGTERM');
   process.on('SIGINT', outlive).on('SIGTERM', handOn);

@@ -1,7 +1,7 @@
 /**
  * `mbongo clock`: the test clock of a sandbox, so that schedules, expiries and retries can be watched.
  *
- * Invariant: refused in production. A running gateway takes a new time up within a second, each of its processes alike.
+ * Invariant: refused in production. A running gateway adopts a new time within a second, in each of its processes.
  */
 
 import type { ShiftableClock } from '../platform/clock.ts';
@@ -13,7 +13,7 @@ import { readDuration } from './options.ts';
 import { type Output, timeOf } from './output.ts';
 import type { Tools } from './tools.ts';
 
-/** How often a process looks whether the clock was moved; by the machine's time. */
+/** 250 ms by the machine's clock between two checks whether the test clock was moved. */
 const LOOK_EVERY_MS = 250;
 
 export async function clockShow({ deps }: Tools): Promise<Output> {
@@ -36,10 +36,10 @@ export async function clockAdvance({ deps }: Tools, duration: string): Promise<O
   };
 }
 
-/** Keeps a process's clock where the database says, until it is stopped. */
+/** Keeps a process's clock as the database says, until the round is stopped. */
 export function followClock(clock: ShiftableClock, deps: Pick<Deps, 'store' | 'log'>): Round {
   const look = async (): Promise<void> => {
-    // While the database is away its clock stands where it stood; that it is away, others say.
+    // While the database is away the shift stays as it was; other parts log that it is away.
     const found = await readClockShift(deps).catch(() => undefined);
     if (found !== undefined && found.shiftMs > clock.shift()) clock.shiftTo(found.shiftMs, found.leaptAt);
   };

@@ -1,8 +1,8 @@
 /**
  * The command line as a tree of nouns and verbs (contract §10).
  *
- * Invariant: nothing but this file's texts is loaded until a verb is chosen, so that a short command starts fast.
- * Exit status: 0 done, 1 not carried out, 2 wrongly asked.
+ * Invariant: only the declarations of verbs are loaded until a verb is chosen, so that a short command starts fast.
+ * Exit status: 0 done, 1 not carried out, 2 wrong usage.
  */
 
 import { Command, CommanderError, Help, Option } from 'commander';
@@ -42,7 +42,7 @@ function spelledOut(argv: readonly string[]): string[] {
   return argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
 }
 
-/** Help and the version are no errors. */
+/** The exit status of a CommanderError, whose message is printed; printing help or the version is not an error. */
 function usageStatus(error: CommanderError, around: Surroundings, json: boolean): number {
   if (error.exitCode === 0) return 0;
   const help = error.code === 'commander.help';
@@ -53,12 +53,12 @@ function usageStatus(error: CommanderError, around: Surroundings, json: boolean)
 
 type Ended = (status: number) => void;
 
-/** Who reads the help learns there which options cannot be left out. */
+/** An option's description in the help, which also marks required options. */
 function describeOption(option: Option): string {
   return `${HELP.optionDescription(option)}${option.mandatory ? ' (required)' : ''}`;
 }
 
-/** Commander's own words: defaults and choices. */
+/** Commander's own descriptions, which add defaults and choices. */
 const HELP = new Help();
 
 function buildProgram(around: Surroundings, version: string, ended: Ended): Command {
@@ -111,7 +111,7 @@ function buildProgram(around: Surroundings, version: string, ended: Ended): Comm
   return program;
 }
 
-/** An option that is given twice is a slip: of two amounts, or two merchants, nobody knows which one was meant. */
+/** Refuses an option that is given twice: of two amounts, or two merchants, it is unclear which one was meant. */
 function refuseTwice(command: Command): void {
   for (const option of command.options) {
     let isGiven = false;
@@ -123,17 +123,17 @@ function refuseTwice(command: Command): void {
   for (const verb of command.commands) refuseTwice(verb);
 }
 
-/** Verbs that change nothing that the journal keeps. */
+/** Verbs without --by and --why: they change nothing that the journal records. */
 const READING: ReadonlySet<string> = new Set(['list', 'show', 'reconcile', 'archive']);
 
-/** Whoever changes something may say who they are, and why: the journal keeps it. */
+/** Adds the options --by and --why, which the journal records, to a verb that lacks them. */
 function sayWho(verb: Command): void {
   const has = (name: string): boolean => verb.options.some(({ long }) => long === name);
   if (!has('--by')) verb.option('--by <name>', 'who does it (default: the user of this machine)');
   if (!has('--why')) verb.option('--why <text>', 'on what grounds');
 }
 
-/** How the journal names a verb: with its nouns, where it has any. */
+/** The command as the journal names it: the verb, preceded by its nouns if any. */
 function commandOf(parent: Command, name: string, options: { readonly by?: string; readonly why?: string }): Named {
   const nouns: string[] = [];
   for (let noun = parent; noun.parent !== null; noun = noun.parent) nouns.unshift(noun.name());
@@ -172,7 +172,7 @@ function addProcessCommands(program: Command, around: Surroundings, ended: Ended
   );
 }
 
-/** Everything behind its name is the bench's own, `--help` and `--json` too. */
+/** All arguments after `bench` are passed to the bench, `--help` and `--json` too. */
 function addBenchCommand(program: Command, around: Surroundings, ended: Ended): void {
   program
     .command('bench')

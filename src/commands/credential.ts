@@ -1,5 +1,5 @@
 /**
- * `mbongo credential`: issue, rotate, revoke and list a merchant's credentials.
+ * `mbongo credential`: issues, rotates, revokes and lists a merchant's credentials.
  */
 
 import type { Credential } from '../domain/records.ts';
@@ -57,7 +57,7 @@ export async function credentialList({ deps }: Tools, options: { readonly mercha
   };
 }
 
-/** Never the secret: only its digest is known. */
+/** A credential without its secret, of which only the digest is stored. */
 function documentOf(credential: Credential) {
   const { id, merchant_id, status, retires_at, expires_at, allowed_addresses, created_at } = credential;
   return {

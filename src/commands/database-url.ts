@@ -1,13 +1,13 @@
 /**
- * What is wrong with DATABASE_URL, in one line.
+ * Says in one line what is wrong with DATABASE_URL.
  *
- * Invariant: the address is never shown, nor a part of it: with a password that holds @ or / any part may be the
- * password's.
+ * Invariant: neither the address nor any part of it is ever shown: if the password holds @ or /, any part may belong to the
+ * password.
  */
 
 const HINT = 'the characters # % / ? @ in a password must be percent-encoded, for example @ as %40';
 
-/** The system's and the server's codes (SQLSTATE) that mean that the address is wrong, or nobody answers there. */
+/** Codes of the system and of the server (SQLSTATE) which mean that the address is wrong, or that nothing answers there. */
 const REASONS: { readonly [code: string]: string } = {
   ERR_INVALID_URL: 'it is malformed',
   ENOENT: 'a file or socket that it names is not there',
@@ -23,7 +23,7 @@ const REASONS: { readonly [code: string]: string } = {
   '3D000': 'the server has no such database',
 };
 
-/** The server's codes of a state that it is in: the address is right. */
+/** The server's codes for a state of the server or its roles: the address is right. */
 const STATES: { readonly [code: string]: string } = {
   '25006': 'the server takes no changes: it is a standby, or read-only; name the one that does',
   '42501': 'its role lacks a right: it has to own the schema and what is in it',
@@ -31,13 +31,13 @@ const STATES: { readonly [code: string]: string } = {
   '57P03': 'the server is starting or stopping',
 };
 
-/** Errors of the driver that have no code. */
+/** Messages of driver errors that have no code. */
 const CUT = /^(timeout expired|Connection terminated|Connection ended)/;
 const NO_TLS = /does not support SSL/;
 const NO_PASSWORD = /^SASL: .*password must be/;
 
 /**
- * Runs the first use of the database. With `configured`, what the address is to blame for becomes one line.
+ * Runs the first use of the database. With `configured`, an error that the address is to blame for becomes one line.
  *
  * @throws Error `DATABASE_URL cannot be used: …`; every other error as it is.
  */
@@ -64,7 +64,7 @@ function reasonOf(error: unknown): string | undefined {
   return said === undefined ? undefined : `${said}; ${HINT}`;
 }
 
-/** What has no code is known by its words. */
+/** Errors without a code are recognised by their message. */
 function reasonOfText(error: Error): string | undefined {
   if (error instanceof URIError) return 'its percent-encoding is broken';
   if (CUT.test(error.message)) return 'nothing that is PostgreSQL answers there';

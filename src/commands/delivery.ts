@@ -1,5 +1,5 @@
 /**
- * `mbongo delivery`: release the money of a delayed delivery.
+ * `mbongo delivery`: releases the money of a delayed delivery.
  */
 
 import { formatMinor } from '../domain/money.ts';

@@ -1,8 +1,8 @@
 /**
- * The demo merchant of a sandbox: made on an empty database, so that the first payment is a paste away.
+ * The demo merchant of a sandbox: made on an empty database, so that a newcomer can make the first payment by copy and paste.
  *
- * Invariant: sandbox mode only. Its credential is readable again from `demo.json` in the data folder, which only the
- * gateway's own user may read, and nowhere else.
+ * Invariant: sandbox mode only. Its credential is kept in clear only in `demo.json` in the data folder, which only the
+ * gateway's own user may read.
  */
 
 import { link, readFile, unlink, writeFile } from 'node:fs/promises';
@@ -34,7 +34,7 @@ const ACCOUNTS = [
   { kind: 'flash', phone: '+243810000042' },
 ] as const;
 
-/** At banks that there are none of. */
+/** Accounts at banks that do not exist. */
 const BANK_ACCOUNTS = [
   {
     bank: 'Banque Okapi',
@@ -60,7 +60,7 @@ const BANK_ACCOUNTS = [
   },
 ] as const;
 
-/** The demo merchant: made when the database is empty, known from the file afterwards; undefined when there is none. */
+/** The demo merchant: made if the database is empty, read from the file afterwards; undefined if there is none. */
 export async function openDemo(deps: OperatorDeps, dataDir: string): Promise<Demo | undefined> {
   const path = join(dataDir, FILE);
   const known = await readDemo(path);
@@ -69,7 +69,7 @@ export async function openDemo(deps: OperatorDeps, dataDir: string): Promise<Dem
     if (merchant !== undefined) return known;
   }
   if ((await deps.store.merchant.list()).length > 0) return undefined;
-  // Nothing else may have asked for the folder yet, where the database and the master key are given.
+  // If the database and the master key are configured, nothing has needed the folder yet.
   makeFolder(dataDir);
   const demo = await makeDemo(deps);
   await writeDemo(path, demo, Buffer.from(deps.random.bytes(8)).toString('hex'));
@@ -79,7 +79,7 @@ export async function openDemo(deps: OperatorDeps, dataDir: string): Promise<Dem
 async function makeDemo(deps: OperatorDeps): Promise<Demo> {
   const currency = 'usd';
   const balance = parseAmount('500', currency)?.minor ?? 0n;
-  // The merchant comes last: a start that is killed before it finds an empty database again.
+  // The merchant comes after the wallets: a start that is killed before it finds no merchant, and makes the demo anew.
   const wallets = [];
   for (const { kind, phone } of ACCOUNTS) {
     const { wallet } = await openWallet(deps, { number: undefined, pin: DEMO_PIN, currency, balance, phone, kind });
@@ -95,7 +95,7 @@ async function readDemo(path: string): Promise<Demo | undefined> {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'));
     return isDemo(value) ? value : undefined;
   } catch (error) {
-    // A damaged file only costs the notes of the start.
+    // With a damaged file, only the notes at the start are missing.
     if (error instanceof SyntaxError) return undefined;
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
@@ -109,7 +109,7 @@ function isDemo(value: unknown): value is Demo {
   return texts.every((name) => typeof fields[name] === 'string') && Array.isArray(fields.wallets);
 }
 
-/** Written whole under a name of its own and linked to its place, so that nobody ever reads half of it. */
+/** Writes the whole file under a temporary name and links it into place, so that no reader ever sees half of it. */
 async function writeDemo(path: string, demo: Demo, suffix: string): Promise<void> {
   const draft = `${path}.${suffix}`;
   await writeFile(draft, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
@@ -118,12 +118,12 @@ async function writeDemo(path: string, demo: Demo, suffix: string): Promise<void
   await unlink(draft);
 }
 
-/** Whether the credential that we remember is the merchant's still, and neither replaced nor revoked. */
+/** Whether the credential in the file is still valid, neither replaced nor revoked. */
 export async function isDemoCurrent({ store }: Pick<OperatorDeps, 'store'>, { key_id }: Demo): Promise<boolean> {
   return (await store.credential.caller(shardOf(key_id), key_id))?.status === 'ALLOWED';
 }
 
-/** By what the demo's webhooks are to be verified now: the secret that we remember may have been rotated. */
+/** The secret that verifies the demo's webhooks now: the one in the file may have been rotated. */
 export async function demoWebhookSecret(deps: Pick<OperatorDeps, 'store' | 'secrets'>, demo: Demo): Promise<string> {
   const { merchant_id, webhook_secret } = demo;
   const secrets = await deps.store.webhookSecret.ofMerchant(shardOf(merchant_id), merchant_id);
@@ -131,7 +131,7 @@ export async function demoWebhookSecret(deps: Pick<OperatorDeps, 'store' | 'secr
   return (newest && openWebhookSecret(deps, newest)) ?? webhook_secret;
 }
 
-/** What the start prints: the credential, three lines to paste, and the pages. `current`: the credential is to be used. */
+/** What the start prints: the credential, lines to paste, and the pages. `current`: the credential is still valid. */
 export function demoNotes(demo: Demo, current: boolean, url: string, sandboxUrl: string): string[] {
   const [wallet, , flash] = demo.wallets;
   const accounts = `Wallets with PIN ${DEMO_PIN}: ${demo.wallets

@@ -1,19 +1,19 @@
 /**
- * What `doctor` finds: one line a check.
+ * What `doctor` finds: one line per check.
  *
- * Invariant: whatever is not well says what to do about it, on the same line.
+ * Invariant: a check that is not well says on the same line what to do about it.
  */
 
 import { messageOf } from './output.ts';
 
-/** `warn`: it works, and yet should be looked at. `fail`: it does not, or money may be wrong. */
+/** `warn`: it works, but should be looked at. `fail`: it does not work, or money may be wrong. */
 export type Standing = 'ok' | 'warn' | 'fail';
 
 export interface Check {
   readonly name: string;
   readonly status: Standing;
   readonly detail: string;
-  /** Of the books: what was found, at most a hundred. */
+  /** For the books: the findings, at most a hundred. */
   readonly findings?: readonly { readonly [field: string]: string }[];
 }
 
@@ -29,7 +29,7 @@ export function fail(name: string, detail: string): Check {
   return { name, status: 'fail', detail };
 }
 
-/** Runs checks of that name; what they throw is their failure. */
+/** Runs checks; an error that they throw becomes a failed check of that name. */
 export async function looking(name: string, run: () => Promise<readonly Check[]>): Promise<readonly Check[]> {
   try {
     return await run();

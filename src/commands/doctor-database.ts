@@ -1,7 +1,7 @@
 /**
- * What `doctor` looks at in the database: its version, the migrations, the clocks, the keys, the sessions' scopes, the books.
+ * What `doctor` checks in the database: its version, the migrations, the clocks, the keys, the sessions' scopes, the books.
  *
- * Invariant: it reads. Sealed values are opened to see that they open, and shown to nobody.
+ * Invariant: it only reads. Sealed values are opened to check that they can be, and never shown.
  */
 
 import { signsAt } from '../domain/webhook.ts';
@@ -13,12 +13,12 @@ import type { World } from './world.ts';
 const OLDEST_POSTGRES = 150_000;
 const CLOCK_SKEW_MOST_MS = 1_000;
 const MOST_FINDINGS_SHOWN = 100;
-/** Merchants whose secrets are opened. */
+/** The webhook secrets of 1000 merchants at most are opened. */
 const MOST_OPENED = 1_000;
-/** A worker audits once a minute. */
+/** 10 min without an audit are worth a warning: a worker audits once a minute. */
 const AUDIT_LATE_MS = 10 * 60_000;
 
-/** Every account and every transfer. */
+/** Audits every account and every transfer. */
 export async function checkBooks(world: World, store: Store): Promise<readonly Check[]> {
   const name = 'books';
   return looking(name, async () => {
@@ -45,7 +45,7 @@ export async function checkBooks(world: World, store: Store): Promise<readonly C
   });
 }
 
-/** Its version, and whether another version of this program has been at it. */
+/** The server's version, and whether a newer version of this program has migrated the database. */
 export function checkServer(store: Store): Promise<readonly Check[]> {
   return looking('database', async () => {
     const { version, size, migrations } = await store.server();
@@ -61,7 +61,7 @@ export function checkServer(store: Store): Promise<readonly Check[]> {
   });
 }
 
-/** `openWorld` has applied what was missing; what is newer only a newer program knows. */
+/** `openWorld` has applied missing migrations, so only newer ones, unknown to this version, can be a problem. */
 export function migrationCheck(applied: readonly string[], ours: readonly string[]): Check {
   const newer = applied.filter((name) => !ours.includes(name));
   if (newer.length === 0) return ok('migrations', `all ${ours.length} are applied`);
@@ -77,13 +77,13 @@ export function checkClock(world: World, store: Store): Promise<readonly Check[]
   });
 }
 
-/** `skew`: milliseconds. */
+/** `skew`: milliseconds between the database's clock and ours. */
 export function skewCheck(skew: number): Check {
   if (skew <= CLOCK_SKEW_MOST_MS) return ok('clock', `within ${CLOCK_SKEW_MOST_MS} ms of the database's`);
   return fail('clock', `the database's clock is ${spanOf(skew)} away from ours: run NTP on both machines`);
 }
 
-/** What was sealed before a key was taken out of MASTER_KEY opens no more, and nobody notices until it is needed. */
+/** Values sealed with a key that was taken out of MASTER_KEY cannot be opened, which is noticed only when one is needed. */
 export function checkKeys(world: World, store: Store): Promise<readonly Check[]> {
   return looking('keys', async () => {
     const { needsInWords } = await import('../usecases/key-needs.ts');
@@ -112,7 +112,7 @@ export function checkKeys(world: World, store: Store): Promise<readonly Check[]>
   });
 }
 
-/** A session that says nothing may pay out, and sessions travel to phones (contract §3). */
+/** A session without a scope may pay out, and sessions are sent to customers' phones (contract §3). */
 export function checkScopes(store: Store): Promise<readonly Check[]> {
   const name = 'session scope';
   return looking(name, async () => {
@@ -125,7 +125,7 @@ export function checkScopes(store: Store): Promise<readonly Check[]> {
   });
 }
 
-/** Whether somebody looks into the books while nobody calls a doctor. */
+/** Whether the auditor has run lately, so that the books are checked without `doctor` too. */
 export function checkAuditor(world: World, store: Store): Promise<readonly Check[]> {
   return looking('auditor', async () => {
     const { readAudit } = await import('../usecases/audit.ts');

@@ -1,4 +1,4 @@
-/** What `mbongo doctor` judges by numbers: what no test can bring about. */
+/** Judgements of `mbongo doctor` that are tested with given numbers, because no test can bring the situation about. */
 import { describe, expect, test } from 'vitest';
 import type { OverdueKind } from '../store/watch-reads.ts';
 import { type Check, spanOf } from './doctor-check.ts';

@@ -1,7 +1,7 @@
 /**
- * What `doctor` looks at on this machine: Node.js, the ports, the disk.
+ * What `doctor` checks on this machine: Node.js, the ports, the disk.
  *
- * Invariant: a port is tried for a moment and given back; nothing is written.
+ * Invariant: a port is opened for a moment and released; nothing is written.
  */
 
 import { statfs } from 'node:fs/promises';
@@ -11,13 +11,13 @@ import { type Check, fail, looking, ok, warn } from './doctor-check.ts';
 import { type Address, listenProblem } from './listen-problem.ts';
 
 const GIB = 1_024 ** 3;
-/** Below that the database soon stops; below the other one it is time to look. */
+/** 256 MiB free at least, or the database will soon stop; less than 2 GiB is worth a warning. */
 const LEAST_FREE = GIB / 4;
 const LITTLE_FREE = 2 * GIB;
 
 export function checkNode(version = process.versions.node): Check {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
-  // Before 20.19.4 Node.js reads a header with a blank before its colon as two requests.
+  // Before 20.19.4, a header with a blank before its colon could make Node.js read one request as two.
   const well = major > 20 || (major === 20 && (minor > 19 || (minor === 19 && patch >= 4)));
   return well ? ok('Node.js', version) : fail('Node.js', `${version}: install 20.19.4 or newer`);
 }
@@ -36,7 +36,7 @@ export async function checkPorts({ mode, host, port, sandboxPort, workerPort }: 
   return found;
 }
 
-/** Nobody has it, or a program of ours that answers at `page`. */
+/** Well if the port is free, or taken by a program of ours that answers at `page`. */
 async function portCheck(name: string, address: Address, page: string): Promise<Check> {
   const { host, port } = address;
   const why = await whyNotFree(host, port);
@@ -50,7 +50,7 @@ async function portCheck(name: string, address: Address, page: string): Promise<
   return fail(name, problem);
 }
 
-/** What the system says against listening there. */
+/** The system's error code for listening there; undefined if the port is free. */
 function whyNotFree(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -59,7 +59,7 @@ function whyNotFree(host: string, port: number): Promise<string | undefined> {
   });
 }
 
-/** The disk of the embedded database; another one's is looked after where it runs. */
+/** The disk of the embedded database; an external database's disk is checked where that runs. */
 export function checkDisk({ databaseUrl, dataDir }: Config): Promise<readonly Check[]> {
   return looking('disk', async () => {
     if (databaseUrl !== undefined) return [];
@@ -68,7 +68,7 @@ export function checkDisk({ databaseUrl, dataDir }: Config): Promise<readonly Ch
   });
 }
 
-/** `free`: bytes. */
+/** `free`: bytes free on the disk. */
 export function spaceCheck(free: number, dataDir: string): Check {
   const said = `${(free / GIB).toFixed(1)} GiB free for ${dataDir}`;
   const wayOut = 'make room, or move DATA_DIR to a larger disk while nothing runs';

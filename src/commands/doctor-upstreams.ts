@@ -1,7 +1,7 @@
 /**
- * What `doctor` looks at of the upstreams: are they configured, do they answer, do they take our credentials?
+ * What `doctor` checks of the upstreams: are they configured, do they answer, do they accept our credentials?
  *
- * Invariant: no money can move by it: an upstream is asked once about a reference that was never used.
+ * Invariant: it cannot move money: an upstream gets one inquiry about a reference that was never used.
  */
 
 import { type Config, type Warning, warningsOf } from '../config.ts';
@@ -15,13 +15,13 @@ import { type Check, fail, looking, ok, warn } from './doctor-check.ts';
 
 type Connector = CollectConnector | PayoutConnector | CardConnector;
 
-/** What the configuration warns of, or else what is well. */
+/** The configuration's warning about something, if there is one; otherwise `well`. */
 export function checkWarning(config: Config, about: Warning['about'], name: string, well: string): Check {
   const found = warningsOf(config).find((warning) => warning.about === about);
   return found === undefined ? ok(name, well) : warn(name, found.detail);
 }
 
-/** The routes of numbers are read as the start reads them: a file that is wrong stops it. */
+/** Reads the routes of numbers as `serve` does at its start, which a wrong file would stop; then inquires at every upstream. */
 export function checkCarriers(config: Config): Promise<readonly Check[]> {
   return looking('carriers', async () => {
     const [{ openConnectors }, { createOutbound }] = await Promise.all([
@@ -38,7 +38,7 @@ export function checkCarriers(config: Config): Promise<readonly Check[]> {
       };
       const { all, names } = openConnectors(config, doors);
       const found = [checkWarning(config, 'carriers', 'carriers', names.join(', '))];
-      // One after the other: what was heard is what this one heard.
+      // One after the other, so that the answers recorded are this connector's.
       for (const connector of all) {
         heard.clear();
         found.push(connectorCheck(connector.name, await ask(connector), heard.answers, config.mode));
@@ -50,7 +50,7 @@ export function checkCarriers(config: Config): Promise<readonly Check[]> {
   });
 }
 
-/** About a reference that no order has ever had. */
+/** Inquires about a reference that no order has ever had. */
 function ask(connector: Connector): Promise<InquiryAnswer> {
   const random = systemRandom();
   const idOf = (prefix: 'att' | 'txn'): string => makeId(prefix, 0, random.bytes(16), 0);
@@ -59,7 +59,7 @@ function ask(connector: Connector): Promise<InquiryAnswer> {
   return connector.inquire({ reference, attemptId, orderId: idOf('txn'), amountMinor: 1n, currency: 'usd' });
 }
 
-/** What an inquiry about nothing says of the way to the upstream: `not_found` is the best answer there is. */
+/** What an inquiry about an unused reference says about the connection to the upstream: `not_found` is the best answer. */
 export function connectorCheck(
   name: string,
   word: InquiryAnswer,
@@ -86,7 +86,7 @@ export function connectorCheck(
   return warn(name, `it answers, and not as expected (${said}): look at its status page, and try again later`);
 }
 
-/** Keeps what came back, for whoever wants to know why an answer is what it is. */
+/** Records the responses, which tell why an inquiry's answer is what it is. */
 function listening(outbound: Outbound) {
   const answers: OutboundAnswer[] = [];
   return {
@@ -103,7 +103,7 @@ function listening(outbound: Outbound) {
   };
 }
 
-/** Texts carry one-time codes. Only its door is knocked at: every request could be a text. */
+/** Checks only whether the text provider can be reached, because any request could send a text. Texts carry one-time codes. */
 export function checkTexts(config: Config): Promise<readonly Check[]> {
   return looking('texts', async () => {
     const { sms, mode } = config;

@@ -1,7 +1,7 @@
 /**
- * What `doctor` looks at of the work: what is overdue, what is open for too long, and whom webhooks do not reach.
+ * What `doctor` checks of the work: what is overdue, what has been open for too long, and which receivers webhooks do not reach.
  *
- * Invariant: it reads the same numbers as monitoring does, at one moment.
+ * Invariant: it reads the same numbers as monitoring does, once.
  */
 
 import type { FailingReceiver } from '../store/server-reads.ts';
@@ -14,10 +14,10 @@ import type { World } from './world.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** The classes of ages that monitoring has: from an hour, and from a day. */
+/** Indexes of monitoring's age classes: from an hour, and from a day. */
 const OLD = 3;
 const VERY_OLD = 4;
-/** The rounds run every second, and a lease that was left behind runs out within a minute. */
+/** 1 min: rounds run every second, and the lease of a process that died runs out within a minute. */
 const LATE_MS = MINUTE;
 const STUCK_MS = 5 * MINUTE;
 
@@ -30,7 +30,7 @@ const WORK: { readonly [kind in OverdueKind]: string } = {
   expiry: 'ending payments that ran out of time',
 };
 
-/** Due work of these is left alone on purpose while the upstream that it is for does not answer. */
+/** Due work of these kinds is left waiting on purpose while its upstream does not answer. */
 const OF_UPSTREAMS = new Set<OverdueKind>(['payout', 'payout_run', 'inquiry']);
 
 export function checkWork(world: World, store: Store): Promise<readonly Check[]> {
@@ -66,7 +66,7 @@ export function attemptsCheck({ attempts }: Pick<Watched, 'attempts'>): Check {
   return ok(name, `${countOf(0)}, none older than an hour`);
 }
 
-/** Money that moved after its order had ended: nobody but a person says whose it is. */
+/** Money that moved after its order had ended: an operator must decide whose it is. */
 export function lateCheck({ waiting }: Pick<Watched, 'waiting'>, now: number): Check {
   const name = 'late money';
   const found = waiting.filter(({ kind }) => kind === 'late_in' || kind === 'late_out');
@@ -109,7 +109,7 @@ export function waitingCheck({ waiting }: Pick<Watched, 'waiting'>, now: number)
   return ok('waiting', 'nothing for more than an hour');
 }
 
-/** Webhooks: can their receivers be reached from here? */
+/** Whether receivers that do not accept webhooks can be reached from here. */
 export function checkReceivers(world: World, store: Store): Promise<readonly Check[]> {
   const name = 'webhook reach';
   return looking(name, async () => {

@@ -1,8 +1,8 @@
 /**
- * `mbongo doctor`: checks what the gateway needs, and says what to do about what is missing.
+ * `mbongo doctor`: checks what the gateway needs, and says what to do about anything missing.
  *
- * Invariant: every line was really checked just now. It changes nothing, but it starts the embedded database when that
- * is not running, and brings it up to date, as every command does.
+ * Invariant: every line was really checked just now. It changes nothing, except that, as every command does, it starts the
+ * embedded database if that is not running, and applies missing migrations.
  */
 
 import { type Config, readConfig } from '../config.ts';
@@ -15,7 +15,7 @@ import { checkReceivers, checkWork } from './doctor-work.ts';
 import { messageOf, type Output, printOutput, type Surroundings } from './output.ts';
 import { openWorld, type World } from './world.ts';
 
-/** Returns the exit status: 0 when nothing has failed; a warning is no failure. */
+/** Returns the exit status: 0 if no check has failed; a warning is not a failure. */
 export async function doctor(around: Surroundings, json: boolean): Promise<number> {
   const checks = await look(around);
   const well = checks.every(({ status }) => status !== 'fail');
@@ -35,7 +35,7 @@ async function look(around: Surroundings): Promise<readonly Check[]> {
   const configured = ok('configuration', `${config.mode} mode, ${where}`);
   const [books, ...database] = await checkDatabase(around);
   return [
-    // First, because nothing else is as bad.
+    // The books come first, because no other failure is as bad.
     ...(books === undefined ? [] : [books]),
     node,
     configured,
@@ -48,7 +48,7 @@ async function look(around: Surroundings): Promise<readonly Check[]> {
   ];
 }
 
-/** The books first; where the database cannot be used, that alone. */
+/** The checks of the database, the books first; if it cannot be used, a single failure. */
 async function checkDatabase(around: Surroundings): Promise<readonly Check[]> {
   let world: World;
   try {

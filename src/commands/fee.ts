@@ -1,5 +1,5 @@
 /**
- * `mbongo fee`: set and list what a merchant pays.
+ * `mbongo fee`: sets and lists the fees that a merchant pays.
  */
 
 import { formatMinor } from '../domain/money.ts';
@@ -74,7 +74,7 @@ function documentOf(rule: FeeRule) {
   };
 }
 
-/** 25000 parts per million are `2.5`. */
+/** Parts per million as percent: 25000 is `2.5`. */
 function percentOf(ppm: number): string {
   const digits = String(ppm).padStart(5, '0');
   return `${digits.slice(0, -4)}.${digits.slice(-4)}`.replace(/\.?0+$/, '');

@@ -1,5 +1,5 @@
 /**
- * `mbongo journal`: see what operators' commands did, who gave them, and why.
+ * `mbongo journal`: lists what operators' commands did, who gave them, and why.
  */
 
 import { canBeAbout } from '../domain/journal.ts';

@@ -1,18 +1,18 @@
 /**
- * Why nobody can listen at an address, in one line that names the variable that chooses another.
+ * Why listening at an address failed, in one line that names the variable to change.
  */
 
-/** Where somebody wants to listen, and which variable says the port. */
+/** An address to listen at, and the variable that sets its port. */
 export interface Address {
   readonly host: string;
   readonly port: number;
   readonly variable: string;
 }
 
-/** `code`: the system's own word for what it says against it. */
+/** `code`: the system's error code. */
 export function listenProblem(code: string, { host, port, variable }: Address): string {
   if (code === 'EADDRINUSE') return `port ${port} is taken by another program: set ${variable} to a free one`;
   if (code === 'EACCES') return `this user may not listen at port ${port}: set ${variable} to 1024 or more`;
-  // Of an address that is not this machine's nothing is known yet about the port.
+  // The address is not this machine's, so nothing is known about the port yet.
   return `nobody can listen at ${host} on this machine (${code}): set HOST`;
 }

@@ -1,7 +1,7 @@
 /**
  * The verbs of `mbongo merchant` and `mbongo credential`.
  *
- * Invariant: here stands what is typed; what it does is loaded when one of them is chosen.
+ * Invariant: this file only declares the verbs; the code that carries them out is loaded when one of them is chosen.
  */
 
 import { type Command, Option } from 'commander';

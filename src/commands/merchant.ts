@@ -1,5 +1,5 @@
 /**
- * `mbongo merchant`: make, list, suspend, allow and set up merchants.
+ * `mbongo merchant`: makes, lists, suspends, allows and configures merchants.
  */
 
 import { open } from 'node:fs/promises';
@@ -81,7 +81,7 @@ export interface MerchantPayoutsOptions {
   readonly currency?: string;
 }
 
-/** Batches that have been made keep their hour, zone and approval. */
+/** Sets when payouts run and which need approval. Existing batches keep their hour, time zone and approval. */
 export async function merchantPayouts({ deps }: Tools, options: MerchantPayoutsOptions): Promise<Output> {
   const { hour, timeZone, approvalFrom, currency } = options;
   if ((approvalFrom === undefined) !== (currency === undefined)) {
@@ -106,7 +106,7 @@ function readApproval(text: string, currency: Currency): readonly [Currency, big
   return [currency, text === 'default' ? null : requireAmount(text, currency)];
 }
 
-/** The calendar is loaded for this alone. */
+/** A time zone's name; the calendar is loaded for this check only. */
 async function requireZone(text: string): Promise<string> {
   const { calendar } = await import('../platform/calendar.ts');
   if (calendar.isZone(text)) return text;
@@ -132,7 +132,7 @@ export async function merchantBrand({ deps }: Tools, options: MerchantBrandOptio
   return outputOf(merchant);
 }
 
-/** No more of a file is read than shows that it is too large. */
+/** Reads a file, at most one byte more than a logo may have, which shows that it is too large. */
 async function readLogo(path: string): Promise<Uint8Array> {
   try {
     const file = await open(path, 'r');
@@ -174,7 +174,7 @@ function documentOf(merchant: Merchant) {
   return { merchant_id: id, name, status, settings: settingsOf(settings), created_at: timeOf(created_at) };
 }
 
-/** Amounts as people write them. Fees have a command of their own. */
+/** The settings, with amounts as decimal text. Fees are left out: `mbongo fee` shows them. */
 function settingsOf(settings: MerchantSettings): { readonly [name: string]: unknown } {
   const { fees: _fees, limits, method_limits, code_thresholds, payout_approval_from, ...rest } = settings;
   return {

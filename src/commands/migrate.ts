@@ -1,5 +1,5 @@
 /**
- * `mbongo migrate`: brings the database to this version's schema, for deployments that do so before they start.
+ * `mbongo migrate`: brings the database to this version's schema, for deployments that do so before they start the gateway.
  */
 
 import { readConfig } from '../config.ts';

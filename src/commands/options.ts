@@ -31,10 +31,10 @@ export function readTime(text: string): number {
   return at;
 }
 
-/** Earlier and later ones are slips. */
+/** Years that are accepted; earlier and later ones are taken for typing errors. */
 const YEARS = { first: 1970, last: 2999 };
 
-/** Whether a calendar has that day: `Date.parse` takes the 30th of February for one of March. */
+/** Whether the day exists: `Date.parse` reads the 30th of February as a day in March. */
 function isDay(day: string): boolean {
   const midnight = new Date(`${day}T00:00:00Z`);
   const year = Number(day.slice(0, 'yyyy'.length));
@@ -48,7 +48,7 @@ export function readWhole(text: string, noun: string, from: number, to: number):
   throw new UsageError(`the ${noun} must be a whole number from ${from} to ${to}`);
 }
 
-/** The most that a list shows at once. */
+/** 1000 rows at most in one page of a list. */
 const MOST_LISTED = 1_000;
 
 /** `--limit` of a list. */
@@ -56,7 +56,7 @@ export function readLimit(text: string): number {
   return readWhole(text, 'limit', 1, MOST_LISTED);
 }
 
-/** `--status` of a list, by the name that `nameOf` gives it; `noun` is what has one. */
+/** `--status` of a list, by the name that `nameOf` gives a status; `noun` says in errors what has the status. */
 export function readStatus<S extends string>(
   text: string,
   statuses: readonly S[],
@@ -69,7 +69,7 @@ export function readStatus<S extends string>(
   throw new UsageError(`${JSON.stringify(text)} is no status of ${noun}: use one of ${names}`);
 }
 
-/** Items between commas; `word` alone stands for none of them and gives null. */
+/** Items between commas; `word` alone means no restriction and gives null. */
 export function readList(text: string, word: string): readonly string[] | null {
   if (text === word) return null;
   return text
@@ -81,7 +81,7 @@ export function readList(text: string, word: string): readonly string[] | null {
 /** IP addresses and networks between commas; `any` gives null. */
 export function readNetworks(text: string): readonly string[] | null {
   const list = readList(text, 'any');
-  // Nobody could use it; what was meant is another list, or all.
+  // An empty list would allow no address; the operator must have meant another list, or all addresses.
   if (list?.length === 0) throw new UsageError('name at least one address or network, like 192.0.2.7; or any');
   for (const item of list ?? []) {
     const [address = '', prefix = '0', ...rest] = item.split('/');
@@ -103,7 +103,7 @@ export function readAmounts(text: string): ReadonlyMap<Currency, bigint | null> 
   return amounts;
 }
 
-/** `usd:1.00-5000.00` items between commas; an end may be missing, `usd:none` gives null for that currency. */
+/** `usd:1.00-5000.00` items between commas; either end may be missing, `usd:none` gives null for that currency. */
 export function readLimits(text: string): ReadonlyMap<Currency, { min?: bigint; max?: bigint } | null> {
   const limits = new Map<Currency, { min?: bigint; max?: bigint } | null>();
   for (const item of text.split(',')) {
@@ -125,7 +125,7 @@ export function readMethodLimits(text: string): ReadonlyMap<PaymentMethod, Retur
   return byMethod;
 }
 
-/** A payment method by its name. `also` are names that its caller takes besides. */
+/** A payment method by its name. `also`: other names that the caller accepts, for the error. */
 export function requireMethod(text: string, also: readonly string[] = []): PaymentMethod {
   const method = PAYMENT_METHODS.find((known) => known === text);
   if (method !== undefined) return method;
@@ -135,7 +135,7 @@ export function requireMethod(text: string, also: readonly string[] = []): Payme
 
 const PAYOUT_FEES: readonly PayoutFeeMethod[] = ['payout_mobile_money', 'payout_wallet'];
 
-/** What a fee is for: a payment method, or a way of paying out. */
+/** The method that a fee is for: a payment method, or a payout method. */
 export function requireFeeMethod(text: string): NonNullable<FeeRule['method']> {
   return PAYOUT_FEES.find((known) => known === text) ?? requireMethod(text, PAYOUT_FEES);
 }
@@ -152,7 +152,7 @@ function readRange(item: string, currency: Currency, range: string): { min?: big
   };
 }
 
-/** `name:120` items between commas, by the names of limits on calls; `name:default` gives null for that name. */
+/** `name:120` items between commas, by the names of rate limits; `name:default` gives null for that name. */
 export function readCounts(text: string): ReadonlyMap<string, number | null> {
   const counts = new Map<string, number | null>();
   for (const item of text.split(',')) {

@@ -1,15 +1,15 @@
 /**
  * What a command prints: sentences for people, or exactly one JSON document for programs.
  *
- * Invariant: standard output carries the result and nothing else; whatever went wrong is one line on standard error.
- * What a merchant or a customer has written is shown on a line of ours and never makes, hides or colours one.
+ * Invariant: standard output carries the result and nothing else; an error is one line on standard error. Text written by a
+ * merchant or a customer can never add, hide or colour a line.
  */
 
 /** A command's result in both forms. */
 export interface Output {
   readonly document: { readonly [name: string]: unknown };
   readonly lines: readonly string[];
-  /** It was carried out, and what it was asked to find out is a no: the exit status is 1. */
+  /** The command was carried out, and its finding is negative: the exit status is 1. */
   readonly failed?: true;
 }
 
@@ -20,7 +20,7 @@ export interface Surroundings {
   writeError(text: string): void;
 }
 
-/** The exit status of a command that could not be carried out as it was asked, whatever the database holds. */
+/** The exit status of wrong usage: a command that could not be carried out whatever the database holds. */
 export const WRONGLY_ASKED = 2;
 
 export function printOutput(to: Surroundings, output: Output, json: boolean): void {
@@ -28,23 +28,23 @@ export function printOutput(to: Surroundings, output: Output, json: boolean): vo
   else to.write(output.lines.map((line) => `${visible(line)}\n`).join(''));
 }
 
-/** What moves the cursor, turns the order of reading, ends a line or shows nothing, written as its number. */
+/** Writes characters that move the cursor, change the reading order, end a line or are invisible as their code points. */
 function visible(line: string): string {
   return line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${char.codePointAt(0)?.toString(16)}}`);
 }
 
 /**
- * One line, with `--json` one JSON document. Messages of this project's own errors hold no secrets. Returns the exit
- * status: `WRONGLY_ASKED`, or 1 when the command was not carried out.
+ * Prints an error as one line, or with `--json` as one JSON document. Messages of this project's own errors hold no secrets.
+ * Returns the exit status: `WRONGLY_ASKED`, or 1 when the command was not carried out.
  */
 export function printError(to: Surroundings, error: unknown, json: boolean): number {
   const message = messageOf(error);
   to.writeError(json ? `${JSON.stringify({ error: true, message })}\n` : `mbongo: ${visible(message)}\n`);
-  // By its name: whoever only prints help loads no use case.
+  // Checked by its name, so that printing help does not load the use cases.
   return error instanceof Error && error.name === 'UsageError' ? WRONGLY_ASKED : 1;
 }
 
-/** The first line of what an error says; an error that says nothing is named by its code. */
+/** The first line of an error's message; its code or name if the message is empty. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return 'something that is no error was thrown';
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : undefined;
@@ -53,10 +53,10 @@ export function messageOf(error: unknown): string {
   return (text === '' ? code : text).split('\n', 1)[0] ?? code;
 }
 
-/** Rows as columns that stand below each other. */
+/** Rows as lines of aligned columns. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) return ['none'];
-  // Before the widths are known, so that what follows stands where it should.
+  // Escaped before the widths are computed, so that the columns align.
   const all = [head, ...rows.map((row) => row.map(visible))];
   const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
   return all.map((row) =>
@@ -67,7 +67,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   );
 }
 
-/** How a page of a list ends: a full one names where the next one begins, so that nobody takes it for all there is. */
+/** How a page of a list ends: a full page says where the next one begins, so that it is not taken for the whole list. */
 export function endOfPage(
   rows: readonly { readonly id: string }[],
   limit: number,

@@ -1,5 +1,5 @@
 /**
- * `mbongo payout`: see the batches of payouts, approve or reject what waits for it, pause and cancel.
+ * `mbongo payout`: shows batches of payouts, approves or rejects those that wait for it, pauses, resumes and cancels.
  *
  * Invariant: nothing is paid or called off for good without --yes; a phone number is never shown whole.
  */
@@ -189,7 +189,7 @@ export async function payoutResume(
   return { document: { ...document, left_out: skipped }, lines: [...lines, ...told] };
 }
 
-/** What resuming would pay or call off at once, and how to say yes; undefined: nothing. */
+/** What resuming would pay or call off at once, and the options that confirm it; undefined: nothing. */
 function whatPassed({ before, meanwhile }: ReturnType<typeof datesPassed>, catchUp: boolean): string | undefined {
   const counted = (count: number): string => (count === 1 ? '1 date' : `${count} dates`);
   if (meanwhile === 0) return before === 0 ? undefined : `${counted(before)} due before: say --yes to pay now`;
@@ -200,7 +200,7 @@ function whatPassed({ before, meanwhile }: ReturnType<typeof datesPassed>, catch
   return `${due}${counted(meanwhile)} passed meanwhile: say ${way}`;
 }
 
-/** What only these commands need is not loaded for the others. */
+/** Adds what only these commands need, so that other commands do not load it. */
 function operating({ deps }: Tools): PayoutOperatorDeps {
   return { ...deps, calendar, payoutText };
 }
@@ -232,7 +232,7 @@ function sumOf(runs: readonly PayoutCounts[]): PayoutCounts {
   return sum;
 }
 
-/** The totals are those of one occurrence; the counts are of all lines that there are. */
+/** The totals are those of one occurrence; the counts are of all lines made so far. */
 function documentOf(batch: PayoutBatch, counts: PayoutCounts) {
   const totals = totalsOf(batch.beneficiaries);
   return {
@@ -293,7 +293,7 @@ function receiverOf({ msisdn, wallet_number }: Pick<Beneficiary, 'msisdn' | 'wal
   return msisdn === null ? (wallet_number ?? '') : maskPhone(msisdn);
 }
 
-/** What is decided about, in one sentence. */
+/** The batch to be decided on, in one sentence. */
 function describe(batch: PayoutBatch): string {
   const { total_amount, total_fee, currency, occurrences, merchant_id } = documentOf(batch, sumOf([]));
   const times = batch.dates === null ? '' : `, ${occurrences} times`;

@@ -1,5 +1,5 @@
 /**
- * `mbongo proof`: look at the proofs of bank transfers, and decide about them.
+ * `mbongo proof`: shows the proofs of bank transfers, and approves or declines them.
  */
 
 import { writeFile } from 'node:fs/promises';
@@ -77,7 +77,7 @@ export async function proofDecline(
   return outputOf(await declineProof(deps, proofId, options.reason));
 }
 
-/** A proof shows a customer's account: only the operator's own user may read it, and nothing is written over. */
+/** Writes a new file that only the operator's own user may read, since a proof shows a customer's account; overwrites none. */
 async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
   try {
     await writeFile(path, bytes, { mode: 0o600, flag: 'wx' });

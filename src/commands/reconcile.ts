@@ -1,8 +1,8 @@
 /**
- * `mbongo reconcile FILE`: matches an upstream's statement with what we have.
+ * `mbongo reconcile FILE`: matches an upstream's statement with our attempts and the ledger.
  *
- * Invariant: it changes nothing but the report that it was asked for, and writes over no file. A report has its name when it
- * is whole, and not before. Exit status 1 says that something does not match.
+ * Invariant: it writes nothing but the report that was asked for, and overwrites no file. A report gets its name only when it
+ * is complete. Exit status 1 says that something does not match.
  */
 
 import { access, type FileHandle, link, open, rename, unlink } from 'node:fs/promises';
@@ -22,7 +22,7 @@ export interface ReconcileOptions {
   readonly report?: string;
 }
 
-/** So many differences are shown; the report has all. */
+/** 20 differences at most are printed; the report has all. */
 const MOST_SHOWN = 20;
 const COLUMNS = [
   'verdict',
@@ -82,7 +82,7 @@ function rowOf({ verdict, theirs, ours }: Matched): Row {
   };
 }
 
-/** With its currency, where that is another one than theirs. */
+/** Our amount, with its currency if the statement's is another. */
 function amountOf(minor: bigint, currency: Currency, theirs: Currency | undefined): string {
   const amount = formatMinor(minor, currency);
   return theirs === undefined || theirs === currency ? amount : `${amount} ${currency}`;
@@ -91,11 +91,11 @@ function amountOf(minor: bigint, currency: Currency, theirs: Currency | undefine
 interface ReportWriter {
   write(row: Row): Promise<void>;
   close(): Promise<void>;
-  /** What could not be finished is not left lying about. */
+  /** Removes the unfinished report. */
   discard(): Promise<void>;
 }
 
-/** Rows leave in batches: a report of a million lines is written in little memory. */
+/** 1000 rows are written at a time, so that a report of a million lines needs little memory. */
 const BATCH = 1_000;
 
 async function openReport(path: string): Promise<ReportWriter> {
@@ -105,10 +105,10 @@ async function openReport(path: string): Promise<ReportWriter> {
   const file = await openNew(unfinished);
   let waiting: Row[] = [];
   const flush = async (): Promise<void> => {
-    // Formulas are escaped: the values come from elsewhere, and people open reports in spreadsheets.
+    // Formulas are escaped: the values come from outside, and people open reports in spreadsheets.
     const text = stringify(waiting, { columns: [...COLUMNS], escape_formulas: true, record_delimiter: '\r\n' });
     waiting = [];
-    // Not `write`, which may write a part where a disk is full, and says so to nobody.
+    // Not `write`, which on a full disk may write only a part without an error.
     await file.appendFile(text);
   };
   await file.appendFile(`${COLUMNS.join(',')}\r\n`);
@@ -129,7 +129,7 @@ async function openReport(path: string): Promise<ReportWriter> {
   };
 }
 
-/** Before anything is matched, so that nobody waits in vain. */
+/** Refuses an existing file before anything is matched, so that the operator does not wait in vain. */
 async function requireNew(path: string): Promise<void> {
   const isThere = await access(path).then(
     () => true,
@@ -147,7 +147,7 @@ async function openNew(path: string): Promise<FileHandle> {
   }
 }
 
-/** A link writes over nobody's file that was made meanwhile; a file system without links has the name looked at first. */
+/** Names the report by a link, which never overwrites a file made meanwhile; without links, checks the name and renames. */
 async function giveName(unfinished: string, path: string): Promise<void> {
   try {
     await link(unfinished, path);

@@ -1,7 +1,7 @@
 /**
  * The verbs of `mbongo refund`.
  *
- * Invariant: what cannot be taken back asks for --yes.
+ * Invariant: a verb that cannot be undone requires --yes.
  */
 
 import type { Command } from 'commander';

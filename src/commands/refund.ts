@@ -1,5 +1,5 @@
 /**
- * `mbongo refund`: see refunds, and say what became of those that a person carries out.
+ * `mbongo refund`: shows refunds, and records those that an operator carried out by hand or calls off.
  *
  * Invariant: nothing is decided without --yes; a phone number is never shown whole.
  */

@@ -1,7 +1,7 @@
 /**
- * What a sandbox adds to a start: the demo merchant, and what the sandbox networks are told of it.
+ * What a sandbox adds to a start: the demo merchant, and telling the sandbox networks about it.
  *
- * Invariant: it happens once a node, however many processes serve there; whoever calls this is that one.
+ * Invariant: this is done once per node, however many processes serve there, by the process that calls this.
  */
 
 import type { Outbound } from '../platform/platform.ts';
@@ -9,21 +9,21 @@ import type { Store } from '../store/store.ts';
 import { type Demo, demoNotes, demoWebhookSecret, isDemoCurrent, openDemo } from './demo.ts';
 import type { World } from './world.ts';
 
-/** The sandbox starts beside us: how often, and how long apart, it is told what it needs of the demo. */
+/** 20 tries, 500 ms apart, to tell the sandbox about the demo: it is another program, which may start after us. */
 const TELL_TRIES = 20;
 const TELL_EVERY_MS = 500;
 
-/** What a sandbox says at its start. */
+/** The result of opening a sandbox. */
 export interface Opening {
   /** Lines for the person who started it. */
   readonly notes: readonly string[];
-  /** Gives up what the sandbox networks have not been told yet. */
+  /** Stops trying to tell the sandbox networks. */
   giveUp(): void;
 }
 
 const NOTHING: Opening = { notes: [], giveUp: () => undefined };
 
-/** Seeds the demo of an empty sandbox, and begins to tell the networks of it; in production, of nothing. */
+/** Seeds the demo of an empty sandbox, and begins to tell the sandbox networks about it; does nothing in production. */
 export async function openSandbox(world: World, store: Store, outbound: Outbound, url: string): Promise<Opening> {
   const { config, clock, random, secrets } = world;
   if (config.mode !== 'sandbox') return NOTHING;
@@ -42,7 +42,7 @@ export async function openSandbox(world: World, store: Store, outbound: Outbound
 
 /**
  * Hands the demo's webhook secret to the sandbox's inbox, which then can say whether signatures verify, and its
- * credential to the sandbox's shop, which then can sell. Returns what gives them up.
+ * credential to the sandbox's shop, which then can sell. Returns functions that stop trying.
  */
 function tellSandbox(world: World, outbound: Outbound, url: string, demo: Demo): (() => void)[] {
   const { webhook_secret } = demo;
@@ -54,7 +54,7 @@ function tellSandbox(world: World, outbound: Outbound, url: string, demo: Demo):
   ];
 }
 
-/** Best effort: the sandbox may start later than we do, or not at all. Returns what gives it up. */
+/** Best effort: the sandbox may start later than we do, or not at all. Returns a function that stops trying. */
 function tell(world: World, outbound: Outbound, path: string, body: object): () => void {
   let cancel: () => void = () => undefined;
   let given = false;

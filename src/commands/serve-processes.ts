@@ -1,15 +1,15 @@
 /**
  * How many processes serve, and what each of them does.
  *
- * Invariant: every kind of work that one process does is done by several too; whoever answers requests never waits for a
- * round.
+ * Invariant: several processes together do every kind of work that a single one does; a process that answers requests runs no
+ * rounds.
  */
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
 
 export type Role = 'all' | 'api' | 'worker';
 
-/** One of the processes of a supervisor; the name tells it apart in logs and metrics. */
+/** The place of one of a supervisor's processes; the name identifies it in logs and metrics. */
 export interface Place {
   readonly name: string;
   readonly role: 'api' | 'worker';
@@ -17,7 +17,7 @@ export interface Place {
 
 const MOST = 64;
 
-/** The value of `--processes`; `auto` is one for each core that this process may use. */
+/** The value of `--processes`; `auto` is one process for each core that this process may use. */
 export function readProcesses(text: string): number {
   if (text === 'auto') return Math.min(availableParallelism(), MOST);
   const count = /^[0-9]{1,3}$/.test(text) ? Number(text) : 0;
@@ -25,7 +25,7 @@ export function readProcesses(text: string): number {
   throw new InvalidArgumentError(`write a whole number from 1 to ${MOST}, or auto for one per core.`);
 }
 
-/** So many of the role; of `all` so many that answer requests, and one beside them for the background work. */
+/** `processes` places of the role; for `all`, that many API processes, and one worker for the background work. */
 export function placesOf(role: Role, processes: number): readonly Place[] {
   const several = (kind: Place['role']): Place[] =>
     Array.from({ length: processes }, (_, index) => ({ name: `${kind}-${index + 1}`, role: kind }));

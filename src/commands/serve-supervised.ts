@@ -1,7 +1,7 @@
 /**
- * A process that a supervisor runs: what it says to the supervisor, and what it is told.
+ * The side of a supervised process: what it tells its supervisor, and what it is told.
  *
- * Invariant: it ends when its supervisor does, and finishes what is in flight first, as when it is told to stop.
+ * Invariant: it ends when its supervisor does, after finishing what is in flight, as when it is told to stop.
  */
 import cluster from 'node:cluster';
 import type { Server, Socket } from 'node:net';
@@ -9,35 +9,35 @@ import type { Metrics } from '../platform/platform.ts';
 import { isSupervisorWord, type ProcessWord, type SupervisorWord } from './supervise-words.ts';
 
 export interface Supervised {
-  /** It serves. */
+  /** Tells the supervisor that this process serves. */
   ready(url: string | undefined): void;
-  /** It could not start, and why. */
+  /** Tells the supervisor that this process could not start, and why. */
   failed(message: string): void;
-  /** Answers the supervisor with these numbers of this process, whenever it asks. */
+  /** Sets how this process's metrics are read, whenever the supervisor asks for them. */
   answerWith(own: () => Promise<string>): void;
-  /** The same numbers to write into; the page is that of all processes. */
+  /** The same metrics to write into, with a page that shows those of all processes. */
   joined(metrics: Metrics): Metrics;
   /**
-   * Has its port taken from it, and resolves when it listens no more, or when the supervisor does not answer. Given up by
-   * the process itself, Node.js would hand a connection that is on its way to the next one, and hold it unanswered for as
-   * long as the supervisor lives where none is left, or none that still hears.
+   * Has the supervisor take the port away, and resolves when this process no longer listens, or when the supervisor does not
+   * answer. If the process gave the port up itself, Node.js would hand a connection in transit to the next process, and if none
+   * is left that responds, hold it unanswered for as long as the supervisor lives.
    */
   leave(): Promise<void>;
   /** Resolves when another process has taken this one's place. */
   readonly replaced: Promise<void>;
 }
 
-/** A little longer than the supervisor waits for the slowest process. */
+/** 5 s, a little longer than the supervisor waits for the slowest process. */
 const ANSWER_LIMIT_MS = 5_000;
-/** A supervisor that hears at all does so at once. */
+/** 1 s and a little grace: a supervisor that answers at all does so at once. */
 const LEAVE_LIMIT_MS = 1_000;
 const LEAVE_GRACE_MS = 50;
 
-/** Undefined where nobody supervises this process. */
+/** This process's link to its supervisor; undefined if it has none. */
 export function openSupervised(): Supervised | undefined {
   const { worker } = cluster;
   if (worker === undefined) return undefined;
-  // Without it Node.js ends a process in the middle of its work when the channel closes; we stop in order.
+  // Otherwise Node.js would end the process in the middle of its work when the channel closes; we stop gracefully.
   worker.exitedAfterDisconnect = true;
   const asked = new Map<number, (text: string) => void>();
   let own: (() => Promise<string>) | undefined;
@@ -88,7 +88,7 @@ export function openSupervised(): Supervised | undefined {
     }),
     async leave() {
       if (!process.connected) return;
-      // What came while this process stood still is read before the second of the two.
+      // Two timers: if this process was blocked, messages that arrived meanwhile are read before the second one fires.
       let late = setTimeout(() => {
         late = setTimeout(leave, LEAVE_GRACE_MS);
       }, LEAVE_LIMIT_MS);
@@ -103,8 +103,8 @@ export function openSupervised(): Supervised | undefined {
 }
 
 /**
- * Lets the process itself close the connections that are too many. Node.js would hand them back, and from one process that
- * is full to the next, without an end.
+ * Makes the process itself close connections beyond `maxConnections`. Node.js would hand them back to the supervisor, which would
+ * pass them from one full process to the next without end.
  */
 export function closeTooMany(server: Server): void {
   const most = server.maxConnections;
@@ -121,7 +121,7 @@ export function closeTooMany(server: Server): void {
   });
 }
 
-/** A supervisor that has just gone hears nothing more; that it has gone, another event says. */
+/** Sends a message. A failure means that the supervisor is gone, which another event reports. */
 function say(word: ProcessWord): void {
   if (process.connected) process.send?.(word, undefined, undefined, () => undefined);
 }

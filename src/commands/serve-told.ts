@@ -1,15 +1,15 @@
 /**
- * How a process that serves learns that it has to stop.
+ * How a serving process learns that it has to stop.
  *
- * Invariant: it listens from the first moment on, so that no signal ends a process in the middle of something.
+ * Invariant: it listens from the start, so that no signal ends a process in the middle of its work.
  */
 
-/** How long a stop may take (contract §10). */
+/** 10 s that a stop may take (contract §10). */
 export const STOP_LIMIT_MS = 10_000;
 
-/** A process that does not stop by itself in time is killed a little later. */
+/** 500 ms after `STOP_LIMIT_MS`, a process that has not stopped by itself is killed. */
 export const STOP_MARGIN_MS = 500;
-/** So long a process that was replaced answers on connections that it has already. */
+/** 3 s that a replaced process goes on answering on its existing connections. */
 export const REPLACED_MS = 3_000;
 
 /** Resolves with the reason: a signal, or the end of the process that started this one. */
@@ -21,9 +21,9 @@ export function whenToldToStop(): Promise<string> {
 }
 
 /**
- * What is being opened; undefined when the process was told to stop meanwhile. Nothing is in flight yet, and what is written
- * is one transaction: what opens all the same is closed again, and where the database still does not answer when a stop
- * would be over, the process ends.
+ * The result of `opening`; undefined if the process was told to stop meanwhile. Nothing is in flight yet, and anything written is
+ * one transaction: if `opening` still succeeds, its result is closed again; if the database does not answer within
+ * `STOP_LIMIT_MS`, the process exits.
  */
 export async function openUnlessTold<W extends { close(): Promise<void> }>(
   opening: Promise<W>,
@@ -32,7 +32,7 @@ export async function openUnlessTold<W extends { close(): Promise<void> }>(
   const opened = await Promise.race([opening, stopping.then(() => undefined)]);
   if (opened !== undefined) return opened;
   const overdue = setTimeout(() => process.exit(0), STOP_LIMIT_MS);
-  // One that cannot be opened is wanted by nobody any more.
+  // A failure to open does not matter any more.
   const late = await opening.catch(() => undefined);
   try {
     await late?.close();

@@ -1,9 +1,8 @@
 /**
  * `mbongo serve`: runs the gateway until it is told to stop.
  *
- * Invariant: it announces itself only when it answers; told to stop, it lets load balancers turn away for as long as
- * DRAIN_MS says, then accepts nothing more, finishes what is in flight within ten seconds and ends with 0. When whoever
- * started it dies, it stops too.
+ * Invariant: it announces itself only when it answers. Told to stop, it gives load balancers DRAIN_MS to turn away, then accepts
+ * nothing more, finishes what is in flight within ten seconds and exits with 0. If its parent process dies, it stops too.
  */
 
 import { Server } from 'node:net';
@@ -24,15 +23,16 @@ import { openUnlessTold, REPLACED_MS, STOP_LIMIT_MS, whenToldToStop } from './se
 import { openWorld, type World } from './world.ts';
 
 /**
- * By how much the heap may grow until all of it is collected again. Left to itself it grows to three times of what lives
- * in it, all of which stays resident. What the young generation is given instead (platform/node-flags.ts) is worth more.
+ * 60 %: by how much the heap may grow before the next full garbage collection. By default it grows to three times the live data,
+ * all of which stays resident. The memory is worth more in the young generation (platform/node-flags.ts).
  */
 const HEAP_GROWTH = '--heap-growing-percent=60';
 
 /**
- * Takes the place of a buffer away, once, before anything is compiled. V8 compiles what reads buffers (timers, sockets,
- * parsers) for as long as that has never happened in a process, and throws all of it away when it does: the HTTP client's
- * WebAssembly grew its memory under load, 130 functions were compiled anew, and turns took 150 ms for most of a second.
+ * Detaches an array buffer once, before anything is compiled. As long as no buffer has ever been detached in a process, V8
+ * compiles code that reads buffers (timers, sockets, parsers) on that assumption, and discards all of it when one is: the HTTP
+ * client's WebAssembly grew its memory under load, 130 functions were compiled anew, and event-loop turns took 150 ms for most of
+ * a second.
  */
 function settleBuffers(): void {
   const buffer = new ArrayBuffer(1);
@@ -46,7 +46,7 @@ export async function serve(around: Surroundings, role: Role, json: boolean): Pr
   settleBuffers();
   const supervised = openSupervised();
   const loading = loadParts();
-  // Where the world cannot be opened, that is what is said.
+  // If the world cannot be opened, that error is reported, not this one.
   loading.catch(() => undefined);
   const fail = (error: unknown): number => {
     if (supervised === undefined) printError(around, error, json);
@@ -69,7 +69,7 @@ export async function serve(around: Surroundings, role: Role, json: boolean): Pr
   }
 }
 
-/** Most of a start is spent on loading: it begins before the database is asked, and goes on while that answers. */
+/** Most of a start is spent on loading modules, so it begins before the database is opened, and runs at the same time. */
 async function loadParts() {
   const [{ createOutbound }, { openMetrics }, { assembleGateway }] = await Promise.all([
     import('../platform/outbound.ts'),
@@ -86,7 +86,7 @@ interface Serving {
   readonly stopping: Promise<string>;
   readonly supervised: Supervised | undefined;
   readonly loading: ReturnType<typeof loadParts>;
-  /** Says why it does not serve. Returns the exit status. */
+  /** Reports why it does not serve. Returns the exit status. */
   readonly fail: (error: unknown) => number;
 }
 
@@ -110,7 +110,7 @@ async function runGateway(world: World, serving: Serving): Promise<number> {
   const doors = { clock, calendar, random, secrets, outbound, log, metrics };
   const platform = traces === undefined ? doors : { ...doors, traces };
   const assembling = assembleGateway(config, platform, { databaseUrl: world.databaseUrl, role });
-  // The gateway has its own.
+  // The gateway opens its own store, so the world's is closed.
   const [gateway] = await Promise.all([assembling, world.store.close()]);
   const following = world.testClock && followClock(world.testClock, gateway.deps);
   if (supervised !== undefined) closeTooMany(gateway.app.server);
@@ -134,7 +134,7 @@ async function runGateway(world: World, serving: Serving): Promise<number> {
     opening?.giveUp();
     return drain(world, gateway, reason, url !== undefined);
   };
-  // What went wrong is said before the stop, which may take too long.
+  // An error is reported before the stop, which may take too long.
   const status = await untilTold().then(() => 0, fail);
   return stopInTime(status, { log, fail }, async () => {
     if (gateway.app.server.listening) await supervised?.leave();
@@ -143,7 +143,7 @@ async function runGateway(world: World, serving: Serving): Promise<number> {
   });
 }
 
-/** Stops, and returns the exit status; with it the process ends where that takes too long. */
+/** Stops, and returns the exit status; if stopping takes longer than `STOP_LIMIT_MS`, the process exits with that status. */
 async function stopInTime(
   status: number,
   { log, fail }: { readonly log: Log; readonly fail: Serving['fail'] },
@@ -159,13 +159,13 @@ async function stopInTime(
     clearTimeout(overdue);
   } catch (error) {
     last = fail(error);
-    // What was left open keeps the process until then at most.
+    // Anything left open keeps the process alive until the limit at most.
     overdue.unref();
   }
   return last;
 }
 
-/** Told to stop: load balancers get their time. Others that listen at the same port need none of it. */
+/** Waits until told to stop, which drains for load balancers, or replaced, which needs no drain: others serve the same port. */
 async function stopOrReplaced(
   world: World,
   gateway: Gateway,
@@ -177,7 +177,7 @@ async function stopOrReplaced(
   if (reason !== undefined) return drain(world, gateway, reason, listens);
   world.log.info('stopping', { reason: 'replaced' });
   if (!listens) return;
-  // New connections go to the others at once; kept ones end with their next answer.
+  // New connections go to the other processes at once; keep-alive connections end with their next response.
   Server.prototype.close.call(gateway.app.server);
   gateway.app.server.prependListener('request', (_request, response) => {
     response.shouldKeepAlive = false;
@@ -187,13 +187,13 @@ async function stopOrReplaced(
 
 async function drain({ log, config, clock }: World, gateway: Gateway, reason: string, listens: boolean): Promise<void> {
   log.info('stopping', { reason });
-  // A person at the keyboard, or a parent that has gone, waits for no load balancer; a worker has none.
+  // Ctrl+C, or a parent that has died, needs no drain for load balancers; a worker has none.
   if (reason !== 'SIGTERM' || !listens || config.drainMs === 0) return;
   gateway.drain();
   await pause(clock, config.drainMs);
 }
 
-/** Starts to listen; where that cannot be, the variable is named that chooses another address. */
+/** Starts to listen. @throws Error that names the variable to change, if listening is not possible. */
 async function listen(gateway: { listen(): Promise<string> }, address: Address): Promise<string> {
   try {
     return await gateway.listen();

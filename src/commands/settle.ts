@@ -1,5 +1,5 @@
 /**
- * `mbongo settle`: takes money out to a merchant's own bank.
+ * `mbongo settle`: pays money out of a merchant's balance to the merchant's own bank.
  *
  * Invariant: nothing is taken without --yes.
  */

@@ -1,8 +1,8 @@
 /**
  * Reads an upstream's statement: a CSV file (RFC 4180, UTF-8) with a line of column names, in any order.
  *
- * Invariant: a file of any size is read in little memory. What cannot be read is one sentence that names the line and the
- * column; nothing is guessed. Columns that are not asked for are not kept.
+ * Invariant: a file of any size is read in little memory. An error is one sentence that names the line and the column; nothing
+ * is guessed. Unknown columns are not kept.
  */
 
 import { createReadStream } from 'node:fs';
@@ -20,7 +20,7 @@ const OPTIONAL = ['date', 'provider_reference'] as const;
 type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
 type Cells = { readonly [column in Column]?: string };
 
-/** Upstreams' words for it, without regard to capitals, blanks and underscores. */
+/** Upstreams' words for each status, ignoring case; blanks, hyphens and underscores are equal. */
 const WORDS: Readonly<Record<StatementStatus, readonly string[]>> = {
   paid: ['successful', 'success', 'completed', 'paid', 'approved', 'captured', 'settled'],
   not_paid: ['failed', 'failure', 'declined', 'rejected', 'cancelled', 'canceled', 'expired', 'timeout', 'not_paid'],
@@ -32,13 +32,13 @@ const STATUSES = new Map(
 
 const MOST_BYTES = 512 * 1024 * 1024;
 const MOST_LINES = 2_000_000;
-/** Longer lines are no lines of a statement, and are not kept to find that out. */
+/** 64 KiB: longer lines are not lines of a statement, and are refused before they are read to the end. */
 const LONGEST_LINE = 64 * 1024;
 const LONGEST_CELL = 200;
 const NEWLINE = 0x0a;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Whether the file can be one: there, not empty, not huge. @throws OperatorError */
+/** Requires a file that can be a statement: it exists, and is neither empty nor too large. @throws OperatorError */
 export async function requireStatementFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined || !found.isFile()) throw new OperatorError(`${path} is no file that can be read`);
@@ -46,7 +46,7 @@ export async function requireStatementFile(path: string): Promise<void> {
   if (found.size > MOST_BYTES) throw new OperatorError(`${path} is larger than 512 MiB: split it, for example by day`);
 }
 
-/** The lines of the file, from its beginning. @throws OperatorError that names line and column */
+/** The lines of the file, from its beginning. @throws OperatorError that names line and column. */
 export async function* readStatement(path: string): AsyncGenerator<StatementLine> {
   let header: readonly string[] = [];
   const parser = parse({
@@ -62,7 +62,7 @@ export async function* readStatement(path: string): AsyncGenerator<StatementLine
     skip_empty_lines: true,
     trim: true,
   });
-  // Whatever breaks on the way breaks the parser, and so is thrown where it is read.
+  // An error anywhere in the pipeline destroys the parser, and so is thrown where the parser is read.
   pipeline(createReadStream(path), requireUtf8(path), parser, () => undefined);
   let lines = 0;
   try {
@@ -127,7 +127,7 @@ function exampleIn(currency: Currency): string {
   return `write it like ${example}, without signs`;
 }
 
-/** A date alone is all of its day. */
+/** A date without a time covers its whole day. */
 function timesOf(at: number, date: string): { at: number; until: number } {
   return { at, until: at + (date.includes('T') ? 1 : DAY_MS) };
 }
@@ -140,7 +140,7 @@ function instantOf(date: string, wrong: (column: Column, what: string) => Operat
   }
 }
 
-/** Passes bytes on as long as they are text; spreadsheets and other encodings are not. */
+/** Passes bytes on as long as they are UTF-8 text, which spreadsheet files and other encodings are not. */
 function requireUtf8(path: string): Transform {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let line = 1;
@@ -175,10 +175,10 @@ function newlinesIn(bytes: Uint8Array): number {
   return count;
 }
 
-/** How many whole lines stand before the one that is no text. */
+/** How many whole lines precede the one that is not UTF-8. */
 function goodLinesOf(bytes: Uint8Array): number {
   let lines = 0;
-  // The first bytes may end a character that the chunk before has begun.
+  // The first bytes may be the end of a character that began in the previous chunk.
   for (let from = bytes.findIndex((byte) => (byte & 0xc0) !== 0x80); from < bytes.length; lines += 1) {
     const end = bytes.indexOf(NEWLINE, from);
     if (end < 0 || !isText(bytes.subarray(from, end))) return lines;
@@ -196,7 +196,7 @@ function isText(bytes: Uint8Array): boolean {
   }
 }
 
-/** What the parser says, as a sentence that names the line. */
+/** The parser's error as a sentence that names the line; other errors are returned unchanged. */
 function sayWhere(path: string, error: unknown, columns: number): unknown {
   if (!(error instanceof CsvError)) return error;
   const { lines } = error;

@@ -1,10 +1,10 @@
 /**
- * What a process prints, cut where its lines end.
+ * Cuts a process's output at the ends of its lines.
  *
- * Invariant: what is passed on ends with a line; a line that its process never finished is passed on to nobody.
+ * Invariant: only whole lines are passed on; a line that its process never finished is dropped.
  */
 
-/** Takes text as it arrives, and passes on the lines that are whole. */
+/** Returns a function that takes text as it arrives, and passes on whole lines. */
 export function wholeLines(pass: (lines: string) => void): (text: string) => void {
   let begun = '';
   return (text) => {

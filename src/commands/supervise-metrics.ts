@@ -1,11 +1,11 @@
 /**
- * The numbers of several processes on one page for Prometheus.
+ * The metrics of several processes on one page for Prometheus.
  *
- * Invariant: each number stays that of its process, told apart by the label `process`. Added up here, a counter would
- * fall whenever a process ends, and what reads it would take the rest for new.
+ * Invariant: each sample stays that of its process, identified by the label `process`. If samples were added up here, a counter
+ * would fall whenever a process ends, and Prometheus would take that for a reset and count the rest again.
  */
 
-/** The numbers of one process, in the text form of Prometheus. */
+/** The metrics of one process, in Prometheus's text format. */
 export interface ProcessNumbers {
   readonly process: string;
   readonly text: string;
@@ -17,7 +17,7 @@ interface Family {
   readonly samples: string[];
 }
 
-/** Joins pages: every name is explained once, and the numbers of all processes follow. */
+/** Joins pages: every metric has one HELP and TYPE, followed by the samples of all processes. */
 export function joinNumbers(pages: readonly ProcessNumbers[]): string {
   const families = new Map<string, Family>();
   for (const { process, text } of pages) {
@@ -39,7 +39,7 @@ export function joinNumbers(pages: readonly ProcessNumbers[]): string {
   return [...families.values()].map(({ about, samples }) => `${[...about, ...samples].join('\n')}\n`).join('\n');
 }
 
-/** A sample with one label more; a name holds neither a blank nor a brace. */
+/** A sample with the label `process` added; a metric's name holds neither a blank nor a brace. */
 function labelled(sample: string, process: string): string {
   const end = sample.search(/[{ ]/);
   const [name, rest] = [sample.slice(0, end), sample.slice(end)];

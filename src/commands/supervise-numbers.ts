@@ -1,22 +1,22 @@
 /**
- * Collects the numbers of all processes for one that was asked for them.
+ * Collects the metrics of all processes for one that was asked for them.
  *
- * Invariant: a process that does not answer in time is left out, and nobody waits for it longer than that.
+ * Invariant: a process that does not answer within `ANSWER_LIMIT_MS` is left out, and no scrape waits longer for it.
  */
 import type { Clock } from '../platform/platform.ts';
 import { joinNumbers, type ProcessNumbers } from './supervise-metrics.ts';
 import type { Member, Places } from './supervise-places.ts';
 import type { ProcessWord } from './supervise-words.ts';
 
-/** Twice what a process waits for a slow database before it answers without it (`usecases/database-metrics.ts`). */
+/** 4 s, twice as long as a process waits for a slow database before it answers without it (`usecases/database-metrics.ts`). */
 const ANSWER_LIMIT_MS = 4_000;
 
 export interface Numbers {
-  /** Told of what a process says. */
+  /** Takes a message from a process. */
   heard(member: Member, word: ProcessWord): void;
 }
 
-/** `places` is asked when somebody asks. */
+/** `places` is called for every request. */
 export function collectNumbers(clock: Pick<Clock, 'after'>, places: () => Places): Numbers {
   const answers = new Map<number, (text: string) => void>();
   let asks = 0;

@@ -1,4 +1,4 @@
-/** Places in real processes, whose program is as stubborn as a test needs it. */
+/** Places with real processes, whose program refuses to end in the way that a test needs. */
 import cluster from 'node:cluster';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { manualClock } from '../platform/clock.ts';
 import { memoryLog } from '../platform/log.ts';
 import { openPlaces, type Places, pauseBefore } from './supervise-places.ts';
 
-/** Says so, and then lets nobody end it but by force. */
+/** A program that sends `word`, and then can only be killed. */
 const stubborn = (word: object) => `
 process.on('SIGTERM', () => undefined);
 process.on('disconnect', () => process.exit());

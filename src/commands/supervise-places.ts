@@ -1,7 +1,7 @@
 /**
- * Keeps a process running in each of its places: starts them, starts anew those that end, and replaces them one by one.
+ * Keeps a process running in each place: starts them, restarts those that end, and replaces them one by one.
  *
- * Invariant: a place has one process that counts, or waits for one; told to stop, none of its processes is left.
+ * Invariant: a place has one current process, or is waiting to start one; after a stop, none of the processes is left.
  */
 import cluster, { type Worker } from 'node:cluster';
 import type { OpenLog } from '../platform/log.ts';
@@ -15,10 +15,10 @@ import { isProcessWord, PROCESS_NAME, type ProcessWord, type SupervisorWord } fr
 /** A process in a place, as its supervisor sees it. */
 export interface Member {
   readonly place: Place;
-  /** Where it listens, once it serves; undefined when it ended before, and for one that does not listen. */
+  /** Resolves with where it listens once it serves (`url` is undefined for a worker), or with why it did not start. */
   readonly started: Promise<{ readonly url: string | undefined } | { readonly failed: string }>;
   readonly ended: Promise<void>;
-  /** It has ended, and everything that it printed has been passed on. */
+  /** Resolves when it has ended, and everything that it printed has been passed on. */
   readonly printed: Promise<void>;
   isConnected(): boolean;
   tell(word: SupervisorWord): void;
@@ -26,36 +26,36 @@ export interface Member {
 }
 
 export interface Places {
-  /** The process that counts, of each place that has one. */
+  /** The current process of each place that has one. */
   members(): readonly Member[];
-  /** How often a process had to be started anew, by the place's name. */
+  /** How often a process had to be restarted, by the place's name. */
   readonly restarts: ReadonlyMap<string, number>;
-  /** Puts a new process into each place, one after the other, each before the old one leaves. */
+  /** Puts a new process into each place, one place after the other, each new process before the old one leaves. */
   replaceAll(): Promise<void>;
-  /** Starts none any more, and resolves when all have ended; whoever takes longer is killed. */
+  /** Stops all processes and starts no more. Resolves when all have ended; those that take longer than `limitMs` are killed. */
   stop(limitMs: number): Promise<void>;
 }
 
 export interface PlacesOptions {
   readonly clock: Pick<Clock, 'after' | 'wall'>;
-  /** All of them write through this one: lines of several writers to one pipe would be cut into each other. */
+  /** The log that all processes write through: lines of several writers to one pipe would be mixed up. */
   readonly log: Omit<OpenLog, 'close'>;
   readonly writeError: (text: string) => void;
-  /** Told of what a process says, but for how its start went. */
+  /** Called with a process's messages, except those about its start and stop. */
   readonly heard: (member: Member, word: ProcessWord) => void;
 }
 
-/** Whoever ends sooner than this after it was ready has not worked: the next start waits longer. */
+/** 10 s: a process that ends sooner than this after it was ready counts as a failed start, and the next one waits longer. */
 const STEADY_MS = 10_000;
 /** Backoff before a restart, by the number of failed starts in a row; then `PAUSE_MOST_MS`. */
 const PAUSES_MS = [0, 250, 500, 1_000, 2_000, 5_000] as const;
 const PAUSE_MOST_MS = 10_000;
-/** A replacement that does not serve by then is given up, and the old process stays. */
+/** 60 s: a replacement that does not serve by then is given up, and the old process stays. */
 const REPLACE_LIMIT_MS = 60_000;
-/** Whoever has said that it could not start has nothing left to do, and is killed if it is still there by then. */
+/** A process that has reported a failed start has nothing left to do, and is killed if it has not ended by then. */
 const FAILED_LIMIT_MS = STOP_LIMIT_MS + STOP_MARGIN_MS;
 
-/** What a process has printed follows its end at once, unless another holds its streams. */
+/** 1 s for a process's last output, which follows its end at once unless another process holds its streams. */
 const LAST_LINES_MS = 1_000;
 
 /** Milliseconds to wait before the next start. */
@@ -66,9 +66,9 @@ export function pauseBefore(failures: number): number {
 interface Slot {
   readonly place: Place;
   member: Member | undefined;
-  /** How many starts in a row have not worked. */
+  /** How many starts in a row have failed. */
   failures: number;
-  /** A replacement is on its way: whoever ends is not started anew. */
+  /** A replacement is starting: a process that ends meanwhile is not restarted. */
   isReplacing: boolean;
 }
 
@@ -81,7 +81,7 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
   const pauses = new Set<() => void>();
   let stopped = false;
 
-  /** Its place would be nobody's for as long as it stays. */
+  /** Kills a process that stays too long, since its place cannot be filled before it has ended. */
   const endWithin = (member: Member, limitMs: number): void => {
     const cancel = clock.after(limitMs, () => member.signal('SIGKILL'));
     void member.ended.then(cancel);
@@ -128,10 +128,10 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
   const slots = places.map((place): Slot => ({ place, member: undefined, failures: 0, isReplacing: false }));
   for (const slot of slots) slot.member = start(slot);
 
-  /** Whether it was done. */
+  /** Replaces a place's process. Returns whether that succeeded. */
   const replace = async (slot: Slot): Promise<boolean> => {
     const old = slot.member;
-    if (old === undefined) return true; // It is being started anew, and with what there is now.
+    if (old === undefined) return true; // It is being restarted anyway, and from the present build.
     slot.isReplacing = true;
     const next = start(slot);
     let cancel: () => void = () => undefined;
@@ -139,7 +139,7 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
       cancel = clock.after(REPLACE_LIMIT_MS, () => resolve({ failed: 'it was not ready in time' }));
     });
     const outcome = await Promise.race([next.started, late]);
-    // It would keep this process from its end.
+    // The timer would keep this process from ending.
     cancel();
     slot.isReplacing = false;
     if (!('failed' in outcome)) slot.member = next;
@@ -183,12 +183,12 @@ export function openPlaces(places: readonly Place[], options: PlacesOptions): Pl
   };
 }
 
-/** Starts this program again, in that role. */
+/** Starts this program as a child process, in the place's role. */
 function launch(place: Place, { log, writeError, heard }: PlacesOptions): Member {
   cluster.setupPrimary({
     args: ['serve', '--role', place.role],
     execArgv: [...NODE_FLAGS, ...process.execArgv],
-    // Streams that were inherited would block, for all who have them, from the end of the first process on.
+    // Inherited streams would become blocking for all processes that share them as soon as the first one ends.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   const worker = cluster.fork({ [PROCESS_NAME]: place.name });
@@ -204,7 +204,7 @@ function launch(place: Place, { log, writeError, heard }: PlacesOptions): Member
       log.info('process_ended', { process: name, pid, code, signal });
       resolve();
     });
-    // It could not even be made: then there is no exit.
+    // If the process could not be created, there is no exit event.
     worker.on('error', () => {
       if (worker.process.pid === undefined) resolve();
     });
@@ -234,9 +234,9 @@ function launch(place: Place, { log, writeError, heard }: PlacesOptions): Member
 }
 
 /**
- * Ends a connection that was on its way to a process when that was killed. Node.js hands over one after the other, each once
- * the one before has been taken, and forgets the last one open where the process does not live to say so: its client would
- * wait for as long as the supervisor lives. To close one that was taken does nothing.
+ * Closes a connection that was being handed to a process when the process was killed. Node.js hands over one connection at a
+ * time, each after the previous one was accepted, and leaves the last one open if the process dies before accepting it: its
+ * client would wait for as long as the supervisor lives. Closing one that was accepted does nothing.
  */
 function closeWhatIsLost(worker: Worker): void {
   const { process: child } = worker;
@@ -257,15 +257,15 @@ function hasClose(handle: unknown): handle is { close(): void } {
 }
 
 /**
- * Shares out no more connections to a process that stops. The channel keeps the order: those that it was sent before have
- * come when it hears of this, and none is on its way to a process that would turn it away.
+ * Hands no more connections to a process that stops. The channel keeps messages in order: when the process is told, all
+ * connections sent before have arrived, and none is in transit that it would turn away.
  */
 function takePort(worker: Worker): void {
   worker.disconnect();
   tell(worker, { type: 'left' });
 }
 
-/** One that has just gone hears nothing more; that it has gone, another event says. */
+/** Sends a message. A failure means that the process is gone, which another event reports. */
 function tell(worker: Worker, word: SupervisorWord): void {
   if (worker.isConnected()) worker.send(word, () => undefined);
 }

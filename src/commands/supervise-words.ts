@@ -1,35 +1,35 @@
 /**
- * What a supervisor and its processes say to each other over their channel.
+ * The messages between a supervisor and its processes over their IPC channel.
  *
- * Invariant: every word has its `type`, and what arrives is judged by it before it is believed: the channel also carries
- * words of Node.js.
+ * Invariant: every message has a `type`, which is checked before the message is used: the channel also carries Node.js's own
+ * messages.
  */
 
 /** What a process tells its supervisor. */
 export type ProcessWord =
-  /** It serves; `url` where it listens. */
+  /** It serves; `url` is where it listens. */
   | { readonly type: 'ready'; readonly url?: string }
   /** It could not start, and why, in one line. */
   | { readonly type: 'failed'; readonly message: string }
-  /** It was asked for the numbers of all processes. */
+  /** It wants the metrics of all processes. */
   | { readonly type: 'numbers_asked'; readonly ask: number }
-  /** Its own numbers, as text for Prometheus. */
+  /** Its own metrics, as text for Prometheus. */
   | { readonly type: 'numbers'; readonly ask: number; readonly text: string }
-  /** It stops: its port is to be taken from it. */
+  /** It stops: the supervisor should hand it no more connections. */
   | { readonly type: 'leaving' };
 
 /** What a supervisor tells a process. */
 export type SupervisorWord =
-  /** Say your own numbers. */
+  /** Send your own metrics. */
   | { readonly type: 'numbers_wanted'; readonly ask: number }
-  /** The numbers of all, as you have asked. */
+  /** The metrics of all processes, as requested. */
   | { readonly type: 'numbers_of_all'; readonly ask: number; readonly text: string }
-  /** You get no more connections; those that were on their way have come. */
+  /** You get no more connections; those in transit have arrived. */
   | { readonly type: 'left' }
-  /** Another one has taken your place: take no more connections, and stop. */
+  /** Another process has taken your place: accept no more connections, and stop. */
   | { readonly type: 'replaced' };
 
-/** In which environment variable a process finds its name, for example `api-2`. */
+/** The environment variable that holds a process's name, for example `api-2`. */
 export const PROCESS_NAME = 'MBONGO_PROCESS';
 
 const OF_PROCESS = new Set<string>([

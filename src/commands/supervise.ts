@@ -1,8 +1,8 @@
 /**
- * `mbongo serve --processes N`: several processes that answer at one port, and workers beside them, run as one.
+ * `mbongo serve --processes N`: runs several processes that answer at one port, and workers beside them.
  *
- * Invariant: it announces itself when all of them serve; what happens once a node happens here. Told to stop, it ends
- * with 0 when all have stopped. None outlives it, however it ends: the channel to it closes, and they stop.
+ * Invariant: it announces itself when all of them serve; work that is done once per node is done here. Told to stop, it exits
+ * with 0 when all have stopped. No process outlives it, however it ends: the channel to it closes, and they stop.
  */
 import cluster from 'node:cluster';
 import { writeSync } from 'node:fs';
@@ -49,11 +49,11 @@ async function runPlaces(world: World, list: readonly Place[], told: Told): Prom
   const { around, json, stopping, onReplace } = told;
   const { config, log } = world;
   for (const { about, detail } of warningsOf(config)) log.warn('configuration', { about, detail });
-  // The processes have their own; a sandbox's demo is seeded when they serve.
+  // The processes open their own stores; only a sandbox needs this one, to seed the demo once they serve.
   if (config.mode !== 'sandbox') await world.store.close();
-  // Connections are shared out evenly. The port is this process's: while one that serves is replaced, nobody is refused.
+  // Connections are shared evenly. This process owns the port, so that no client is refused while a process is replaced.
   cluster.schedulingPolicy = cluster.SCHED_RR;
-  // Not the sandbox's clock: how long a process lives has nothing to do with it.
+  // The machine's clock, not the test clock, which has nothing to do with how long a process lives.
   const clock = systemClock();
   const numbers = collectNumbers(clock, () => places);
   const places = openPlaces(list, { clock, log, writeError: passError, heard: numbers.heard });
@@ -71,17 +71,17 @@ async function runPlaces(world: World, list: readonly Place[], told: Told): Prom
   }
 }
 
-/** What the others complain of is passed on at once or not at all: nothing of it may wait when this process is to end. */
+/** Passes on the processes' error output at once or not at all: nothing may be left waiting when this process is to end. */
 function passError(text: string): void {
   try {
-    // To have looked at the stream keeps a full pipe from blocking.
+    // Accessing `process.stderr` makes the stream non-blocking, so that a full pipe does not block.
     writeSync(process.stderr.fd, text);
   } catch {
-    // Nobody hears it just now.
+    // Nothing reads the stream just now.
   }
 }
 
-/** Where they listen, when all serve. @throws Error what the first one says that does not. */
+/** Where the processes listen, once all serve. @throws Error with the message of the first that could not start. */
 async function allStarted(places: Places): Promise<{ readonly url: string | undefined }> {
   const urls = await Promise.all(places.members().map(urlOf));
   return { url: urls.find((url) => url !== undefined) };
@@ -94,8 +94,8 @@ async function urlOf({ started }: Member): Promise<string | undefined> {
 }
 
 /**
- * SIGUSR2 asks for new processes. It is listened for from the first moment on, because it would end this one; what was asked
- * for before all serve is done then.
+ * SIGUSR2 asks for new processes. It is handled from the start, because unhandled it would end this process; a request that comes
+ * before all processes serve is carried out once they do.
  */
 function whenToldToReplace(): (replace: () => void) => void {
   let early = false;
@@ -109,7 +109,7 @@ function whenToldToReplace(): (replace: () => void) => void {
   };
 }
 
-/** Puts new processes into all places, one after the other: a new build, without an end. */
+/** Returns a function that puts new processes into all places, one after the other: a new build without downtime. */
 function replacer(places: Places, { log }: World): () => void {
   let last: Promise<void> = Promise.resolve();
   return () => {
@@ -119,7 +119,7 @@ function replacer(places: Places, { log }: World): () => void {
   };
 }
 
-/** Seeds the demo of a sandbox, and tells the networks of it. */
+/** Seeds the demo of a sandbox, and tells the sandbox networks about it. */
 async function openDemoOf(world: World, url: string) {
   const sandbox = world.config.mode === 'sandbox';
   if (!sandbox) return undefined;

@@ -1,11 +1,11 @@
 /**
- * Who runs a command, and why: as they say it, or as this machine knows them.
+ * Who runs a command, and why: as the options say, or else the user name on this machine.
  */
 
 import { userInfo } from 'node:os';
 import type { Say } from '../usecases/operator.ts';
 
-/** Some containers run as a user without a name. */
+/** The name of the user on this machine; in some containers the user has none. */
 export function thisUser(): string {
   try {
     return userInfo().username;
@@ -14,7 +14,7 @@ export function thisUser(): string {
   }
 }
 
-/** What `--by` and `--why` say. */
+/** The values of `--by` and `--why`, by default this user and null. */
 export function sayOf({ by = thisUser(), why = null }: { readonly by?: string; readonly why?: string | null }): Say {
   return { by, why };
 }

@@ -1,7 +1,7 @@
 /**
  * Runs one command against the database, also while the gateway runs.
  *
- * Invariant: whatever the command opens is closed before it ends, so that the process ends by itself.
+ * Invariant: everything opened for the command is closed before it ends, so that the process ends by itself.
  */
 
 import type { Deps } from '../usecases/deps.ts';
@@ -15,7 +15,10 @@ export interface Tools {
   readonly deps: OperatorDeps & Pick<Deps, 'log' | 'alarmed' | 'payoutText'>;
 }
 
-/** Carries a command out, by a name that the journal keeps, and prints its result. Returns the exit status: 0, or 1 when it was not carried out. */
+/**
+ * Carries a command out, under the name that the journal records, and prints its result. Returns the exit status: 0, 1 when it
+ * was not carried out or its finding is negative, or 2 for wrong usage.
+ */
 export async function runWithTools(
   around: Surroundings,
   json: boolean,
@@ -39,7 +42,7 @@ export async function runWithTools(
   });
 }
 
-/** Prints what `run` gives, or why it did not. */
+/** Prints the output of `run`, or its error. Returns the exit status. */
 export async function report(around: Surroundings, json: boolean, run: () => Promise<Output>): Promise<number> {
   try {
     const output = await run();

@@ -1,7 +1,7 @@
 /**
  * How verbs are added to the command line's tree.
  *
- * Invariant: what a verb does is loaded when it is chosen, and not before.
+ * Invariant: the code that carries a verb out is loaded only when the verb is chosen.
  */
 
 import type { Command } from 'commander';
@@ -16,7 +16,7 @@ export type AddVerb = <O>(
   load: () => Promise<(tools: Tools, options: O) => Promise<Output>>,
 ) => Command;
 
-/** Adds a verb about one thing, which is named right behind it: `mbongo proof show prf_…`. */
+/** Adds a verb about one thing, which is its argument: `mbongo proof show prf_…`. */
 export type AddVerbOf = <O>(
   parent: Command,
   name: string,

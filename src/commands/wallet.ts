@@ -1,5 +1,5 @@
 /**
- * `mbongo wallet`: open and credit customers' wallets and flash accounts.
+ * `mbongo wallet`: opens and credits customers' wallets and flash accounts.
  */
 
 import { formatMinor } from '../domain/money.ts';

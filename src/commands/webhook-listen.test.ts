@@ -1,4 +1,4 @@
-/** The receiver for developers, over real HTTP: what it says of each webhook, and that it ends when it is told to. */
+/** The receiver for developers, over real HTTP: what it prints for each webhook, and that it ends when it is told to. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Webhook } from 'standardwebhooks';
@@ -14,7 +14,7 @@ let err = '';
 let stop: () => void;
 let ended: Promise<number>;
 
-/** Starts it, and resolves with its address. */
+/** Starts the receiver, and resolves with its address. */
 function listen(options: { secret?: string; json?: boolean; port?: string }): Promise<string> {
   return new Promise((resolve, reject) => {
     const told = new Promise<void>((give) => {

@@ -1,7 +1,7 @@
 /**
- * `mbongo webhook listen`: a receiver on this machine that shows each webhook, for whoever writes one.
+ * `mbongo webhook listen`: a receiver on this machine that shows each webhook, for developers who write a receiver.
  *
- * Invariant: nobody beyond this machine reaches it, no body grows without bound, and the secret is never printed.
+ * Invariant: it cannot be reached from other machines, no body grows without bound, and the secret is never printed.
  */
 
 import { once } from 'node:events';
@@ -18,9 +18,9 @@ import { type Output, printError, printOutput, type Surroundings, timeOf } from 
 import { whenToldToStop } from './serve-told.ts';
 
 const HOST = '127.0.0.1';
-/** Our own are a few hundred bytes long. */
+/** 256 KiB at most for a body; our own webhooks have a few hundred bytes. */
 const MOST_BYTES = 256 * 1024;
-/** From the first byte to the last. */
+/** 15 s for a whole request, from its first byte to its last. */
 const REQUEST_LIMIT_MS = 15_000;
 
 export interface WebhookListenOptions {
@@ -30,7 +30,7 @@ export interface WebhookListenOptions {
 }
 
 /**
- * Listens until `told` to stop. Returns the exit status. With `json` each line is one document: the first says where it
+ * Listens until `told` resolves. Returns the exit status. With `json` each line is one document: the first says where it
  * listens, and each webhook is another.
  */
 export async function webhookListen(
@@ -69,11 +69,11 @@ function requireKey(secret: string): Uint8Array {
   return key;
 }
 
-/** Reads one request to its end, hands it on, and acknowledges it. */
+/** Reads one request to its end, shows it, and acknowledges it. */
 function receive(request: IncomingMessage, response: ServerResponse, show: (arrived: Arrived) => void): void {
   const chunks: Buffer[] = [];
   let size = 0;
-  // Whoever breaks off is not answered, and tries again.
+  // A sender that breaks the request off gets no response, and tries again.
   request.on('error', () => undefined);
   request.on('data', (chunk: Buffer) => {
     size += chunk.length;

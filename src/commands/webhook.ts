@@ -1,5 +1,5 @@
 /**
- * `mbongo webhook`: see what was sent, send it again, change the signing secret.
+ * `mbongo webhook`: lists events, sends them again, and rotates the signing secret.
  */
 
 import { statesOf } from '../domain/machine.ts';
@@ -102,7 +102,7 @@ export async function webhookSecretRotate(
       `webhook secret  ${made.webhook_secret}`,
       old_retires_at === null ? 'The old one no longer signs.' : `The old one signs too until ${old_retires_at}.`,
       'The secret is shown this once: keep it on your backend.',
-      // The inbox is another program, which has been given the old one: it verifies as long as that signs too.
+      // The sandbox's inbox is another program that has the old secret, and verifies only as long as that one signs too.
       ...(deps.mode === 'sandbox'
         ? [
             'The sandbox checks by the secret it knows: paste the new one at the page of its inbox. /inbox/demo and the demo shop learn it at the next start.',

@@ -1,8 +1,8 @@
 /**
- * Opens what every command stands on: the configuration, the database, the doors to the world.
+ * Opens what every command needs: the configuration, the database, the ways to the outside world.
  *
- * Invariant: the database is at this version's schema when it is handed out, whether the gateway is running or nothing
- * is, and belongs to this mode and master key; what was opened here is closed here.
+ * Invariant: the database is at this version's schema when it is handed out, whether or not the gateway is running, and
+ * belongs to this mode and master key; what was opened here is closed here.
  */
 
 import { join, sep } from 'node:path';
@@ -20,25 +20,25 @@ import { usingDatabaseUrl } from './database-url.ts';
 import { messageOf, type Surroundings } from './output.ts';
 import { PROCESS_NAME } from './supervise-words.ts';
 
-/** The doors that a command needs; `serve` adds the outbound network. */
+/** What a command needs; `serve` adds the outbound network. */
 export interface World {
   readonly config: Config;
   /** Holds a password: never logged. */
   readonly databaseUrl: string;
   readonly clock: Clock;
-  /** The same clock, where it can be set forward: in a sandbox. */
+  /** The same clock in a sandbox, where it can be set forward; undefined in production. */
   readonly testClock: ShiftableClock | undefined;
   readonly random: Random;
   readonly secrets: Secrets;
   readonly log: OpenLog;
-  /** For a command's own work. What serves opens another, and closes this one. */
+  /** For a command's own work. `serve` opens another, and closes this one. */
   readonly store: Store;
   close(): Promise<void>;
 }
 
 /**
- * Where a log goes: a service's to standard output, or, beside the document that it prints there, all of it to standard error; of
- * a command's what is odd, to standard error, so that standard output carries only its result.
+ * Where the log goes. `output`: a service's, to standard output. `beside`: a service's, to standard error, because standard
+ * output carries a JSON document. `errors`: a command's, only warnings and errors, to standard error.
  */
 export type LogTo = 'output' | 'beside' | 'errors';
 
@@ -78,8 +78,8 @@ export async function openWorld(around: Surroundings, logTo: LogTo): Promise<Wor
 }
 
 /**
- * Before anything else looks at the database: with another key or in another mode it is not ours. Its time counts, also for
- * what still needs an older key.
+ * Claims the database before anything else reads it: with another master key or in another mode it is not ours. The test clock
+ * is set first, since what still needs an older key depends on the time.
  */
 async function claim(
   deps: Pick<OperatorDeps, 'clock' | 'secrets' | 'mode' | 'store'>,
@@ -97,7 +97,7 @@ async function claim(
 function openLog(around: Surroundings, logTo: LogTo, level: LogLevel): OpenLog {
   const process = around.env[PROCESS_NAME];
   if (logTo !== 'errors') return createLog({ level, process, fd: logTo === 'output' ? 1 : 2 });
-  // A command's own result says what happened; only what is odd is worth a line besides.
+  // A command's own result says what happened; only warnings and errors are logged as well.
   return createLog({ level: level === 'silent' ? 'silent' : 'warn', destination: { write: around.writeError } });
 }
 
@@ -107,8 +107,8 @@ interface OpenDatabase {
 }
 
 /**
- * The database of DATABASE_URL, or the embedded one of the data folder: the running server's, or started here. A command that
- * makes one says so: whoever stands in another folder than they think would take it for theirs.
+ * The database of DATABASE_URL, or the embedded one of the data folder, started here unless its server is already running. A
+ * command that creates one says so, because an operator in the wrong folder would take it for theirs.
  */
 export async function openDatabase(config: Config, log: Log, logTo: LogTo): Promise<OpenDatabase> {
   if (config.databaseUrl !== undefined) return { url: config.databaseUrl, close: () => Promise.resolve() };
@@ -125,7 +125,7 @@ export async function openDatabase(config: Config, log: Log, logTo: LogTo): Prom
   );
 }
 
-/** What the system says against the data folder, one above it or a file in it, names the variable that chooses another one. */
+/** Runs work on the data folder; a system error about it, a folder above or a file in it is rethrown naming DATA_DIR. */
 async function usingDataDir<V>(dataDir: string, run: () => Promise<V>): Promise<V> {
   try {
     return await run();
@@ -136,7 +136,7 @@ async function usingDataDir<V>(dataDir: string, run: () => Promise<V>): Promise<
   }
 }
 
-/** Whether a path is that folder, or lies in it. */
+/** Whether a path is that folder, or is in it. */
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(join(folder, sep));
 }

@@ -1,7 +1,7 @@
 /**
  * Who is calling (specification, Authentication; contract §1, §2).
  *
- * Invariant: an unknown key, an unknown session and a wrong secret answer alike, and nothing about a caller is said
+ * Invariant: an unknown key, an unknown session and a wrong secret get the same answer, and nothing about a caller is revealed
  * before its secret has been verified.
  */
 
@@ -18,14 +18,14 @@ import type { FailedAuthentications } from './limits.ts';
 import type { CredentialRow, Lookups, SessionRow } from './lookups.ts';
 import type { CredentialKind, Route } from './route.ts';
 
-/** A credential as it was shown, its lookup already under way. */
+/** A credential as presented, with its lookup already in flight. */
 export type Shown =
   | { readonly kind: 'missing' }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'merchant'; readonly secret: string; readonly row: Promise<CredentialRow | undefined> }
   | { readonly kind: 'session'; readonly token: string; readonly row: Promise<SessionRow | undefined> };
 
-/** One scheme in any case, one blank, one value of visible characters. */
+/** A scheme name in any case, one space, one value of visible characters. */
 const BEARER = /^bearer ([\x21-\x7e]{1,512})$/i;
 
 /** Reads the Authorization header and starts the lookup, so that it runs while the body arrives. */
@@ -51,7 +51,7 @@ export function showCredential(lookups: Lookups, authorization: string | undefin
   };
 }
 
-/** A refusal that comes first (413, 415) leaves the lookup alone: its failure must not end the process. */
+/** A refusal that comes first (413, 415) never awaits the lookup, whose failure must not end the process. */
 function begun<T>(lookup: Promise<T>): Promise<T> {
   lookup.catch(() => undefined);
   return lookup;
@@ -66,7 +66,7 @@ export interface AuthenticationParts {
   readonly failures: FailedAuthentications;
 }
 
-/** What the call says besides its credential. */
+/** What authentication needs to know of a call besides its credential. */
 export interface Circumstances {
   readonly credential: Exclude<CredentialKind, 'none'>;
   /** The caller's address behind trusted proxies; found only when it is needed. */
@@ -96,7 +96,7 @@ async function merchantCaller(
   call: Circumstances,
 ): Promise<MerchantCaller> {
   const right = isRight(parts, secret, row?.secret_hash);
-  // A secret of the other world is no secret here, though both worlds may have been given one database.
+  // A secret of the other mode is not valid here, even if both modes have been given the same database.
   if (!right || row === undefined || secret.startsWith(OTHER_WORLD[parts.mode])) throw refuseWrong(parts, call);
   requireKind('merchant', call);
   const now = parts.clock.now();
@@ -117,7 +117,7 @@ async function sessionCaller(
   if (!isRight(parts, token, row?.token_hash) || row === undefined) throw refuseWrong(parts, call);
   requireKind('session', call);
   const now = parts.clock.now();
-  // Sessions travel to phones and browsers: the allow-list is for the credential itself.
+  // Sessions travel to phones and browsers: the allow-list applies to the credential alone.
   requireMintingSecret(row, now);
   if (row.expires_at <= now) throw refuseField(1005, 'Authorization', 'SESSION_EXPIRED');
   const merchant = await merchantOf(parts, row.shard, row.merchant_id, row.merchant_version);
@@ -139,8 +139,8 @@ function requireKind(kind: Circumstances['credential'], call: Circumstances): vo
 }
 
 /**
- * A session's caller on the device that the call shows, if any. The first one that a session shows is bound to it; reads
- * without one pass (contract §1).
+ * A session's caller with the device fingerprint that the call carries, if any. The first fingerprint that a session's caller
+ * sends is bound to the session; reads may leave it out (contract §1).
  *
  * @throws Refusal 1305.
  */
@@ -178,8 +178,8 @@ function isAllowed(list: readonly string[], address: string): boolean {
 }
 
 /**
- * Refuses a wrong credential, and counts it. Only who fails is refused by this count: many customers share an address
- * behind their carrier's gateway, and a secret of 256 bits is not guessed by whoever shares it with them.
+ * Refuses a wrong credential, and counts it by address. Only failing calls are refused by this count: many customers share an
+ * address behind their carrier's gateway, and a caller that shares it cannot guess a secret of 256 bits.
  */
 function refuseWrong(parts: AuthenticationParts, call: Circumstances): Refusal {
   const standing = parts.failures.window.take(addressKey(call.address()));

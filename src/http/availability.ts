@@ -1,5 +1,5 @@
 /**
- * The route that says what works just now (contract §9).
+ * The route that tells which methods and carriers work just now (contract §9).
  */
 
 import { Type } from 'typebox';

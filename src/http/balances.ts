@@ -1,5 +1,5 @@
 /**
- * The route that says what a merchant has with us (contract §9).
+ * The route that reads a merchant's balances (contract §9).
  */
 
 import { formatMinor } from '../domain/money.ts';

@@ -1,7 +1,7 @@
 /**
- * Banks, accounts and proofs as the wire writes them (contract §4).
+ * Banks, accounts and proofs in wire form (contract §4).
  *
- * Invariant: of a proof its facts are told, never its content or its hash.
+ * Invariant: a proof's facts are shown, never its content or its hash.
  */
 
 import type { Payment } from '../domain/records.ts';
@@ -37,8 +37,8 @@ export function presentProof({ payment, proof }: ProofUploaded, seal: SealPaymen
 }
 
 /**
- * What a bank transfer's answers say besides: the account, `null` where there are several and no submit has chosen one yet, and
- * where the proof goes. Nothing for other methods.
+ * The fields that a bank transfer's answers add: the account (`null` if there are several and no submit has chosen one yet), and
+ * the address for the proof. None for other methods.
  */
 export function presentTransfer(payment: Payment, account: BankAccount | undefined, publicUrl: string) {
   if (payment.method !== 'bank_transfer') return {};

@@ -1,7 +1,7 @@
 /**
  * The routes of bank transfers: where to transfer to, and the proof that it was done (contract §4).
  *
- * Invariant: what a proof's file is, is judged by its content before anything is asked about its payment.
+ * Invariant: the type of a proof's file is judged by its content, before its payment is looked up.
  */
 
 import { judgeProof, PROOF_BYTES_MOST } from '../domain/file-type.ts';

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type SmallWorld, smallWorld } from './testing/small-world.ts';
 
-/** 32 MiB by pieces of 256 KiB, and the quarter of one address. */
+/** Pieces of 256 KiB that fit into 32 MiB, and into the quarter of one address. */
 const FITTING = 128;
 const OF_ADDRESS = FITTING / 4;
 const LARGE = 256 * 1024;
@@ -44,7 +44,7 @@ async function statusOf(socket: Socket): Promise<number> {
 
 test('bodies that are promised and do not come fill the budget, and then are refused before they are read', async () => {
   for (let count = 0; count < OF_ADDRESS; count += 1) await promise(`Content-Length: ${LARGE}`);
-  // Of one address no more than its share; others do not hear of it.
+  // One address gets no more than its share; others do not notice.
   expect(await statusOf(await promise(`Content-Length: ${LARGE}`))).toBe(503);
   for (let count = OF_ADDRESS; count < FITTING; count += 1) {
     await promise(`Content-Length: ${LARGE}`, `127.0.0.${1 + Math.floor(count / OF_ADDRESS)}`);
@@ -55,7 +55,7 @@ test('bodies that are promised and do not come fill the budget, and then are ref
   expect(answer.toString()).toContain('"error_code":"1402"');
   expect(answer.toString()).toMatch(/\r\nretry-after: 2\r\n/i);
   expect(await statusOf(await promise('Transfer-Encoding: chunked'))).toBe(503);
-  // Most requests are small, and need no room.
+  // Most requests are small, and take nothing of the budget.
   const body = JSON.stringify({ amount: '12.50', currency: 'usd', payment_method: 'wallet' });
   const small = open();
   small.write(
@@ -63,17 +63,17 @@ test('bodies that are promised and do not come fill the budget, and then are ref
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
   expect(await statusOf(small)).toBe(201);
-  // Whoever goes away gives back what it had.
+  // A client that goes away gives back what it had.
   const before = await connections();
   sockets[0]?.destroy();
   while ((await connections()) >= before) await new Promise((resolve) => setImmediate(resolve));
   const taken = await promise(`Content-Length: ${LARGE}`);
   taken.end('x'.repeat(LARGE));
-  // It was read to its end: now its sender is looked at.
+  // It was read to its end: now its sender is looked up.
   expect(await statusOf(taken)).toBe(401);
 });
 
-/** How many the server has. */
+/** How many connections the server has. */
 function connections(): Promise<number> {
   return new Promise((done) => world.app.server.getConnections((_error, count) => done(count)));
 }

@@ -1,9 +1,9 @@
 /**
- * How much of bodies may be on its way at once: each is kept whole until its sender has been looked up.
+ * Limits how much of request bodies may be in flight: each is kept whole until its sender has been looked up.
  *
- * Invariant: all large bodies together take 32 MiB at most, however many clients send them slowly, and those of one address
- * a quarter of it, so that nobody alone leaves no room for others. Small ones, which nearly all are, always pass: the
- * number of connections bounds them.
+ * Invariant: all large bodies together take 32 MiB at most, however many clients send them slowly, and those of one address a
+ * quarter of it, so that no single client can take up all the room. Small bodies, which nearly all are, always pass: the number
+ * of connections bounds them.
  */
 
 import type { FastifyRequest } from 'fastify';
@@ -11,9 +11,9 @@ import { Refusal } from '../domain/refusal.ts';
 import { addressKey } from './client-address.ts';
 import { isForm } from './multipart.ts';
 
-/** What every payment has, many times over. */
+/** Many times the body of any payment. */
 const SMALL_BYTES = 16 * 1024;
-/** As much as a body that does not say its length may turn out to be. */
+/** The most that a body of undeclared length may turn out to be. */
 const UNKNOWN_BYTES = 256 * 1024;
 const BUDGET_BYTES = 32 * 1024 * 1024;
 /** A declared length costs its sender nothing: without this, 128 connections of one machine could reserve everything. */
@@ -22,15 +22,15 @@ const RETRY_SECONDS = 2;
 
 export interface BodyBudget {
   /**
-   * What a request is turned away with whose body has no room; undefined: there is room, until the body has come.
-   * `addressOf`: where it comes from.
+   * The refusal for a request whose body has no room; undefined if there is room, which is reserved until the body has arrived.
+   * `addressOf` finds the sender's address.
    */
   refusalFor(request: Pick<FastifyRequest, 'raw' | 'routeOptions'>, addressOf: () => string): Refusal | undefined;
 }
 
 export function createBodyBudget(): BodyBudget {
   let taken = 0;
-  /** By address; those that have none are not there. */
+  /** Bytes by address; an address with none has no entry. */
   const takenBy = new Map<string, number>();
   const take = (address: string, size: number): void => {
     taken += size;
@@ -59,14 +59,16 @@ export function createBodyBudget(): BodyBudget {
       };
       raw.once('end', giveBack);
       raw.once('close', giveBack);
-      // A request that has its answer already is not told that its connection has ended.
+      // A request that has been answered already gets no event when its connection closes.
       socket.once('close', giveBack);
       return undefined;
     },
   };
 }
 
-/** Whether a file comes, which is not read before its sender is known; any other body at such a place is one like others. */
+/**
+ * Whether the body is a file, which is not read before its sender is known; any other body on such a route is treated like all.
+ */
 export function bringsFile({ raw, routeOptions }: Pick<FastifyRequest, 'raw' | 'routeOptions'>): boolean {
   return routeOptions.config.takesFile === true && isForm(raw.headers);
 }

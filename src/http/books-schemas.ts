@@ -1,5 +1,5 @@
 /**
- * The shapes of what a merchant reads of its money: balances, statements and payments.
+ * Schemas of what a merchant reads about its money: balances, statements and payments.
  */
 
 import { type Static, Type } from 'typebox';
@@ -55,7 +55,7 @@ export const StatementQuery = Type.Object({
 });
 export type StatementQuery = Static<typeof StatementQuery>;
 
-/** What stood in the shown balances at both ends of something. */
+/** The shown balances at both ends of a span or a page. */
 const SpanAnswer = Type.Object({
   opening_balance: Type.String({ description: 'Before the first line: the sum of the shown balances.' }),
   closing_balance: Type.String({ description: 'After the last line: the opening balance and every line between.' }),

@@ -44,7 +44,7 @@ export function countGuarded(calls: GuardedCalls | undefined, caller: Caller, re
   if (!allowed) throw new Refusal(1301, { retryAfter });
 }
 
-/** By whom calls and uploads are counted. */
+/** The id of the sender by which calls and uploads are counted. */
 export function senderOf(caller: NonNullable<Caller>): string {
   return caller.kind === 'session' ? caller.session.id : caller.credentialId;
 }

@@ -1,8 +1,8 @@
 /**
  * Where upstreams call back: `/upstream/<connector>/<attempt>.<proof>`, by PUT or POST.
  *
- * Invariant: a callback is a hint. Its body is read to the end and not believed; the upstream is asked, and what it
- * answers is written before the callback is acknowledged. An address that we did not make answers 404.
+ * Invariant: a callback is a hint. Its body is read to the end and not trusted; the upstream is inquired of, and its answer is
+ * written before the callback is acknowledged. An address that we did not make answers 404.
  */
 
 import { Type } from 'typebox';

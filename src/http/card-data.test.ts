@@ -68,7 +68,7 @@ describe('card numbers', () => {
       '5707000000000000',
       '+243810000042',
       '0024381000004212',
-      // Phone numbers that happen to pass as a card's.
+      // Phone numbers that happen to pass as card numbers.
       '+62812345678901',
       '+628 1234 567 8901',
       '+6281 2345.6789/01',

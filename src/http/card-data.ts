@@ -1,5 +1,5 @@
 /**
- * Finds card data where none may be: no call of the gateway takes any (contract §2, 1106 to 1108).
+ * Finds card data where there must be none: no call of the gateway accepts any (contract §2, 1106 to 1108).
  *
  * Invariant: what is found is never kept, logged or echoed; the caller learns the field's name only.
  */
@@ -30,7 +30,7 @@ const FIELDS = new Set([
   'cardverificationvalue',
 ]);
 
-/** Names that mean a card only beside one: vouchers, documents and offers expire too. */
+/** Names that mean a card's expiry only next to a card: vouchers, documents and offers expire too. */
 const EXPIRY_FIELDS = new Set([
   'expiry',
   'expirydate',
@@ -44,7 +44,7 @@ const EXPIRY_FIELDS = new Set([
   'expyear',
 ]);
 
-/** Looked at before anything costlier: nearly no field's name begins so. */
+/** A cheap test that comes first: hardly any field's name begins like this. */
 const LIKELY_FIELD = /^(?:card|cvv|cvc|csc|security|exp)/i;
 
 /** Whether a field of that name, with that value, holds card data. Empty values hold none. */
@@ -52,12 +52,12 @@ export function isCardField(name: string, value: unknown): boolean {
   return LIKELY_FIELD.test(name) && value !== null && value !== '' && FIELDS.has(plainName(name));
 }
 
-/** Whether a field says when something expires: a card, when `isCardName` holds for what it stands beside or within. */
+/** Whether a field holds an expiry date: a card's, if `isCardName` holds for a field beside it or an object around it. */
 export function isExpiryField(name: string, value: unknown): boolean {
   return LIKELY_FIELD.test(name) && value !== null && value !== '' && EXPIRY_FIELDS.has(plainName(name));
 }
 
-/** A card, its number or its holder by any name; our own `cardnet_…` fields speak of the network. */
+/** Whether a name means a card, its number or its holder; our own `cardnet_…` fields mean the network. */
 export function isCardName(name: string): boolean {
   if (!CARD_NAME.test(name)) return false;
   const plain = plainName(name);
@@ -78,35 +78,36 @@ const LONGEST = 19;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 
 /**
- * Whether a text carries a card number: 13 to 19 digits, perhaps in groups with blanks, dashes, points, underscores or
- * slashes between them, in any of the characters that Unicode has for these; or a magnetic track.
+ * Whether a text holds a card number: 13 to 19 digits, perhaps in groups separated by spaces, dashes, dots, underscores or
+ * slashes, in any form that Unicode has of these characters; or a magnetic track.
  */
 export function holdsCardNumber(text: string): boolean {
-  // One sign may stand for two digits.
+  // One character may stand for two digits.
   if (text.length * 2 < SHORTEST) return false;
   const plain = inAscii(text);
   if (plain.length < SHORTEST) return false;
   if (TRACK.test(plain)) return true;
   if (!hasCardNumber(plain)) return false;
-  // One UUID in some ten thousand has a run of digits that passes as a card number, and is a fine order number.
+  // One UUID in some ten thousand has a run of digits that passes as a card number, and is a valid order number.
   return hasCardNumber(plain.replaceAll(UUID, 'x'));
 }
 
 /** The beginning of a magnetic stripe's first or second track (ISO/IEC 7813): sentinel, number, separator. */
 const TRACK = /%[A-Za-z][0-9]{12,19}\^|;[0-9]{12,19}=/;
 
-/** The same of what one person types into one field, where groups of any size are of one number. */
+/** The same for what a person types into a single field, where digit groups of any size belong to one number. */
 export function isCardNumber(typed: string): boolean {
   return holdsCardNumber(typed) || holdsCardNumber(inAscii(typed).replaceAll(/[\s._/-]/g, ''));
 }
 
 const BEYOND_ASCII = /[^ -~]/;
-/** No letter is a form of a digit, a blank or a dash. */
+/** Letters are left out: none is a form of a digit, a space or a dash. */
 const EACH_BEYOND_ASCII = /[^ -~\p{L}]/gu;
 
 /**
- * Digits, blanks and dashes of every kind as their plain forms; what cannot be seen is left out. Each sign by itself: to
- * normalise a text puts the marks behind a letter in order, and a hundred thousand of them take many seconds.
+ * Replaces digits, spaces and dashes of every kind by their plain forms, and drops invisible characters. Each character is
+ * normalised by itself: normalising a whole text sorts the marks after a letter, and a hundred thousand of them take many
+ * seconds.
  */
 function inAscii(text: string): string {
   if (!BEYOND_ASCII.test(text)) return text;
@@ -118,12 +119,12 @@ function inAscii(text: string): string {
     .replaceAll(/[\u2044\u2215]/gu, '/');
 }
 
-/** What stands in no place of its own: marks, and signs for the writing itself. */
+/** Characters without a place of their own: marks and format characters. */
 const UNSEEN = /[\p{Cf}\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]/gu;
 const DECIMAL = /^\p{Nd}$/u;
-/** Digits within brackets or before a point, as one sign has them. */
+/** Digits in brackets or before a full stop or a comma: how one such character is normalised. */
 const DRESSED = /^\(?([0-9]{1,2})[).,]?$/;
-/** Where digits stand that Unicode gives no plain form: in circles, and of Ethiopia. Each row from its first sign on. */
+/** Rows of digits that Unicode gives no plain form: circled and Ethiopic ones. Each row counts from its first character. */
 const ROWS: readonly { readonly first: number; readonly from: number; readonly to: number }[] = [
   { first: 0x1369, from: 1, to: 9 },
   { first: 0x24f5, from: 1, to: 9 },
@@ -145,10 +146,10 @@ function plainSign(sign: string): string {
   return row === undefined ? plain : String(row.from + code - row.first);
 }
 
-/** Some hundred signs at most. */
+/** A few hundred entries at most. */
 const knownDigits = new Map<string, string>();
 
-/** The decimal digits of each script stand in a row, from nought to nine; such rows may follow each other. */
+/** The decimal digits of each script are consecutive, from nought to nine; such rows may follow each other. */
 function digitOf(sign: string): string {
   const known = knownDigits.get(sign);
   if (known !== undefined) return known;
@@ -159,7 +160,7 @@ function digitOf(sign: string): string {
   return digit;
 }
 
-/** More runs of digits that could be card numbers than any honest text has: asking the library costs 5 µs each. */
+/** More candidates than any honest text has; beyond them it counts as holding a card number. The library takes 5 µs for each. */
 const CANDIDATES_AT_MOST = 100;
 
 function hasCardNumber(text: string): boolean {
@@ -179,16 +180,16 @@ function hasCardNumber(text: string): boolean {
   return false;
 }
 
-/** E.164 has at most 15 digits; what is longer is no phone number, whatever stands before it. */
+/** Digits: E.164 allows no more. A longer run is no phone number, even after a plus. */
 const PHONE_LONGEST = 15;
 
 /**
- * American Express, in its own groups or in one: as long as the longest phone number, but no country whose numbers begin
- * so has any of that length.
+ * American Express numbers, in their usual groups or in one: as long as the longest phone number, but no country whose numbers
+ * begin like this has any of that length.
  */
 const AMEX = /^3[47][0-9]{2}[ ._/-]{0,3}[0-9]{6}[ ._/-]{0,3}[0-9]{5}(?![0-9])/;
 
-/** The last place of the phone number whose plus stands there; the place of the plus itself when there is none. */
+/** Where the phone number ends that begins with the plus at this place; the place of the plus itself if there is none. */
 function endOfPhone(text: string, plus: number): number {
   let digits = 0;
   let end = plus;
@@ -207,9 +208,9 @@ function isAmex(text: string): boolean {
 }
 
 /**
- * The runs of digits that begin there, may be a card number by length and check digit, and end before a character
- * that is no part of a word. Groups have at least three digits: 4 4 4 4, 4 6 5 and their like; those that a point, an
- * underscore or a slash follows have four to six, for amounts and times are written in other groups.
+ * The runs of digits that begin at `start`, may be a card number by length and check digit, and do not go on as a word. Groups
+ * have at least three digits (4 4 4 4, 4 6 5 and the like); groups before a dot, an underscore or a slash have four to six,
+ * because amounts and times are grouped differently.
  */
 function candidatesAt(text: string, start: number): string[] {
   const found: string[] = [];
@@ -241,7 +242,7 @@ function endsGroup(separator: number, digits: number): boolean {
   return digits >= 4 && digits <= 6;
 }
 
-/** Cheaper than the library, and looked at before it. */
+/** The Luhn check: cheaper than the library, so it comes first. */
 function checkDigitFits(digits: string): boolean {
   let sum = 0;
   for (let i = 0; i < digits.length; i += 1) {
@@ -272,7 +273,7 @@ function isSeparator(char: number): boolean {
   return isPlainSeparator(char) || char === POINT || char === SLASH || char === UNDERSCORE;
 }
 
-/** Whether a number goes on there: as a word, or with a decimal point (a full stop ends it). */
+/** Whether a number goes on at this place: into a word, or past a decimal point (a full stop ends it). */
 function goesOn(text: string, at: number): boolean {
   const next = text.charCodeAt(at);
   return next === POINT ? isDigit(text.charCodeAt(at + 1)) : joinsWord(next);

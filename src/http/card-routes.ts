@@ -1,7 +1,7 @@
 /**
  * The routes of cards: the network's callback after a challenge, and the status reads (specification, Endpoints).
  *
- * Invariant: a callback is judged by the use case; here it is only read, and a browser that brought it is sent on.
+ * Invariant: a callback is judged by the use case; here it is only read, and a browser that brought it is redirected.
  */
 
 import { isFinal } from '../domain/payment.ts';
@@ -122,7 +122,7 @@ function callbackRoute(deps: Deps): Route {
       try {
         return await takeCallback(deps, callbackOf(call), count, render);
       } catch (error) {
-        // Signed, and too old.
+        // The callback was signed, but too old, and has not been counted yet.
         if (error instanceof Refusal && !isCounted) countUnproven(call);
         throw error;
       }
@@ -140,7 +140,7 @@ function countUnproven(call: Pick<Call, 'body' | 'query' | 'header' | 'count'>):
   if (named !== undefined) call.count('card_callbacks', `unproven ${named.slice(0, 255)}`, undefined);
 }
 
-/** What was posted, read before its shape is known: a field that holds neither text nor a number was not sent. */
+/** The callback as posted, read before its shape is checked: a field that is neither text nor a number counts as not sent. */
 function callbackOf({ body, query, header }: Pick<Call, 'body' | 'query' | 'header'>): CardCallback {
   const posted = body as JsonObject;
   const asked = query as JsonObject;
@@ -150,7 +150,7 @@ function callbackOf({ body, query, header }: Pick<Call, 'body' | 'query' | 'head
     result: textOf(posted.result),
     timestamp: textOf(posted.timestamp),
     nonce: textOf(posted.nonce),
-    // A form sends what it leaves empty, too.
+    // A form also sends the fields that are left empty.
     signature: textOf(posted.signature) || header('x-cardnet-signature'),
     networkOrder: textOf(posted['order.id']),
     proof: { t: textOf(asked.t), e: textOf(asked.e), n: textOf(asked.n), s: textOf(asked.s) },
@@ -167,8 +167,8 @@ function answerTo(call: Pick<Call, 'reply'>, payment: Payment, location: string 
 }
 
 /**
- * Where the customer's browser goes on; undefined where the payment names no place. An open payment does not go to the
- * shop where the hosted page can show how it goes on.
+ * The address to which the customer's browser is sent; undefined if the payment names none. While a payment is open, its browser
+ * goes to the hosted page, if there is one, and not to the shop.
  */
 function returnAddress({ publicUrl }: Pick<Deps, 'publicUrl'>, end: CallbackEnd): string | undefined {
   const { payment, isPaying, hasPage } = end;

@@ -26,7 +26,7 @@ export function clientAddressReader(
   return (peer, forwardedFor) => {
     let address = peer ?? '';
     if (forwardedFor === undefined || trustProxy.length === 0) return address;
-    // Each proxy appends whom it heard from: read from the right, as long as the writer is trusted.
+    // Each proxy appends the address that called it: read from the right, as long as the writer is trusted.
     const hops = forwardedFor.slice(-2_000).split(',');
     for (let hop = hops.pop(); hop !== undefined && trusted(address); hop = hops.pop()) {
       const named = addressIn(hop.trim());
@@ -37,7 +37,7 @@ export function clientAddressReader(
   };
 }
 
-/** What failed attempts are counted by: one IPv4 address, or the /64 that one IPv6 customer has. */
+/** The key by which failed attempts are counted: one IPv4 address, or the /64 that one IPv6 customer has. */
 export function addressKey(text: string): string {
   const address = parseAddress(text);
   if (address === undefined) return text.slice(0, 64);
@@ -49,7 +49,7 @@ const V4_WITH_PORT = /^([0-9.]+):([0-9]{1,5})$/;
 const V6_IN_BRACKETS = /^\[([^\]]+)\](?::([0-9]{1,5}))?$/;
 const LAST_PORT = 65_535;
 
-/** The address in an entry of X-Forwarded-For. Some proxies write the port behind it, and then IPv6 in brackets. */
+/** The address in an entry of X-Forwarded-For. Some proxies append the port, and then put IPv6 in brackets. */
 function addressIn(entry: string): string | undefined {
   const [, v4, v4Port] = V4_WITH_PORT.exec(entry) ?? [];
   const [, v6, v6Port] = V6_IN_BRACKETS.exec(entry) ?? [];

@@ -1,8 +1,8 @@
 /**
  * Starts a payment on a hosted page (specification, gaps; contract §4, collect-redirect).
  *
- * Invariant: the address that is answered opens the page once; whoever asks again under the same Idempotency-Key gets
- * the same address. The page itself is served at the same path, by GET.
+ * Invariant: the returned address opens the page once; a call repeated under the same Idempotency-Key gets the same address. The
+ * page itself is served at the same path, by GET.
  */
 
 import { prefersHtml } from '../messages/accept.ts';
@@ -57,7 +57,7 @@ export function collectRedirectRoutes(deps: Deps): Route[] {
   ];
 }
 
-/** The address is read from the bytes, because a repeated call is answered with those of the first. */
+/** The address is read from the bytes, because a repeated call is answered with the bytes of the first. */
 function sentOn(reply: Reply): Reply {
   const answer: unknown = JSON.parse(reply.body);
   if (reply.status !== 200 || typeof answer !== 'object' || answer === null || !('redirect_url' in answer))

@@ -1,8 +1,8 @@
 /**
- * Web pages of any origin may make the calls of a session: clients are web pages too (specification, Authentication).
+ * Lets web pages of any origin make a session's calls: clients are web pages too (specification, Authentication).
  *
- * Invariant: only what takes a session token is open, never what takes the merchant's credential; and no browser is
- * ever told to send cookies along: no call of the API reads any, and the hosted page's own is sent to its own origin alone.
+ * Invariant: only routes that take a session token are open, never those that take the merchant's credential; and browsers are
+ * never told to send cookies: no call of the API reads any, and the hosted page's own is sent to its own origin alone.
  */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -18,15 +18,15 @@ export function isOpenToPages(route: Pick<Route, 'credential' | 'path'>): boolea
   return route.credential === 'session' && !route.path.startsWith('/internal/');
 }
 
-/** On every answer of such a route, failures included: a page could read neither without it. */
+/** Sent with every answer of such a route, failures included: without them a page could read none. */
 export const PAGES_HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': READABLE_HEADERS,
 } as const;
 
 /**
- * Answers the preflights of all such routes. An OPTIONS that is no preflight is refused by `refuse`, as every method
- * that a path does not know.
+ * Answers the preflights of all such routes. An OPTIONS that is no preflight is refused by `refuse`, like any method that a path
+ * does not have.
  */
 export function addPreflights(
   app: FastifyInstance,

@@ -73,7 +73,7 @@ describe('the envelope', () => {
     const words = { state: 'declined' };
     const named = { words, details: [{ field: 'transaction_id', code: 'NOT_PAID', words }] } as const;
     expect(String(render(new Refusal(1205, named)).message).match(/declined/g)).toHaveLength(1);
-    // Its own sentence has that word by chance.
+    // Its own sentence has that word by coincidence.
     const archived = { ...more, details: [{ field: 'transaction_id', code: 'ARCHIVED' }] } as const;
     expect(render(new Refusal(1205, archived)).message).toMatch(/^The payment is in state refunded, /);
   });

@@ -18,7 +18,7 @@ export interface EnvelopeContext {
   readonly publicUrl: string;
 }
 
-/** Refusals that never go without a Retry-After where they may be tried again: seconds, where the refusal names none. */
+/** Default Retry-After, in seconds, of refusals that may be tried again and name none. */
 const RETRY_AFTER: { readonly [code: number]: number } = { 1301: 1, 1402: 1 };
 
 /** Whole seconds for `Retry-After`, or null. */
@@ -31,7 +31,7 @@ export function renderEnvelope(refusal: Refusal, context: EnvelopeContext): stri
   return JSON.stringify(envelopeOf(refusal, context));
 }
 
-/** Its fields, in the order of the contract's table. */
+/** The envelope's fields, in the order of the contract's table. */
 export function envelopeOf(refusal: Refusal, context: EnvelopeContext) {
   const { code, more } = refusal;
   const details = more.details ?? [];
@@ -64,8 +64,8 @@ export function envelopeWriter(refusal: Refusal, language: Language, publicUrl: 
 }
 
 /**
- * A single detail says more than the code's own sentence: then it is the message. Where the step is refused for a state, the
- * message names that (contract §2, 1205), before the detail if need be.
+ * The message: a single detail says more than the code's own sentence, and replaces it. A refusal because of a state names that
+ * state (contract §2, 1205), before the detail if the detail does not.
  */
 function messageOf(refusal: Refusal, details: readonly RefusalDetail[], language: Language): string {
   const { code, more } = refusal;
@@ -85,7 +85,7 @@ function sayDetail(detail: RefusalDetail, language: Language): string {
   return say(language, `detail.${detail.code}`, { ...detail.words, field: detail.field });
 }
 
-/** Too many PINs wait to be hashed: the platform's error, of which `http` may know the name alone. */
+/** Too many PINs wait to be hashed: an error of the platform, which `http` may know by name only. */
 const PINS_BUSY = 'PinsBusy';
 
 /** Fastify's own refusals, by their code. */
@@ -97,8 +97,8 @@ const FRAMEWORK: { readonly [code: string]: () => Refusal } = {
 };
 
 /**
- * What an error means to the caller. Anything unknown is 1401, and `isBug` says that it must be logged. `isRepeatable`: the
- * same call, sent again, cannot do twice what it may have done; nobody is told to repeat another one that is in doubt.
+ * The refusal for an error. Any unknown one is 1401, and `isBug` says that it must be logged. `isRepeatable`: the same call, sent
+ * again, cannot do its work twice; any other call whose outcome is in doubt is not called retryable.
  */
 export function refusalOf(
   error: unknown,
@@ -115,7 +115,7 @@ export function refusalOf(
   return { refusal: new Refusal(1401), isBug: true };
 }
 
-/** It may have happened, and there is no key by which it would be known again. */
+/** The call may have happened, and has no key by which its repetition would be recognised. */
 function inDoubt(): Refusal {
   return new Refusal(1402, { retryable: false, details: [{ field: 'Idempotency-Key', code: 'IN_DOUBT' }] });
 }
@@ -150,14 +150,14 @@ function bodyTooLarge(): Refusal {
   return new Refusal(1403, { http: 413, details: [{ field: 'body', code: 'BODY_TOO_LARGE' }] });
 }
 
-/** What is wrong with a request that never became one, by its status. */
+/** The fault of a request that never became one, by its status. */
 const FRAMING: { readonly [http: number]: RefusalDetail } = {
   408: { field: 'request', code: 'REQUEST_LATE' },
   417: { field: 'Expect', code: 'UNKNOWN_EXPECTATION' },
   431: { field: 'headers', code: 'HEADERS_TOO_LARGE' },
 };
 
-/** What is not HTTP as it should be: no field of a body is to blame. */
+/** The refusal of malformed HTTP: no field of a body is to blame. */
 export function badFraming(http = 400): Refusal {
   const detail = FRAMING[http] ?? { field: 'request', code: 'NOT_HTTP' };
   return new Refusal(1403, { http, retryable: http === 408, details: [detail] });

@@ -64,7 +64,7 @@ ${GROUPS.map((group) => renderGroup(group, language))}
   );
 }
 
-/** The HTTP statuses that a code can come with: one, but for the code that covers every malformed request. */
+/** The HTTP statuses that a code can come with: one, except for the code that covers every malformed request. */
 export function statusesOf(code: RefusalCode): readonly number[] {
   return code === 1403 ? [400, 404, 405, 408, 413, 415, 417, 431] : [REFUSALS[code].http];
 }

@@ -1,5 +1,5 @@
 /**
- * Webhook events as the wire writes them (contract §9).
+ * Webhook events in wire form (contract §9).
  *
  * Invariant: a body is shown as it is posted: the same JSON value, whatever has become of its transaction since.
  */

@@ -1,14 +1,14 @@
 /**
- * The shapes of webhook events, as a merchant reads them, and of replays (contract §9).
+ * Schemas of webhook events, as a merchant reads them, and of replays (contract §9).
  *
- * Invariant: as for all schemas: unknown fields are ignored, never refused.
+ * Invariant: as in all schemas, unknown fields are ignored, never refused.
  */
 
 import { type Static, Type } from 'typebox';
 import { limitQuery, SPAN_QUERY } from './list-query.ts';
 import { NextCursor, nullable, Text, Timestamp } from './schema-words.ts';
 
-/** Those of events that have somewhere to go. */
+/** The statuses of events that have a notify_url. */
 const SendableName = Type.Union(
   [Type.Literal('waiting'), Type.Literal('delivered'), Type.Literal('dead'), Type.Literal('gone')],
   { description: 'Only events of that status; all that have a notify_url when absent.' },

@@ -1,5 +1,5 @@
 /**
- * The routes of webhook events: what was sent, what came of it, and once more (contract §6, §9).
+ * The routes of webhook events: read what was sent and what came of it, and send it again (contract §6, §9).
  */
 
 import { isId } from '../domain/ids.ts';
@@ -24,7 +24,7 @@ import { limitFaults, readSpan, spanFaults } from './list-query.ts';
 import { defineRoute, type Route } from './route.ts';
 import { IdParams } from './schema-words.ts';
 
-/** `courier` posts what is sent again. */
+/** `courier` posts the events that are sent again. */
 export function eventRoutes(deps: Deps, courier: Pick<Courier, 'offer'>): Route[] {
   return [...readingRoutes(deps), ...replayRoutes(deps, courier)];
 }
@@ -126,13 +126,13 @@ function replayRoutes(deps: Deps, courier: Pick<Courier, 'offer'>): Route[] {
 
 function listFaults({ transaction_id: id, type, from, to, cursor, limit }: Partial<EventsQuery>) {
   const faults: RefusalDetail[] = [];
-  // A database's text holds no NUL.
+  // PostgreSQL's text holds no NUL.
   if (type?.includes('\0')) faults.push({ field: 'type', code: 'INVALID_TEXT' });
   if (id !== undefined && !isId('txn', id)) faults.push({ field: 'transaction_id', code: 'INVALID_FORMAT' });
   return [...faults, ...spanFaults({ from, to }), ...cursorFaults(cursor), ...limitFaults(limit, EVENTS_MOST)];
 }
 
-/** Its faults have been looked for. */
+/** Reads a query in which `listFaults` has found none. */
 function listingOf(query: EventsQuery): EventListing {
   const { status, type, transaction_id: transactionId, cursor: beyond, limit } = query;
   return { status, type, transactionId, ...readSpan(query), beyond, limit: Number(limit ?? EVENTS) };
@@ -149,10 +149,10 @@ function rangeFaults({ from, to, cursor }: Partial<ReplayBody>, now: number): Re
   return isLong ? [{ field: to === undefined ? 'from' : 'to', code: 'SPAN_TOO_LONG', words: { days: DAYS_MOST } }] : [];
 }
 
-/** Its faults have been looked for. */
+/** Reads a body in which `rangeFaults` has found none. */
 function rangeOf(body: ReplayBody, now: number): ReplayRange {
   const { from = now, until = now + 1 } = readSpan(body);
-  // A span that is yet to come ends where it begins: nothing is in it.
+  // A span that is yet to come ends where it begins: it is empty.
   return { from, until: Math.max(from, until), status: body.status, beyond: body.cursor };
 }
 

@@ -1,15 +1,15 @@
 /**
- * What an example of a call is, and what all of them are about: one order, one customer, one shop.
+ * The parts of an example of a call, and what all examples are about: one order, one customer, one shop.
  *
  * Invariant: none of it exists. Tokens and ids have the form of real ones and open nothing.
  */
 
 export interface Example {
-  /** Of the path, by name. */
+  /** Path parameters, by name. */
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** Of the first success that the route lists. */
+  /** The answer with the first success that the route lists. */
   readonly answer: object;
 }
 
@@ -21,7 +21,7 @@ export const REFUND = 'rfd_01m7wd7tg1fzka0rxvpp30d576';
 export const EVENT = 'evt_01m7wd7xdse2taj5930zzqenz6';
 export const NOTIFY_URL = 'https://shop.example.com/webhooks/mbongo';
 
-/** When what happened, a few seconds apart. */
+/** The instants of the examples. */
 export const AT = '2026-11-20T12:00:00.000Z';
 export const LATER = '2026-11-20T12:00:09.412Z';
 export const HALF_AN_HOUR_LATER = '2026-11-20T12:30:00.000Z';

@@ -47,7 +47,7 @@ const WAITING = {
   message: say('en', 'status.pending_mobile_money_verification'),
 };
 
-/** What a hidden part of a phone number looks like in an answer. */
+/** What a masked phone number looks like in an answer. */
 const MASKED = '+243 81 ••• •• 01';
 
 const CARD_READ = {

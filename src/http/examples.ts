@@ -1,6 +1,6 @@
 /**
- * One example for each call: what is sent, and what is answered. The OpenAPI document carries them, and so do all that
- * is drawn from it.
+ * One example for each call: what is sent, and what is answered. The OpenAPI document carries them, and so does everything that
+ * is derived from it.
  *
  * Invariant: an example is a call that succeeds. Tests hold each against its schema, and demand one of every route.
  */

@@ -29,9 +29,9 @@ export interface Exchange {
   merchantId: string | undefined;
   transactionId: string | undefined;
   errorCode: number | undefined;
-  /** The limit that a refusal 1301 would come from now; a route's own limits name themselves. */
+  /** The guard from which a refusal 1301 would come at this point; a route's own limits set their headers themselves. */
   guard: Guard | undefined;
-  /** A refusal that a use case had rendered to be remembered: it is sent with the same bytes. */
+  /** A refusal that a use case has rendered to be remembered: it is sent with the same bytes. */
   rendered: { readonly refusal: Refusal; readonly reply: Reply } | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface ExchangeParts {
   readonly publicUrl: string;
 }
 
-/** Makes request ids: `req_`, 16 characters of chance for this process, and a count. */
+/** Makes request ids: `req_`, 16 random characters for this process, and a count. */
 export function requestIds(random: Random): () => string {
   const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
   const start = [...random.bytes(16)].map((byte) => alphabet[byte & 31]).join('');
@@ -96,14 +96,16 @@ export function languageOfRequest(request: FastifyRequest): Language {
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** On every answer, besides its `X-Request-Id`. In lower case, as the framework writes names: from another case it makes a new text each time. */
+/**
+ * Headers of every answer, besides `X-Request-Id`. In lower case, as the framework writes names: it converts any other each time.
+ */
 export const ANSWER_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 } as const;
 
-/** What every 401 says is wanted (RFC 9110 §15.5.2, RFC 6750 §3). */
+/** The challenge in every 401 (RFC 9110 §15.5.2, RFC 6750 §3). */
 const CHALLENGE = 'Bearer realm="mbongo"';
 
 /** Sets the status and headers of a failure and returns its body: the only way out for errors. */
@@ -123,7 +125,7 @@ export function refuse(parts: ExchangeParts, request: FastifyRequest, reply: Fas
 }
 
 /**
- * A header's value, looked at while another answer can still be given.
+ * A header's value, validated while another answer can still be given.
  *
  * @throws TypeError for one that Node.js would refuse to write.
  */
@@ -132,7 +134,7 @@ export function writable(name: string, value: string): string {
   return value;
 }
 
-/** What an error means to the caller, written down for the log's line. */
+/** The refusal that an error becomes for the caller, noted for the log's line. */
 export function noteFailure(parts: ExchangeParts, request: FastifyRequest, error: unknown): Refusal {
   const exchange = exchangeOf(request);
   const isRepeatable = request.method !== 'POST' || request.headers['idempotency-key'] !== undefined;
@@ -167,7 +169,7 @@ function noteBusy(parts: ExchangeParts, exchange: Exchange, error: unknown): voi
   parts.log.warn('request_turned_away', { request_id: exchange.requestId, route: exchange.route, reason });
 }
 
-/** One line a request, of fields that are safe to keep. A probe that finds all well is not worth reading. */
+/** One line per request, of fields that are safe to keep. A probe that finds all well is logged at debug level. */
 export function logExchange(
   parts: Pick<ExchangeParts, 'clock' | 'log'>,
   exchange: Exchange,

@@ -1,7 +1,7 @@
 /**
- * What a field means wherever it stands: the words of the OpenAPI document for fields whose schema says nothing itself.
+ * What a field means wherever it occurs: the OpenAPI document's descriptions of fields whose schema has none.
  *
- * Invariant: one name means one thing. A schema that has more to say says it itself, and is never overruled.
+ * Invariant: one name means one thing. A schema's own description is never overruled.
  */
 
 import { REASONS } from '../domain/reason.ts';
@@ -143,7 +143,7 @@ const MEANINGS: { readonly [field: string]: string } = {
 
 type Json = { readonly [name: string]: unknown };
 
-/** A JSON schema whose fields all say what they mean, as far as this file knows. */
+/** A JSON schema with descriptions added to its fields, as far as this file has them. */
 export function withMeanings(schema: object): Json {
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) => [key, key === 'properties' ? describeFields(value) : deeper(value)]),
@@ -157,7 +157,7 @@ export function parameterMeaning(name: string, schema: object): Json {
   return saysSomething(meant) || meaning === undefined ? meant : { ...meant, description: meaning };
 }
 
-/** Whether a schema, or what it is when it is not null, has words of its own. */
+/** Whether a schema, or one of its alternatives, has a description. */
 function saysSomething(schema: object): boolean {
   if (typeof Reflect.get(schema, 'description') === 'string') return true;
   const kinds: unknown = Reflect.get(schema, 'anyOf');

@@ -1,5 +1,5 @@
 /**
- * Whatever is sent: never a 5xx, always the envelope, and nothing runs that was refused (reliability §1.2).
+ * Whatever is sent: never a 5xx, always the envelope, and no refused call runs (reliability §1.2).
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

@@ -1,8 +1,8 @@
 /**
  * The memory of an Idempotency-Key (contract §7).
  *
- * Invariant: the same key and body within 24 hours get the same bytes; the key with another body gets 1203. What is
- * kept of the body is a keyed hash, so that no hash of a PIN lies about, and the answer is sealed.
+ * Invariant: the same key and body within 24 hours get the same bytes; the key with another body gets 1203. What is kept of the
+ * body is a keyed hash, so that no plain hash of a PIN is stored, and the answer is sealed.
  */
 
 import serialize from 'canonicalize';
@@ -19,7 +19,7 @@ const canonicalJson = serialize as unknown as (value: unknown) => string | undef
 const MEMORY_MS = 24 * 60 * 60_000;
 const VISIBLE = /^[\x21-\x7e]{1,255}$/;
 
-/** The key of a header's value: one pair of quotes stripped. @throws Refusal 1110. */
+/** The key in a header's value, without one pair of quotes around it. @throws Refusal 1110. */
 export function readIdempotencyKey(header: string): string {
   const quoted = header.length >= 2 && header.startsWith('"') && header.endsWith('"');
   const key = quoted ? header.slice(1, -1) : header;
@@ -33,7 +33,7 @@ export interface ReceiptParts {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Whose key it is: a merchant's or a session's, with the shard that keeps its memory. */
+/** The owner of a key, a merchant or a session, and the shard that keeps its memory. */
 export interface ReceiptScope {
   readonly shard: number;
   /** The id of the merchant or session. */
@@ -42,20 +42,26 @@ export interface ReceiptScope {
   readonly route: string;
 }
 
-/** A receipt that says whether it has been used, so that the pipeline knows whose refusal it is about to send. */
+/**
+ * A receipt that says whether it has been used, so that the pipeline knows whether the refusal it is about to send is this
+ * call's.
+ */
 export interface UsedReceipt extends RevocableReceipt {
-  /** What the memory is kept under: a keyed hash of whose key it is, and for which route. */
+  /** The id of the stored record: a keyed hash of the owner, the route and the key. */
   readonly id: string;
-  /** Whether an answer of this call's own was to be remembered. */
+  /** Whether this call has asked for an answer of its own to be remembered. */
   readonly used: () => boolean;
 }
 
 /**
- * Lets this process's calls under one key go one after the other: who comes second waits for the first one's answer
- * and sends the same. Between processes the database decides.
+ * Lets this process's calls under one key go one after the other: the second waits for the first one's answer and sends the same.
+ * Between processes the database decides.
  */
 export interface Turns {
-  /** Waits for the turn, and returns what ends it. @throws Refusal 1203 `IN_PROGRESS` after ten seconds (contract §2). */
+  /**
+   * Waits for the turn, and returns the function that ends it. @throws Refusal 1203 `IN_PROGRESS` after ten seconds (contract
+   * §2).
+   */
   take(id: string): Promise<() => void>;
 }
 
@@ -116,7 +122,7 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
   let begun = false;
   let used = false;
 
-  /** The record that still counts; an answer before a mere beginning, which may be older. */
+  /** The record that is still valid; one with an answer goes before one that was only begun, which may be older. */
   function current(): IdempotencyRecord | undefined {
     const counting = found.filter((record) => record !== undefined && record.created_at + MEMORY_MS > clock.now());
     return counting.find((record) => record?.status !== BEGUN) ?? counting[0];
@@ -132,14 +138,14 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
     return { status: record.status, body, replayed: true };
   }
 
-  /** What is asked for, by each key of the ring. */
+  /** Hashes of the request's body, one for each key of the ring. */
   function hashesFor(id: string): readonly string[] {
     return secrets.macs('idempotency_key', 'body', id, canonical);
   }
 
-  /** What is there, begun or outlived, is replaced under its version: of two runs that found it, one loses. */
+  /** A record that was found, begun or expired, is replaced under its version: of two runs that found it, one loses. */
   function write(status: number, bodyFor: (id: string) => string, created_at = clock.now()): Memory {
-    // By the key that made the id: whoever finds it has that one.
+    // Hashed with the key that made the id: a process that finds the record has that key.
     const rowOf = (id: string, at: number) => ({
       request_hash: hashesFor(id)[at] ?? '',
       status,
@@ -163,7 +169,7 @@ export function createReceipt(parts: ReceiptParts, scope: ReceiptScope, key: str
     },
     begun: () => begun,
     begin: () => write(BEGUN, () => ''),
-    // Written as a beginning of two days ago, which no process's clock still counts. Removing the row would not guard its
+    // Written as begun two days ago, which no process's clock still counts as valid. Removing the row would not guard its
     // version. A process that knows only one of two master keys forgets the row under that one: a process that knows both
     // still finds the other, and refuses another body for the rest of its 24 hours.
     forget: () => write(BEGUN, () => '', clock.now() - 2 * MEMORY_MS),

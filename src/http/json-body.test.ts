@@ -82,7 +82,7 @@ describe('a body', () => {
     const tree = fc.dictionary(fc.stringMatching(/^[a-z"\\:{[]{1,5}$/), fc.jsonValue({ maxDepth: 3 }), { minKeys: 1 });
     fc.assert(
       fc.property(tree, fc.nat(5), (inner, wraps) => {
-        // A number that chance made a card's is refused for that.
+        // A random number that passes as a card's is refused for that.
         fc.pre(!faultOf(JSON.stringify(inner))?.includes('CARD_DATA'));
         const [name = ''] = Object.keys(inner);
         const twice = `${JSON.stringify(inner).slice(0, -1)},${JSON.stringify(name)}:0}`;

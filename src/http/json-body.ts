@@ -1,8 +1,8 @@
 /**
- * Reads a request's body: one JSON object, and nothing that means two things at once.
+ * Reads a request's body: one JSON object, and nothing that can be read in two ways.
  *
- * Invariant: nothing here throws. What is wrong becomes a refusal that the pipeline throws after authentication, so
- * that a stranger learns nothing from a bad body. Keys such as `__proto__` stay plain properties that nobody reads.
+ * Invariant: nothing here throws. A fault becomes a refusal that the pipeline throws after authentication, so that a caller
+ * without credentials learns nothing from a bad body. Keys such as `__proto__` stay plain properties that nobody reads.
  */
 
 import { isUtf8 } from 'node:buffer';
@@ -16,12 +16,12 @@ export type JsonBody =
   | { readonly kind: 'object'; readonly value: JsonObject /** Whether a null may be in it. */; readonly nulls: boolean }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-/** Objects and arrays within each other, the body itself included. */
+/** How deep objects and arrays may nest, the body itself included. */
 const DEEPEST = 16;
 
 export function readJsonBody(bytes: Buffer): JsonBody {
   const text = bytes.toString('utf8');
-  // Bytes that are no UTF-8 decode to the replacement character, which may also have been sent as such.
+  // Invalid UTF-8 decodes to the replacement character, which may also have been sent as such.
   if (text.includes('\ufffd') && !isUtf8(bytes)) return refused('body', 'INVALID_TEXT');
   let value: unknown;
   try {
@@ -38,7 +38,7 @@ export function readJsonBody(bytes: Buffer): JsonBody {
   return { kind: 'object', value: value as JsonObject, nulls: text.includes('null') };
 }
 
-/** A form in a browser's usual encoding, as the object that JSON would have brought; a field that comes twice is none. */
+/** Reads a form in a browser's usual encoding as the object that JSON would have given; a repeated field is refused. */
 export function readFormBody(text: string): JsonBody {
   const fields: JsonObject = {};
   for (const [name, value] of new URLSearchParams(text)) {
@@ -49,7 +49,7 @@ export function readFormBody(text: string): JsonBody {
   return refusal === undefined ? { kind: 'object', value: fields, nulls: false } : { kind: 'refused', refusal };
 }
 
-/** What may not stand in the fields of a form: card data, and what is no text. */
+/** The refusal for fields of a form that hold card data, or text that is not valid. */
 export function faultIn(fields: JsonObject): Refusal | undefined {
   const fault = inspect(fields, 1, { keys: 0, escapes: true });
   return fault === undefined ? undefined : refuseField(1110, fault.path === '' ? 'body' : fault.path, fault.code);
@@ -63,7 +63,7 @@ interface Walk {
   keys: number;
   /** Only an escape can bring a NUL or half a surrogate pair into well-formed JSON. */
   readonly escapes: boolean;
-  /** A whole number was met that a double does not hold exactly. */
+  /** Whether a whole number was met that a double does not hold exactly. */
   rounded?: boolean;
 }
 
@@ -72,7 +72,7 @@ interface Fault {
   readonly path: string;
 }
 
-/** One walk over the whole value. Paths are put together on the way back from a fault, so that none costs nothing. */
+/** One walk over the whole value. Paths are built on the way back from a fault, so that a sound value pays nothing for them. */
 function inspect(value: unknown, depth: number, walk: Walk, ofCard = false): Fault | undefined {
   if (typeof value === 'string') return inspectText(value, walk);
   if (typeof value === 'number') return inspectNumber(value, walk);
@@ -98,7 +98,7 @@ function inspectObject(object: JsonObject, depth: number, walk: Walk, ofCard = f
     walk.keys += 1;
     const value = object[key];
     const inKey = inspectText(key, walk);
-    // A key that is at fault is not named: it may hold what it must not.
+    // A key that is at fault is not named: it may hold what must not be echoed.
     if (inKey !== undefined) return inKey;
     const isCard = isCardName(key);
     besideCard ||= isCard;
@@ -126,7 +126,7 @@ function inspectNumber(value: number, walk: Walk): Fault | undefined {
   return holdsCardNumber(String(size)) ? CARD : undefined;
 }
 
-/** Whether a number is written down, outside of strings, that is a card's: longer ones are no longer what was sent once they are read. */
+/** Whether the text holds a card number outside of strings. Searched as text, because longer numbers lose digits when parsed. */
 function writesCardNumber(text: string): boolean {
   let outside = '';
   for (let at = 0; at < text.length; ) {
@@ -157,7 +157,7 @@ function countKeys(text: string): number {
   return keys;
 }
 
-/** The position of the quote that closes the string that opens there. */
+/** The position of the quote that closes the string that opens at `start`. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;
@@ -175,7 +175,7 @@ interface Level {
   index: number;
 }
 
-/** The path of the first key that well-formed JSON has twice. Only bodies that have one come here. */
+/** The path of the first key that well-formed JSON has twice. Called only for bodies that have one. */
 function duplicateKey(text: string): string {
   const levels: Level[] = [];
   let key = '';

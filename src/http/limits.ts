@@ -1,7 +1,7 @@
 /**
- * Traffic limits, counted per process, and how an answer tells of a limit (contract §8).
+ * Traffic limits, counted per process, and the headers that tell of a limit (contract §8).
  *
- * Invariant: what guards a PIN or a code is counted exactly, in the database, and not here.
+ * Invariant: limits that guard a PIN or a code are counted exactly, in the database, and not here.
  */
 
 import type { Left } from '../domain/one-time-code.ts';
@@ -45,17 +45,17 @@ export function limitHeaders(name: TrafficLimit, standing: Standing): { policy: 
   };
 }
 
-/** A limit that guards a secret: never scaled, and counted by whoever keeps the secret. */
+/** A limit that guards a secret: never scaled, and counted where the secret is kept. */
 export interface Guard extends CallLimit {
   readonly name: string;
 }
 
-/** What guards a code of this merchant's customers: its own number of calls, or the contract's. */
+/** The guard of a code of this merchant's customers: with the merchant's own number of calls, or the contract's. */
 export function codeGuard(name: CodeGuard, { settings }: Pick<Merchant, 'settings'>): Guard {
   return { name, calls: guardedCalls(name, settings.rate_limits), seconds: CODE_GUARDS[name].seconds };
 }
 
-/** The headers of an answer under such a limit. What changes only after the window's length is told as that. */
+/** The headers of an answer under such a limit. A time beyond the window's length is given as that length. */
 export function guardHeaders(guard: Guard, left: Left): { 'RateLimit-Policy': string; RateLimit: string } {
   return {
     'RateLimit-Policy': `"${guard.name}";q=${guard.calls};w=${guard.seconds}`,
@@ -63,13 +63,13 @@ export function guardHeaders(guard: Guard, left: Left): { 'RateLimit-Policy': st
   };
 }
 
-/** A limit on what is under way at once, and not in a span of time. */
+/** A limit on how many calls are in flight at once, not on calls in a span of time. */
 export interface Places {
   readonly name: string;
   readonly most: number;
 }
 
-/** All of somebody's places are taken: 1301, to be asked again in so many seconds. */
+/** All of a caller's places are taken: 1301, to be tried again after `retryAfter` seconds. */
 export class NoPlace extends Refusal {
   readonly places: Places;
 
@@ -79,7 +79,7 @@ export class NoPlace extends Refusal {
   }
 }
 
-/** The headers of an answer to one who has no place left. */
+/** The headers of an answer to a caller that has no place left. */
 export function placeHeaders(
   { name, most }: Places,
   seconds: number,
@@ -90,13 +90,13 @@ export function placeHeaders(
   };
 }
 
-/** Wrong credentials by address, whose sender nobody is known to be: one number for all merchants (contract §8). */
+/** Counts wrong credentials by address, because their sender is unknown: one number for all merchants (contract §8). */
 export interface FailedAuthentications {
   readonly guard: Guard;
   readonly window: SlidingWindow;
 }
 
-/** `calls`: how many an address may show in a minute. */
+/** `calls`: how many wrong credentials an address may show in a minute. */
 export function failedAuthentications(clock: Pick<Clock, 'now'>, calls: number): FailedAuthentications {
   const guard = { name: 'failed_authentications', calls, seconds: 60 };
   return { guard, window: slidingWindow(clock, guard) };

@@ -1,7 +1,7 @@
 /**
- * What lists are asked by: a span of dates and a page's size, as texts of a query.
+ * The query parameters that lists share: a span of dates and a page's size, as texts.
  *
- * Invariant: days are UTC's and both ends belong to the span; a date that does not exist is refused, and never taken for
+ * Invariant: days are in UTC and both ends belong to the span; a date that does not exist is refused, and never taken for
  * another.
  */
 
@@ -17,12 +17,12 @@ const SPAN_TEXT = Type.String({
 /** The fields of a query that asks for a span. */
 export const SPAN_QUERY = { from: Type.Optional(SPAN_TEXT), to: Type.Optional(SPAN_TEXT) };
 
-/** How the contract calls a filter whose field has a longer name in answers (§9): either is taken. */
+/** For the contract's name of a filter whose field has a longer name in answers (§9): either is accepted. */
 export function wordFor(field: string): { readonly description: string } {
   return { description: `The same as \`${field}\`.` };
 }
 
-/** Two names of one filter that say two things: nothing is chosen for the caller. */
+/** The fault of a filter given under both its names with two values: neither is chosen for the caller. */
 export function wordFaults(field: string, own: string | undefined, word: string | undefined): RefusalDetail[] {
   if (own === undefined || word === undefined || own === word) return [];
   return [{ field, code: 'NOT_AN_OPTION', words: { options: own } }];
@@ -33,7 +33,7 @@ export function referenceFaults(query: {
   readonly customer_reference?: string | undefined;
   readonly reference?: string | undefined;
 }): RefusalDetail[] {
-  // A database's text holds no NUL.
+  // PostgreSQL's text holds no NUL.
   const holdsNul = (['customer_reference', 'reference'] as const).filter((field) => query[field]?.includes('\0'));
   return [
     ...holdsNul.map((field) => ({ field, code: 'INVALID_TEXT' }) as const),
@@ -41,7 +41,7 @@ export function referenceFaults(query: {
   ];
 }
 
-/** Milliseconds: `from` inclusive, `until` exclusive; undefined where nothing was said. */
+/** Milliseconds: `from` inclusive, `until` exclusive; undefined if it was not given. */
 export interface Span {
   readonly from: number | undefined;
   readonly until: number | undefined;
@@ -62,7 +62,7 @@ export function spanFaults({ from, to }: SpanQuery): RefusalDetail[] {
   return faults;
 }
 
-/** A span whose faults have been looked for. */
+/** Reads a span in which `spanFaults` has found none. */
 export function readSpan({ from, to }: SpanQuery): Span {
   const [begin, end] = [readInstant(from) ?? undefined, readInstant(to) ?? undefined];
   return {
@@ -73,7 +73,7 @@ export function readSpan({ from, to }: SpanQuery): Span {
 
 const DAY_MS = 24 * 60 * 60_000;
 const FORM = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
-/** Earlier and later ones are slips. */
+/** Earlier and later years are taken for slips. */
 const YEARS = { first: 1970, last: 2999 };
 
 interface Instant {
@@ -84,13 +84,13 @@ interface Instant {
 const startOf = ({ at }: Instant): number => at;
 const endOf = ({ at, wholeDay }: Instant): number => at + (wholeDay ? DAY_MS : 1);
 
-/** Undefined where there is no text, null where it is no date. */
+/** Undefined if there is no text, null if it is no date. */
 function readInstant(text: string | undefined): Instant | null | undefined {
   if (text === undefined) return undefined;
   const [whole, day = '', time] = FORM.exec(text) ?? [];
   if (whole === undefined) return null;
   const midnight = Date.parse(`${day}T00:00:00Z`);
-  // The 30th of February is read as a day of March.
+  // `Date.parse` reads the 30th of February as a day of March.
   if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return null;
   const year = new Date(midnight).getUTCFullYear();
   const at = time === undefined ? midnight : Date.parse(whole);

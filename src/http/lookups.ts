@@ -1,5 +1,5 @@
 /**
- * What the HTTP room has to look up by itself: who calls, and whether a key was used before.
+ * What the HTTP layer looks up by itself: the caller, and what is remembered of an Idempotency-Key.
  *
  * Invariant: every lookup is an equality on a shard and an id, so that any request can be routed by what it carries.
  */
@@ -13,7 +13,7 @@ import type {
   Session,
 } from '../domain/records.ts';
 
-/** A session with what its credential and its merchant say about it now. */
+/** A session, with the present state of its credential and its merchant. */
 export interface SessionRow extends Session {
   readonly credential_status: CredentialStatus;
   readonly credential_retires_at: number | null;
@@ -22,7 +22,7 @@ export interface SessionRow extends Session {
   readonly merchant_version: number;
 }
 
-/** A credential with what its merchant says about it now. */
+/** A credential, with the present state of its merchant. */
 export interface CredentialRow extends Credential {
   readonly merchant_status: MerchantStatus;
   readonly merchant_version: number;

@@ -1,5 +1,5 @@
 /**
- * Forms as they really arrive: whole, in pieces, broken, too large, hostile, and not at all.
+ * Forms as they really arrive: whole, in pieces, broken, too large, hostile, or not at all.
  */
 import { PassThrough, Readable } from 'node:stream';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ import { type Form, isForm, readForm } from './multipart.ts';
 
 const RULE = { field: 'file', most: 1_000 };
 const TYPE = 'multipart/form-data; boundary=b';
-/** Stands still, unless a test moves it. */
+/** Its time stands still, unless a test moves it. */
 const clock = manualClock(0);
 const read = (source: Parameters<typeof readForm>[0]): Promise<Form> => readForm(source, RULE, clock);
 

@@ -1,9 +1,9 @@
 /**
  * Reads a form with one file (multipart/form-data, RFC 7578) as it arrives.
  *
- * Invariant: no more is kept than the rule allows and no more is read than a few times that, whatever the sender
- * announces; a sender who falls silent is not waited for. A part's file name and type are its sender's word and are
- * dropped; a file that did not arrive whole is none.
+ * Invariant: whatever the sender announces, no more is kept than the rule allows and no more is read than a few times that; a
+ * sender that falls silent is not waited for. A part's file name and type are only its sender's claim and are dropped; a file
+ * that did not arrive whole is refused.
  */
 
 import type { IncomingHttpHeaders } from 'node:http';
@@ -39,11 +39,11 @@ const FIELD_BYTES_MOST = 4_096;
 /** What the parts' heads and the fields may add to the file's own size. */
 const OVERHEAD_BYTES = 64 * 1024;
 /**
- * How many times the most is still read, and thrown away, where it was announced: a browser reads its answer only after
- * it has sent all of a photo that is too large.
+ * Where the length was announced, up to this many times the limit is still read, and thrown away: a browser reads its answer only
+ * after it has sent all of a photo that is too large.
  */
 const READ_OUT = 3;
-/** A sender of whom nothing came for so long has gone, or only holds a place. */
+/** How long a sender may be silent: then it has gone, or only holds a place. */
 const SILENCE_MOST_MS = 5_000;
 
 /** `multipart/form-data`, not compressed. */
@@ -54,14 +54,15 @@ export function isForm(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * Reads the form of a request. What is refused in its middle is not read on by us: whoever answers lets go of the rest.
+ * Reads the form of a request. A form that is refused midway is not read to its end here: the code that answers discards the
+ * rest.
  *
  * @throws Refusal 1403 for a file above the limit (413) or a sender who falls silent (408), 1110 for what is no such
  *   form or holds card data, 1109 for a file under another name.
  */
 export async function readForm(source: FormSource, rule: FileRule, clock: Pick<Clock, 'after'>): Promise<Form> {
   const { headers } = source;
-  // Whoever has gone while we looked up who it is sends no end, and no sign of it any more.
+  // A sender that went away while it was being looked up emits no end, and nothing else any more.
   if (source.destroyed) throw badFraming();
   const isAnnounced = headers['content-length'] !== undefined;
   const most = isAnnounced ? rule.most * READ_OUT + OVERHEAD_BYTES : rule.most + OVERHEAD_BYTES;
@@ -90,7 +91,7 @@ export async function readForm(source: FormSource, rule: FileRule, clock: Pick<C
       fields.set(name, value);
     });
     parser.on('file', (name: string | undefined, stream) => {
-      // Its own errors are the parser's too, and are answered there.
+      // The file's errors are the parser's too, and are answered there.
       stream.on('error', () => undefined);
       if (name !== rule.field) return fail(refuseField(1109, rule.field, 'REQUIRED'));
       file = stream;
@@ -125,7 +126,7 @@ export async function readForm(source: FormSource, rule: FileRule, clock: Pick<C
 
 type FormSource = Readable & { readonly headers: IncomingHttpHeaders };
 
-/** Watches what comes: how much, and whether anything. Returns what ends it. */
+/** Watches how much arrives, and whether anything does. Returns the function that ends it. */
 function watch(
   source: Readable,
   clock: Pick<Clock, 'after'>,
@@ -160,7 +161,7 @@ function openParser(headers: IncomingHttpHeaders, rule: FileRule): BusboyInstanc
     return new Busboy({
       headers: { ...headers, 'content-type': headers['content-type'] ?? '' },
       limits,
-      // A part of that name is the file, also where its sender forgot to give it a file name.
+      // A part of that name is the file, even if its sender gave it no file name.
       isPartAFile: (name, _type, fileName) => name === rule.field || fileName !== undefined,
     });
   } catch {

@@ -1,4 +1,4 @@
-/** Who loses a connection, to make room or because the server stops: nobody who is owed an answer, or the rest of one. */
+/** Which connections are closed, to make room or because the server stops: none that is owed an answer, or the rest of one. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -31,7 +31,7 @@ interface Listening extends SmallWorld {
   readonly accepted: readonly Socket[];
   /** A client, once its connection has been accepted. */
   open(options?: { readonly allowHalfOpen: boolean }): Promise<Socket>;
-  /** Stops the server, while its time passes; or lets that pass in which it stops. */
+  /** Stops the server, or waits for the `stop` given, while the clock advances. */
   close(stop?: Promise<unknown>): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ async function listening(options: SmallWorldOptions = {}): Promise<Listening> {
   };
 }
 
-/** Asks for the long answer, and reads nothing of it; it has been given to the connection. */
+/** Asks for the long answer and reads nothing of it; resolves when the answer has been given to the connection. */
 async function askedAndNotRead(world: Listening): Promise<Socket> {
   const client = await world.open();
   const asked = once(world.app.server, 'request');
@@ -146,7 +146,7 @@ describe('a server with too many connections', () => {
     const [client, resting] = [await askedAndNotRead(world), await world.open()];
     resting.write(HEALTH);
     await once(resting, 'data');
-    // What may stand before a request (RFC 9112, 2.2) begins none.
+    // An empty line before a request (RFC 9112 §2.2) does not begin one.
     resting.write('\r\n');
     await vi.waitUntil(() => (world.accepted[1]?.bytesRead ?? 0) > HEALTH.length, 60_000);
     const dropped = once(world.app.server, 'drop');

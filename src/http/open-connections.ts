@@ -10,11 +10,11 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../platform/platform.ts';
 import { isOwedAnswer } from './pipelining.ts';
 
-/** So long a connection that has begun to ask, or never has, may still ask while the server stops. */
+/** How long a connection that has begun a request, or sent none yet, may still take to send one while the server stops. */
 const ASKING_AT_STOP_MS = 1_000;
-/** So long an answer that has been given may take to leave: the rest of the stop needs time, too. */
+/** How long an answer that was given may take to leave: the rest of the stop needs time, too. */
 const LEAVING_AT_STOP_MS = 5_000;
-/** How often a server that stops looks at its connections. */
+/** How often a server that stops checks its connections. */
 const LOOK_EVERY_MS = 100;
 
 /**
@@ -22,7 +22,7 @@ const LOOK_EVERY_MS = 100;
  * connections whose response is still being flushed.
  *
  * Call the returned function when the server stops. Until the server has closed, connections are closed as they become idle;
- * after one second also those that are owed nothing and that Node.js expects to ask (browsers open some in advance); after five
+ * after one second also those that are owed no answer but may yet send a request (browsers open some in advance); after five
  * seconds those whose client does not read.
  */
 export function followConnections(server: Server, clock: Pick<Clock, 'after'>): () => void {
@@ -47,7 +47,7 @@ export function followConnections(server: Server, clock: Pick<Clock, 'after'>): 
     let cancel = (): void => undefined;
     const lookAgain = (age: number): void => {
       cancel = clock.after(LOOK_EVERY_MS, () => {
-        // After a pause timers come before sockets: what has arrived is read first.
+        // After a stall timers run before sockets: this lets what has arrived be read first.
         setImmediate(() => {
           if (isClosed) return;
           look(age);

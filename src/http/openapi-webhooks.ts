@@ -1,7 +1,7 @@
 /**
  * The webhooks of the OpenAPI document: what we post to merchants, with its headers (contract §6).
  *
- * Invariant: bodies grow by fields and lose none, so that no receiver has to be changed for a release.
+ * Invariant: bodies gain fields and lose none, so that no receiver has to be changed for a release.
  */
 
 import { Type } from 'typebox';
@@ -50,7 +50,7 @@ const HEADERS: readonly (readonly [name: string, description: string])[] = [
   ],
 ];
 
-/** By the first word of the event's name. */
+/** Keyed by the first word of the event's name. */
 export function webhookDescriptions(): Json {
   return {
     payment: posted('paymentEvent', 'A payment has become final, or was refunded', PaymentEvent, WEBHOOK_BODY),

@@ -1,7 +1,7 @@
 /**
  * The OpenAPI 3.1 document, made from the route table.
  *
- * Invariant: it is derived and never written by hand: what a route demands, answers and refuses is what stands here.
+ * Invariant: it is derived and never written by hand: it says what a route demands, answers and refuses.
  */
 
 import { IsObject, type TSchema } from 'typebox';
@@ -14,11 +14,11 @@ import type { Route } from './route.ts';
 
 type Json = { readonly [name: string]: unknown };
 
-/** What every call may be refused with, besides what its route says. */
+/** Codes with which every call may be refused, besides those of its route. */
 const EVERYWHERE: readonly RefusalCode[] = [1401, 1402];
-/** 1110: a header that came twice, or the form of the device's fingerprint. */
+/** 1110: a repeated header, or a malformed device fingerprint. */
 const WITH_CREDENTIAL: readonly RefusalCode[] = [1001, 1002, 1003, 1004, 1005, 1110, 1301];
-/** A session may belong to a device, and its reads too. */
+/** A session may be bound to a device, which is checked on its reads too. */
 const WITH_SESSION: readonly RefusalCode[] = [1305];
 const WITH_BODY: readonly RefusalCode[] = [1110, 1403];
 
@@ -206,12 +206,12 @@ function contentOf({ operationId, upload, forms }: Route, body: object): Json {
   return forms === true ? { ...json, 'application/x-www-form-urlencoded': content } : json;
 }
 
-/** Of a body. By name, because the explorer sends only those that have one. */
+/** Examples of a body. Named, because the explorer sends only those that have a name. */
 function examples(value: unknown): Json {
   return value === undefined ? {} : { examples: { example: { value } } };
 }
 
-/** Of a parameter. */
+/** The example of a parameter. */
 function exampled(example: unknown): Json {
   return example === undefined ? {} : { example };
 }
@@ -274,12 +274,12 @@ function answers(route: Route): Json {
   );
 }
 
-/** Whether its answers tell of a limit. */
+/** The headers that tell of the route's limit, if it has one. */
 function limitHeadersOf({ limit, guard }: Route): readonly AnswerHeader[] {
   return limit !== 'none' || guard !== undefined ? ['RateLimit', 'RateLimitPolicy'] : [];
 }
 
-/** Whether an Idempotency-Key counts: of a caller without credential there is nobody to remember it for. */
+/** Whether an Idempotency-Key counts: a caller without credential has nobody to remember it for. */
 function takesKey({ method, credential }: Route): boolean {
   return method !== 'GET' && credential !== 'none';
 }
@@ -301,13 +301,13 @@ function answerHeaders(names: readonly AnswerHeader[]): Json {
   return Object.fromEntries(names.map((name) => [HEADER_NAMES[name], { $ref: `#/components/headers/${name}` }]));
 }
 
-/** Refusals that may say when to come again. */
+/** Refusals that may carry Retry-After. */
 const COME_AGAIN: ReadonlySet<RefusalCode> = new Set([1203, 1301, 1303, 1402, 1404]);
-/** Refused by its type before its sender is known, and so before it is counted. */
+/** The status of a body that is refused by its type, before its sender is known and counted. */
 const UNCOUNTED = 415;
 
 function failureHeaders(route: Route, status: number, codes: readonly RefusalCode[]): Json {
-  // Whoever shows wrong credentials is counted, too: 1301 tells of it on every route that takes one.
+  // Wrong credentials are counted, too: 1301 may tell of that limit on every route that takes a credential.
   const limit = status === 429 ? (['RateLimit', 'RateLimitPolicy'] as const) : limitHeadersOf(route);
   return answerHeaders([
     'RequestId',
@@ -343,7 +343,7 @@ function failures(route: Route): Json {
   );
 }
 
-/** Within an operation the path and method are right: of 1403 the body's time, size and type remain. */
+/** Within an operation the path and method are right, so 1403 is about the body's time, size or type. */
 function statusesOf(code: RefusalCode): readonly number[] {
   return code === 1403 ? [408, 413, 415] : [REFUSALS[code].http];
 }

@@ -1,11 +1,11 @@
-/** The door of an overloaded process, over real connections: what a refusal is, and what is never refused. */
+/** Load shedding at the door, over real connections: what a refusal looks like, and what is never refused. */
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { type Limiter, LOAD_CLASSES, type LoadClass } from './overload.ts';
 import { type SmallWorld, smallWorld } from './testing/small-world.ts';
 
-/** Classes that a test has turned away; the real limiter has a test of its own. */
+/** Classes that a test turns away; the real limiter has a test of its own. */
 const closed = new Set<LoadClass>();
 const limiter: Limiter = {
   commits: { follow: (work) => work, pending: () => 0 },
@@ -33,7 +33,7 @@ test('a refusal is 1402 with a drawn Retry-After, in the caller’s language, be
     const answer = await world.app.inject({
       method: 'POST',
       url: '/api/v1/orders',
-      // Nobody's: whoever is turned away is not told so.
+      // An unknown credential: a client that is turned away does not learn that.
       headers: { authorization: 'Bearer nobody', 'accept-language': 'es' },
       payload: BODY,
     });

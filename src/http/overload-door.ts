@@ -1,5 +1,5 @@
 /**
- * The door of an overloaded process: counts whom it turns away, says when to come again, and tells people once.
+ * Turns requests away from an overloaded process: counts them, tells them when to come again, and logs the overload.
  *
  * Invariant: a request is turned away by its headers alone, before its body is read or its sender looked up, and its
  * connection is kept. Only routes with a class are ever turned away.
@@ -17,14 +17,14 @@ export interface DoorParts {
 }
 
 export interface Door {
-  /** What a request of that class is turned away with; undefined: it is let in. */
+  /** The refusal for a request of that class; undefined if it is admitted. */
   refusalFor(of: LoadClass): Refusal | undefined;
 }
 
-/** Seconds for `Retry-After`, drawn: whoever was turned away together does not come back together. */
+/** Seconds for `Retry-After`, drawn, so that clients that were turned away together do not come back together. */
 const RETRY_SECONDS = [1, 2, 3, 4, 5] as const;
 
-/** Made once: an error's stack takes as long to note as all the rest of a refusal. */
+/** Made once: capturing an error's stack takes as long as all the rest of a refusal. */
 const REFUSALS = RETRY_SECONDS.map((retryAfter) => new Refusal(1402, { retryAfter }));
 
 export function createDoor({ limiter, metrics, random, log }: DoorParts): Door {
@@ -36,7 +36,7 @@ export function createDoor({ limiter, metrics, random, log }: DoorParts): Door {
   );
   let told = 0;
 
-  /** A line when it begins, when it gets worse and when it is over: a line a request would add to the load. */
+  /** Logs when overload begins, when it gets worse and when it is over: a line per request would add to the load. */
   const note = (level: number): void => {
     if (level > told) log.warn('overloaded', { level, turned_away: LOAD_CLASSES.slice(0, level).join(', ') });
     else if (level === 0 && told > 0) log.info('overload_over', { level: told });

@@ -1,17 +1,17 @@
-/** Whom the limiter turns away, by what waits in the store and by how long the event loop takes for a turn. */
+/** What the limiter turns away, by what waits in the store and by how long the event loop takes for a turn. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createLimiter, type Limiter, LOAD_CLASSES, type LoadClass } from './overload.ts';
 
 interface Hand {
   readonly limiter: Limiter;
-  /** Moves the time. */
+  /** Advances the time. */
   pass(milliseconds: number): void;
   /** Ends the event loop's turn. */
   endTurn(): void;
-  /** Gives the store so many changes more. */
+  /** Gives the store that many more changes. */
   give(changes: number): void;
-  /** Ends so many of the oldest. */
+  /** Ends that many of the oldest. */
   take(changes: number): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ function byHand(): Hand {
   };
 }
 
-/** Lets the store take a thousand changes a second, with hundreds waiting, until that is what is believed. */
+/** Lets the store take a thousand changes a second, with hundreds waiting, until that is its measured rate. */
 async function atOneAMillisecond(hand: Hand): Promise<void> {
   hand.give(300);
   for (let windows = 0; windows < 40; windows += 1) {
@@ -58,7 +58,7 @@ async function atOneAMillisecond(hand: Hand): Promise<void> {
   hand.pass(10_000);
 }
 
-/** Of a thousand requests of a class, those that are let in. */
+/** How many of a thousand requests of a class are admitted. */
 function admitted({ limiter }: Hand, of: LoadClass): number {
   let count = 0;
   for (let asked = 0; asked < 1_000; asked += 1) if (limiter.admits(of)) count += 1;
@@ -66,7 +66,7 @@ function admitted({ limiter }: Hand, of: LoadClass): number {
 }
 
 test.each([
-  // Changes that wait, and of a thousand requests of each class those that are let in.
+  // Changes that wait, and how many of a thousand requests of each class are admitted.
   [0, [1_000, 1_000, 1_000, 1_000, 1_000]],
   [128 + 25, [1_000, 1_000, 1_000, 1_000, 1_000]],
   [128 + 34, [400, 1_000, 1_000, 1_000, 1_000]],
@@ -95,7 +95,7 @@ test('a faster store lets more wait', async () => {
   }
   hand.endTurn();
   hand.pass(10);
-  // At five a millisecond: the last 128 of those that wait count nothing.
+  // At five a millisecond: the last 128 that wait do not count.
   await hand.take(300);
   hand.give(128 + 120);
   expect(admitted(hand, 'read')).toBe(1_000);

@@ -1,5 +1,5 @@
 /**
- * Load shedding: whom to turn away when the database is overloaded; reads first, callbacks last.
+ * Load shedding: which requests to turn away when the database is overloaded; reads first, callbacks last.
  *
  * The decision is based on how long work arriving now would wait in the store: pieces waiting, divided by the rate at which the
  * last ones left. It is computed on every request, so that nothing oscillates: a class is admitted less and less as the wait
@@ -10,10 +10,10 @@
 /** What a request is about, by how soon it is turned away. A route says which (`Route.loadClass`). */
 export type LoadClass = 'read' | 'begin' | 'collect' | 'finish' | 'callback';
 
-/** From the first to be turned away to the last. */
+/** From the first class to be turned away to the last. */
 export const LOAD_CLASSES: readonly LoadClass[] = ['read', 'begin', 'collect', 'finish', 'callback'];
 
-/** Milliseconds of waiting in the store: until `from` everything of a class is let in, from `to` on nothing. */
+/** Milliseconds of waiting in the store: until `from` every request of a class is admitted, from `to` on none. */
 interface Ramp {
   readonly from: number;
   readonly to: number;
@@ -33,20 +33,20 @@ const RAMPS: Readonly<Record<LoadClass, Ramp>> = {
   callback: { from: 2_000, to: 3_000 },
 };
 
-/** So many pieces may always wait: half a batch is gone in an instant. */
+/** This many pieces may always wait: half a batch is gone in an instant. */
 const FREE = 128;
 /**
  * A measured rate counts as the store's capacity only if at least this many pieces waited throughout; and fewer pieces that
  * have waited long mean a slow request, not a queue.
  */
 const BUSY = 16;
-/** Rates are taken over this long: several batches. */
+/** Rates are measured over this long: several batches. */
 const WINDOW_MS = 200;
-/** How much of a new rate is believed at once. */
+/** The weight of a new measurement in the rate. */
 const BELIEF = 0.2;
-/** Pieces a millisecond, until there is a measurement. */
+/** Pieces per millisecond, until there is a measurement. */
 const RATE_AT_FIRST = 2;
-/** The oldest piece's age counts from here on: a disk that takes a breath is no overload, a database that stalls is one. */
+/** The oldest piece's age counts from here on: a short pause of a disk is no overload, a database that stalls is one. */
 const HICCUP_MS = 750;
 /**
  * Weight of the event loop's turn length: a refused request has waited for the turn too, and a payment waits for some ten turns
@@ -55,16 +55,16 @@ const HICCUP_MS = 750;
 const TURN_WEIGHT = 4;
 /** A turn with fewer requests was long for another reason, or just serves a few dozen waiting clients. */
 const FEW = 128;
-/** After so long a rest of the event loop nobody is waiting for it. */
+/** After the event loop has rested this long, nobody is waiting for it. */
 const REST_MS = 5;
-/** Ages are known to this. */
+/** The precision of ages. */
 const EPOCH_MS = 100;
-/** A class counts as turned away for this long after the last time, so that the level tells of minutes and not of moments. */
+/** A class counts as turned away for this long after its last refusal, so that the level tells of minutes and not of moments. */
 const LEVEL_HOLDS_MS = 2_000;
 
 /** One place in the store where work waits. */
 export interface Backlog {
-  /** Counts a piece of work until it has ended, whichever way. Returns the same promise. */
+  /** Counts a piece of work until it settles. Returns the same promise. */
   follow<T>(work: Promise<T>): Promise<T>;
   /** How many pieces there are. */
   pending(): number;
@@ -75,7 +75,7 @@ export interface Limiter {
   readonly commits: Backlog;
   /** Callers that are being looked up: the coalesced reads. */
   readonly reads: Backlog;
-  /** Whether a request of that class is let in. */
+  /** Whether a request of that class is admitted. */
   admits(of: LoadClass): boolean;
   /** How many classes are being turned away, or were a moment ago: 0 is none, 5 is all. */
   level(): number;
@@ -99,11 +99,12 @@ export function createLimiter({ now, afterTurn }: LimiterParts): Limiter {
     reads,
     admits(of) {
       const at = now();
-      // Long turns are shortened by beginning less: what has begun is worth its time, and no more of it comes then.
+      // Long turns are shortened by refusing only reads and what begins: payments that have begun are worth their time, and fewer
+      // follow.
       const turn = Math.min(RAMPS.collect.from, turns.length(at) * TURN_WEIGHT);
       const share = shareOf(RAMPS[of], Math.max(commits.wait(at), reads.wait(at), turn));
       if (share === 1) return true;
-      // One of so many, evenly: no chance is needed to let in a part.
+      // Admits the share evenly, one request of so many, without drawing at random.
       credits[of] += share;
       if (credits[of] >= 1) {
         credits[of] -= 1;
@@ -119,20 +120,20 @@ export function createLimiter({ now, afterTurn }: LimiterParts): Limiter {
   };
 }
 
-/** The share of a class that is let in. */
+/** The share of a class that is admitted. */
 function shareOf({ from, to }: Ramp, wait: number): number {
   if (wait <= from) return 1;
   return wait >= to ? 0 : (to - wait) / (to - from);
 }
 
 interface Turns {
-  /** How long requests wait in this turn of the event loop, or did in the last one. To be asked by each of them, once. */
+  /** How long requests wait in this turn of the event loop, or did in the last one. Each request must call this once. */
   length(at: number): number;
 }
 
 /**
- * Requests that are ready wait for each other in one turn of the event loop. One that lasts is the queue that nobody sees:
- * whoever comes meanwhile waits in a socket until it is over.
+ * Requests that are ready wait for each other in one turn of the event loop. A long turn is a queue that nobody sees: requests
+ * that arrive meanwhile wait in a socket until it is over.
  */
 function createTurns(now: () => number, afterTurn: (task: () => void) => void): Turns {
   let isOn = false;
@@ -160,14 +161,14 @@ function createTurns(now: () => number, afterTurn: (task: () => void) => void): 
   };
 }
 
-/** What was begun within a tenth of a second: enough to know how old the oldest is. */
+/** Pieces begun within the same tenth of a second: enough to know how old the oldest is. */
 interface Epoch {
   readonly at: number;
   pending: number;
 }
 
 interface MeasuredBacklog extends Backlog {
-  /** How many milliseconds work that came at that time would wait, at least. */
+  /** How many milliseconds work that arrives at that time would wait, at least. */
   wait(at: number): number;
 }
 
@@ -175,7 +176,7 @@ function createBacklog(now: () => number): MeasuredBacklog {
   let newest: Epoch = { at: now(), pending: 0 };
   const epochs: Epoch[] = [newest];
   let pending = 0;
-  /** Pieces a millisecond. */
+  /** Pieces per millisecond. */
   let rate = RATE_AT_FIRST;
   let windowFrom = newest.at;
   let ended = 0;
@@ -201,7 +202,7 @@ function createBacklog(now: () => number): MeasuredBacklog {
     const took = at - windowFrom;
     if (took < WINDOW_MS) return;
     const measured = ended / took;
-    // Where little waits, little leaves: that says nothing of what could.
+    // When few pieces wait, few leave: that says nothing about the capacity.
     if (fewest >= BUSY || measured > rate) rate += (measured - rate) * BELIEF;
     windowFrom = at;
     ended = 0;

@@ -23,7 +23,7 @@ import type { UploadSlots } from './upload-slots.ts';
 export interface PageParts extends ExchangeParts {
   readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly limits: Limits;
-  /** Shared with the API: a file is as large there. */
+  /** Shared with the API, because a file takes as much memory there. */
   readonly uploads: UploadSlots;
   readonly addressOf: ReturnType<typeof clientAddressReader>;
 }
@@ -43,7 +43,7 @@ export function addPages(app: FastifyInstance, parts: PageParts, pages: Pages): 
           if (answer.refusal !== undefined && takesEnvelope(request)) throw answer.refusal;
           return send(request, reply, answer);
         } catch (error) {
-          // Only scripts poll, whatever they say that they take.
+          // Only scripts poll, whatever their Accept header says.
           if (page.isPoll === true) return reply.send(refuse(parts, request, reply, error));
           return failPage(parts, pages, request, reply, error);
         } finally {
@@ -54,21 +54,21 @@ export function addPages(app: FastifyInstance, parts: PageParts, pages: Pages): 
   }
 }
 
-/** A page is a payer's way to pay: opening one begins nothing new, and sending its form is what a submit is. */
+/** A page's class for load shedding: sending its form is what a submit is, and opening it begins nothing new. */
 export function loadClassOf({ method, isPoll }: Page): LoadClass {
   if (method === 'POST') return 'finish';
   return isPoll === true ? 'read' : 'collect';
 }
 
 /**
- * Whether a failure is said in the envelope: to scripts, which ask for JSON. Below the API's root every failure is, but
- * to those who name HTML (contract §2).
+ * Whether a failure is answered in the envelope: for scripts, which ask for JSON; below the API's root for all clients but those
+ * that name HTML (contract §2).
  */
 function takesEnvelope({ headers: { accept }, url }: FastifyRequest): boolean {
   return prefersJson(accept) || (url.startsWith('/api/v1/') && !wantsHtml(accept));
 }
 
-/** Says a failure that no handler has said: in words where one of the pages was asked for, otherwise in the envelope. */
+/** Answers a failure that no handler has answered: as a page if one of the pages was requested, otherwise in the envelope. */
 export function failRequest(
   parts: ExchangeParts & { readonly pages?: Pages },
   request: FastifyRequest,
@@ -80,7 +80,7 @@ export function failRequest(
   return reply.send(refuse(parts, request, reply, error));
 }
 
-/** Says in words that a page could not be shown; to a script in the envelope. */
+/** Answers that a page could not be shown: as a page, or for a script in the envelope. */
 function failPage(
   parts: ExchangeParts,
   pages: Pages,
@@ -95,7 +95,7 @@ function failPage(
   return send(request, reply, pages.failed(refusal, readerOf(request)));
 }
 
-/** Whether a request that never came to a page is a browser's, for one of them. */
+/** Whether a request that never came to a page is a browser's, for one of the pages. */
 function isForPage(pages: Pages, { headers, method, url }: FastifyRequest): boolean {
   if (!wantsHtml(headers.accept)) return false;
   const [path = ''] = url.split(/[?#]/, 1);
@@ -103,7 +103,7 @@ function isForPage(pages: Pages, { headers, method, url }: FastifyRequest): bool
   return path.startsWith(pages.root) || pages.list.some((page) => page.path === path && page.method === asked);
 }
 
-/** What a request says of its reader. */
+/** The parts of a request that tell of its reader. */
 function readerOf(request: FastifyRequest): Pick<PageRequest, 'header' | 'query' | 'cookie' | 'cookieNames'> {
   const cookies = readCookies(request.headers.cookie);
   return {
@@ -114,7 +114,7 @@ function readerOf(request: FastifyRequest): Pick<PageRequest, 'header' | 'query'
   };
 }
 
-/** `held` takes what gives back the places of files, once the page has been shown. */
+/** `held` collects the functions that give back the slots of files once the page has been shown. */
 function pageRequest(
   parts: PageParts,
   page: Page,
@@ -155,7 +155,7 @@ function pageRequest(
   };
 }
 
-/** The first of each name, as text. */
+/** The first value of each name, as text. */
 function plain(given: unknown): Record<string, string> {
   const values: Record<string, string> = {};
   for (const [name, value] of Object.entries(given ?? {})) {
@@ -181,7 +181,7 @@ function readForm(request: FastifyRequest): Record<string, string> {
   return fields;
 }
 
-/** All of them, in their order: Node.js bounds how long the header is. */
+/** All cookies, in order: Node.js bounds how long the header is. */
 function readCookies(header: string | undefined): ReadonlyMap<string, string> {
   const cookies = new Map<string, string>();
   for (const part of (header ?? '').split(';')) {
@@ -192,8 +192,8 @@ function readCookies(header: string | undefined): ReadonlyMap<string, string> {
 }
 
 /**
- * Whether a form was sent by a page that is not ours. Browsers of today say so themselves (Fetch Metadata); of older
- * ones the Origin is compared, which our own referrer policy makes `null`: then the cookie's SameSite has to do.
+ * Whether a form was sent by a page that is not ours. Modern browsers say so themselves (Fetch Metadata); of older ones the
+ * Origin is compared, which our own referrer policy makes `null`: then the cookie's SameSite has to suffice.
  */
 function isForeign(header: (name: string) => string | undefined, publicUrl: string): boolean {
   const site = header('sec-fetch-site');
@@ -216,7 +216,7 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: PageAnswer):
   return reply.header('Content-Encoding', coding).send(packed);
 }
 
-/** Below one packet nothing is gained. */
+/** Bytes: below one packet, compression gains nothing. */
 const WORTH_COMPRESSING = 1_000;
 /** As small as gzip's best, at a third of its time on 10 KB of HTML. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };

@@ -1,4 +1,4 @@
-/** What is wrong with the fields of the three bodies that have rules beyond their schema: all of it, at once. */
+/** The faults in the fields of the three bodies that have rules beyond their schema: all of them, at once. */
 import { expect, test } from 'vitest';
 import type { RefusalDetail } from '../domain/refusal.ts';
 import { createOutbound } from '../platform/outbound.ts';
@@ -14,7 +14,7 @@ const outbound = createOutbound({ allowLoopback: false, requireHttps: true });
 const connectors = { card: undefined, servesMobileMoney: () => true };
 const { rows } = smallWorld();
 
-/** `1101 amount INVALID_AMOUNT …`, or nothing where all is well. */
+/** `1101 amount INVALID_AMOUNT …`, or an empty text if all is well. */
 function faults(check: () => void): string {
   try {
     check();
@@ -57,7 +57,7 @@ test('a mint names what has no shape and what has no sense together', () => {
   expect(mint({ amount: '1', currency: 'usd', customer_reference: 'x' }, settings)).toBe(
     '1109 scope SCOPE_MISSING currency CURRENCY_NOT_ALLOWED',
   );
-  // A scope that cannot be read is not a missing one too.
+  // A scope that cannot be read is not also reported as missing.
   expect(mint({ amount: '1', currency: 'cdf', customer_reference: 'x', scope: 'all' }, settings)).toBe(
     '1110 scope NOT_AN_OPTION',
   );
@@ -137,7 +137,7 @@ test('a submit names what its method lacks before what is badly written', () => 
   const by = (payment_method_id: string, body: JsonObject = {}) => submit({ payment_id, payment_method_id, ...body });
   expect(by('wallet', { ewallet_pin: 'x' })).toBe('1109 ewallet_number REQUIRED ewallet_pin INVALID_FORMAT');
   expect(by('wallet', { ewallet_number: '5707', ewallet_pin: '1234' })).toBe('');
-  // By itself it waits until the payment is known, which may be another method's.
+  // On its own the fault waits until the payment is known, which may have another method.
   expect(by('flash')).toBe('');
   expect(by('flash', { payment_id: 'short' })).toBe(
     '1109 flash_number REQUIRED flash_pin REQUIRED payment_id TOO_SHORT',
@@ -148,7 +148,7 @@ test('a submit names what its method lacks before what is badly written', () => 
     'flash_pin',
   ]);
   expect(by('flash', { ewallet_number: '5707', flash_pin: '1234' })).toBe('');
-  // A field that cannot be read is not missing, nor is the one that it stands for.
+  // A field that cannot be read is not missing, nor is the field that it replaces.
   expect(by('flash', { ewallet_number: '5707', ewallet_pin: 'x' })).toBe('1110 ewallet_pin INVALID_FORMAT');
   expect(by('mobile_money', { payment_id: 'short' })).toBe(
     '1109 mobile_money_phone_number REQUIRED payment_id TOO_SHORT',
@@ -160,6 +160,6 @@ test('a submit names what its method lacks before what is badly written', () => 
     '1109 cardnet_payment_method REQUIRED session_id REQUIRED payment_id TOO_SHORT',
   );
   expect(by('bank_transfer', { payment_id: 'short' })).toBe('1109 bank_account_id REQUIRED payment_id TOO_SHORT');
-  // What the customer chose at collect is not known here.
+  // The method that the customer chose at collect is not known here.
   expect(by('none')).toBe('');
 });

@@ -1,8 +1,9 @@
 /**
- * Bodies of collect and submit: what is wrong with their fields beyond the schema, and what they are as commands.
+ * Bodies of collect and submit: the faults of their fields beyond the schema, and their commands.
  *
- * Invariant: every fault is found, and none is thrown but a session that may not collect; the pipeline answers them all at once. PINs that come with a collect
- * are checked for form and dropped here: they are verified at submit (contract §4).
+ * Invariant: every fault is found and returned, so that the pipeline answers them all at once; only a session that may not
+ * collect is thrown. PINs that come with a collect are checked for form and dropped here: they are verified at submit (contract
+ * §4).
  */
 
 import { methodNamed, offeredMethods, requireOffered } from '../domain/method.ts';
@@ -24,7 +25,7 @@ import type { CollectBody, SubmitBody } from './schemas.ts';
 
 type Needed = { readonly [method: string]: readonly (keyof CollectBody)[] };
 
-/** Of a payment on the hosted page, which asks its customer for the rest: no shop has to ask for a PIN. */
+/** For a payment on the hosted page, which asks its customer for the rest: no shop has to ask for a PIN. */
 export const NEEDED_FOR_PAGE: Needed = {
   google_pay: ['native_pay_token', 'native_pay_token_type'],
   apple_pay: ['native_pay_token', 'native_pay_token_type'],
@@ -36,11 +37,12 @@ const NEEDED_AT_COLLECT: Needed = {
   card: ['cardnet_payment_method'],
 };
 
-/** A reference that differs from the binding by its type or length differs from it (specification, Endpoints, rule 1). */
+/** A reference of another type or length differs from the binding, hence 1103 (specification, Endpoints, rule 1). */
 export const COLLECT_CODES = { customer_reference: 1103 } as const;
 
 /**
- * What is wrong with a collect's fields, in any order; `needed` says which of them its method cannot do without. Who may not collect is told so, and nothing of the body.
+ * The faults of a collect's fields, in any order; `needed` names the fields that each method cannot do without. A session that
+ * may not collect learns only that, and nothing about the body.
  *
  * @throws Refusal 1003 to a session minted for payouts.
  */
@@ -70,7 +72,7 @@ export function collectFaults(
   return [...found, ...(currency === undefined ? [] : [currency]), ...drift];
 }
 
-/** A method that is not carried out, or else what it needs and is not there. */
+/** The fault of a method that is not offered, or else the fields that it needs and lacks. */
 function methodFaults(
   offered: readonly PaymentMethod[],
   body: Partial<CollectBody>,
@@ -79,7 +81,7 @@ function methodFaults(
   const { payment_method: method } = body;
   if (method === undefined || method === 'none') return [];
   try {
-    // Whether there is a bank account is not known here: a transfer is let through, and not promised.
+    // Whether there is a bank account is not known here: a transfer is let through, but not named as an option.
     const certain = offered.filter((one) => one !== 'bank_transfer' || one === method);
     requireOffered(method, 'payment_method', certain);
   } catch (error) {
@@ -93,7 +95,7 @@ function methodFaults(
 
 const ENTRY_FIELDS = ['cardnet_payment_method', 'mastercard_payment_method'] as const;
 
-/** Where the card is entered: in the network's form, and nowhere else yet (contract §4). */
+/** Where the card is entered: in the network's form, and so far nowhere else (contract §4). */
 function entryFaults(
   body: { readonly [field in (typeof ENTRY_FIELDS)[number]]?: string | null },
   isCard: boolean,
@@ -115,7 +117,9 @@ function absent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** A card's form, and a choice that is still open, need a page to be made on; any other method, where it is to be `hosted`. */
+/**
+ * The command of a collect. A card's form and an open choice need a hosted page; any other method does only if it is `hosted`.
+ */
 export function collectCommand(body: CollectBody, language: string, hosted?: 'hosted'): PaymentCollectCommand {
   const { payment_method: method } = body;
   return {
@@ -136,9 +140,9 @@ export function collectCommand(body: CollectBody, language: string, hosted?: 'ho
 }
 
 /**
- * What the body says of the customer, for the hosted page to offer. Of what `user_info` or `payment_method_info` calls `none`
- * nothing is taken, and the page asks; so it does for a number that cannot be an account's. Where flash is chosen, a wallet's
- * number is a flash account's, as at submit (contract §4).
+ * What the body gives of the customer, for the hosted page to offer. Nothing is taken of what `user_info` or
+ * `payment_method_info` calls `none`, nor a number that cannot be an account's: the page asks for these. If flash is chosen, the
+ * wallet's number is a flash account's, as at submit (contract §4).
  */
 function givenIn(body: CollectBody): Given {
   const phone = body.user_info === 'none' ? undefined : parsePhone(body.phone_number ?? '');
@@ -152,7 +156,7 @@ function givenIn(body: CollectBody): Given {
   };
 }
 
-/** The fields that each method needs at submit (contract §4); after the first of a line, those that may stand for it. */
+/** The fields that each method needs at submit (contract §4): of each list, the first or one of those that may replace it. */
 const NEEDED_AT_SUBMIT: { readonly [method in PaymentMethod]: readonly (readonly (keyof SubmitBody)[])[] } = {
   wallet: [['ewallet_number'], ['ewallet_pin']],
   flash: [
@@ -166,7 +170,7 @@ const NEEDED_AT_SUBMIT: { readonly [method in PaymentMethod]: readonly (readonly
   apple_pay: [],
 };
 
-/** The fields that the method which `payment_method_id` names still needs. */
+/** The fields that the method named by `payment_method_id` still needs. */
 function missingAtSubmit(body: Partial<SubmitBody>, merchantId: string, unreadable: ReadonlySet<string>): string[] {
   const method = methodNamed(merchantId, body.payment_method_id ?? '');
   const needed = method === undefined ? [] : NEEDED_AT_SUBMIT[method];
@@ -215,7 +219,7 @@ export function submitCommand(
   };
 }
 
-/** What the issuer of a card may want to know of the customer's browser. */
+/** What the issuer of a card may want to know about the customer's browser. */
 export function browserOf(call: Pick<Call, 'header' | 'address'>): BrowserFacts {
   return {
     accept: call.header('accept'),

@@ -197,8 +197,8 @@ function codeRoutes(deps: Deps): Route[] {
 }
 
 /**
- * Counts calls about a code by their payment. The tries of a code, and how many resends a payment has in all, are kept with
- * the code, exactly (contract §8): of both, those are told that are sooner used up.
+ * Counts calls about a code by their payment. The tries of a code, and how many resends a payment has in all, are kept with the
+ * code, exactly (contract §8): of the two counts, the headers tell the one that is used up sooner.
  */
 function codeCalls(
   clock: Pick<Clock, 'now'>,

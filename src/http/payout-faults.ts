@@ -1,8 +1,8 @@
 /**
- * Bodies of payouts: what is wrong with their fields beyond the schema, and what they order.
+ * Bodies of payouts: the faults of their fields beyond the schema, and the orders that they make.
  *
- * Invariant: one reading finds the faults and makes the order, so that the two cannot differ but by the time between them. Every
- * fault is found; what cannot be read is left to the schema to complain about.
+ * Invariant: one reading finds the faults and makes the order, so that the two differ only if time has passed in between. Every
+ * fault is found; fields that cannot be read are left to the schema to report.
  */
 
 import { isCurrency } from '../domain/currency.ts';
@@ -24,7 +24,7 @@ import { refuseShape } from './shape.ts';
 
 type Checking = Pick<Deps, 'outbound' | 'calendar' | 'clock'> & Routing;
 
-/** What came of reading something: the faults, or what it says. */
+/** The outcome of reading something: its faults, or its value. */
 interface Reading<T> {
   readonly faults: readonly RefusalDetail[];
   readonly value?: T;
@@ -33,14 +33,13 @@ interface Reading<T> {
 const fault = (field: string, code: DetailCode, words?: Words): RefusalDetail =>
   words === undefined ? { field, code } : { field, code, words };
 
-/** What is wrong with a payout's fields, in any order. */
+/** The faults of a payout's fields, in any order. */
 export function payoutFaults(deps: Checking, merchant: Merchant, body: Readable<PayoutBody>): readonly RefusalDetail[] {
   return readPayout(deps, merchant, body).faults;
 }
 
 /**
- * What a body orders whose faults have been looked for. @throws Refusal all the same where a day has ended since, and with it
- * a date has passed.
+ * The order of a body that has been found without faults. @throws Refusal if a day has ended since, so that a date has passed.
  */
 export function payoutOrder(deps: Checking, merchant: Merchant, body: PayoutBody, language: string): PayoutOrder {
   const { faults, value } = readPayout(deps, merchant, body);
@@ -84,7 +83,7 @@ function textFaults(field: string, text: string | undefined): RefusalDetail[] {
   return text === undefined || isReferenceText(text) ? [] : [fault(field, 'INVALID_TEXT')];
 }
 
-/** Everybody who is to be paid, in the order of the call. */
+/** All beneficiaries, in the order of the call. */
 function readLines(deps: Checking, body: Readable<PayoutBody>): Reading<readonly OrderedLine[]> {
   const { beneficiaries = [], receipt_mode: mode, currency } = body;
   const known = isCurrency(currency) ? currency : undefined;
@@ -115,7 +114,7 @@ function readLines(deps: Checking, body: Readable<PayoutBody>): Reading<readonly
   return faults.length > 0 ? { faults: faults.filter(isFirst) } : { faults, value: lines };
 }
 
-/** What is wrong with the whole call is found at each of its lines, and said once. */
+/** A fault of the whole call is found at each of its lines, and reported once. */
 function isFirst({ field }: RefusalDetail, at: number, all: readonly RefusalDetail[]): boolean {
   return field !== 'receipt_mode' || all.findIndex((other) => other.field === field) === at;
 }
@@ -127,7 +126,7 @@ const FIELD = { mobile_money: 'phone_number', wallet: 'wallet_number' } as const
 type Receiver = Omit<OrderedLine, 'amount' | 'amountMinor'>;
 type Given = NonNullable<NonNullable<Readable<PayoutBody>['beneficiaries']>[number]>;
 
-/** Who receives a line. A receiver that is known goes along with its faults, so that its repetition is seen too. */
+/** The receiver of a line. A receiver that is known is returned even with faults, so that its repetition is seen too. */
 function readReceiver(
   deps: Checking,
   mode: ReceiptMode,
@@ -140,7 +139,7 @@ function readReceiver(
   const text = given[name];
   if (text === undefined || text === '') return { faults: [fault(field, 'REQUIRED')] };
   if (mode === 'wallet') {
-    // As they are printed: in groups.
+    // Wallet numbers are printed in groups.
     const number = text.replaceAll(/[ -]/g, '');
     if (number === '' || !isReferenceText(number)) return { faults: [fault(field, 'INVALID_TEXT')] };
     return { faults: [], value: { msisdn: null, wallet_number: number, connector: null, carrier: null } };
@@ -157,7 +156,7 @@ function readReceiver(
 
 type Planned = Pick<PayoutOrder, 'dates' | 'frequency'>;
 
-/** On which dates it runs; fields of another sending_type are ignored. */
+/** The dates on which it runs; fields of another sending_type are ignored. */
 function readDates(
   deps: Checking,
   merchant: Merchant,
@@ -221,7 +220,7 @@ function missing(field: string, value: unknown): RefusalDetail[] {
 
 function readDate(deps: Checking, field: string, given: unknown, today: string): Reading<string> {
   if (typeof given !== 'string' || !deps.calendar.isDate(given)) return { faults: [fault(field, 'INVALID_DATE')] };
-  // Of one form, dates sort as texts.
+  // Dates of this form sort as texts.
   return given < today ? { faults: [fault(field, 'DATE_PAST', { today })] } : { faults: [], value: given };
 }
 

@@ -1,8 +1,8 @@
 /**
- * Payouts as the wire writes them (specification, Payout batch).
+ * Payouts in wire form (specification, Payout batch).
  *
- * Invariant: counts add up to the lines that are shown; an amount is echoed byte for byte, and what was computed has exactly
- * the currency's fraction digits. Whole numbers of receivers are shown to whoever holds the merchant's own backend.
+ * Invariant: counts add up to the lines that are shown; an amount is echoed byte for byte, and computed ones have exactly the
+ * currency's fraction digits. Receivers' whole numbers are shown to the call that sent them and to the merchant's own backend.
  */
 
 import { formatMinor } from '../domain/money.ts';
@@ -26,7 +26,7 @@ import { timestamp } from './present.ts';
 
 const moment = (at: number | null): string | null => (at === null ? null : timestamp(at));
 
-/** What send answers, and a retry. */
+/** The answer to a send, or to a retry. */
 export function presentPayout(sent: PayoutSent, language: Language) {
   return sent.dryRun ? presentChecked(sent, language) : presentMade(sent, language);
 }
@@ -144,7 +144,7 @@ function presentRun({ occurrence, scheduledDate, counts, status, completedAt }: 
   };
 }
 
-/** A line in full. Sessions read it, and they travel to devices: the phone is masked. */
+/** A line in full, but for the phone, which is masked: sessions read it, and they travel to devices. */
 export function presentPayoutDetail({ line, approval }: LineDetail, language: Language) {
   const { msisdn, currency } = line;
   return {
@@ -174,8 +174,8 @@ export function presentPayoutDetail({ line, approval }: LineDetail, language: La
 }
 
 /**
- * A line's states. Only a carrier takes time to pay: what a wallet receives has it at once. A line that its carrier has certainly
- * not taken waits again, as if it had not been begun.
+ * A line's states. Only a carrier takes time to pay: a wallet is paid at once. A line that its carrier has certainly not taken is
+ * pending again, as if it had never been started.
  */
 function timelineOf(line: PayoutLine) {
   const { status, reason, created_at, started_at, completed_at } = line;

@@ -1,5 +1,5 @@
 /**
- * The shapes of payouts: what send takes, what it answers, and what is read of batches and lines.
+ * Schemas of payouts: what send takes, what it answers, and what is read of batches and lines.
  *
  * Invariant: fields of another sending_type are ignored, whatever is in them, so their form is checked by the route and only
  * described here.
@@ -13,7 +13,7 @@ import { CurrencyCode, nullable, PathId, Text, Timestamp } from './schema-words.
 
 const DateText = Type.String({ format: 'date', description: 'ISO 8601 calendar date.' });
 
-/** A field that only one sending_type has: of the others, anything passes. */
+/** A field of one sending_type only: with the others, anything passes. */
 const OfOne = <T extends TSchema>(schema: T, description: string) =>
   Type.Optional(
     Type.Union([schema, Type.Unknown({ description: 'Ignored where sending_type is another.' })], { description }),

@@ -1,8 +1,8 @@
 /**
  * The routes of payouts: send, and what a merchant's backend does with its batches (specification, Payouts; contract §5, §9).
  *
- * Invariant: send by a session and by the merchant's credential take the same body and make the same batch; what differs is
- * who may.
+ * Invariant: send by a session and by the merchant's credential take the same body and make the same batch; only who may call
+ * differs.
  */
 
 import { isId } from '../domain/ids.ts';
@@ -64,7 +64,7 @@ function sendingRoutes(deps: Deps): Route[] {
       answers: { 200: PayoutSentAnswer },
       refusals: [1003, ...SEND_REFUSALS],
       check: (body, { merchant, session }) => {
-        // Who may not pay out is told so, and nothing of the body.
+        // A session that may not pay out learns only that, and nothing about the body.
         requireSender(session);
         return payoutFaults(deps, merchant, body);
       },
@@ -175,7 +175,7 @@ function listFaults(query: Partial<BatchesQuery>) {
   return faults;
 }
 
-/** Its faults have been looked for. */
+/** Reads a query in which `listFaults` has found none. */
 function listingOf(query: BatchesQuery): BatchListing {
   const { from, until } = readSpan(query);
   return {

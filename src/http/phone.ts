@@ -9,7 +9,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 /** International forms only: a plus sign or 00, then digits with the usual separators. */
 const INTERNATIONAL = /^(?:\+|00)[0-9][0-9 ().\-/\u00a0]{5,30}$/;
 
-/** A payment's number is looked at three times within seconds. */
+/** How many parsed numbers are remembered: a payment's number is parsed three times within seconds. */
 const REMEMBERED = 1_000;
 const remembered = new Map<string, string | undefined>();
 
@@ -19,7 +19,7 @@ export function parsePhone(text: string): string | undefined {
   if (!INTERNATIONAL.test(given)) return undefined;
   if (remembered.has(given)) return remembered.get(given);
   const phone = parse(given);
-  // The oldest leaves: parsing again costs 20 µs, and no more.
+  // The oldest is forgotten: parsing it again costs only 20 µs.
   if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value ?? '');
   remembered.set(given, phone);
   return phone;

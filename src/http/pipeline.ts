@@ -2,8 +2,7 @@
  * What happens to every call of a route, in one fixed order (ARCHITECTURE.md, "One payment's journey"): authentication, limit,
  * idempotency, shape; then the use case with binding and state.
  *
- * Invariant: no step looks at what a later one is about. An unreadable body is refused only after its sender is known and
- * counted.
+ * Invariant: no step looks at what a later step checks. An unreadable body is refused only after its sender is known and counted.
  */
 
 import type { Readable } from 'node:stream';
@@ -69,16 +68,16 @@ export interface PipelineParts extends AuthenticationParts, ReceiptParts, Exchan
   readonly lookups: AuthenticationParts['lookups'];
   readonly secrets: AuthenticationParts['secrets'] & ReceiptParts['secrets'];
   readonly clock: Pick<Clock, 'now' | 'after'>;
-  /** Binds a session that shows its first device; the session as it is then. @throws Refusal 1305. */
+  /** Binds a session to the first device that it shows; returns the session as it is then. @throws Refusal 1305. */
   bindDevice(session: Session, fingerprint: string): Promise<Session>;
   readonly limits: Limits;
-  /** Shared with the pages: a file is as large there. */
+  /** Shared with the pages, because a file takes as much memory there. */
   readonly uploads: UploadSlots;
   readonly streams: Streams;
   readonly addressOf: ReturnType<typeof clientAddressReader>;
 }
 
-/** What a route keeps from call to call. */
+/** What a route keeps between calls. */
 interface Kept {
   readonly body: BodyShape | undefined;
   readonly params: Shape | undefined;
@@ -87,7 +86,7 @@ interface Kept {
   readonly calls: GuardedCalls | undefined;
 }
 
-/** One call on its way through: what it came by, and what its route keeps. */
+/** One call on its way through: its request, and what its route keeps. */
 interface Handling {
   readonly parts: PipelineParts;
   readonly route: Route;
@@ -97,9 +96,9 @@ interface Handling {
 }
 
 export interface Pipeline {
-  /** Runs when the headers are there: refuses what is no JSON, and starts to look the caller up. */
+  /** Runs once the headers have arrived: refuses a body of the wrong type, and starts to look the caller up. */
   begin(request: FastifyRequest): void;
-  /** Runs when the body is there. Returns what to send. */
+  /** Runs once the body has arrived. Returns what to send. */
   handle(request: FastifyRequest, reply: FastifyReply): Promise<string | Readable>;
 }
 
@@ -147,7 +146,7 @@ function requireType(route: Route, { headers }: FastifyRequest): void {
   if (route.method === 'GET' || route.rawBody === true) return;
   if (route.upload === undefined ? isPlainJson(headers) : isForm(headers)) return;
   if (route.forms === true && isUrlEncoded(headers)) return;
-  // A POST without any body is a call without its fields, which the shape says better.
+  // A POST without any body lacks its fields, which the shape reports better.
   if (!hasBody(headers) && headers['content-type'] === undefined) return;
   throw route.upload === undefined ? notJson() : notForm();
 }
@@ -162,18 +161,18 @@ async function answerCall(handling: Handling): Promise<Sent> {
   exchange.merchantId = known?.merchant.id;
   countCall(parts, route, known, reply);
   countGuarded(kept.calls, known, reply);
-  // Of two fingerprints none is chosen, so none may be bound.
+  // Of two fingerprints neither is chosen, so neither may be bound.
   if (headers?.duplicate !== undefined) throw refuseField(1110, headers.duplicate, 'DUPLICATE_HEADER');
   const caller = await withDevice(parts, known);
   if (route.upload === undefined) return answerBody(handling, caller, bodyOf(route, request));
   if (caller === undefined) throw new Error('a file of a sender who is nobody');
-  // Until the answer: the file is in memory as long.
+  // The slot is held until the answer: the file is in memory as long.
   const place = [senderOf(caller), caller.merchant.id] as const;
   const isRepeated = headers?.idempotencyKey !== undefined;
   const giveBack = isRepeated ? await parts.uploads.waitFor(...place) : parts.uploads.take(...place);
   try {
     const form = await formOf(parts, route.upload, request);
-    // It may have waited for its place, and for its file.
+    // The call may have waited for its slot and for its file, so its sender is looked up again.
     const sender = await withDevice(parts, await callerOf(parts, route, request));
     return await answerBody(handling, sender, form.body, form.memory);
   } finally {
@@ -183,7 +182,7 @@ async function answerCall(handling: Handling): Promise<Sent> {
 
 type Sent = Reply | Streamed;
 
-/** From the body on. `memory` is what an Idempotency-Key remembers the body by. */
+/** Handles a call from the body on. `memory` is the form of the body that an Idempotency-Key remembers. */
 async function answerBody(handling: Handling, caller: Caller, body: unknown, memory = body): Promise<Sent> {
   const { route, kept } = handling;
   route.requireProof?.(callOf(handling, caller, body, undefined));
@@ -222,7 +221,7 @@ function sentBy(route: Route, { headers }: FastifyRequest, answer: Reply | Strea
   return route.sendTo === undefined || 'chunks' in answer ? answer : route.sendTo(headers.accept, answer);
 }
 
-/** A form, read only now that its sender is known and counted. */
+/** Reads a form, now that its sender is known and counted. */
 async function formOf(
   parts: PipelineParts,
   rule: FileRule,
@@ -238,32 +237,32 @@ async function formOf(
   };
 }
 
-/** Whether a consumed session's call goes on with a first run that has begun and was never answered. */
+/** Whether a consumed session's call continues a first run that has begun and was never answered. */
 async function hasBegun(receipt: UsedReceipt | undefined, caller: Caller): Promise<boolean> {
   const consumed = caller?.kind === 'session' && caller.session.status === 'CONSUMED';
   if (!consumed || receipt === undefined) return false;
   return (await receipt.stored()) === undefined && receipt.begun();
 }
 
-/** For so long what was read of a credential while the body arrived is believed. */
+/** How long a credential that was read while the body arrived counts as current. */
 const FRESH_MS = 500;
 
-/** Authentication; the fingerprint belongs to it: its form first, then whether it is the session's. */
+/** Authenticates the caller, and with it the fingerprint: its form first, then whether it is the session's. */
 async function callerOf(parts: PipelineParts, route: Route, request: FastifyRequest): Promise<Caller> {
   const { credential } = route;
   const { headers, shown: first, startedAt } = exchangeOf(request);
   if (credential === 'none') return undefined;
   if (headers === undefined || first === undefined) throw new Error('a call that was not begun');
-  // A body that took its time: what has been revoked or suspended meanwhile calls nothing any more.
+  // If the body took its time, the credential is read again: one revoked or suspended meanwhile is refused.
   const isFresh = isWithin(FRESH_MS, startedAt, parts.clock.now());
   const shown = isFresh || first === MISSING ? first : showCredential(parts.lookups, headers.authorization);
   const caller = await authenticate(parts, shown, { credential, address: () => addressOf(parts, request) });
-  // Refused only now that the credential has been verified.
+  // A malformed one is refused only now that the credential has been verified.
   const fingerprint = readFingerprint(headers.fingerprint);
   return caller.kind === 'session' ? onDevice(caller, fingerprint, route) : caller;
 }
 
-/** The first device that a session shows is bound to it, on whatever call and however that ends (contract §1). */
+/** A session is bound to the first device that it shows, on whatever call and however that call ends (contract §1). */
 async function withDevice(parts: PipelineParts, caller: Caller): Promise<Caller> {
   if (caller?.kind !== 'session' || caller.fingerprint === undefined) return caller;
   if (caller.session.device_fingerprint !== null) return caller;
@@ -281,7 +280,7 @@ function bodyOf(route: Route, request: FastifyRequest): unknown {
   if (route.rawBody === true) return typeof request.body === 'string' ? request.body : '';
   const { body: read } = request;
   const body = typeof read === 'string' ? readFormBody(read) : (read as JsonBody | undefined);
-  // No body at all lacks every field, and the shape says which.
+  // Without any body every field is missing, and the shape says which.
   if (body === undefined) return {};
   if (body.kind === 'refused') throw body.refusal;
   if (body.nulls && route.body !== undefined) dropNulls(route.body, body.value);
@@ -292,11 +291,11 @@ function receiptOf({ parts, route, request }: Handling, caller: Caller, body: un
   const { headers } = exchangeOf(request);
   if (headers?.idempotencyKey === undefined || route.method === 'GET') return undefined;
   const key = readIdempotencyKey(headers.idempotencyKey);
-  // Nobody to remember it for: such a route has a memory of its own.
+  // There is nobody to remember it for: such a route has a memory of its own.
   if (caller === undefined) return undefined;
   const isSession = caller.kind === 'session' && route.idempotencyScope !== 'merchant';
   const { shard, id: owner } = isSession ? caller.session : caller.merchant;
-  // What the path names is as much of the call as its body: a key that was used for another one is refused.
+  // What the path names belongs to the call as much as its body: a key that was used with another path is refused.
   const said = route.params === undefined ? body : { params: request.params, body };
   return createReceipt(parts, { shard, owner, route: `${route.method} ${route.path}` }, key, said);
 }
@@ -309,8 +308,8 @@ function requireShapes({ kept: shapes, route, request }: Handling, caller: Calle
 
 /**
  * Idempotency precedes the checks of shape and of consumed sessions: a refused call is first looked up under its key, so that a
- * repeated submit gets its original answer, even if it raced with the first. If this call's own refusal was remembered, it
- * stands. Successful calls never come here.
+ * repeated submit gets its original answer, even if it raced with the first. If this call's own refusal was remembered, that one
+ * is sent. Successful calls never come here.
  */
 async function replayInstead(receipt: UsedReceipt | undefined, error: unknown): Promise<Reply> {
   if (receipt === undefined || receipt.used() || !(error instanceof Refusal) || isOutOfScope(error)) throw error;
@@ -319,7 +318,7 @@ async function replayInstead(receipt: UsedReceipt | undefined, error: unknown): 
   return stored;
 }
 
-/** A session's scope never changes: out of scope, it has no first run, and must not see another session's. */
+/** A session's scope never changes: a call out of scope has no first run, and must not see another session's. */
 function isOutOfScope({ more }: Refusal): boolean {
   return more.details?.some(({ code }) => code === 'WRONG_SCOPE') === true;
 }

@@ -1,8 +1,8 @@
 /**
- * How many requests of one connection are unanswered.
+ * Limits how many requests of one connection are unanswered.
  *
- * A client that sends requests without reading answers has each answer kept for it: 64 KiB of requests, which arrive in one
- * piece, can ask for a hundred megabytes. Invariant: of one connection no more than a few answers are ever held.
+ * For a client that sends requests without reading answers, each answer is kept in memory: 64 KiB of requests, which arrive in
+ * one piece, can ask for a hundred megabytes. Invariant: no more than a few answers are ever held for one connection.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -11,11 +11,11 @@ import type { Socket } from 'node:net';
 /** More than any client of today sends ahead: browsers and HTTP libraries send one. */
 const MOST_UNANSWERED = 16;
 
-/** On the connection itself, which every request asks. */
+/** Kept on the connection itself, because every request looks it up. */
 const UNANSWERED = Symbol('unanswered');
 type Counted = Socket & { [UNANSWERED]?: number };
 
-/** Counts a request of a connection until it has been answered. False when its connection asks for too much. */
+/** Counts a request of a connection until it has been answered. Returns false if too many are unanswered. */
 export function isInTurn(request: IncomingMessage, response: ServerResponse): boolean {
   const socket: Counted = request.socket;
   const count = (socket[UNANSWERED] ?? 0) + 1;
@@ -27,9 +27,9 @@ export function isInTurn(request: IncomingMessage, response: ServerResponse): bo
   return true;
 }
 
-/** Whether a client is still to get something: an answer, or the rest of one that has not left yet. */
+/** Whether a client is still owed something: an answer, or the rest of one that has not left yet. */
 export function isOwedAnswer(socket: Socket): boolean {
   const { [UNANSWERED]: unanswered = 0, writable, writableLength }: Counted = socket;
-  // What is not HTTP is answered past all requests, and ends what can be written: their answers never leave.
+  // Input that is not HTTP is answered outside of all requests, and ends the writable side: pending answers never leave.
   return writableLength > 0 || (unanswered > 0 && writable);
 }

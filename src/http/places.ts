@@ -1,8 +1,8 @@
 /**
- * What can be asked for: the API's routes, the service's own pages, and the pages of other rooms, in one table.
+ * Everything that can be requested: the API's routes, the service's own pages, and the pages of other rooms, in one table.
  *
- * Invariant: a URL is read by the framework's own router, filled from this table, so that whatever stands before the
- * framework, or behind it, knows the same paths.
+ * Invariant: a URL is read by the framework's own router, filled from this table, so that code before the framework and code
+ * behind it know the same paths.
  */
 
 import createRouter from 'find-my-way';
@@ -13,7 +13,7 @@ import { loadClassOf } from './page-routes.ts';
 import { fullPath, type Route } from './route.ts';
 import type { ServicePage } from './service-page.ts';
 
-/** Something that can be asked for. */
+/** Something that can be requested. */
 export interface Place {
   readonly method: 'GET' | 'POST' | 'PUT';
   /** From the root, parameters with a colon. */
@@ -27,16 +27,16 @@ export interface Place {
 }
 
 export interface Places {
-  /** What a request asks for; a HEAD asks for what a GET does. */
+  /** The place that a request is for; a HEAD is treated as a GET. */
   at(request: { readonly method?: string | undefined; readonly url?: string | undefined }): Place | undefined;
-  /** Which methods a URL knows, joined for `Allow`; an empty text when it knows none. */
+  /** The methods of a URL, joined for `Allow`; an empty text if it has none. */
   methodsAt(url: string): string;
 }
 
 /** In the order in which `Allow` names them. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT'] as const;
 
-/** What does not fit into the header limit never comes here; a long id is an unknown one, and not an unknown path. */
+/** A parameter that does not fit into the header limit never comes here; so a long id is an unknown id, not an unknown path. */
 export const LONGEST_PARAMETER = 20_000;
 
 export function createPlaces(places: readonly Place[]): Places {

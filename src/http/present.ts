@@ -1,5 +1,5 @@
 /**
- * Records as the wire writes them (specification, Resources; contract §4).
+ * Records in wire form (specification, Resources; contract §4).
  *
  * Invariant: the bound amount is echoed byte for byte; computed amounts have exactly the currency's fraction digits.
  * Full phone numbers, PINs and codes are never part of an answer.
@@ -43,7 +43,7 @@ export function presentSession({ session, token }: SessionCreated, language: Lan
   };
 }
 
-/** What collect, submit, verify and resend answer alike. */
+/** The fields that collect, submit, verify and resend answer alike. */
 export function presentPayment(payment: Payment, seal: SealPaymentId, message: string) {
   return {
     success: true,
@@ -113,7 +113,10 @@ export function sentenceOf(payment: Pick<Payment, 'status' | 'reason' | 'attempt
   return say(language, `status.${isPaying(payment) ? 'processing' : status}`);
 }
 
-/** Pending, and nothing is left to the customer: the token of Google Pay or Apple Pay came with the collect. */
+/**
+ * Whether a payment is pending, and its customer has nothing left to do: the token of Google Pay or Apple Pay came with the
+ * collect.
+ */
 function isPaying({ status, attempt_id }: Pick<Payment, 'status' | 'attempt_id'>): boolean {
   return status === 'pending' && attempt_id !== null;
 }
@@ -162,7 +165,7 @@ function presentMethods(detail: PaymentDetail, language: Language) {
   }));
 }
 
-/** What a client wants to know of a method before it is chosen. */
+/** What a client needs to know of a method before it is chosen. */
 function configurationOf(method: PaymentMethod, { carriers, banks }: PaymentDetail) {
   if (method === 'mobile_money') return { carriers };
   if (method === 'bank_transfer') return { banks: banks.map(({ name }) => name) };
@@ -184,7 +187,7 @@ export function presentMobileMoney(read: CarrierRead, language: Language, now: n
       status,
       progress: done ? 100 : PROGRESS[status],
       message,
-      // Not of what was called off (specification, mobile money status).
+      // Left out for a payment that was called off (specification, mobile money status).
       payment_info: status === 'completed' || status === 'failed' ? paymentInfo(read) : null,
       provider_reference: reference ?? '',
       estimated_completion: timestamp(endedAt ?? estimate(payment, now)),
@@ -194,7 +197,7 @@ export function presentMobileMoney(read: CarrierRead, language: Language, now: n
 
 const PROGRESS = { pending: 10, processing: 50, completed: 100, failed: 100, cancelled: 100 } as const;
 
-/** Customers take about half a minute to confirm; after that the next poll is worth five seconds' wait. */
+/** Customers take about half a minute to confirm; after that the next poll is due in five seconds. */
 function estimate(payment: Payment, now: number): number {
   return Math.max((payment.submitted_at ?? now) + 30_000, now + 5_000);
 }
@@ -202,11 +205,11 @@ function estimate(payment: Payment, now: number): number {
 function progressKey(payment: Payment): MessageKey {
   if (payment.status === 'pending_mobile_money_verification') return 'progress.waiting';
   if (payment.status !== 'processing' && !isPaying(payment)) return startedKey(payment);
-  // Until the carrier has been heard, or has kept silent, the payment bears no name of one; transfers and cards never do.
+  // A payment has no carrier until the carrier has answered, or has kept silent; one by transfer or card never has one.
   return payment.carrier === null ? 'progress.processing' : 'progress.carrier_silent';
 }
 
-/** Until a method is chosen the phone's is the one that this read is for. */
+/** Until a method is chosen, mobile money is assumed: this read is for it. */
 function startedKey({ method }: Payment): MessageKey {
   return method === 'mobile_money' || method === 'none' ? 'progress.pending' : 'progress.started';
 }

@@ -1,7 +1,7 @@
 /**
- * Refunds as the wire writes them (contract §9).
+ * Refunds in wire form (contract §9).
  *
- * Invariant: amounts that were written by the merchant are echoed byte for byte; no phone number is part of an answer.
+ * Invariant: amounts that the merchant wrote are echoed byte for byte; no phone number is part of an answer.
  */
 
 import { formatMinor } from '../domain/money.ts';
@@ -32,7 +32,7 @@ export function presentRefund({ refund, payment }: RefundRows, language: Languag
   };
 }
 
-/** How it stands: where it waits, for what; where it failed, why. */
+/** How a refund stands, in a sentence: what it waits for, or why it failed. */
 function sentenceOf(refund: Refund, language: Language): string {
   const { status, reason } = refund;
   if (status === 'failed') return say(language, 'refund.failed', { reason: reasonOf(refund, language) });

@@ -1,7 +1,7 @@
 /**
- * The shapes of refunds on the wire (contract §9).
+ * Schemas of refunds (contract §9).
  *
- * Invariant: as for all schemas: unknown fields are ignored, never refused.
+ * Invariant: as in all schemas, unknown fields are ignored, never refused.
  */
 
 import { type Static, Type } from 'typebox';

@@ -1,8 +1,8 @@
 /**
  * The headers that the pipeline reads, taken from the raw list so that a header given twice is seen.
  *
- * Invariant: of two headers of one name neither is chosen. Node.js takes the first Authorization and joins the others,
- * and a proxy in front may have looked at the other one.
+ * Invariant: of two headers of one name neither is chosen. Node.js takes the first Authorization and joins other repeated
+ * headers, and a proxy in front may have looked at the other one.
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -12,7 +12,7 @@ export interface PipelineHeaders {
   readonly authorization: string | undefined;
   readonly idempotencyKey: string | undefined;
   readonly fingerprint: string | undefined;
-  /** Authorization came twice: which of them counts is anybody's guess, so none does. */
+  /** Authorization came twice: nobody can say which of them counts, so neither does. */
   readonly twoCredentials: boolean;
   /** The first other header that came twice. */
   readonly duplicate: string | undefined;
@@ -31,7 +31,7 @@ export function readPipelineHeaders(request: Pick<IncomingMessage, 'rawHeaders'>
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
     const value = rawHeaders[i + 1] ?? '';
-    // Lengths first: almost every header is another one.
+    // Lengths are compared first: almost every header is a different one.
     if (name.length === 13 && name.toLowerCase() === 'authorization') {
       twoCredentials ||= authorization !== undefined;
       authorization = value;

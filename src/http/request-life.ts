@@ -1,8 +1,8 @@
 /**
  * What happens to every request, whatever it asks for: before its route, before its answer leaves, and after it has left.
  *
- * Invariant: each that is answered has its exchange from the first hook on, and is counted and logged once. What can be
- * refused by the head of a request is refused before its body is read: what nobody takes is not waited for.
+ * Invariant: every request that is answered has its exchange from the first hook on, and is counted and logged once. One that can
+ * be refused by its head is refused before its body is read, so that no unwanted body is waited for.
  */
 
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
@@ -33,18 +33,18 @@ export interface LifeParts extends ExchangeParts {
   readonly bodies: BodyBudget;
   readonly addressOf: ReturnType<typeof clientAddressReader>;
   readonly counted: CountAnswer;
-  /** How long a body may take, and the rest of one that was answered before its end. */
+  /** How long a body may take, and after an early answer the rest of it. */
   readonly requestMs: number;
   nextRequestId(): string;
-  /** Whether the process ends: then everybody is told so instead. */
+  /** Whether the process is stopping: then every request is refused for that. */
   isStopping(): boolean;
-  /** Whether it is about to: it keeps no connection. Never when absent. */
+  /** Whether the process is about to stop: then it keeps no connection alive. Absent: never. */
   readonly isDraining?: () => boolean;
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Pages of any origin may call. */
+    /** Pages of any origin may call this route. */
     openToPages?: boolean;
     /** The body may carry a file, and take as long as one does. */
     takesFile?: boolean;
@@ -56,7 +56,7 @@ export function addRequestLife(app: FastifyInstance, parts: LifeParts): void {
   if (parts.traces !== undefined) addTraces(app, parts.traces);
   app.addHook('onRequest', receiver(parts));
   app.addHook('onSend', (request, reply, payload, done) => {
-    // What is under way is finished, and its connection with it: a kept one would hold up the stop.
+    // Requests in flight are finished, and their connections are closed: a kept one would hold up the stop.
     if (parts.isStopping() || parts.isDraining?.() === true) reply.header('Connection', 'close');
     done(null, answerBeforeRest(parts.clock, request, reply, payload));
   });
@@ -69,23 +69,23 @@ export function addRequestLife(app: FastifyInstance, parts: LifeParts): void {
   });
   app.setNotFoundHandler((request, reply) => failUnrouted(parts, request, reply));
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    // A client that went in the middle of its body is no error of ours, and nobody hears the answer.
+    // A client that left in the middle of its body is no error of ours, and nobody receives the answer.
     const left = error.code === 'ECONNRESET' && !request.raw.complete;
     return failRequest(parts, request, reply, left ? badFraming() : error);
   });
 }
 
-/** Answers what no route takes. */
+/** Answers a request that no route takes. */
 export function failUnrouted(parts: LifeParts, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return failRequest(parts, request, reply, refuseUnrouted(parts.places, request, reply));
 }
 
-/** The first that a request meets: only its head is there. */
+/** The first hook that a request meets: only its head is there. */
 function receiver(parts: LifeParts): onRequestHookHandler {
   return (request, reply, done) => {
     const { isInTurn, refusal: overload } = parts.turnAway.meet(request.raw, reply.raw);
     if (!isInTurn) {
-      // Nobody reads: an answer would only be kept. Nothing of the request has been looked at.
+      // Nobody reads: an answer would only be kept in memory. Nothing of the request has been looked at.
       reply.hijack();
       request.raw.socket.destroy();
       return;
@@ -106,7 +106,7 @@ function receiver(parts: LifeParts): onRequestHookHandler {
   };
 }
 
-/** What a request is refused with whatever it asks for. `overload`: what it is turned away with, if it is. */
+/** The refusal of a request by its head, whatever its route. `overload`: the refusal that load shedding gave it, if any. */
 function refuseHead(
   parts: LifeParts,
   request: FastifyRequest,
@@ -131,7 +131,7 @@ function peerOf({ addressOf }: LifeParts, { headers, socket }: FastifyRequest): 
   return addressOf(socket.remoteAddress, headers['x-forwarded-for']?.toString());
 }
 
-/** An unknown path, or a known one with a method that it does not know: then `Allow` names those that it does. */
+/** An unknown path, or a known one with a method that it does not have: then `Allow` names those that it has. */
 function refuseUnrouted(places: Places, request: FastifyRequest, reply: FastifyReply): Refusal {
   const allowed = places.methodsAt(request.url);
   if (allowed === '') return unknownPath();
@@ -139,7 +139,9 @@ function refuseUnrouted(places: Places, request: FastifyRequest, reply: FastifyR
   return wrongMethod(allowed);
 }
 
-/** A browser that opens the gateway's own address: nothing lives there, and any other caller hears so in the envelope. */
+/**
+ * Whether a browser opens the gateway's bare address, where there is nothing to show; other callers learn that from the envelope.
+ */
 function asksForDocs({ method, url, headers }: FastifyRequest): boolean {
   return (method === 'GET' || method === 'HEAD') && /^\/(?:\?|$)/.test(url) && prefersHtml(headers.accept);
 }

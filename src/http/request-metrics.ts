@@ -1,7 +1,7 @@
 /**
  * Counts answers and how long they took, by the route's pattern.
  *
- * Invariant: it knows patterns and classes of statuses only: whatever strangers ask for is one `unknown`.
+ * Invariant: its labels are patterns and classes of statuses only: all paths that do not exist are one `unknown`.
  */
 
 import type { Metrics } from '../platform/platform.ts';
@@ -10,7 +10,7 @@ import type { Metrics } from '../platform/platform.ts';
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** What is told of every answer, once it has been sent: the route's pattern, and how many milliseconds it took. */
+/** Called for every answer once it has been sent, with the route's pattern and how many milliseconds it took. */
 export type CountAnswer = (method: string, route: string, status: number, milliseconds: number) => void;
 
 export function requestMetrics(metrics: Metrics): CountAnswer {

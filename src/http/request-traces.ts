@@ -1,5 +1,5 @@
 /**
- * Traces of requests: each is one span, and what handles it is told of it.
+ * Traces of requests: each is one span, in whose context its handler runs.
  *
  * Invariant: it holds a method, a pattern, a status and ids; never a URL, a header or a body.
  */
@@ -17,7 +17,7 @@ export function addTraces(app: FastifyInstance, traces: Traces): void {
     traced.set(request, traces.begin(typeof traceparent === 'string' ? traceparent : undefined));
     done();
   });
-  // Not earlier: while a body arrives, the thread of what is whose is lost.
+  // Not earlier: the asynchronous context is lost while a body arrives.
   app.addHook('preHandler', (request, _reply, done) => {
     const one = traced.get(request);
     if (one === undefined) done();
@@ -30,7 +30,7 @@ export function addTraces(app: FastifyInstance, traces: Traces): void {
   });
 }
 
-/** Ends a request's span with what became of it. */
+/** Ends a request's span with its outcome. */
 export function endSpan(span: TracedRequest, method: string, exchange: Exchange, status: number): void {
   const { route, requestId, transactionId, errorCode } = exchange;
   span.end(`${method} ${route}`, {

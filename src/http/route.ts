@@ -1,8 +1,8 @@
 /**
  * What a route is: data, walked by the server, by the OpenAPI document and by tests.
  *
- * Invariant: everything that is the same for every route (credential, limit, idempotency, shape, errors) is said here
- * and done by the pipeline; a route's own code only turns a checked call into a use case's command.
+ * Invariant: everything that is the same for every route (credential, limit, idempotency, shape, errors) is declared here and
+ * done by the pipeline; a route's own code only turns a checked call into a use case's command.
  */
 
 import type { Static, TSchema, TUnknown } from 'typebox';
@@ -19,17 +19,17 @@ import type { LoadClass } from './overload.ts';
 
 export type CredentialKind = 'merchant' | 'session' | 'none';
 
-/** What an answer becomes before it is bytes: the HTTP status, and the JSON document. */
+/** An answer before it is serialised: the HTTP status, and the JSON document. */
 export interface Rendered {
   readonly status: number;
   readonly value: unknown;
 }
 
-/** An answer that is too long to be held: its text is made as the client takes it. */
+/** An answer that is too long to be held: its text is made as the client reads it. */
 export interface Streamed {
   readonly status: number;
   readonly contentType: string;
-  /** What a browser would call the file. */
+  /** The name under which a browser saves the file. */
   readonly fileName: string;
   /** None of them is empty. */
   readonly chunks: AsyncIterable<string>;
@@ -55,16 +55,16 @@ export interface Call<
   /** A request header by its lower-case name; undefined when absent. Several of one name are joined by a comma. */
   header(name: string): string | undefined;
   /**
-   * Counts this call under a traffic limit whose key, and whose merchant if there is one, only the body says.
+   * Counts this call under a traffic limit whose key, and whose merchant if there is one, are known only from the body.
    *
    * @throws Refusal 1301 when it is used up.
    */
   count(limit: TrafficLimit, key: string, merchant: Merchant | undefined): void;
-  /** Says what is left of the route's guard, in the headers of whatever this call is answered. */
+  /** Sets the headers that tell what is left of the route's guard, whatever the answer to this call is. */
   tellLeft(left: Left): void;
   /** How a use case's answer becomes bytes, and where they are remembered (contract §7). */
   answering<A>(render: (answer: A) => Rendered): Answering<A>;
-  /** An answer that no Idempotency-Key remembers: reads. */
+  /** An answer that no Idempotency-Key remembers: for reads. */
   reply(status: number, value: unknown): Reply;
 }
 
@@ -80,13 +80,13 @@ interface RouteFacts {
   readonly limit: LimitName;
   /** Fields of the body whose fault has another code here than elsewhere. */
   readonly codes?: { readonly [field: string]: RefusalCode };
-  /** How soon it is turned away when there is too much to do. */
+  /** How soon its calls are turned away under overload. */
   readonly loadClass: LoadClass;
   /** The limit that the use case itself keeps, exactly, in place of a traffic limit. */
   readonly guard?: CodeGuard;
   /** Answers by HTTP status. */
   readonly answers: { readonly [status: number]: TSchema };
-  /** What the route itself may refuse with; what every route may is added by the OpenAPI document. */
+  /** The refusals of the route itself; the OpenAPI document adds those that every route may have. */
   readonly refusals: readonly RefusalCode[];
   /** Whether a CONSUMED session may still make this call (contract §3). */
   readonly allowConsumed: boolean;
@@ -94,18 +94,18 @@ interface RouteFacts {
   readonly device?: 'refused';
   /** `merchant`: an Idempotency-Key counts for the whole merchant, though a session calls (payouts; contract §7). */
   readonly idempotencyScope?: 'merchant';
-  /** How an answer is sent to a caller with that Accept header, one that is remembered too. */
+  /** Adapts an answer, a remembered one too, to the caller's Accept header. */
   readonly sendTo?: (accept: string | undefined, reply: Reply) => Reply;
   /**
-   * Of a route without a credential: whether what it holds proves who sent it. It comes before the shape, as
-   * authentication does everywhere: nothing of the body has been checked.
+   * On a route without a credential: checks that the call proves who sent it. This comes before the shape, as authentication does
+   * everywhere: nothing of the body has been checked.
    *
    * @throws Refusal 1304.
    */
   readonly requireProof?: (call: Call) => void;
   /** The body is handed over as text, whatever its content type, unchecked (upstreams' callbacks). */
   readonly rawBody?: boolean;
-  /** The answer may also be a table, `text/csv`: what stands in it. */
+  /** Set if the answer may also be a table, `text/csv`: what the table holds. */
   readonly csv?: string;
   /** The body may also be a form in a browser's usual encoding, `application/x-www-form-urlencoded`. */
   readonly forms?: boolean;
@@ -119,7 +119,7 @@ type CallerOf<K extends CredentialKind> = K extends 'merchant'
     ? SessionCaller
     : undefined;
 
-/** What of a body may be looked at: whatever has not its shape is absent, in lists `undefined`. */
+/** The readable part of a body: whatever does not fit its schema is absent, in lists `undefined`. */
 export type Readable<T> = T extends readonly (infer Item)[]
   ? readonly (Readable<Item> | undefined)[]
   : T extends { readonly bytes: Uint8Array }
@@ -136,12 +136,12 @@ export interface TypedRoute<K extends CredentialKind, B extends TSchema, P exten
   readonly params?: P;
   readonly querystring?: Q;
   /**
-   * What the schema cannot say about the body's fields. Gets those that have their shape, and names every one that is
-   * at fault all the same; it is answered together with what the schema found (contract §2). `unreadable` has the paths of
-   * those that have not.
+   * Finds the faults that the schema cannot express. Gets the fields that fit the schema, and returns every one that is at fault
+   * all the same; these are answered together with the schema's (contract §2). `unreadable` has the paths of the fields that do
+   * not fit.
    */
   check?(body: Readable<Static<B>>, caller: CallerOf<K>, unreadable: ReadonlySet<string>): readonly RefusalDetail[];
-  /** The same for what the query says. */
+  /** The same for the query. */
   checkQuery?(query: Partial<Static<Q>>): readonly RefusalDetail[];
   run(call: Call<CallerOf<K>, Static<B>, Static<P>, Static<Q>>): Promise<Reply | Streamed>;
 }
@@ -171,7 +171,7 @@ export function defineRoute<
   return route;
 }
 
-/** Where a route is found, from the root. */
+/** A route's path from the root. */
 export function fullPath(route: Pick<Route, 'path' | 'outside'>): string {
   return route.outside === true ? route.path : `/api/v1${route.path}`;
 }

@@ -1,7 +1,7 @@
 /**
- * The small shapes that all others are made of.
+ * The small schemas that all others are made of.
  *
- * Invariant: what is written the same in several requests or answers stands here, once; what one of them alone says stands there.
+ * Invariant: what several requests or answers share is defined here, once; what only one of them uses is defined there.
  */
 
 import { type TSchema, Type } from 'typebox';
@@ -11,12 +11,12 @@ export const Text = Type.String();
 /** ISO 8601, UTC, milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time' });
 
-/** That, or null; `description` is of both. */
+/** The schema, or null; `description` is for both. */
 export function nullable<T extends TSchema>(schema: T, description?: string) {
   return Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
 }
 
-/** As a caller writes it: its form is checked where it is used. */
+/** A code as a caller writes it: its form is checked where it is used. */
 export const CurrencyCode = Type.String({ maxLength: 16 });
 
 export const BoundAmount = Type.String({ description: 'The bound amount, byte for byte.' });
@@ -34,7 +34,7 @@ export const MethodName = Type.Union([
   Type.Literal('none'),
 ]);
 
-/** In a path: no id of ours is as long. */
+/** An id in a path: none of ours is as long. */
 export const PathId = Type.String({ maxLength: 512 });
 export const IdParams = Type.Object({ id: PathId });
 

@@ -1,5 +1,5 @@
 /**
- * The shapes of requests and answers: JSON Schema, from which validation and the OpenAPI document both come.
+ * Schemas of requests and answers: JSON Schema, from which validation and the OpenAPI document both come.
  *
  * Invariant: unknown fields are ignored, never refused (contract, top). What depends on the chosen method is checked
  * by the route, because no schema says it as clearly.
@@ -30,7 +30,7 @@ const WalletNumber = Type.String({ maxLength: 64 });
 const PhoneNumber = Type.String({ maxLength: 64 });
 const CardnetMethod = Type.String({ maxLength: 64 });
 const Detail = Type.Union([Type.Literal('none'), Type.Literal('full'), Type.Literal('partial')]);
-/** Empty it is missing, as every field that a method needs. */
+/** An empty one counts as missing, like every field that a method needs. */
 const Pin = Type.String({
   pattern: '^([0-9]{4,8})?$',
   description: 'Four to eight digits. Never logged, never stored.',
@@ -160,7 +160,7 @@ const BankAccountAnswer = Type.Object({
   branch_city: nullable(Text),
 });
 
-/** What the answers of a bank transfer have besides. */
+/** The additional fields of a bank transfer's answers. */
 const TRANSFER_FIELDS = {
   bank_account: Type.Optional(
     nullable(
@@ -352,7 +352,7 @@ export const CardCallbackBody = Type.Object({
 });
 export type CardCallbackBody = Static<typeof CardCallbackBody>;
 
-/** What the address of return carries that the gateway gave to the network. */
+/** The query of the return address that the gateway gave to the network. */
 export const CardReturnQuery = Type.Object({
   t: Type.Optional(Type.String({ maxLength: 64 })),
   e: Type.Optional(Type.String({ maxLength: 16 })),

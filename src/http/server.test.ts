@@ -127,7 +127,7 @@ describe('what no route takes', () => {
       const led = await app.inject({ url, headers: html });
       expect([led.statusCode, led.headers.location, led.headers.vary]).toEqual([302, '/docs', 'Accept']);
     }
-    // Whatever is refused is in the envelope (contract §2), for browsers too.
+    // Every refusal is in the envelope (contract §2), for browsers too.
     const asked = [
       { url: '/' },
       { url: '/', headers: { accept: 'application/json, text/html' } },

@@ -1,5 +1,5 @@
 /**
- * The HTTP server: Fastify, set so that nothing is guessed, dropped or left open (reliability §2.5, §2.8).
+ * The HTTP server: Fastify, configured so that nothing is guessed, dropped or left open (reliability §2.5, §2.8).
  *
  * Invariant: every answer is the route's own or the error envelope, with a request id and never cached. What the
  * framework or the socket refuses leaves in the same envelope.
@@ -46,17 +46,17 @@ export interface ServerParts {
   readonly metrics: Metrics;
   /** Absent: nothing is recorded. */
   readonly traces?: Traces;
-  /** Brings what is not counted in this process up to date, before the numbers are read. */
+  /** Updates the metrics that this process does not count itself, before they are read. */
   refreshMetrics(): Promise<void>;
-  /** Which secrets count: `sk_test_` or `sk_live_`. */
+  /** Which secrets are valid: `sk_test_` or `sk_live_`. */
   readonly mode: 'sandbox' | 'production';
   /** The gateway's own address, without a slash at the end. */
   readonly publicUrl: string;
-  /** Where the sandbox listens that this gateway takes part in; none in production. */
+  /** Where this gateway's sandbox listens; none in production. */
   readonly sandboxUrl?: string;
-  /** Knows how much waits in the store, and so whom to turn away. */
+  /** Load shedding: knows how much waits in the store, and so which requests to turn away. */
   readonly limiter: Limiter;
-  /** What a client may take of time and connections; `SOCKET_LIMITS` where absent. */
+  /** How much time and how many connections clients may take; `SOCKET_LIMITS` where absent. */
   readonly sockets?: Partial<SocketLimits>;
   /** Multiplies the traffic limits; 0 switches them off (contract §8). */
   readonly rateLimitScale: number;
@@ -64,18 +64,18 @@ export interface ServerParts {
   readonly failedAuthentications: number;
   /** Addresses and networks whose X-Forwarded-For counts. */
   readonly trustProxy: readonly string[];
-  /** Binds a session that shows its first device; the session as it is then. @throws Refusal 1305. */
+  /** Binds a session to the first device that it shows; returns the session as it is then. @throws Refusal 1305. */
   bindDevice(session: Session, fingerprint: string): Promise<Session>;
   /** Whether this process can serve: its database answers. */
   ready(): Promise<Readiness>;
-  /** Whether it is about to stop: it serves what comes, and keeps no connection. Never when absent. */
+  /** Whether it is about to stop: it still serves requests, but keeps no connection alive. Absent: never. */
   readonly isDraining?: () => boolean;
 }
 
 /** 256 KiB: a hundred beneficiaries with notes fit many times. */
 const BODY_LIMIT = 256 * 1024;
 
-/** A server that is ready to listen. `close()` refuses what is new (1402) and waits for what is under way. */
+/** Makes a server that is ready to listen. `close()` refuses new requests (1402) and waits for those in flight. */
 export function createServer(parts: ServerParts): FastifyInstance {
   const sockets = { ...SOCKET_LIMITS, ...parts.sockets };
   const pages = servicePages(parts);
@@ -94,7 +94,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   const life: LifeParts = { turnAway, bodies: createBodyBudget(), addressOf, ...shared };
 
   const app = createApp(life, sockets);
-  // Before the framework, which hears only of what is not turned away.
+  // Before the framework, which sees only the requests that are not turned away.
   app.server.removeAllListeners('request').on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (!turnAway.takes(request, response)) app.routing(request, response);
   });
@@ -113,7 +113,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
   takeBodies(app);
 
   const limits = createLimits(parts.clock, parts.rateLimitScale);
-  // One for both doors.
+  // Shared by the API and the pages.
   const uploads = createUploadSlots(parts.clock);
   addRoutes(app, parts, { limits, addressOf, uploads, streams });
   addPreflights(app, parts.routes, (request, reply) => failUnrouted(life, request, reply));
@@ -127,7 +127,7 @@ function createApp(life: LifeParts, sockets: SocketLimits): FastifyInstance {
   return fastify({
     logger: false,
     bodyLimit: BODY_LIMIT,
-    // Node.js has one such limit for all; what carries no file has its own, shorter one (request-life.ts).
+    // Node.js has one such limit for all requests; those without a file have a shorter one of ours (request-life.ts).
     requestTimeout: sockets.uploadMs,
     connectionTimeout: sockets.silenceMs,
     keepAliveTimeout: sockets.keptMs,
@@ -138,7 +138,7 @@ function createApp(life: LifeParts, sockets: SocketLimits): FastifyInstance {
       connectionsCheckingInterval: sockets.lookEveryMs,
       requireHostHeader: false,
     },
-    // Ours is the answer while closing, and it has a Retry-After.
+    // While closing, our own answer is sent, which has a Retry-After.
     return503OnClosing: false,
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
     clientErrorHandler: (error, socket) => answerClientError(life, life.nextRequestId(), error, socket),
@@ -149,7 +149,7 @@ function createApp(life: LifeParts, sockets: SocketLimits): FastifyInstance {
   });
 }
 
-/** JSON is read here and judged later, by the pipeline; whatever else comes was refused before, or is taken as text. */
+/** JSON is parsed here and judged later, by the pipeline; any other type was refused before, or is taken as text. */
 function takeBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {

@@ -1,10 +1,10 @@
 /**
- * What a page is that is no part of the API, and what it answers.
+ * A page that is no part of the API, and its reply.
  */
 
 import type { FastifyRequest } from 'fastify';
 
-/** Asked every few seconds, by machines, about nobody's business. */
+/** What machines request every few seconds; it concerns no merchant. */
 export const PROBES: ReadonlySet<string> = new Set(['/health', '/api/v1/health', '/health/ready', '/metrics']);
 
 export interface ServicePage {

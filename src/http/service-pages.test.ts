@@ -1,4 +1,4 @@
-/** The pages that every gateway has of its own: whether it lives, whether it can serve, and what its errors mean. */
+/** The pages that every gateway has of its own: whether it is alive, whether it can serve, and what its errors mean. */
 
 import { afterEach, expect, it } from 'vitest';
 import { type SmallWorld, type SmallWorldOptions, smallWorld } from './testing/small-world.ts';

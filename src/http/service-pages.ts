@@ -1,5 +1,5 @@
 /**
- * What is no part of the API: health, metrics, the OpenAPI document, and the documentation.
+ * The pages that are no part of the API: health, metrics, the OpenAPI document, and the documentation.
  *
  * Invariant: none of it takes a credential, is limited, or says anything about a merchant.
  */
@@ -24,7 +24,7 @@ export interface Readiness {
 export interface PageParts {
   readonly routes: readonly Route[];
   readonly publicUrl: string;
-  /** Where the sandbox listens that this gateway takes part in; none in production. */
+  /** Where this gateway's sandbox listens; none in production. */
   readonly sandboxUrl?: string;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   ready(): Promise<Readiness>;
@@ -33,7 +33,7 @@ export interface PageParts {
   refreshMetrics(): Promise<void>;
 }
 
-/** A load balancer asks every few seconds: whoever cannot say by then that he is ready is not. */
+/** A load balancer asks every few seconds: a process that cannot say within this time that it is ready is not. */
 const READY_WITHIN_MS = 2_000;
 
 const JSON_DOCUMENT = 'application/json; charset=utf-8';
@@ -53,7 +53,7 @@ function healthPages(parts: PageParts): ServicePage[] {
       async show(request) {
         const { ok, checks } = await readinessInTime(parts);
         if (ok) return { status: 200, type: JSON_DOCUMENT, body: JSON.stringify({ status: 'ready', checks }) };
-        // The envelope, as of every failure (contract §2), and beside it what is looked at.
+        // The envelope, as for every failure (contract §2), and beside it the checks.
         const refusal = new Refusal(1402, { retryAfter: 1 });
         const envelope = envelopeOf(refusal, envelopeContext(parts, request));
         const body = JSON.stringify({ status: 'not_ready', checks, ...envelope });
@@ -75,7 +75,7 @@ function metricsPage(parts: PageParts): ServicePage {
 }
 
 async function readinessInTime(parts: PageParts): Promise<Readiness> {
-  // What is asked that could keep silent is the database.
+  // The only check that could keep silent is the database's.
   const unready = (): Readiness => ({
     ok: false,
     checks: { database: false, accepting: parts.isDraining?.() !== true },
@@ -84,9 +84,9 @@ async function readinessInTime(parts: PageParts): Promise<Readiness> {
   return (await endsWithin(parts.clock, READY_WITHIN_MS, asked)) ? asked : unready();
 }
 
-/** Made at the first reading: a start waits for no document. */
+/** Made at the first request: no start waits for a document. */
 function apiPages(parts: PageParts): ServicePage[] {
-  // As bytes: a text of this length would be turned into bytes again for everybody who asks.
+  // As bytes: a string of this length would be encoded again for every request.
   let made: { readonly document: object; readonly json: Buffer; readonly yaml: Buffer } | undefined;
   const documents = () => {
     if (made === undefined) {

@@ -95,7 +95,7 @@ describe('a shape', () => {
       },
       { requiredKeys: [] },
     );
-    // What is no object is refused where bodies are read.
+    // Values that are no objects are refused where bodies are read.
     const other = fc.dictionary(fc.string(), fc.jsonValue());
     fc.assert(
       fc.property(fc.oneof(value, other), (given) => {

@@ -1,8 +1,8 @@
 /**
- * Checks what came in against a route's schema, and says every bad field at once (contract §2).
+ * Checks input against a route's schema, and reports every bad field at once (contract §2).
  *
- * Invariant: the compiled schema alone decides; the walk that explains only runs on what it refused. Unknown fields
- * are ignored, and null in an optional field counts as absent.
+ * Invariant: the compiled schema alone decides; the walk that explains runs only on values that it refused. Unknown fields are
+ * ignored, and null in an optional field counts as absent.
  */
 
 import type { TSchema } from 'typebox';
@@ -17,8 +17,8 @@ export interface Shape {
 }
 
 /**
- * What a route itself finds wrong with those fields of a body, and of what it holds, that have their shape. `unreadable`
- * has the paths of the others, which are there and look as if they were missing.
+ * A route's own check of the fields, nested ones too, that fit the schema. `unreadable` has the paths of the others, which were
+ * sent but look as if they were missing.
  */
 export type FieldCheck = (readable: JsonObject, unreadable: ReadonlySet<string>) => readonly RefusalDetail[];
 
@@ -47,12 +47,12 @@ interface Node extends TSchema {
   readonly maxItems?: number;
 }
 
-/** `codes` are those of fields whose fault has another code in this body than elsewhere. */
+/** `codes` are for fields whose fault has another code in this body than elsewhere. */
 export function createBodyShape(schema: TSchema, codes: Codes = {}): BodyShape {
   return shapeBy(finder(schema), schema, codes);
 }
 
-/** The same for what an address says. No field of it is a list: what is read as one was said twice. */
+/** The same for a query. None of its fields is a list: one that is read as a list was given twice. */
 export function createQueryShape(schema: TSchema): BodyShape {
   const find = finder(schema);
   const findTwice = (query: unknown): RefusalDetail[] =>
@@ -69,7 +69,7 @@ function shapeBy(find: Finder, schema: TSchema, codes: Codes): BodyShape {
       const found = find(body);
       const faulty = unreadable(found);
       const readable = faulty.size === 0 ? (body as JsonObject) : without(body as JsonObject, faulty);
-      // A field that could not be read looks as if it were missing.
+      // A field that could not be read looks as if it were missing: the check's faults in it are dropped.
       const more = check?.(readable, faulty).filter(({ field }) => !isWithin(field, faulty)) ?? [];
       if (found.length + more.length === 0) return;
       const placed = [...found, ...more].map((detail) => ({ detail, place: placeOf(schema, detail.field) }));
@@ -81,7 +81,7 @@ function shapeBy(find: Finder, schema: TSchema, codes: Codes): BodyShape {
   };
 }
 
-/** The paths of what has not its shape. Where not all of them have been looked for, whole fields. */
+/** The paths of values that do not fit. If not all of them have been looked for, whole fields. */
 function unreadable(found: readonly RefusalDetail[]): ReadonlySet<string> {
   const all = found.length < DETAILS_AT_MOST;
   return new Set(found.map(({ field }) => (all ? field : (stepsOf(field)[0] ?? field))));
@@ -99,7 +99,7 @@ function finder(schema: TSchema): Finder {
   };
 }
 
-/** An object without what is faulty, in it and in what it holds; a faulty item of a list leaves `undefined`. */
+/** An object without its faulty values, nested ones too; a faulty item of a list leaves `undefined`. */
 function without(object: JsonObject, faulty: ReadonlySet<string>, path = ''): JsonObject {
   const kept = Object.entries(object).flatMap(([name, value]) => {
     const field = path === '' ? name : joinPath(path, name);
@@ -118,7 +118,7 @@ function readableOf(value: unknown, faulty: ReadonlySet<string>, path: string): 
   });
 }
 
-/** Whether a path is one of these, or leads through one. */
+/** Whether a path is one of these, or lies within one. */
 function isWithin(field: string, paths: ReadonlySet<string>): boolean {
   const ends = [...field.matchAll(/[.[]|$/g)].map(({ index }) => index);
   return ends.some((end) => paths.has(field.slice(0, end)));
@@ -129,7 +129,7 @@ function stepsOf(field: string): string[] {
   return field.split(/[.[\]]+/).filter((step) => step !== '');
 }
 
-/** Where a path stands in a body: for each of its steps the place among the schema's fields, or in the list. */
+/** A path's position in a body: for each of its steps the place among the schema's fields, or in the list. */
 function placeOf(schema: Node, field: string): readonly number[] {
   let node: Node | undefined = schema;
   return stepsOf(field).map((step) => {
@@ -141,7 +141,7 @@ function placeOf(schema: Node, field: string): readonly number[] {
   });
 }
 
-/** By the first step that differs; what holds comes before what it holds. */
+/** Orders by the first step that differs; a container comes before its contents. */
 function compare(a: readonly number[], b: readonly number[]): number {
   const differs = a.findIndex((step, at) => step !== b[at]);
   return differs < 0 ? a.length - b.length : (a[differs] ?? 0) - (b[differs] ?? -1);
@@ -162,7 +162,7 @@ export function dropNulls(schema: TSchema, value: unknown): void {
   }
 }
 
-/** More than any body of ours has places for, so that every bad field is said; lists without a bound are not worth more. */
+/** More than any body of ours has fields, so that every bad one is reported; lists without a bound are not worth more. */
 const DETAILS_AT_MOST = 1_000;
 
 interface Fault {
@@ -180,13 +180,13 @@ function explain(schema: Node, value: unknown, path: string, found: RefusalDetai
   else explainFields(node, value, path, found);
 }
 
-/** Of a nullable schema the part that is not null: the rest says nothing. */
+/** The part of a nullable schema that is not null. */
 function onlyChoice(schema: Node): Node {
   const choices = schema.anyOf?.filter((choice) => choice.type !== 'null') ?? [];
   return choices.length === 1 ? (choices[0] ?? schema) : schema;
 }
 
-/** What is wrong with a value itself; undefined when it is something within it. */
+/** The fault of a value itself; undefined if the fault lies within it. */
 function faultOf(schema: Node, value: unknown): Fault | undefined {
   const { type, minimum, maximum } = schema;
   const options = (schema.anyOf ?? [schema]).flatMap((choice) => choice.const ?? []);
@@ -271,7 +271,7 @@ function detailOf(field: string, fault: Fault): RefusalDetail {
   return named === undefined ? { field, ...fault } : { field, code: named };
 }
 
-/** What is missing comes first; the first detail names the refusal (contract §2). */
+/** Missing fields come first; the first detail decides the refusal's code (contract §2). */
 export function refuseShape(found: readonly RefusalDetail[], codes: Codes = {}): Refusal {
   const missing = found.filter(isMissing);
   const details = [...missing, ...found.filter((detail) => !isMissing(detail))];
@@ -286,12 +286,12 @@ function isMissing({ code }: RefusalDetail): boolean {
   return code === 'REQUIRED' || code === 'SCOPE_MISSING';
 }
 
-/** A control character in an identifier: nothing that we ever made, and nothing that a database takes. */
+/** Characters that no identifier of ours has, some of which no database takes. */
 const CONTROL = /\p{Cc}|\p{Surrogate}/u;
 
 /**
- * Checks path parameters. One that is too short is 1110; whatever else is wrong with an identifier, it names nothing
- * that exists, and is answered as every unknown one is: 1204.
+ * Checks path parameters. One that is too short is 1110; any other fault makes it the identifier of nothing that exists, and it
+ * is answered as every unknown one is: 1204.
  */
 export function createParamsShape(schema: TSchema): Shape {
   const compiled = Compile(schema);

@@ -5,7 +5,7 @@ import { slidingWindow } from './sliding-window.ts';
 
 const START = Date.parse('2026-11-20T12:00:00Z');
 
-/** How many of these instants lie in one window at most, wherever it is laid. */
+/** How many of these instants lie in one window at most, wherever the window begins. */
 function mostWithin(instants: readonly number[], length: number): number {
   return Math.max(0, ...instants.map((end) => instants.filter((at) => at > end - length && at <= end).length));
 }
@@ -65,7 +65,7 @@ describe('a sliding window', () => {
             if (retryAt > 0 && now >= retryAt) expect(standing.allowed).toBe(true);
             retryAt = standing.allowed ? 0 : now + standing.retryAfter * 1_000;
             if (standing.allowed) passed.push(now);
-            // Nobody is refused, or told to wait, for more than a bucket longer than the law asks.
+            // No call is refused, or told to wait, for more than one bucket longer than the law requires.
             const bucket = length / 600;
             const longer = passed.filter((at) => at > now - length - bucket);
             if (!standing.allowed) expect(longer.length).toBeGreaterThanOrEqual(calls);
@@ -94,7 +94,7 @@ describe('a sliding window', () => {
       { allowed: true, remaining: 0, reset: 40, retryAfter: 0 },
       { allowed: false, remaining: 0, reset: 30, retryAfter: 30 },
     ]);
-    // A number that has become smaller has room only when so many more have left.
+    // After the limit was lowered there is room only when enough calls have left.
     expect(window.take('a', 1)).toMatchObject({ allowed: false, remaining: 0, retryAfter: 51 });
     now = START + 81_000;
     expect(window.take('a', 1)).toMatchObject({ allowed: true, remaining: 0 });

@@ -1,8 +1,8 @@
 /**
  * Counts calls in a sliding window, by key, in this process (contract §8).
  *
- * Invariant: whatever comes, never more calls of one key pass in any window than it lets through, and what is refused
- * is not counted. Memory is bounded whatever keys are thrown at it, and however many calls a window lets through.
+ * Invariant: whatever comes, no more calls of one key pass in any window than the limit allows, and refused calls are not
+ * counted. Memory is bounded, whatever keys are thrown at it, and however many calls a window allows.
  */
 
 import type { Clock } from '../platform/platform.ts';
@@ -13,22 +13,24 @@ export interface Standing {
   readonly calls: number;
   readonly seconds: number;
   readonly remaining: number;
-  /** Until the oldest call that is counted leaves the window; when refused: as long as `retryAfter`. */
+  /** Until the oldest counted call leaves the window; when refused: as long as `retryAfter`. */
   readonly reset: number;
   /** When refused: until one more call would pass. */
   readonly retryAfter: number;
 }
 
 export interface SlidingWindow {
-  /** Counts one call if it passes. `calls` stands in for the window's own number. */
+  /** Counts one call if it passes. `calls` replaces the rule's own number. */
   take(key: string, calls?: number): Standing;
 }
 
 /** What is counted of one key. */
 interface CallLog {
-  /** Of each bucket, oldest first, when its latest call came, and behind that how many there were: all count as long as that one. */
+  /**
+   * Pairs, one per bucket, oldest first: when its latest call came, and how many calls it holds; all count as long as that one.
+   */
   readonly buckets: number[];
-  /** Where the first bucket stands that has not left. */
+  /** Index of the first bucket that has not expired. */
   left: number;
   /** How many calls are counted. */
   total: number;
@@ -37,9 +39,9 @@ interface CallLog {
 const KEYS_AT_MOST = 200_000;
 /** A call is counted up to a six-hundredth of the window longer than it has to be: a tenth of a second in a minute. */
 const BUCKETS = 600;
-/** So many buckets that have left are cut off at once. */
+/** How many expired buckets are removed at a time. */
 const CUT = 50;
-/** The numbers that say what is known of a bucket. */
+/** How many numbers are kept of a bucket. */
 const PAIR = 2;
 
 /**
@@ -59,15 +61,15 @@ export function slidingWindow(
   const bucket = Math.max(1, length / BUCKETS);
   const half = Math.max(1, Math.floor(keysAtMost / 2));
   let window = Number.NaN;
-  /** In which window the older ones were last heard of. */
+  /** The window in which the older keys were last seen. */
   let olderWindow = Number.NaN;
   let newer = new Map<string, CallLog>();
   let older = new Map<string, CallLog>();
 
   function turnTo(next: number): void {
-    // A clock that steps back a little stays in the window it was in; after a leap nothing is known.
+    // A clock that steps back a little stays in the window it was in; after a leap all keys are forgotten.
     if (next === window || next === window - 1) return;
-    // Where there were too many, the older ones are of the window that ends, too, and still count.
+    // If there were too many keys, the older ones were also seen in the window that ends, and still count.
     if (next !== window + 1 || olderWindow !== window) {
       older = next === window + 1 ? newer : new Map();
       olderWindow = window;
@@ -80,7 +82,7 @@ export function slidingWindow(
     turnTo(Math.floor(now / length));
     const known = newer.get(key);
     if (known !== undefined) return known;
-    // Most keys are heard of once or twice: a list that begins empty takes room for seventeen numbers with its first.
+    // Most keys are seen once or twice: an array that begins empty allocates seventeen slots at the first push.
     const log = older.get(key) ?? { buckets: [now, 0], left: 0, total: 0 };
     if (newer.size >= half) {
       older = newer;
@@ -105,7 +107,7 @@ export function slidingWindow(
     take(key, calls = rule.calls) {
       const now = clock.now();
       const log = logOf(key, now);
-      // Where the clock has stepped back, time stands still until it has caught up.
+      // If the clock has stepped back, time stands still until it has caught up.
       const time = Math.max(now, log.buckets.at(-PAIR) ?? now);
       letLeave(log, time - length);
       const allowed = log.total < calls;

@@ -43,11 +43,11 @@ export function answerClientError(
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  // Whoever goes on sending all the same would keep the connection for as long as a byte comes now and then.
+  // A client that goes on sending would otherwise keep the connection for as long as a byte comes now and then.
   socket.destroySoon();
 }
 
-/** A body that has not come whole in time: answered as Node.js answers what is late as a whole, in its sender's language. */
+/** Answers a body that has not come whole in time as Node.js answers a request that is late, but in its sender's language. */
 export function answerLateBody(parts: ExchangeParts, requestId: string, { headers, socket }: IncomingMessage): void {
   const late = Object.assign(new Error('a body that is late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
   answerClientError(parts, requestId, late, socket, negotiate(headers['accept-language']));
@@ -66,7 +66,7 @@ export function refuseExpectation(
   response.writeHead(refusal.http, headers).end(body);
 }
 
-/** The envelope and its headers; the refusal's line in the log is written too. */
+/** The envelope and its headers; also writes the refusal's line in the log. */
 function answerTo(
   parts: ExchangeParts,
   { requestId, language }: { readonly requestId: string; readonly language: Language },

@@ -10,17 +10,17 @@ import type { Clock, Metrics } from '../platform/platform.ts';
 export interface SocketLimits {
   /** Connections at once; more are closed as they come. */
   readonly connections: number;
-  /** From a connection's first byte of a request to the end of its headers. */
+  /** From the first byte of a request to the end of its headers. */
   readonly headersMs: number;
-  /** By then a request has to be complete; handlers may take longer, while an upstream answers. */
+  /** How long a request may take to arrive whole; handlers may take longer, while an upstream answers. */
   readonly requestMs: number;
-  /** The same for a file, as long as something comes: five megabytes from a slow phone. */
+  /** The same for a file, as long as something arrives: five megabytes from a slow phone. */
   readonly uploadMs: number;
-  /** A connection on which nothing moves, either way: a client that does not read its answer. */
+  /** How long a connection may go without traffic, either way, as when its client does not read the answer. */
   readonly silenceMs: number;
-  /** Until an idle connection is closed. Longer than load balancers keep one, so that they and not we close it. */
+  /** How long an idle connection is kept: longer than load balancers keep one, so that they and not we close it. */
   readonly keptMs: number;
-  /** How often the first two are looked at. */
+  /** How often the first two are checked. */
   readonly lookEveryMs: number;
 }
 
@@ -34,13 +34,12 @@ export const SOCKET_LIMITS: SocketLimits = {
   lookEveryMs: 1_000,
 };
 
-/** How often those that ask for nothing are looked for. */
+/** How often idle connections are looked for. */
 const MAKE_ROOM_EVERY_MS = 100;
 
 /**
- * Lets a server have so many connections at once, and counts those that found no place. For them whoever keeps a
- * connection and asks for nothing gives it up: otherwise one client that asks for a page on each of ten thousand
- * connections and then keeps them would shut out everybody.
+ * Limits a server's connections, and counts those that are dropped. When one is dropped, idle connections are closed: otherwise
+ * one client that asks for a page on each of ten thousand connections and then keeps them would shut out everybody.
  */
 export function limitConnections(
   server: Server,

@@ -1,5 +1,5 @@
 /**
- * What only a real connection shows: framing, headers given twice, a client that goes, a server that stops.
+ * What only a real connection shows: framing, repeated headers, a client that goes away, a server that stops.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -23,7 +23,7 @@ function open(of: SmallWorld): Socket {
   return connect((of.app.server.address() as AddressInfo).port, '127.0.0.1');
 }
 
-/** Sends bytes, says that no more come, and reads until the server closes. */
+/** Sends bytes, ends its side, and reads until the server closes. */
 async function exchange(bytes: string | Buffer): Promise<string> {
   const socket = open(world);
   socket.on('error', () => socket.destroy());
@@ -177,7 +177,7 @@ describe('a body that nobody waits for', () => {
     socket.write('POST /nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     let sent = 0;
-    // 200 MiB, each piece once the last one has left.
+    // 200 MiB, each piece once the one before has left.
     while (!socket.destroyed && sent < 200 * 1024 * 1024) {
       const failed = await new Promise<unknown>((done) => socket.write(chunk, done));
       if (failed !== undefined && failed !== null) break;
@@ -256,7 +256,7 @@ describe('a server that stops', () => {
     stopping.app.server.on('connection', (socket) => accepted.push(socket));
     const [busy, idle] = [open(stopping), open(stopping)];
     busy.write('GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n');
-    // The second connection has a request half sent: it is no idle one that may be closed at once.
+    // The second connection has sent half a request: it is not an idle one that may be closed at once.
     idle.write('GET /health HTTP/1.1\r\nHost: x\r\n');
     await working;
     await vi.waitUntil(() => accepted.length === 2 && accepted.every(({ bytesRead }) => bytesRead > 0), 60_000);
@@ -298,7 +298,7 @@ it('lets go of a client that is answered before its request is whole, and goes o
   client.write('GET / HTTP/9.9\r\n');
   const [answer] = await once(client, 'data');
   expect(statuses(String(answer))).toEqual([400]);
-  // It does not end its side.
+  // The client does not end its side.
   await left;
   client.destroy();
 });

@@ -1,7 +1,7 @@
 /**
  * A statement as a table (RFC 4180), made page by page.
  *
- * Invariant: it is whole only with its closing rows, and adds up. What others have written is never a formula.
+ * Invariant: it is complete only with its closing rows, and adds up. No text from outside is ever a formula.
  */
 
 import { stringify } from 'csv-stringify/sync';
@@ -25,7 +25,7 @@ const COLUMNS = [
   'reference',
 ] as const;
 
-/** Amounts are minor units until they are written: so their sign is no formula, and a text's is. */
+/** Amounts stay minor units until they are written: so their minus sign is not escaped as a formula, as a text's is. */
 type Cell = string | bigint | null;
 
 export function statementCsv(begun: StatementPosition, pages: AsyncIterable<StatementPage>): Streamed {

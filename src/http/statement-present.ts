@@ -1,7 +1,7 @@
 /**
- * A statement's page as the wire writes it.
+ * A statement's page in wire form.
  *
- * Invariant: amounts have the currency's fraction digits; the sum of the shown balances is what stands beside them.
+ * Invariant: amounts have the currency's fraction digits; a total is the sum of the balances that are shown beside it.
  */
 
 import type { Currency } from '../domain/currency.ts';

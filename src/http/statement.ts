@@ -76,7 +76,7 @@ interface Asked extends StatementQuery {
   readonly currency: Currency;
 }
 
-/** The beginning, or where the page before ended. */
+/** The beginning of the span, or where the page before ended. */
 async function positionOf(deps: Deps, merchant: Merchant, query: Asked): Promise<StatementPosition> {
   if (query.cursor === undefined) return openStatement(deps, merchant, orderOf(query, deps.clock.now()));
   const position = openPosition(deps, merchant.id, questionOf(query), query.cursor);
@@ -84,7 +84,7 @@ async function positionOf(deps: Deps, merchant: Merchant, query: Asked): Promise
   return position;
 }
 
-/** What a cursor belongs to, as it was asked. */
+/** The query that a cursor belongs to, as the caller wrote it. */
 function questionOf({ currency, from = '', to = '', balance = 'all' }: Asked): string {
   return JSON.stringify([currency, from, to, balance]);
 }

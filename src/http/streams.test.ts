@@ -1,5 +1,5 @@
 /**
- * Answers that are made while their client takes them: never far ahead of it, and over when it is gone.
+ * Answers that are made while their client reads them: never far ahead of it, and ended when it is gone.
  */
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
@@ -10,7 +10,7 @@ import { type SmallWorld, smallWorld } from './testing/small-world.ts';
 
 const CHUNK = 'x'.repeat(64 * 1024);
 
-/** A source of chunks that says how many were taken, and how it ended. */
+/** A source of chunks that tells how many were taken, and how it ended. */
 function source(most: number, failAt = Number.POSITIVE_INFINITY) {
   let taken = 0;
   let end = (): void => undefined;
@@ -40,7 +40,7 @@ afterEach(async () => {
   opened = undefined;
 });
 
-/** A gateway whose `/long` answers from the source. Returns how to ask it. */
+/** A gateway whose `/long` answers from the source. Returns a function that requests it. */
 async function serve(from: () => Source): Promise<{ world: SmallWorld; ask(): Promise<IncomingMessage>; url: string }> {
   const world = smallWorld({
     routes: [
@@ -84,7 +84,7 @@ describe('a streamed answer', () => {
   });
 
   test('is never made far ahead of a client that reads slowly', async () => {
-    // A gigabyte, if anybody made it all.
+    // A gigabyte, if all of it were made.
     const long = source(16_384);
     const { ask } = await serve(() => long);
     const response = await ask();
@@ -92,7 +92,7 @@ describe('a streamed answer', () => {
     for await (const chunk of response) {
       bytes += (chunk as Buffer).length;
       if (bytes > 24 * 1024 * 1024) break;
-      // What lies in the kernel's buffers, on both sides of the connection, is no memory of ours.
+      // What lies in the kernel's buffers, on both sides of the connection, does not take our memory.
       expect(long.taken() * CHUNK.length - bytes).toBeLessThan(12 * 1024 * 1024);
     }
     await long.ended;

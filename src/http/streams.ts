@@ -1,8 +1,8 @@
 /**
- * Answers that are made while their client takes them: a statement of a million lines.
+ * Answers that are made while their client reads them: a statement of a million lines.
  *
- * Invariant: of such an answer a process holds a part and no more, however slow the client is; whoever goes away ends it, and
- * so does a process that stops. One that could not be finished breaks off, and so cannot be taken for whole.
+ * Invariant: a process holds only a part of such an answer, however slow the client is; it ends when the client goes away or the
+ * process stops. An answer that could not be finished breaks off, and so cannot be taken for whole.
  */
 
 import { Readable } from 'node:stream';
@@ -14,9 +14,9 @@ import { NoPlace } from './limits.ts';
 import type { Streamed } from './route.ts';
 
 export interface Streams {
-  /** @throws Refusal 1301 when the merchant has its share of them, 1402 when the process has. */
+  /** @throws Refusal 1301 when the merchant has its share of streams, 1402 when the process has all it may. */
   send(request: FastifyRequest, reply: FastifyReply, answer: Streamed): Readable;
-  /** Lets what is under way go on for some seconds more, and ends it then. */
+  /** Lets open streams go on for some seconds more, and then ends them. */
   stop(): void;
 }
 
@@ -25,14 +25,14 @@ const AT_ONCE = 16;
 const RETRY_SECONDS = 5;
 /** Shorter than a process may take to stop. */
 const STOP_MS = 5_000;
-/** Text that is made before its client has taken what was made before. */
+/** Bytes of text that are made ahead of what the client has taken. */
 const AHEAD_BYTES = 64 * 1024;
 
 export function createStreams(parts: ExchangeParts & { readonly clock: Pick<Clock, 'after'> }): Streams {
   const open = new Map<Readable, string>();
   let stopping = false;
   let cancel: (() => void) | undefined;
-  /** Nobody waits for the time to pass when nothing is open. */
+  /** No timer runs while nothing is open. */
   const limit = (): void => {
     if (!stopping || open.size === 0) return;
     cancel ??= parts.clock.after(STOP_MS, () => {
@@ -50,7 +50,7 @@ export function createStreams(parts: ExchangeParts & { readonly clock: Pick<Cloc
         'Content-Type': contentType,
         'Content-Disposition': `attachment; filename="${fileName}"`,
       });
-      // Who asks for the head alone must not have all of it made.
+      // A HEAD request must not have all of the answer made.
       if (request.method === 'HEAD') return Readable.from([]);
       const stream = Readable.from(noted(parts, request, chunks), { objectMode: false, highWaterMark: AHEAD_BYTES });
       open.set(stream, merchantId);
@@ -70,7 +70,7 @@ export function createStreams(parts: ExchangeParts & { readonly clock: Pick<Cloc
   };
 }
 
-/** The head of the answer has left: what fails from here on can only be noted. */
+/** The head of the answer has left: a failure from here on can only be logged. */
 async function* noted(
   parts: ExchangeParts,
   request: FastifyRequest,

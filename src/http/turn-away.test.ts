@@ -1,6 +1,6 @@
 /**
- * Who is turned away before the framework sees the request: answered as the framework would have, over real connections.
- * Requests that are injected come by the framework alone, and so say what that is.
+ * Calls that are turned away before the framework sees them: answered as the framework would have, over real connections.
+ * Injected requests reach the framework alone, and so tell what its answer is.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -38,7 +38,7 @@ async function open(options: SmallWorldOptions = {}): Promise<void> {
   await world.app.listen({ port: 0, host: '127.0.0.1' });
 }
 
-/** Sends bytes, says that no more come, and reads until the server closes. */
+/** Sends bytes, ends its side, and reads until the server closes. */
 async function exchange(bytes: string): Promise<string> {
   const socket = connect((world.app.server.address() as AddressInfo).port, '127.0.0.1');
   socket.on('error', () => socket.destroy());
@@ -51,7 +51,7 @@ async function exchange(bytes: string): Promise<string> {
   return answer;
 }
 
-/** Something that is waited for. */
+/** A promise that a test resolves. */
 function signal(): { readonly given: Promise<void>; give(): void } {
   let give = (): void => undefined;
   const given = new Promise<void>((done) => {
@@ -219,13 +219,13 @@ describe('behind a request that is still being answered', () => {
   const post = (length: number) =>
     `POST /api/v1/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
-  /** Of the requests that the log tells of. */
+  /** The statuses of the requests in the log. */
   const statuses = () =>
     world.log.lines
       .map((line) => JSON.parse(line) as { event: string; status: number })
       .flatMap(({ event, status }) => (event === 'request' ? [status] : []));
 
-  /** A world that lets callbacks in, and a callback that is answered when it is told to. */
+  /** A world that admits callbacks, and a callback that is answered when the test says so. */
   async function openSlow(): Promise<{ readonly begun: Promise<void>; end(): void }> {
     const begun = signal();
     const end = signal();

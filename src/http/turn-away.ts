@@ -1,9 +1,9 @@
 /**
- * Turns calls away before the framework has made anything of them.
+ * Turns calls away before the framework has processed anything of them.
  *
- * Of five times what can be taken, four calls in five are turned away, and what they cost is missing where payments are
- * completed. Invariant: whoever is turned away here gets what the framework's way would have answered; and each request is judged
- * once, whichever way it comes.
+ * At five times the capacity, four calls in five are turned away, and what they cost is missing where payments are completed.
+ * Invariant: a call that is turned away here gets the answer that the framework would have sent; and each request is judged once,
+ * whichever way it comes.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -33,32 +33,32 @@ export interface TurnAwayParts {
   readonly requestMs: number;
   nextRequestId(): string;
   readonly counted: CountAnswer;
-  /** Whether the process ends: then everybody is told so instead. */
+  /** Whether the process is stopping: then every request is refused for that. */
   isStopping(): boolean;
-  /** Whether it is about to: it keeps no connection. Never when absent. */
+  /** Whether the process is about to stop: then it keeps no connection alive. Absent: never. */
   readonly isDraining?: () => boolean;
 }
 
-/** What is known of a request before anything of it has been looked at. */
+/** What is decided about a request before anything of it has been looked at. */
 export interface Met {
-  /** False: its connection asks for more than it reads, and is to be cut. */
+  /** False: its connection has too many unanswered requests, and is to be cut. */
   readonly isInTurn: boolean;
-  /** What it is turned away with. */
+  /** The refusal with which it is turned away, if it is. */
   readonly refusal: Refusal | undefined;
 }
 
 export interface TurnAway {
-  /** Answers or cuts it when that is all there is to do; false: the framework goes on. Never throws. */
+  /** Answers or cuts a request if that is all there is to do; false: the framework handles it. Never throws. */
   takes(request: IncomingMessage, response: ServerResponse): boolean;
-  /** The judgement on a request: the same however often it is asked for. */
+  /** The judgement on a request: the same at every call. */
   meet(request: IncomingMessage, response: ServerResponse): Met;
 }
 
-/** On the request itself: a weak table of all requests is gone through by each collection of garbage. */
+/** Kept on the request itself: every garbage collection would walk a weak map of all requests. */
 const MET = Symbol('met');
 type Judged = IncomingMessage & { [MET]?: Met };
 
-/** The framework is asked instead: it has its own way with what goes wrong. */
+/** Not judged: the framework handles the request, and what goes wrong with it. */
 const NOT_JUDGED: Met = { isInTurn: true, refusal: undefined };
 
 export function createTurnAway(parts: TurnAwayParts): TurnAway {
@@ -81,7 +81,7 @@ export function createTurnAway(parts: TurnAwayParts): TurnAway {
     const place = places.at(request);
     const met = meetAt(request, response, place);
     if (!met.isInTurn) {
-      // Nobody reads: an answer would only be kept.
+      // Nobody reads: an answer would only be kept in memory.
       request.socket.destroy();
       return true;
     }
@@ -109,7 +109,7 @@ export function createTurnAway(parts: TurnAwayParts): TurnAway {
   };
 }
 
-/** Answers as the framework's way would. */
+/** Answers as the framework would. */
 function answerer(
   parts: TurnAwayParts,
 ): (place: Place, refusal: Refusal, request: IncomingMessage, response: ServerResponse) => void {
@@ -132,7 +132,7 @@ function answerer(
       if (span !== undefined) endSpan(span, method, exchange, refusal.http);
       limitRestTime(parts.clock, request, parts.requestMs);
     });
-    // What nobody wanted to read would keep its connection from the next request, and from saying that it has gone.
+    // A body that nobody reads would keep its connection from the next request, and from reporting that it has closed.
     if (hasBody(headers)) request.resume();
   };
 }
@@ -140,7 +140,7 @@ function answerer(
 const HEADERS = Object.entries({ 'content-type': JSON_TYPE, ...ANSWER_HEADERS }).flat();
 const HEADERS_FOR_PAGES = [...HEADERS, ...Object.entries(PAGES_HEADERS).flat()];
 
-/** The writers of what is sent often, by refusal and language. */
+/** The writers of envelopes that are sent often, by refusal and language. */
 function envelopeWriters(publicUrl: string): (refusal: Refusal, language: Language) => EnvelopeWriter {
   const writers = new Map<Refusal, Map<Language, EnvelopeWriter>>();
   return (refusal, language) => {

@@ -1,5 +1,5 @@
 /**
- * Bodies that do not come, or that nobody wants: how long one may take, and what becomes of the rest of one that was
+ * Bodies that do not arrive, or that nobody wants: how long one may take, and what becomes of the rest of one whose request was
  * answered before its end.
  *
  * Invariant: after an answer no more than a few hundred kilobytes are taken from its sender, whoever that is.
@@ -11,15 +11,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../platform/platform.ts';
 import { hasBody } from './request-headers.ts';
 
-/** A body of this size is read to its end and thrown away, so that its connection can be kept. */
+/** Up to this size a body is read to its end and thrown away, so that its connection can be kept. */
 const REST_BYTES_MOST = 256 * 1024;
-/** How long a sender may go on, so that it gets to reading its answer. */
+/** How long a sender may go on sending, so that it comes to read its answer. */
 const REST_MS_MOST = 1_000;
 
 /**
- * What is sent in place of an answer's bytes. Where a long body is still under way, the answer leaves at once and its
- * end only after a little of the rest: a connection that is closed with bytes unread is reset, and a reset may take
- * the answer with it.
+ * The payload to send for an answer. While a long body is still arriving, the answer leaves at once but is ended only after some
+ * of the rest has been read: closing a connection with unread bytes resets it, and a reset may take the answer with it.
  */
 export function answerBeforeRest(
   clock: Pick<Clock, 'after'>,
@@ -30,7 +29,7 @@ export function answerBeforeRest(
   const { raw } = request;
   if (raw.readableEnded || !hasBody(raw.headers)) return answer;
   if (!isLongAndComing(raw)) {
-    // What nobody wanted to read would keep its connection from the next request.
+    // A body that nobody reads would keep its connection from the next request.
     raw.resume();
     return answer;
   }
@@ -41,7 +40,7 @@ export function answerBeforeRest(
   return Readable.from(answerThen(bytes, restOf(clock, raw)));
 }
 
-/** Whether more of a body is still to come than is read for nothing. */
+/** Whether more of a body is still to come than is read just to keep the connection. */
 export function isLongAndComing({ complete, headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
   return !complete && hasBody(headers) && (length === undefined || Number(length) > REST_BYTES_MOST);
@@ -52,7 +51,7 @@ async function* answerThen(answer: Buffer, rest: Promise<void>): AsyncGenerator<
   await rest;
 }
 
-/** Throws away what comes, until it ends or is enough. */
+/** Discards what arrives, until it ends or is enough. */
 function restOf(clock: Pick<Clock, 'after'>, raw: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let left = REST_BYTES_MOST;
@@ -80,8 +79,8 @@ export function limitBodyTime(
   late: () => void,
 ): void {
   if (!isOwed(raw)) return;
-  // Nearly every body comes in one piece with its head, and needs no timer. Node.js runs what waits for the next tick between
-  // the last byte of a body and its end; only when the whole piece has been read is it known to be complete.
+  // Nearly every body comes in one piece with its head, and needs no timer. Node.js runs next-tick callbacks between the last
+  // byte of a body and its end; only when the whole piece has been read is it known to be complete.
   setImmediate(() => {
     if (!isOwed(raw)) return;
     const { socket } = raw;
@@ -94,7 +93,7 @@ export function limitBodyTime(
     };
     raw.once('end', over);
     raw.once('close', over);
-    // A request that has its answer is not told that its connection has ended.
+    // A request that has been answered gets no event when its connection closes.
     socket.once('close', over);
   });
 }
@@ -103,7 +102,7 @@ function isOwed(raw: IncomingMessage): boolean {
   return !raw.complete && !raw.readableEnded && !raw.destroyed && !raw.socket.destroyed && hasBody(raw.headers);
 }
 
-/** To be called when an answer has left: whoever still owes the rest of a body may not take for ever over it. */
+/** To be called when an answer has left: a sender that still owes the rest of a body may not take for ever over it. */
 export function limitRestTime(clock: Pick<Clock, 'after'>, raw: IncomingMessage, milliseconds: number): void {
   limitBodyTime(clock, raw, milliseconds, () => raw.socket.destroy());
 }

@@ -1,8 +1,9 @@
 /**
- * How many files are taken in at once, whichever door they come by: each is some megabytes in memory.
+ * Limits how many files are received at once, by the API and the pages together: each is some megabytes in memory.
  *
- * Invariant: a customer never has more than two of a process's places and a merchant never more than eight, so that
- * nobody's silence keeps the others waiting. Whoever may wait for one does so unread, for seconds, among a bounded number.
+ * Invariant: a customer never has more than two of a process's places and a merchant never more than eight, so that no silent
+ * sender keeps the others waiting. A call that waits for a place has its body unread, for seconds, and is one of a bounded
+ * number.
  */
 
 import { Refusal } from '../domain/refusal.ts';
@@ -11,7 +12,7 @@ import { NoPlace } from './limits.ts';
 
 export interface UploadSlots {
   /**
-   * Takes a place for a sender (a session's id, or a credential's) of a merchant. Returns what gives it back, once.
+   * Takes a place for a sender (a session's id, or a credential's) of a merchant. Returns the function that gives it back.
    *
    * @throws Refusal 1301 when the sender or the merchant has its share, 1402 when every place is taken.
    */
@@ -27,7 +28,7 @@ const OF_SENDER = { name: 'uploads', most: 2 };
 const OF_MERCHANT = { name: 'merchant_uploads', most: 8 };
 const AT_ONCE = 24;
 const RETRY_SECONDS = 2;
-/** A place is held for seconds by whoever sends a photo. */
+/** How long a call waits: a sender of a photo holds its place for seconds. */
 const PATIENCE_MS = 10_000;
 const WAITING_OF_SENDER = 128;
 const WAITING_MOST = 1_024;
@@ -72,7 +73,7 @@ export function createUploadSlots({ after }: Pick<Clock, 'after'>): UploadSlots 
     };
   };
 
-  /** One place has come free: of those who wait, one can have it. */
+  /** A place has come free: the first waiter that may have it gets it. */
   const admitNext = (): void => {
     for (const waiter of waiters) {
       if (refusalFor(waiter.sender, waiter.merchant) !== undefined) continue;

@@ -13,7 +13,7 @@ export function toYaml(value: unknown): string {
   return `${block(plain, '').replace(/^\n/, '')}\n`;
 }
 
-/** What follows a key or a dash: a blank and a scalar, or the lines of what is within. */
+/** What follows a key or a dash: a space and a scalar, or the lines of the nested value. */
 function block(value: Value, indent: string): string {
   if (Array.isArray(value)) {
     if (value.length === 0) return ' []';
@@ -25,7 +25,7 @@ function block(value: Value, indent: string): string {
   return entries.map(([name, item]) => `\n${indent}${key(name)}:${block(item, `${indent}  `)}`).join('');
 }
 
-/** Keys that can be taken for nothing else stay as they are. */
+/** Keys that cannot be taken for anything else stay unquoted. */
 function key(name: string): string {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(name)
     ? name

@@ -1,10 +1,10 @@
 /**
- * What kind of answer a client asked for (RFC 9110 §12.5.1), and how it may be packed (§12.5.3).
+ * What kind of answer a client asked for (RFC 9110 §12.5.1), and how it may be compressed (§12.5.3).
  *
- * Invariant: HTML goes only to those who name it and do not refuse it: programs that take anything get no page.
+ * Invariant: HTML goes only to clients that name it and do not refuse it: programs that take anything get no page.
  */
 
-/** What lies beyond is not read: no honest client lists so many types. */
+/** Characters that are read of a header: no honest client lists so many types. */
 const READ_AT_MOST = 1_000;
 
 /** Whether a client takes HTML, and says so by name. */
@@ -33,7 +33,7 @@ export function prefersCsv(accept: string | undefined): boolean {
   return csv.weight === json.weight ? csv.at < json.at : csv.weight > json.weight;
 }
 
-/** The smallest coding that a client names and does not refuse; undefined: nothing but the plain bytes. */
+/** The smallest coding that a client names and does not refuse; undefined: it takes only the plain bytes. */
 export function codingFor(acceptEncoding: string | undefined): 'br' | 'gzip' | undefined {
   return (['br', 'gzip'] as const).find((coding) => placeOf(acceptEncoding, coding) !== undefined);
 }

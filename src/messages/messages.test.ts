@@ -7,7 +7,7 @@ import { type MessageKey, OTHER_WORDS, WORDS } from './sentences.ts';
 
 const OTHERS = LANGUAGES.filter((language) => language !== 'en');
 
-/** Brands, abbreviations and words that French really shares with English. */
+/** Brands, abbreviations, and words that a language really shares with English. */
 const SAME_AS_ENGLISH = new Set<string>([
   'fr method.mobile_money',
   'ln method.mobile_money',

@@ -18,7 +18,7 @@ import { zh } from './zh.ts';
 export const LANGUAGES = ['en', 'fr', 'es', 'ru', 'zh', 'ln'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** What is spoken when nobody asks for anything else (contract §1). */
+/** The language for clients that ask for no other (contract §1). */
 export const DEFAULT_LANGUAGE: Language = 'fr';
 
 /** Each language by its own name, for a switch. */
@@ -31,7 +31,7 @@ export const LANGUAGE_NAMES: { readonly [language in Language]: string } = {
   ln: 'Lingala',
 };
 
-/** What stands between two sentences. */
+/** What separates two sentences. */
 const BLANKS: { readonly [language in Language]: string } = { en: ' ', fr: ' ', es: ' ', ru: ' ', zh: '', ln: ' ' };
 
 const TABLES: { readonly [language in Language]: ReadonlyMap<string, string> } = {
@@ -89,7 +89,7 @@ export function say(language: Language, key: MessageKey, words?: Words): string 
   return String(entry.format.format(withAll(entry.names, words)));
 }
 
-/** Counts that stand in no sentence by themselves, and take the plural of many in every language. */
+/** Placeholder counts: they occur in no sentence, and take the plural of many in every language. */
 const many = (place: number): number => 900 + 5 * place;
 
 /**
@@ -135,7 +135,7 @@ function compile(text: string, language: Language): Compiled {
   return { format, names: [...names] };
 }
 
-/** Walks the parsed sentence: a word is a plain argument, or what a plural is chosen by. */
+/** Walks the parsed sentence: a word is a plain argument, or the argument that chooses a plural. */
 function collectNames(elements: readonly Element[], names: Set<string>): void {
   for (const element of elements) {
     if (element.type === ARGUMENT || element.type === PLURAL) names.add(element.value);

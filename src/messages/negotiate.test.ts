@@ -1,4 +1,4 @@
-/** Which language an Accept-Language header gives: the rule by a table, the garbage by chance. */
+/** Which language an Accept-Language header gives: the rules by a table, malformed headers at random. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -6,7 +6,7 @@
 
 import { DEFAULT_LANGUAGE, isLanguage, LANGUAGES, type Language } from './messages.ts';
 
-/** What lies beyond is not read: no honest client lists so many languages. */
+/** Characters that are read of a header: no honest client lists so many languages. */
 const READ_AT_MOST = 1_000;
 const REMEMBERED = 500;
 const RANGE = /^([a-z]{1,8}|\*)(?:[-_][a-z0-9]{1,8})*$/i;
@@ -22,7 +22,7 @@ export function negotiate(acceptLanguage: string | undefined): Language {
   const known = remembered.get(header);
   if (known !== undefined) return known;
   const chosen = choose(header);
-  // Browsers send a few dozen different headers; whoever sends more only pays for parsing.
+  // Browsers send a few dozen different headers; any more are not remembered, and only cost the parsing.
   if (remembered.size < REMEMBERED) remembered.set(header, chosen);
   return chosen;
 }

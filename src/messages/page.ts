@@ -1,5 +1,5 @@
 /**
- * Where `http` and the rooms that make pages meet: what a page is told of a request, and what it answers.
+ * The interface between `http` and the rooms that make pages: what a page is told of a request, and what it answers.
  *
  * Invariant: a page sees checked, plain values only. It knows nothing of sockets, and `http` knows nothing of markup.
  */
@@ -9,9 +9,9 @@ import type { Refusal } from '../domain/refusal.ts';
 
 export interface PageRequest {
   readonly method: 'GET' | 'HEAD' | 'POST';
-  /** Of the path, by name. */
+  /** Path parameters, by name. */
   readonly params: Readonly<Record<string, string>>;
-  /** Of the query, the first of each name. */
+  /** Query parameters, the first of each name. */
   readonly query: Readonly<Record<string, string>>;
   /** Fields of the form, the first of each name; empty for GET. */
   readonly form: Readonly<Record<string, string>>;
@@ -20,8 +20,8 @@ export interface PageRequest {
   /** The form was sent by a page of another origin. */
   readonly isForeign: boolean;
   /**
-   * The file of a form that has one: read only when it is asked for, so that nothing of strangers is kept. It takes a
-   * place of that session and merchant until the page is shown.
+   * Reads the file of a form that has one: only on demand, so that nothing from unknown senders is kept. It takes an upload place
+   * of that session and merchant until the page is shown.
    *
    * @throws Refusal 1301 or 1402 when there is no place, 1403 for one that is too large or does not come, 1109 or 1110
    *   for what is no such form.
@@ -47,7 +47,7 @@ export interface PageAnswer {
   readonly headers?: { readonly [name: string]: string };
   /** Values of `Set-Cookie`. */
   readonly cookies?: readonly string[];
-  /** What it says in words: whoever asked for JSON gets the envelope of it. */
+  /** The refusal that it puts into words: a client that asked for JSON gets its envelope. */
   readonly refusal?: Refusal;
 }
 
@@ -57,14 +57,14 @@ export interface Page {
   readonly path: string;
   /** Its form carries one file: the field's name and the most bytes that it may have. */
   readonly file?: { readonly field: string; readonly most: number };
-  /** A page that is shown asks for it again and again. */
+  /** An open page requests it again and again. */
   readonly isPoll?: boolean;
   show(request: PageRequest): PageAnswer | Promise<PageAnswer>;
 }
 
-/** The pages of a room, and how it says that one of them could not be shown. */
+/** The pages of a room, and how it shows that one of them could not be shown. */
 export interface Pages {
-  /** Where they are: an address below it that none of them has is shown in words, too. */
+  /** The root of their addresses: an address below it that no page has is answered in words, too. */
   readonly root: string;
   readonly list: readonly Page[];
   failed(refusal: Refusal, request: Pick<PageRequest, 'header' | 'query' | 'cookie'>): PageAnswer;

@@ -1,7 +1,7 @@
 /**
- * The sentence that tells of a payout line, for its webhooks and for answers.
+ * The sentence about a payout line, for its webhooks and for answers.
  *
- * Invariant: it says what is now, and where something failed or waits, why.
+ * Invariant: it says how the line stands now, and why if it has failed or waits.
  */
 
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
@@ -9,8 +9,8 @@ import { REASONS, type Reason } from '../domain/reason.ts';
 import { languageOf, say } from './messages.ts';
 
 /**
- * `language` is a stored one: an unknown one is said in the default language. `approval` is that of the line's batch; of one
- * that has begun it need not be looked for.
+ * `language` is a stored one: an unknown one becomes the default language. `approval` is that of the line's batch; it need not be
+ * looked up for a batch that has begun.
  */
 export function payoutText(
   language: string,
@@ -24,10 +24,10 @@ export function payoutText(
   }
   if (status !== 'pending') return say(spoken, `payout.${status}`);
   if (reason !== null) return say(spoken, 'payout.waiting');
-  // What pays at once is put aside at once, unless an operator has to approve it first.
+  // An immediate line's money is put aside at once, unless an operator has to approve the batch first.
   if (approval === 'waiting' || (date === null && line.reserved_at === null))
     return say(spoken, 'done.payout_approval');
-  // A date is said, and not promised: it may be left out, or be made up for later. Once it has come the line is about to be sent.
+  // A date is named, not promised: it may be left out, or made up for later. Once it has come, the line is about to be sent.
   return date === null || line.next_start_at !== null
     ? say(spoken, 'payout.pending')
     : say(spoken, 'payout.scheduled', { date });

@@ -97,7 +97,7 @@ export type MessageKey =
   | `page.${PageWord}`;
 
 /**
- * The words that a detail's sentence names. `field` is the detail's own field; whoever renders the detail adds it.
+ * The words that a detail's sentence names. `field` is the detail's own field; the code that renders the detail adds it.
  *
  * Lists (`options`, `currencies`, `countries`) are already joined. `left` is a number: sentences choose the plural by it.
  */

@@ -1,9 +1,9 @@
 /**
- * Closing days: what stood in each account when a day (UTC) was over, so that a statement or an audit begins there.
+ * Closing days: writes each account's balance at the end of a day (UTC), so that a statement or an audit can begin there.
  *
- * Invariant: a day is closed whole, in one statement, after the day before it; an account that did not move on it has no row.
- * Any number of processes may close the same day: they write the same, because it has been fenced before, and takes no
- * transfer any more but what is recent by the server's clock.
+ * Invariant: a day is closed whole, in one statement, after the day before it; an account that did not move on it has no row. Any
+ * number of processes may close the same day: they write the same, because the day has been fenced before, and then takes no
+ * transfer except one that is recent by the server's clock.
  */
 
 import type { Lender } from './lender.ts';
@@ -15,11 +15,11 @@ import { columnList } from './tables.ts';
 /** The setting (in shard 0) that names the last closed day; all days before it are closed too. */
 export const LAST_CLOSED_DAY = 'last_closed_day';
 
-/** SQL: the instant with which the last closed day ended; null where none is closed. */
+/** SQL: the instant at which the last closed day ended; null if no day is closed. */
 export const CLOSED_UNTIL = `(select (max(s.value)::date + 1)::timestamp at time zone 'UTC' from setting s
     where s.shard = 0 and s.id = '${LAST_CLOSED_DAY}')`;
 
-/** The day of the first transfer there is; undefined: there is none. Reads every transfer. */
+/** The day of the first transfer; undefined if there is none. Reads every transfer. */
 export async function firstTransferDay(lender: Lender): Promise<string | undefined> {
   return lender.lend(async (line) => {
     const [row] = await openReaders([line]).query(FIRST_DAY, columnList({ day: 'text' }), []);
@@ -28,8 +28,8 @@ export async function firstTransferDay(lender: Lender): Promise<string | undefin
 }
 
 /**
- * Closes these days (ISO 8601 dates), each the next after the one before, on a connection of its own. Returns how many that were:
- * none while a transfer of those days is under way.
+ * Closes these consecutive days (ISO 8601 dates), on a connection of its own. Returns how many were closed: none while a transfer
+ * dated on them is still being committed.
  */
 export async function closeAccountDays(lender: Lender, days: readonly string[]): Promise<number> {
   const last = days.at(-1);

@@ -1,8 +1,9 @@
 /**
- * What leaves the live tables together, and when it may: the rules of the archive, in SQL.
+ * Which rows leave the live tables together, and when they may: the rules of the archive, in SQL.
  *
- * Invariant: nothing leaves that anything may still change by itself: what is open, due, held, waited for or asked about
- * stays, and so does all that belongs to it. Groups are moved in this order, so that what stays never misses what it needs.
+ * Invariant: no row leaves that the gateway may still change by itself: rows that are open, due, held, waited for or inquired
+ * about stay, and so do all rows that belong to them. Groups are moved in this order, so that rows that stay never lack others
+ * that they need.
  */
 
 import type { Prefix } from '../domain/ids.ts';
@@ -21,15 +22,15 @@ export interface Member {
 export interface Group {
   readonly root: ArchivedTable;
   readonly prefix: Prefix;
-  /** Whether root `t` of shard `$1` and all that belongs to it may leave; `$3` is the instant before which it must have been final. */
+  /** Whether root `t` of shard `$1` and all its members may leave; `$3` is the instant before which they must have been final. */
   readonly isFinal: string;
-  /** What must have left before; a dry run takes it that it has, and so may count a few sessions too many. */
+  /** Whether everything that must leave before the root has left; a dry run assumes so, and may count a few sessions too many. */
   readonly isAlone?: string;
-  /** SQL that makes roots `$2` whole, where some may only leave together. */
+  /** SQL that completes roots `$2`, if some may only leave together. */
   readonly whole?: string;
-  /** Whether one that leaves may let another go that was looked at before it. */
+  /** Whether a root that leaves may free another one that was examined before it. */
   readonly again?: true;
-  /** In the order of deletion: rows through which others are found come after those, and the root comes last. */
+  /** In the order of deletion: rows through which others are found are deleted after those, and the root last. */
   readonly members: readonly Member[];
 }
 
@@ -37,23 +38,23 @@ const ROOTS = '$2::text[]';
 const CUTOFF = '$3::timestamptz';
 
 /**
- * SQL: the ids of the orders (payments, payout lines, refunds) with an attempt that its upstream will be asked about again:
- * an open one, or one that was closed without money lately (see `nextAfterthoughtAt`).
+ * SQL: the ids of the orders (payments, payout lines, refunds) with an attempt that will be inquired about again: an open one, or
+ * one that was closed lately without money (see `nextAfterthoughtAt`).
  */
 const ASKED_ABOUT = 'array(select a.payment_id from attempt a where a.shard = $1 and a.next_inquiry_at is not null)';
 
 /**
- * Whether an attempt moved money late, and nobody has booked it: a person is still going to. In the words of the index that
- * holds these; null for an attempt without a reason.
+ * SQL: whether an attempt moved money late that a person has yet to book. Worded as in the index that holds these attempts; null
+ * for an attempt without a reason.
  */
 export function isLate(attempt: string): string {
   return `(${attempt}.reason = '${LATE_WAITS}')`;
 }
 
-/** SQL: the ids of the orders of such attempts: of any of theirs, the last one or an earlier one. */
+/** SQL: the ids of the orders with such an attempt, be it their last or an earlier one. */
 const PAID_LATE = `array(select a.payment_id from attempt a where a.shard = $1 and ${isLate('a')})`;
 
-/** Whether an attempt named by these columns was settled too late, or is not. */
+/** SQL: whether an attempt named by these columns was not settled before the cutoff. */
 function unsettled(order: string, ...columns: readonly string[]): string {
   const named = columns.map((column) => `${order}.${column}`).join(', ');
   return `exists (select from attempt a where a.shard = ${order}.shard and a.id in (${named})
@@ -77,7 +78,7 @@ function eventsOf(table: 'payment' | 'payout_line'): readonly Member[] {
   ];
 }
 
-/** A hosted page goes before its payment: a page without one would be a bug. */
+/** A hosted page leaves before its payment: a page without its payment would be a bug. */
 const CHECKOUTS: Group = {
   root: 'checkout',
   prefix: 'chk',
@@ -86,7 +87,7 @@ const CHECKOUTS: Group = {
   members: [{ table: 'checkout', key: 'id', keys: ROOTS }],
 };
 
-/** Earlier tries of orders that are over. No index finds them by their order, so that they are looked for by themselves. */
+/** Earlier attempts of orders that are final. No index finds attempts by their order, so these are a group of their own. */
 const EARLIER_ATTEMPTS: Group = {
   root: 'attempt',
   prefix: 'att',
@@ -168,7 +169,7 @@ const PAYOUT_LINES: Group = {
   ],
 };
 
-/** A batch goes after its last line, once nothing of it is to come. */
+/** A batch leaves after its last line, once no occurrence of it is to come. */
 const PAYOUT_BATCHES: Group = {
   root: 'payout_batch',
   prefix: 'batch',
@@ -191,7 +192,7 @@ const SESSIONS: Group = {
   members: [{ table: 'session', key: 'id', keys: ROOTS }],
 };
 
-/** A line goes once its day is closed: the balances that stand there then take its place for whoever reads later days. */
+/** A ledger line leaves once its day is closed: a reader of later days then starts from that day's closing balances. */
 const LEDGER: Group = {
   root: 'ledger_transfer',
   prefix: 'trf',

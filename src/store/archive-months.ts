@@ -1,8 +1,8 @@
 /**
- * The archive's months: what lies in them, and their end.
+ * The archive's months: what lies in them, and dropping them.
  *
- * Invariant: months are dropped from the oldest on, each whole and together with the note of where the ledger now begins, so that
- * what is left always adds up: to the balances that its first day was opened with.
+ * Invariant: months are dropped oldest first, each whole and together with a record of where the ledger now begins, so that the
+ * remaining lines always add up, from the balances with which their first day opened.
  */
 
 import type pg from 'pg';
@@ -17,7 +17,7 @@ import { codeOf, HELD } from './errors.ts';
 import { SESSION_SPAN_MS } from './late-reads.ts';
 import { inTransaction } from './transaction.ts';
 
-/** The setting (in shard 0) that names the day with which the ledger's lines begin; none: they begin with the first there was. */
+/** The setting (in shard 0) that names the first day whose ledger lines are kept; absent if none have been dropped. */
 export const LEDGER_BEGINS = 'ledger_begins';
 
 /** A table of one month. */
@@ -38,13 +38,13 @@ export type NotDropped =
   | { readonly kind: 'unknown' }
   /** An older month is still there. */
   | { readonly kind: 'older'; readonly month: string }
-  /** Lines of the ledger of that time have not left the live table. */
+  /** Ledger lines of that time are still in the live table. */
   | { readonly kind: 'live_lines' }
-  /** Not all of its lines lie in closed days, whose balances would take their place. */
+  /** Some of its ledger lines lie on days that are not closed, so no balances could take their place. */
   | { readonly kind: 'open_days' }
-  /** Money came late for payments of that time, and waits for a person, who has to see what else has paid their orders. */
+  /** Late money of that time's payments waits for a person, who has to see what else has paid their orders. */
   | { readonly kind: 'late_money'; readonly attempts: number }
-  /** Somebody reads the archive just now. */
+  /** A reader is using the archive just now. */
   | { readonly kind: 'busy' };
 
 export type Dropped = { readonly kind: 'dropped'; readonly month: Month } | NotDropped;
@@ -59,7 +59,7 @@ export async function listMonths(url: string): Promise<Month[]> {
   }
 }
 
-/** Drops the oldest month, if that is the one that is named, and keeps an entry of it in the journal. */
+/** Drops the oldest month, if it is the one named, and keeps `entry` in the journal. */
 export async function dropMonth(url: string, month: string, entry?: JournalEntry): Promise<Dropped> {
   const client = await connectArchiver(url);
   try {
@@ -111,7 +111,7 @@ async function drop(client: pg.ClientBase, wanted: string): Promise<Dropped> {
   return { kind: 'dropped', month };
 }
 
-/** Attempts whose money waits, of orders that may have begun before that instant. */
+/** Counts the attempts whose late money waits, of orders that may have begun before this instant. */
 async function countLate(client: pg.ClientBase, before: number): Promise<number> {
   const found = await client.query<{ count: string }>(
     `select count(*) from attempt a where ${isLate('a')} and a.id < $1`,

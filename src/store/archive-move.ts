@@ -1,9 +1,9 @@
 /**
- * Moves what is final and old into the archive, some rows at a time.
+ * Moves final, old rows into the archive, some at a time.
  *
- * Invariant: a row is deleted here and inserted there by one statement, and all that belongs together by one transaction; whoever dies in
- * the middle has moved nothing. Rows that somebody else holds are never waited for, and what has been locked is looked at once
- * more before it leaves.
+ * Invariant: one statement deletes a row here and inserts it there, and rows that belong together move in one transaction: a
+ * process that dies midway has moved nothing. Rows that another transaction has locked are never waited for, and rows that this
+ * one has locked are checked once more before they leave.
  */
 
 import pg from 'pg';
@@ -20,7 +20,7 @@ export type Moved = ReadonlyMap<ArchivedTable, number>;
 /** A part of a group: the next roots of one shard. */
 export interface Slice {
   readonly shard: number;
-  /** The last root of the slice before; empty: the first. */
+  /** The last root of the slice before; empty for the first slice. */
   readonly after: string;
   /** Roots must have been final before this instant, milliseconds. */
   readonly cutoff: number;
@@ -28,9 +28,9 @@ export interface Slice {
 
 export interface SliceMoved {
   readonly moved: Moved;
-  /** The last root that was looked at; undefined: there are no more in this shard. */
+  /** The last root that was examined; undefined: there are no more in this shard. */
   readonly reached: string | undefined;
-  /** Somebody else held a row: what could have left, stayed. */
+  /** Another transaction held a row, so rows that could have left stayed. */
   readonly busy: boolean;
 }
 
@@ -40,11 +40,11 @@ export interface Archiver {
   close(): Promise<void>;
 }
 
-/** How many roots a slice looks at. With all that belongs to them it takes about a tenth of a second. */
+/** How many roots a slice examines. With all that belongs to them it takes about a tenth of a second. */
 const LOOKED_AT = 200;
 const ids = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
 
-/** A connection of its own: it must not stand in anybody's way, and may take its time. */
+/** Opens a connection of its own, which may take its time without blocking others. */
 export async function connectArchiver(url: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
@@ -56,7 +56,7 @@ export async function connectArchiver(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Connects to the database of that URL. The connection is the caller's to close. */
+/** Connects to the database of that URL. The caller must close the archiver. */
 export async function openArchiver(url: string): Promise<Archiver> {
   const client = await connectArchiver(url);
   return {
@@ -79,7 +79,7 @@ export async function openArchiver(url: string): Promise<Archiver> {
   };
 }
 
-/** The next roots, and which of them may leave. Ids sort by time: those that are too young are not looked at. */
+/** The next roots, and which of them may leave. Ids sort by time: roots that are too young are not read. */
 async function look(client: pg.ClientBase, group: Group, { shard, after, cutoff }: Slice, dry: boolean) {
   const { root, prefix } = group;
   const found = await client.query<{ id: string; fits: boolean | null }>(
@@ -90,12 +90,12 @@ async function look(client: pg.ClientBase, group: Group, { shard, after, cutoff 
   return { seen: ids(found.rows), fits: ids(found.rows.filter(({ fits }) => fits === true)) };
 }
 
-/** As everything is now. */
+/** SQL: whether root `t` may leave, as everything is now. */
 function mayLeave({ isFinal, isAlone = 'true' }: Group): string {
   return `(${isFinal}) and ${isAlone}`;
 }
 
-/** All that may only leave together with these, where all of it may. */
+/** The roots, with all those that may only leave together with them, as far as they may leave. */
 async function wholeOf(client: pg.ClientBase, group: Group, slice: Slice, roots: readonly string[]): Promise<string[]> {
   if (group.whole === undefined) return [...roots];
   const found = await client.query<{ id: string }>(group.whole, [slice.shard, roots]);
@@ -129,8 +129,8 @@ async function count(client: pg.ClientBase, group: Group, { shard }: Slice, root
 }
 
 /**
- * Makes the tables of the months that the roots and what belongs to them lie in, before anything moves: each in a transaction of
- * its own, so that readers wait for one table at a time, and for none while rows are moved.
+ * Makes the tables of the months in which the roots and their members lie, before anything moves: each in a transaction of its
+ * own, so that readers wait for one table at a time, and for none while rows are moved.
  */
 async function makeMonths(
   client: pg.ClientBase,
@@ -147,7 +147,7 @@ async function makeMonths(
   }
 }
 
-/** The months that a group's rows of one table lie in. `locked`: holds the rows, or fails at once. */
+/** The months in which the roots' rows of one table lie. `locked` is a locking clause for these rows. */
 async function monthsOf(
   client: pg.ClientBase,
   { table, key, keys }: Group['members'][number],
@@ -166,13 +166,13 @@ async function monthsOf(
 async function move(client: pg.ClientBase, group: Group, slice: Slice, found: readonly string[]): Promise<Moved> {
   const locked = await lock(client, group, slice, found);
   await demandKnownColumns(client, group);
-  // One that came meanwhile may lie in another month, and a month may have been dropped.
+  // A row added since may lie in another month, and a month may have been dropped.
   for (const [table, months] of locked) {
     for (const month of months) await makeMonth(client, table, month);
   }
   const moved = new Map<ArchivedTable, number>();
   const roots = await stillFinal(client, group, slice, found);
-  // Of what may only leave together, a part may not.
+  // Roots that may only leave together never leave in part.
   if (roots.length === 0 || (group.whole !== undefined && roots.length < found.length)) return moved;
   for (const { table, key, keys } of group.members) {
     const columns = listOf(columnsOf(table));
@@ -187,7 +187,7 @@ async function move(client: pg.ClientBase, group: Group, slice: Slice, found: re
   return moved;
 }
 
-/** Locks all that may leave, or fails at once; answers which months it lies in. */
+/** Locks every row that may leave, or fails at once; returns the months in which these rows lie. */
 async function lock(client: pg.ClientBase, group: Group, { shard }: Slice, roots: readonly string[]) {
   const months = new Map<ArchivedTable, ReadonlySet<string>>();
   // The roots first: a change to a member also changes its root, or holds the next lock.
@@ -198,8 +198,8 @@ async function lock(client: pg.ClientBase, group: Group, { shard }: Slice, roots
 }
 
 /**
- * A newer version may keep columns that this one does not know, and would leave behind. What is locked holds off any further
- * migration of it.
+ * A newer schema may have columns that this program does not know, and would leave behind. The locks that are held keep any
+ * further migration of these tables waiting.
  *
  * @throws Error that says what to do
  */

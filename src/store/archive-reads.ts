@@ -1,8 +1,8 @@
 /**
- * Reads of what has left for the archive, by the same nouns.
+ * Reads of archived records, by the same nouns.
  *
- * They go over the connections of long lists, which are opened at their first use: who reads what is live never waits for
- * them. Invariant: a record is given as it was when it left.
+ * They use the connections of long lists, which are opened at their first use: a read of live records never waits for them.
+ * Invariant: a record is returned as it was when it left the live tables.
  */
 
 import type { PayoutBatch, PayoutLine, Refund } from '../domain/outgoing-records.ts';
@@ -19,7 +19,7 @@ import type { Readers } from './read.ts';
 import type { ScannedPage } from './scanned-page.ts';
 import { columnsOf } from './tables.ts';
 
-/** What is asked of the live tables is asked here in the same words. */
+/** The same reads as those of the live tables, under the same names. */
 export interface ArchiveReads {
   readonly payment: {
     get(shard: number, id: string): Promise<Payment | undefined>;

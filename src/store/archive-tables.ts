@@ -1,8 +1,8 @@
 /**
- * The archive's tables: one of each name for all months, and one a month below it.
+ * The archive's tables: a partitioned one of each name, with one partition per month.
  *
- * Invariant: a month's table is made whole and attached in one transaction, before the first row is moved into it, so that
- * there is never one that holds other rows than its name says, and every reader knows of it in time.
+ * Invariant: a month's table is made whole and attached in one transaction, before the first row is moved into it, so that no
+ * table ever holds other rows than its name says, and every reader knows of it in time.
  */
 
 import type pg from 'pg';
@@ -10,7 +10,7 @@ import { monthOf, monthsLater, startOfMonth } from '../domain/archive.ts';
 import type { TableName } from '../domain/change.ts';
 import { firstIdAt, type Prefix, timeOfId } from '../domain/ids.ts';
 
-/** What says which month a row lies in: a column that holds an id of that kind, or an instant. */
+/** The column that tells in which month a row lies: it holds an id with this prefix, or an instant. */
 type MonthColumn = { readonly column: string; readonly prefix: Prefix | 'instant' };
 
 /** Every table of the archive. The ones that a merchant reads come first. */
@@ -35,7 +35,7 @@ export type ArchivedTable = keyof typeof ARCHIVED;
 
 export const ARCHIVED_TABLES = Object.keys(ARCHIVED) as readonly ArchivedTable[];
 
-/** What a row's month is read from, in SQL: an id, or the month itself. */
+/** SQL for what tells a row's month: an id, or the month itself. */
 export function monthSource(table: ArchivedTable, alias: string): string {
   const { column, prefix } = ARCHIVED[table];
   return prefix === 'instant' ? `to_char(${alias}.${column} at time zone 'UTC', 'YYYY-MM')` : `${alias}.${column}`;
@@ -51,7 +51,7 @@ export function monthTable(table: ArchivedTable, month: string): string {
   return `${table}_${month.replace('-', '_')}`;
 }
 
-/** The name of a month's table taken apart; undefined: it is none of ours. */
+/** The parts of the name of a month's table; undefined if it is not one of ours. */
 export function monthTableIn(name: string): { readonly table: ArchivedTable; readonly month: string } | undefined {
   const found = /^(.+)_(\d{4})_(\d{2})$/.exec(name);
   const table = ARCHIVED_TABLES.find((known) => known === found?.[1]);
@@ -59,9 +59,9 @@ export function monthTableIn(name: string): { readonly table: ArchivedTable; rea
 }
 
 /**
- * Makes a month's table if there is none, in the caller's transaction. Readers and this wait for each other, up to
- * `lock_timeout`: PostgreSQL may let a session that is just resolving a table's partitions miss one attached at that moment,
- * and keep doing so until the next change; for that connection the month's rows would be in neither place.
+ * Makes a month's table if there is none, in the caller's transaction. Readers and this function wait for each other, up to
+ * `lock_timeout`: otherwise PostgreSQL may let a session that is just resolving a table's partitions miss one attached at that
+ * moment, and keep missing it until the next change; to that connection the month's rows would be in neither place.
  */
 export async function makeMonth(client: pg.ClientBase, table: ArchivedTable, month: string): Promise<void> {
   if (await hasMonth(client, table, month)) return;

@@ -1,7 +1,7 @@
 /**
- * Attempts by time: what auditors and statements of upstreams are compared with.
+ * Attempts by time, for comparison with audits and with upstreams' statements.
  *
- * Invariant: a page begins behind the last one's end, so that reading on sees every attempt once.
+ * Invariant: a page begins after the last attempt of the page before, so that reading on sees every attempt once.
  */
 
 import { firstIdAt, ID_SLACK_MS } from '../domain/ids.ts';
@@ -12,7 +12,7 @@ import type { Readers } from './read.ts';
 import { columnsOf, listOf } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
-/** Attempts of these connectors that were made from an instant on and before another one (milliseconds). */
+/** Attempts of these connectors made in a span (milliseconds): `from` inclusive, `to` exclusive. */
 export interface AttemptSpan {
   readonly connectors: readonly string[];
   readonly from: number;
@@ -20,12 +20,12 @@ export interface AttemptSpan {
 }
 
 export interface AttemptPage extends AttemptSpan {
-  /** The id of the last one of the page before. */
+  /** The id of the last attempt of the page before. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
 
-/** Attempts that ended well, by when they did. */
+/** Approved attempts, in the order in which they were settled. */
 export interface ApprovedSince {
   readonly connectors: readonly string[];
   readonly madeFrom: number;
@@ -38,7 +38,7 @@ export interface AttemptReads {
   approved(since: ApprovedSince): Promise<Attempt[]>;
 }
 
-/** Reads of attempts by their connectors and times, live and archived. */
+/** Reads of attempts by their connectors and times: `made` live and archived, `approved` live only. */
 export function openAttemptReads(readers: Readers): AttemptReads {
   const ask = async (statement: Statement, values: readonly string[]) =>
     (await readers.query(statement, COLUMNS, values)) as unknown as Attempt[];
@@ -57,7 +57,7 @@ export function openAttemptReads(readers: Readers): AttemptReads {
   };
 }
 
-/** Ids between which all lie that were made in the span: they say which months of the archive are read. */
+/** Ids that enclose all attempts made in the span: they limit which months of the archive are read. */
 function idsAround({ from, to }: AttemptSpan): readonly [string, string] {
   return [firstIdAt('att', from - ID_SLACK_MS), firstIdAt('att', to + ID_SLACK_MS)];
 }
@@ -73,7 +73,7 @@ const ATTEMPT = `${inEither('attempt')} t`;
 
 const IN_SPAN = '$1::jsonb ? connector and created_at >= $2::timestamptz and created_at < $3::timestamptz';
 
-/** In the order of their ids, which is nearly that of their making. */
+/** In the order of their ids, which is nearly that of their creation. */
 const MADE: Statement = {
   name: 'attempts_made',
   text: `select ${listOf(COLUMNS)} from ${ATTEMPT}

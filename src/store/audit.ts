@@ -1,9 +1,8 @@
 /**
- * The auditor's questions to the ledger: do the balances say what the transfers say, and is what lies in reserve what is
- * open?
+ * The auditor's queries: do the balances match the transfers, and do the reserves match the open payouts and refunds?
  *
- * Invariant: one statement a question, so that everything is seen at one instant; what commits together is seen together,
- * and sound books answer with no finding.
+ * Invariant: one statement per query, so that everything is seen at one instant; what was committed together is seen together,
+ * and sound books yield no finding.
  */
 
 import { LAST_CLOSED_DAY } from './account-days.ts';
@@ -21,7 +20,7 @@ export type AuditFinding =
   | { readonly kind: 'sum'; readonly currency: string; readonly balance: bigint }
   /** An account's balance is not what its transfers moved. */
   | (OfAccount & { readonly kind: 'balance'; readonly transfers: bigint })
-  /** What a merchant has in reserve is not what its open payouts and refunds have put there. */
+  /** A merchant's reserve is not what its open payouts and refunds have put there. */
   | (OfAccount & { readonly kind: 'reserved'; readonly open: bigint });
 
 interface OfAccount {
@@ -31,7 +30,7 @@ interface OfAccount {
   readonly balance: bigint;
 }
 
-/** What was found, among how many accounts and transfers. */
+/** The findings, and how many accounts and transfers were checked. */
 export interface Audited {
   readonly findings: readonly AuditFinding[];
   readonly accounts: number;
@@ -47,7 +46,7 @@ const COLUMNS = columnList({
   other: 'numeric',
 });
 
-/** Both sides of a transfer, live or archived, as what they do to their accounts. */
+/** Both sides of each transfer, live or archived, as signed movements of their accounts. */
 const SIDES = (
   where: string,
 ): string => `select debit_shard as shard, debit_account as id, currency, -amount_minor as moved
@@ -55,7 +54,7 @@ const SIDES = (
   union all
   select credit_shard, credit_account, currency, amount_minor from ${inEither('ledger_transfer')} c ${where}`;
 
-/** What stood in each account on the day with which the ledger's lines begin: its older lines have been dropped. */
+/** Each account's balance before the first day whose ledger lines are kept: older lines have been dropped. */
 const OPENED = `select distinct on (shard, account) shard, account as id, currency, balance as moved from account_day
   where day < (select value from setting where shard = 0 and id = $1) order by shard, account, day desc`;
 
@@ -74,7 +73,7 @@ full join (
   group by shard, merchant_id, currency) o using (shard, id, currency)
 where coalesce(a.balance, 0) <> coalesce(o.minor, 0)`;
 
-/** Every transfer there is, onto what stood there before the first. */
+/** Every transfer there is, added to the balances before the first. */
 const ALL: Statement = {
   name: 'audit',
   text: `with side as (
@@ -94,10 +93,7 @@ union all
 select 'looked', null, null, null, (select count(*) from account), (select coalesce(sum(transfers), 0) / 2 from lines)::bigint`,
 };
 
-/**
- * The transfers since the last day that was closed, onto the balances that the accounts were closed with; and, of one
- * shard, every account.
- */
+/** The transfers since the last closed day, added to the balances at its end; and every account of one shard. */
 const RECENT: Statement = {
   name: 'audit_recent',
   text: `with since as (
@@ -127,17 +123,17 @@ union all
 select 'looked', null, null, null, (select count(*) from looked), (select coalesce(sum(transfers), 0) / 2 from moves)::bigint`,
 };
 
-/** Looks at every account and every transfer. */
+/** Checks every account and every transfer. */
 export function auditAll(lender: Lender): Promise<Audited> {
   return ask(lender, ALL, [LEDGER_BEGINS]);
 }
 
-/** Looks at what has moved since the last closed day, and at one shard's other accounts. */
+/** Checks accounts that have moved since the last closed day, and one shard's other accounts. */
 export function auditRecent(lender: Lender, shard: number): Promise<Audited> {
   return ask(lender, RECENT, [String(shard), LAST_CLOSED_DAY]);
 }
 
-/** Asks on a connection of its own: the answer takes its time, and needs another plan than the rest. */
+/** Runs the query on a connection of its own: it takes its time, and needs another plan than the rest. */
 async function ask(lender: Lender, statement: Statement, values: readonly string[]): Promise<Audited> {
   const found = await lender.lend((line) => openReaders([line]).query(statement, COLUMNS, values));
   const rows = found.map(answerIn);

@@ -1,4 +1,4 @@
-/** Which changes of those that wait are sent together. */
+/** Which of the waiting changes are sent together. */
 import { expect, test } from 'vitest';
 import type { Change } from '../domain/change.ts';
 import { keysOf, makeBatch, writtenBy } from './batch.ts';

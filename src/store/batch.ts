@@ -26,15 +26,15 @@ import { asRow } from './wire.ts';
 
 export interface Batch<E> {
   readonly executions: readonly Execution[];
-  /** What is sent, in its order. */
+  /** The changes that are sent, in order. */
   readonly sent: readonly E[];
-  /** What is not sent: another change of this batch touches the same row, or one of before has moved it. */
+  /** The changes that are not sent: another change of this batch touches the same row, or an earlier batch has changed it. */
   readonly conflicting: readonly E[];
-  /** Those that a LOST1 error names by the kind and keys it carries. */
+  /** The changes that a LOST1 error names by its kind and keys. */
   losers(kind: string, keys: readonly string[]): E[];
 }
 
-/** Every shape this process has met: as many as there are verbs, tables and sets of columns in the rules. */
+/** Every shape this process has used; there are only as many as the rules have verbs, tables and sets of columns. */
 const shapes = new Map<string, Shape>();
 
 /** The rows of one shape; the key (shard and id) sorts them. */
@@ -43,7 +43,7 @@ interface Group {
   readonly rows: { readonly key: string; readonly row: object }[];
 }
 
-/** A change that waits, and the rows that it must have for itself (`keysOf`). */
+/** A waiting change, and the rows that no other change of its batch may touch (`keysOf`). */
 export interface Batchable {
   readonly change: Change;
   readonly keys: readonly string[];
@@ -82,7 +82,7 @@ export function makeBatch<E extends Batchable>(entries: readonly E[], written: r
 }
 
 /**
- * The rows that a change must have for itself. A claim may follow the removal of an older row of the same key.
+ * The rows that no other change of the batch may touch. A claim may follow the removal of an older row of the same key.
  *
  * @throws Error when it holds neither a guard nor a claim, or one row twice
  */
@@ -96,7 +96,7 @@ export function keysOf({ updates = [], claims = [], removals = [] }: Change): re
   return [...keys];
 }
 
-/** The keys of a change's updates are its first ones (`keysOf`). */
+/** Whether an earlier batch has made a guarded version stale. The keys of a change's updates come first (`keysOf`). */
 function isOutdated({ change: { updates = [] }, keys }: Batchable, written: readonly Written[]): boolean {
   return updates.some(({ version }, at) => written.some((rows) => version < (rows.get(keys[at] ?? '') ?? 0)));
 }
@@ -126,7 +126,7 @@ function executionsOf(changes: readonly Change[]): Execution[] {
   return [...groups.values()].sort((a, b) => compare(a.shape.order, b.shape.order)).map(executionOf);
 }
 
-/** Rows of a table that are written by several statements are locked before the first of these. */
+/** Rows of a table that several statements write are locked before the first of these statements. */
 function addLocks(groups: Map<Shape, Group>): void {
   const byTable = new Map<TableName, Group[]>();
   for (const group of groups.values()) {
@@ -155,7 +155,7 @@ function add(groups: Map<Shape, Group>, shape: Shape, shard: number, id: string,
   groupOf(groups, shape).rows.push({ key: sortKey(shard, id), row });
 }
 
-/** A ledger line is a record like any other; the transfer names its accounts as values. */
+/** The ledger line of a transfer: a flat record, like any other, where the transfer names its accounts as objects. */
 function lineOf({ shard, id, debit, credit, amount_minor, currency, cause, cause_id, at }: Transfer): LedgerTransfer {
   return {
     shard,
@@ -172,7 +172,7 @@ function lineOf({ shard, id, debit, credit, amount_minor, currency, cause, cause
   };
 }
 
-/** Belongs to no change: only locks. */
+/** The number of a debit that belongs to no change and only locks. */
 const LOCKS_ONLY = -1;
 
 interface Movement {
@@ -184,8 +184,8 @@ interface Movement {
 }
 
 /**
- * What the transfers do to the balances. What a change takes on balance from a floored account stands alone, to be
- * checked change by change; all the rest is summed over the batch, so that an account that all share is written once.
+ * Adds what the transfers do to the balances. A change's net debit of a floored account is a row of its own, to be checked change
+ * by change; everything else is summed over the batch, so that an account that all changes share is written once.
  */
 function addMovements(groups: Map<Shape, Group>, changes: readonly Change[]): void {
   const sums = new Map<string, Movement>();
@@ -243,7 +243,7 @@ function shapeOf(verb: 'remove' | 'lock' | 'claim' | 'insert', table: TableName)
   return shape;
 }
 
-/** Columns count by their place in the catalogue, so that the same set is the same shape in whatever order it came. */
+/** Columns are told by their place in the catalogue, so that the same set is the same shape in whatever order it is given. */
 function updateShapeOf(table: TableName, record: object): Shape {
   const row = asRow(record);
   const columns = weightsOf(table);

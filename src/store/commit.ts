@@ -1,9 +1,9 @@
 /**
- * The group commit: the changes of all callers leave together, in one transaction and one round trip.
+ * The group commit: the changes of all callers are sent together, in one transaction and one round trip.
  *
- * The next batch leaves when the connection is free, with whatever has come meanwhile: no timer, so that an idle
- * gateway answers at once. Invariant: a change commits whole or not at all, and none can make another one fail; only
- * a lost connection leaves a doubt, and then every change of the batch is told so.
+ * The next batch is sent when the connection is free, with every change that has arrived meanwhile: there is no timer, so an idle
+ * gateway answers at once. Invariant: a change commits whole or not at all, and no change can make another one fail; only a lost
+ * connection leaves the outcome unknown, and then every change of the batch gets `CommitUnknown`.
  */
 
 import type { Change, Outcome } from '../domain/change.ts';
@@ -13,10 +13,10 @@ import type { Line } from './line.ts';
 import { type CommitStats, newCommitStats, tally } from './stats.ts';
 import { type Attempt, verdictOn } from './verdict.ts';
 
-/** How many changes may wait. More only wait longer than their callers do. */
+/** How many changes may wait. Any more would still wait when their callers have given up. */
 const MOST_WAITING = 20_000;
 const MOST_IN_BATCH = 256;
-/** What the last batches wrote is remembered for this many: what waits may have been decided before they committed. */
+/** How many batches' written versions are remembered: a change that waits may have been decided before they committed. */
 const BATCHES_KNOWN = 4;
 
 export interface Committer {
@@ -31,11 +31,11 @@ export interface Committer {
   readonly stats: CommitStats;
   /** How many changes wait for the next batch. */
   waiting(): number;
-  /** Takes no more changes, and resolves when those that wait are answered. */
+  /** Takes no more changes, and resolves when the waiting ones are answered. */
   close(): Promise<void>;
 }
 
-/** What is written down of a batch beside its answers. */
+/** Where the outcome of a batch is recorded, besides its answers. */
 interface Books {
   readonly written: readonly Written[];
   readonly stats: CommitStats;
@@ -47,7 +47,7 @@ interface Entry extends Batchable {
   readonly reject: (error: Error) => void;
 }
 
-/** `onWon` is told of every change that has been committed, before its caller is. */
+/** Opens a committer. `onWon` is called with every committed change before that change's caller is answered. */
 export function openCommitter(line: Line, onWon: (change: Change) => void = () => undefined): Committer {
   const waiting: Entry[] = [];
   let written: Written[] = [];
@@ -63,7 +63,7 @@ export function openCommitter(line: Line, onWon: (change: Change) => void = () =
       const sent = performance.now();
       const reachable = await settle(line, batch, { written, stats, onWon });
       tally(stats.batchSeconds, (performance.now() - sent) / 1_000);
-      // Nobody is made to wait for a database that is gone: each may try again, or tell its caller.
+      // No caller is made to wait for a database that is gone: each may retry, or report the failure to its own caller.
       if (!reachable) for (const { reject } of waiting.splice(0)) reject(new StoreUnavailable());
       await nextTurn();
     }
@@ -90,7 +90,7 @@ export function openCommitter(line: Line, onWon: (change: Change) => void = () =
   };
 }
 
-/** Lets whatever is ready to run do so, and perhaps bring more changes. */
+/** Lets callbacks run that are ready, which may bring more changes. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,25 +1,25 @@
 /**
- * The conditions of a list: each only where somebody asks for it, so that the index that fits is used.
+ * The conditions of a list: only those that have a value go into the SQL, so that the index that fits is used.
  *
- * Invariant: the letters of those that are asked for belong into the statement's name, because statements are prepared by name.
+ * Invariant: the letters of the conditions in use are part of the statement's name, because statements are prepared by name.
  */
 
 import { shardOf } from '../domain/ids.ts';
 
 /**
- * SQL, with a `?` where the value stands if it takes one; the value (undefined: nobody asks); and letters for the statement's
- * name.
+ * SQL, with a `?` in place of the value if it takes one; the value (undefined: the condition is left out); and letters for the
+ * statement's name.
  */
 export type Condition = readonly [condition: string, value: string | undefined, letters: string];
 
-/** Conditions that were asked for, each with a parameter of its own. */
+/** The conditions in use, each with a parameter of its own. */
 export interface Asked {
   readonly conditions: readonly string[];
   readonly values: readonly string[];
   readonly name: string;
 }
 
-/** Those that have a value; their parameters follow `before` others. */
+/** Keeps the conditions that have a value; their parameters are numbered after `before` others. */
 export function asked(all: readonly Condition[], before = 0): Asked {
   const conditions: string[] = [];
   const values: string[] = [];
@@ -32,12 +32,12 @@ export function asked(all: readonly Condition[], before = 0): Asked {
   return { conditions, values, name };
 }
 
-/** The clause that demands all of them; empty where there is none. */
+/** The clause that demands all of the conditions; empty if there are none. */
 export function whereAll(conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`;
 }
 
-/** What belongs to a merchant. Its id carries its shard, which the indexes have, too. @throws RangeError if it is no id. */
+/** Selects a merchant's rows, by shard too, as the indexes do: the id carries it. @throws RangeError if it is not an id. */
 export function ofMerchant(merchantId: string | undefined): readonly Condition[] {
   return [
     ['shard = ?::int2', merchantId === undefined ? undefined : String(shardOf(merchantId)), ''],

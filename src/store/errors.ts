@@ -43,12 +43,12 @@ export class StoreRefused extends Error {
   }
 }
 
-/** Whether a failure of the store's may pass by itself, so that the same work can be tried again; it may even have been done. */
+/** Whether a store failure is transient, so that the same work can be tried again; the work may even have been done. */
 export function isPassing(error: unknown): error is Error {
   return error instanceof CommitUnknown || error instanceof StoreUnavailable || error instanceof StoreBusy;
 }
 
-/** Whether a commit that ended so has certainly written nothing. */
+/** Whether a commit that failed with this error has certainly written nothing. */
 export function isUnwritten(error: unknown): boolean {
   return error instanceof StoreUnavailable || error instanceof StoreBusy || error instanceof StoreRefused;
 }
@@ -66,7 +66,7 @@ export class LineLost extends Error {
   }
 }
 
-/** What the server said of a pipeline, before anything was made of it. */
+/** The server's error for a pipeline, not yet interpreted. */
 export interface ServerError {
   readonly code: string;
   readonly message: string;
@@ -84,7 +84,7 @@ export class Refused extends Error {
   }
 }
 
-/** The server's word if it is one that leaves the connection usable; undefined: the connection is lost. */
+/** The server's error if it leaves the connection usable; undefined if the connection is lost. */
 export function serverErrorOf(error: unknown): ServerError | undefined {
   if (!(error instanceof pg.DatabaseError) || error.code === undefined) return undefined;
   const { code, message, detail, constraint } = error;
@@ -92,15 +92,17 @@ export function serverErrorOf(error: unknown): ServerError | undefined {
   return isLast ? undefined : { code, message, detail, constraint };
 }
 
-/** What a server says last, whatever the code: it may have written a commit before it found that it could not go on. */
+/**
+ * Severities that end the connection, whatever the code: the server may have committed before it found that it could not go on.
+ */
 const ENDS_THE_SERVER: ReadonlySet<string> = new Set(['PANIC', 'FATAL']);
 
 /** Class 08, an administrator's or a crash's shutdown, an idle session's end. */
 const ENDS_THE_CONNECTION = /^(08...|57P0[1235]|25P03)$/;
 
 /**
- * Two transactions got in each other's way, or a prepared statement is of no use any more (the line prepares anew): the
- * same batch may well pass when it is sent again.
+ * Two transactions collided, or a prepared statement is no longer usable (the line prepares it again): the same batch may well
+ * pass when it is sent again.
  */
 export function isCollision(code: string): boolean {
   return code === '40001' || code === DEADLOCK || isUnprepared(code);
@@ -123,35 +125,35 @@ const OUTDATED = '0A000';
 /** `deadlock_detected`: each of two transactions waited for the other, and the server ended this one. */
 export const DEADLOCK = '40P01';
 
-/** `lock_not_available`: somebody else holds what was asked for, and we do not wait, or no longer. */
+/** `lock_not_available`: another transaction holds the lock, and we do not wait for it, or no longer. */
 export const HELD = '55P03';
 
 /** A write to a standby. */
 export const READ_ONLY = '25006';
 
-/** What the schema raises where a transfer would be written into a day that is closed. */
+/** Raised by the schema when a transfer would be written into a closed day. */
 const DAY_CLOSED = 'DAY01';
 
-/** What our own statements raise where changes have lost, with their keys. */
+/** Raised by our own statements when changes have lost, with the keys of these changes. */
 export const LOST = 'LOST1';
 
 /**
- * The server is in trouble (resources, timeouts, standby, internal): no single change is to blame, and looking for
- * one by halves would only add load.
+ * The server is in trouble (resources, timeouts, standby, internal): no single change is to blame, and halving the batch to look
+ * for one would only add load.
  */
 export function isTrouble(code: string): boolean {
   return /^(25|53|55|57|58|F0|XX)/.test(code);
 }
 
-/** What those are told who wait for a pipeline that has failed, and of which nothing was written. */
+/** The error for the callers of a pipeline that has failed without writing anything. */
 export function answerFor(failure: unknown, purpose: 'read' | 'write'): Error {
   if (failure instanceof LineLost) return new StoreUnavailable();
   if (!(failure instanceof Refused)) return failure instanceof Error ? failure : new StoreUnavailable();
   const { code, constraint } = failure.server;
   if (code === TOO_SLOW) return new StoreUnavailable('the database takes too long');
-  // Decided on the day before by who stood still since: to be decided again, today.
+  // The change was decided on a day that has been closed since, while its process stalled: it must be decided again, today.
   if (code === DAY_CLOSED) return new StoreUnavailable('the day of that movement is closed');
-  // Nothing that was asked for is to blame: a standby, memory, a full disk, others that would not let go.
+  // The request is not to blame: the server is a standby, or short of memory or disk, or other transactions hold their locks.
   if (isCollision(code) || isTrouble(code)) return new StoreUnavailable(`the database cannot ${purpose} now`);
   return new StoreRefused(code, constraint);
 }

@@ -1,7 +1,7 @@
 /**
  * Webhook events, a page at a time: a merchant's, or those of a shard.
  *
- * Invariant: every page begins at an equality on the merchant or on the shard, which an index holds.
+ * Invariant: every page has an equality on the merchant or on the shard, which an index serves.
  */
 
 import type { EventStatus, WebhookEvent } from '../domain/records.ts';
@@ -24,7 +24,7 @@ export interface EventPageFilter {
   readonly from?: number | undefined;
   /** Exclusive. */
   readonly until?: number | undefined;
-  /** Behind this event: where the page before stopped. */
+  /** Only events after this one in the list: where the page before stopped. */
   readonly beyond?: string | undefined;
   readonly order: 'newest' | 'oldest';
   readonly limit: number;

@@ -1,8 +1,8 @@
 /**
  * Reads the journal of operators' commands.
  *
- * Invariant: a page begins after an id, and ids are in the order of their making. Who reads on while commands are given may
- * miss one that was made before, and committed after, the last that was read.
+ * Invariant: a page begins after an id, and ids are in the order of creation. A reader who pages on while commands run may miss
+ * an entry that was created before the last one read, but committed after it.
  */
 
 import { firstIdAt, SHARDS } from '../domain/ids.ts';
@@ -15,16 +15,16 @@ import { encodeArray } from './wire.ts';
 
 /** Which entries to list. */
 export interface JournalFilter {
-  /** The id of something that they are about. */
+  /** The id of a record that the entries are about. */
   readonly about?: string | undefined;
-  /** Those made from this instant on, in milliseconds. */
+  /** Entries made from this instant on, in milliseconds. */
   readonly from?: number | undefined;
   /** The last entry of the page before. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
 
-/** In the order of their ids. */
+/** Lists entries in the order of their ids. */
 export async function listJournal(
   readers: Readers,
   { about, from, after, limit }: JournalFilter,
@@ -46,7 +46,7 @@ cross join lateral (select * from journal where ${all} order by id ${most}) t or
 
 const OWNER = columnList({ merchant_id: 'text' });
 
-/** The merchants of these records; of tables that name none, nobody. */
+/** The merchants of these records; records of tables without a merchant yield none. */
 export async function readOwners(readers: Readers, records: readonly Touched[]): Promise<string[]> {
   const tables = new Set(records.map(({ table }) => table));
   const owned = [...tables].filter((table) => columnsOf(table).some(({ name }) => name === 'merchant_id'));

@@ -1,8 +1,8 @@
 /**
- * What lasts of all that is sealed, and of PINs' hashes, counted by the master keys that it needs.
+ * Counts the sealed records that are kept, and PINs' hashes, by the master key that each needs.
  *
- * Invariant: nothing is opened. Each row bears the id of its key in front, and only that is read. The archive is left out,
- * because nothing there is ever opened again.
+ * Invariant: nothing is unsealed. Each value begins with the id of its key, and only that is read. The archive is left out,
+ * because nothing there is ever unsealed again.
  */
 
 import type { Lender } from './lender.ts';
@@ -13,12 +13,12 @@ import { instantParameter } from './wire.ts';
 
 export interface KeyNeed {
   readonly what: 'wallet' | 'proof' | 'signing secret';
-  /** The key's id, as `Secrets.keyIds` has it. Two keys may share one. */
+  /** The key's id, as in `Secrets.keyIds`. Two keys may share one. */
   readonly key: string;
   readonly count: number;
 }
 
-/** The second byte of what was sealed: four characters of base64url hold the first three. */
+/** SQL: the second byte of a sealed value, its key's id: four characters of base64url hold the first three bytes. */
 const SEALED_WITH = "encode(substr(decode(translate(left(sealed, 4), '-_', '+/'), 'base64'), 2, 1), 'hex')";
 
 const NEEDS: Statement = {
@@ -33,7 +33,7 @@ group by what, key order by what desc, key`,
 
 const COLUMNS = columnList({ what: 'text', key: 'text', count: 'int4' });
 
-/** Reads every wallet, which takes a while: on a connection of its own. `now`: for secrets that retire. */
+/** Reads every wallet, which takes a while: on a connection of its own. `now` decides which retiring secrets still count. */
 export async function readKeyNeeds(lender: Lender, now: number): Promise<KeyNeed[]> {
   const rows = await lender.lend((line) => openReaders([line]).query(NEEDS, COLUMNS, [instantParameter(now)]));
   // The columns are those of the record.

@@ -1,7 +1,7 @@
 /**
  * The commonest read: rows of a table by the shard and one column, live or in the archive.
  *
- * Invariant: it is one statement a table, column and place, for any number of callers' keys.
+ * Invariant: one statement per table, column and place serves any number of callers' keys.
  */
 
 import { joinIn, nameIn, type Place, type TableIn } from './place.ts';

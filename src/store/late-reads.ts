@@ -1,8 +1,8 @@
 /**
- * Attempts whose money came, or left, late, and what else has paid their orders.
+ * Attempts whose money came or left late, and what else has paid their orders.
  *
- * Invariant: read on a connection of its own, because no index finds what else has paid. The archive takes none that waits;
- * what was booked to a merchant may lie there.
+ * Invariant: reads that no index serves use a connection of their own. The archive takes no attempt whose late money waits; one
+ * whose money was booked to a merchant may lie there.
  */
 
 import { firstIdAt } from '../domain/ids.ts';
@@ -26,8 +26,8 @@ const LATE: Statement = {
 };
 
 /**
- * A session's payments bear its merchant and its reference, by which both places have them indexed. No index finds their
- * attempts: `$5` and `$6` are the ids between which all of these lie.
+ * A session's payments carry its merchant and its reference, on which both places have an index. No index finds their attempts:
+ * `$5` and `$6` are ids that enclose all of these.
  */
 const PAID_BY: Statement = {
   name: 'order_paid_by',
@@ -40,10 +40,12 @@ union all select a.id from ${inEither('attempt')} a where a.shard = $1::int2 and
 
 const PAID_BY_COLUMNS: readonly Column[] = [{ name: 'id', type: 'text' }];
 
-/** All that a session begins lies within its life. A day more on either side is for clocks that differ. */
+/**
+ * Everything that a session begins is at most this far from its payment (ms): its longest life, and a day for clocks that differ.
+ */
 export const SESSION_SPAN_MS = TTL_MAX_S * 1_000 + 24 * 60 * 60_000;
 
-/** What has brought a merchant the money of a session: payments that were paid, and attempts whose late money it got. */
+/** What has paid a merchant for a session: ids of payments that were paid, and of attempts whose late money the merchant got. */
 export async function readPaidBy(lender: Lender, payment: Payment): Promise<string[]> {
   const { shard, merchant_id, customer_reference, session_id, created_at } = payment;
   const ids = [-SESSION_SPAN_MS, SESSION_SPAN_MS].map((span) => firstIdAt('att', created_at + span));
@@ -51,7 +53,7 @@ export async function readPaidBy(lender: Lender, payment: Payment): Promise<stri
   return (await readRows(lender, PAID_BY, PAID_BY_COLUMNS, values)).map(({ id }) => String(id));
 }
 
-/** In the words of the index that finds attempts by the order that they send money for. */
+/** Worded as in the index of attempts by the order for which they send money. */
 const ATTEMPTS_OF: Statement = {
   name: 'attempts_of_orders',
   text: `select ${listOf(COLUMNS)} from ${inEither('attempt')} a
@@ -64,7 +66,7 @@ export async function readAttemptsOf(readers: Readers, shard: number, orders: re
   return (await readers.query(ATTEMPTS_OF, COLUMNS, values)) as unknown as Attempt[];
 }
 
-/** A payout line, those that it pays again, and those that pay it again, wherever they lie. */
+/** A payout line, those that it pays again, and those that pay it again, live or archived. */
 const FAMILY: Statement = {
   name: 'payout_line_family',
   text: `with recursive earlier as (
@@ -78,7 +80,7 @@ later as (
 select ${listOf(columnsOf('payout_line'))} from (select * from earlier union all select * from later) family`,
 };
 
-/** The line, and all that have been paid, or not, in its place. */
+/** The line, the failed lines that it pays again, and the lines that were to pay it again. */
 export async function readFamily(
   lender: Lender,
   { shard, id }: Pick<PayoutLine, 'shard' | 'id'>,
@@ -86,7 +88,7 @@ export async function readFamily(
   return (await readRows(lender, FAMILY, columnsOf('payout_line'), [String(shard), id])) as unknown as PayoutLine[];
 }
 
-/** In the order of their ids, which is that of their making; those after `after`, if it is given. */
+/** In the order of their ids, which is that of their creation; only those after `after`, if it is given. */
 export async function readLateAttempts(lender: Lender, limit: number, after = ''): Promise<Attempt[]> {
   // The columns are the record's fields.
   return (await readRows(lender, LATE, COLUMNS, [after, String(limit)])) as unknown as Attempt[];

@@ -1,9 +1,9 @@
 /**
- * What a merchant's accounts have moved, line by line, and what stood in them at an instant.
+ * The movements of a merchant's accounts, line by line, and their balances at an instant.
  *
  * A transfer is two lines: one of the account it debits, one of the account it credits. Lines are read in the order of their
- * times, ids and sides, which never changes, so that a page begins where another ended. Invariant: however many lines there
- * are, a read looks at those that it answers with, and a balance at those since the day before.
+ * times, ids and sides, which never changes, so that a page begins where another ended. Invariant: however many lines there are,
+ * a page reads only the lines that it returns, and a balance only those since the last closed day.
  */
 
 import { mayBeArchived } from '../domain/archive.ts';
@@ -35,10 +35,10 @@ export interface LineFilter {
   readonly from: number;
   /** Exclusive. */
   readonly until: number;
-  /** The last line that was read before. */
+  /** The last line of the page before. */
   readonly after?: Pick<LedgerLine, 'at' | 'id' | 'side'> | undefined;
   readonly limit: number;
-  /** Milliseconds: old lines are looked for in the archive too. */
+  /** The present, milliseconds: it decides whether the archive is read too. */
   readonly now: number;
 }
 
@@ -57,7 +57,7 @@ export interface LedgerReads {
   ): Promise<ReadonlyMap<string, bigint>>;
 }
 
-/** Reads of the ledger; the archive is read too where what is asked for may be that old. */
+/** Opens the reads of the ledger; they include the archive if the lines may be old enough to lie there. */
 export function openLedgerReads(readers: Readers): LedgerReads {
   return {
     async lines({ shard, accounts, from, until, after, limit, now }) {
@@ -114,7 +114,7 @@ const LINE_COLUMNS = columnList({
   customer_reference: 'text',
 });
 
-/** The partial indexes hold merchants' lines only, and are taken where a statement says the same. */
+/** The partial indexes hold merchants' lines only, and are used only if a statement repeats this condition. */
 const OF_MERCHANT = "like 'mch\\_%'";
 
 /**
@@ -141,7 +141,7 @@ order by l.at, l.id, l.side desc`,
   };
 }
 
-/** What moved a line and lies there: a payment, a payout line, or a refund of a payment. */
+/** The records in this place that may have caused a line: a payment, a payout line, or a refund with its payment. */
 function causesIn(place: Place): { readonly reference: string; readonly joins: string } {
   const [p, o, f, r] = place === 'live' ? ['p', 'o', 'f', 'r'] : ['pa', 'oa', 'fa', 'ra'];
   return {
@@ -169,7 +169,7 @@ where t.${side}_account = $${account} and t.${side}_account ${OF_MERCHANT} and t
 order by t.at, t.id limit $6::int8)`;
 }
 
-/** The time alone says which months of the archive are read. */
+/** A condition on the time alone, which limits the months of the archive that are read. */
 function monthsFrom(place: Place, from: string, until: string): string {
   return place === 'live' ? '' : `\n  and t.at >= ${from} and t.at < ${until}`;
 }
@@ -182,8 +182,8 @@ interface AccountBalance {
 const BALANCE_COLUMNS = columnList({ account: 'text', balance: 'numeric' });
 
 /**
- * What lines of account `a` moved, where `span` holds. It compares time and id together, which only the account's own index
- * can: by the time alone everybody's lines would be read.
+ * SQL: what lines of account `a` moved, where `span` holds. It compares time and id together, which only the account's own index
+ * supports: by the time alone, every account's lines would be read.
  */
 function movedWhere(span: string, places: readonly Place[] = LIVE): string {
   const side = (place: Place, name: LedgerSide): string => `select ${name === 'debit' ? '-' : ''}t.amount_minor as moved
@@ -195,7 +195,7 @@ function movedWhere(span: string, places: readonly Place[] = LIVE): string {
 
 const CLOSED_AT = "coalesce(closed.at, '-infinity')";
 
-/** From the last day before that was closed, onwards. */
+/** Forward from the last closed day before `$2`. */
 const balancesOn = (places: readonly Place[]): Statement => ({
   name: nameIn(places.at(-1) ?? 'live', 'ledger_balances_on'),
   text: `select a.account, coalesce(closed.balance, 0) + since.moved
@@ -211,7 +211,7 @@ cross join lateral (
 const BALANCES_ON = balancesOn(LIVE);
 const BALANCES_ON_OLD = balancesOn(BOTH);
 
-/** From what stands there now, back. */
+/** Back from the current balance. */
 const BALANCES_BACK: Statement = {
   name: 'ledger_balances_back',
   text: `select a.account, coalesce(b.balance, 0) - since.moved

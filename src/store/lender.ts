@@ -6,15 +6,15 @@
  */
 import { before, type Line, ping } from './line.ts';
 
-/** Far less than a minute, the interval of audits. */
+/** How long a returned connection stays open, ms: far less than a minute, the interval of audits. */
 const KEPT_MS = 2_000;
-/** A server that is there needs less than one of them. */
+/** How long a ping may take, ms: a server that is up needs less than one of them. */
 const ALIVE_MS = 500;
 
 export interface Lender {
-  /** Does work on a line that is nobody else's meanwhile. */
+  /** Runs work on a line that nobody else uses meanwhile. */
   lend<A>(work: (line: Line) => Promise<A>): Promise<A>;
-  /** Closes what is at hand; what is lent is closed when it is given back. */
+  /** Closes idle lines now, and lent ones when they are given back. */
   close(): Promise<void>;
 }
 
@@ -23,13 +23,13 @@ interface AtHand {
   readonly overdue: NodeJS.Timeout;
 }
 
-/** Lends what `open` makes. */
+/** Makes a lender of the lines that `open` opens. */
 export function openLender(open: () => Line): Lender {
-  /** The newest last, which is taken first: the others become superfluous. */
+  /** Idle lines, newest last. The newest is taken first, so that the others expire. */
   let atHand: AtHand[] = [];
   let closed = false;
 
-  /** One that is known to live. */
+  /** An idle line that answers a ping, or a new one. */
   const take = async (): Promise<Line> => {
     const found = atHand.pop();
     if (found === undefined) return open();

@@ -3,9 +3,9 @@
  *
  * Invariant: the line never resends a pipeline whose Sync may have reached a server; the caller decides. Planner settings are
  * pinned on every connection: on fresh tables the planner takes sequential scans for set-based statements, and together the
- * settings made the commit path 1.6 to 1.8 times faster (one alone made it slower). PostgreSQL keeps a sequential-scan plan
- * made while a table was known to be empty until the table is analyzed again, so plans are discarded whenever a connection has
- * done twice as many runs.
+ * settings made the commit path 1.6 to 1.8 times faster (one alone made it slower). PostgreSQL keeps a sequential-scan plan made
+ * while a table was known to be empty until the table is analyzed again, so plans are discarded each time the number of a
+ * connection's runs has doubled.
  */
 
 import pg from 'pg';
@@ -15,9 +15,9 @@ import { afterSilence } from './silence.ts';
 
 export interface LineOptions {
   readonly url: string;
-  /** What the server's list of connections shows. */
+  /** The connection's name in the server's list (`pg_stat_activity`). */
   readonly name: string;
-  /** Told of lost connections and of servers that cannot be reached; its errors hold no values and no address. */
+  /** Called with lost connections and unreachable servers; its errors hold no values and no address. */
   readonly onError: (error: Error) => void;
   /** For long queries: no pinned planner settings, a fresh plan for each, and a limit of ten minutes. */
   readonly patient?: boolean;
@@ -29,8 +29,8 @@ export interface Line {
   /**
    * Runs a pipeline; its statements commit whole or not at all.
    *
-   * @throws Refused: rolled back; Untranslatable: rolled back; LineLost: see its `sent`; StoreUnavailable: not sent,
-   *   after trying to connect for about two seconds, or after a glance while the database is known to be away.
+   * @throws Refused: rolled back; Untranslatable: rolled back; LineLost: see its `sent`; StoreUnavailable: not sent, after
+   *   trying to connect for about two seconds, or for `GLANCE_MS` while the database is known to be unreachable.
    */
   run(executions: readonly Execution[]): Promise<void>;
   close(): Promise<void>;
@@ -45,30 +45,30 @@ export const PLAN_SETTINGS = [
   'jit=off',
 ];
 
-/** How instants are written depends on the first two; that a statement sees what was committed before it, on the last. */
+/** The first two fix how instants are written; the last makes a statement see everything committed before it. */
 const MANNERS = ['TimeZone=UTC', 'DateStyle=ISO', 'default_transaction_isolation=read committed'];
 
 /**
- * From the first attempt to connect to the last byte of the answer, but for what the last steps get at least. A healthy
- * database needs milliseconds; who waits longer sits in a request whose client is about to give up, and should rather be
- * told to come again (1402).
+ * Milliseconds from the first attempt to connect to the last byte of the answer; only the minimum times of the last steps may
+ * exceed them. A healthy database needs milliseconds; a caller that waits longer serves a request whose client is about to give
+ * up, and should rather tell that client to come again (1402).
  */
 const RUN_LIMIT_MS = 4_000;
 const PATIENT_LIMIT_MS = 600_000;
-/** The server ends a statement a little earlier than we give up: then it is known to have been rolled back. */
+/** The server ends a statement after this share of our limit, before we give up: so we know that it was rolled back. */
 const SERVER_SHARE = 0.75;
-/** No preparing step gets less, whatever became of the run's time: it may have gone in a pause of our own. */
+/** Minimum for each preparing step, even if the run's time is up: a pause of this process may have used up that time. */
 const LEAST_MS = 100;
 /** Minimum for a pipeline: giving up on a commit that was sent leaves its outcome unknown for every caller. */
 const LEAST_RUN_MS = 1_000;
-/** While the database is known to be away, nobody waits longer than that for it to come back. */
+/** How long a caller waits for a connection while the database is known to be unreachable. */
 const GLANCE_MS = 250;
-/** A server that does not even say goodbye is left without one. */
+/** How long the server may take to close the connection; then its socket is destroyed. */
 const GOODBYE_MS = 1_000;
-/** Pauses between attempts to connect; after the last one the caller is told. */
+/** Pauses between attempts to connect; if the attempt after the last pause fails too, the caller's run fails. */
 const BACKOFF_MS = [25, 50, 100, 200, 400, 800];
 
-/** Plans are made anew after so many runs of a connection, then after twice as many, and so on up to every `MOST_RUNS`. */
+/** Plans are discarded after this many runs of a connection, then after twice as many, and so on, up to every `MOST_RUNS`. */
 const FIRST_RUNS = 32;
 const MOST_RUNS = 8_192;
 const REPLAN: Execution = { statement: { name: 'replan', text: 'discard plans' }, values: () => [] };
@@ -77,7 +77,7 @@ interface Connected {
   readonly client: pg.Client;
   readonly prepared: Set<string>;
   runs: number;
-  /** Which run makes the plans anew. */
+  /** The run before which the plans are discarded. */
   replanAt: number;
 }
 
@@ -87,7 +87,7 @@ export function openLine(options: LineOptions): Line {
   let connected: Connected | undefined;
   /** An attempt to connect, which may outlive the run that began it. */
   let attempt: Promise<Connected> | undefined;
-  /** Known to be away: the last attempt failed, or a connection fell silent. */
+  /** Whether the database is known to be unreachable: the last attempt failed, or a connection fell silent. */
   let away = false;
   let closed = false;
 
@@ -118,7 +118,7 @@ export function openLine(options: LineOptions): Line {
       if (pause === undefined || performance.now() + pause >= until) break;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
-    // Told once an outage, and not once a caller.
+    // Reported once per outage, not once per caller.
     if (!away) options.onError(new StoreUnavailable(`the database cannot be reached (${code ?? 'no code'})`));
     away = true;
     throw new StoreUnavailable();
@@ -128,7 +128,7 @@ export function openLine(options: LineOptions): Line {
     attempt ??= connectOnce().finally(() => {
       attempt = undefined;
     });
-    // Whoever began it may have stopped waiting.
+    // The run that began the attempt may have stopped waiting for it.
     attempt.catch(() => undefined);
     return attempt;
   };
@@ -136,7 +136,7 @@ export function openLine(options: LineOptions): Line {
   const connectOnce = async (): Promise<Connected> => {
     const client = newClient(options, limitMs);
     const connection: Connected = { client, prepared: new Set(), runs: 0, replanAt: FIRST_RUNS };
-    // Idle connections that break say so here; the pipeline under way is told by itself.
+    // Reports idle connections that break; a pipeline in flight gets the error itself.
     client.on('error', (error) => drop(connection, new LineLost(false, codeOf(error))));
     client.on('end', () => drop(connection, new LineLost(false, undefined)));
     await client.connect();
@@ -161,7 +161,7 @@ export function openLine(options: LineOptions): Line {
     }
   };
 
-  /** A proxy that does not let it through does no harm: the plans stay. */
+  /** Discards the plans. A proxy that refuses the statement does no harm: the plans stay. */
   const makePlansAnew = async (connection: Connected, deadline: number): Promise<void> => {
     try {
       await prepareMissing(connection, [REPLAN], deadline);
@@ -188,7 +188,7 @@ export function openLine(options: LineOptions): Line {
         if (error instanceof Untranslatable || error instanceof LineLost) throw error;
         const server = serverErrorOf(error);
         if (server === undefined) {
-          // It fell silent: whoever comes next only has a glance at it.
+          // The server fell silent: the next callers wait only `GLANCE_MS` for it.
           away ||= error instanceof Silent;
           throw lose(connection, error, sent);
         }
@@ -208,12 +208,12 @@ export function openLine(options: LineOptions): Line {
 
 const PING = { name: 'ping', text: 'select' };
 
-/** Asks whether the server is there. */
+/** Checks that the server answers. */
 export function ping(line: Line): Promise<void> {
   return line.run([{ statement: PING, values: () => [] }]);
 }
 
-/** Counts a run, and says whether it makes the plans anew. */
+/** Counts a run, and tells whether the plans are discarded before it. */
 function isDue(connection: Connected): boolean {
   connection.runs += 1;
   if (connection.runs < connection.replanAt) return false;
@@ -226,12 +226,12 @@ async function sayGoodbye(client: pg.Client): Promise<void> {
   await before(performance.now() + GOODBYE_MS, client.end()).catch(() => client.connection.stream.destroy());
 }
 
-/** Milliseconds until then, and so many at least. */
+/** Milliseconds until the deadline, but no fewer than `least`. */
 function left(deadline: number, least = LEAST_MS): number {
   return Math.max(least, deadline - performance.now());
 }
 
-/** What a promise gives until then. @throws StoreUnavailable when it takes longer. */
+/** The promise's outcome, if it comes before the deadline. @throws StoreUnavailable if it takes longer. */
 export function before<T>(deadline: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const heard = afterSilence(left(deadline), () => reject(new StoreUnavailable()));

@@ -56,7 +56,7 @@ test('a table that somebody holds is waited for a little at a time, so that othe
   const all = [...readMigrations(), made('9001-wider.sql', 'alter table payment add column wider int')];
   const migrating = migrate(database.url, all);
   try {
-    // It waits, and while it still has to, whoever comes is let through.
+    // The migration waits, and in its pauses it lets readers through.
     await until(async () => (await waiting()) > 0);
     expect(await read('select from payment')).toEqual([]);
     expect(await waiting()).toBeLessThanOrEqual(1);
@@ -72,7 +72,7 @@ test('whoever waits for a table while we wait for theirs goes first, and the fil
   const other = await connected();
   await gate.query('select pg_advisory_lock(1)');
   await other.query('begin');
-  // Of the two that wait for each other, ours is to be the one that finds out.
+  // Of the two transactions in the deadlock, ours is to be the one that detects it.
   await other.query("set local deadlock_timeout = '1min'");
   await other.query('select from session');
   const wider = `set local lock_timeout = 0;
@@ -126,7 +126,7 @@ async function waiting(kind: 'relation' | 'advisory' = 'relation'): Promise<numb
   return rows.length;
 }
 
-/** Asks until it is so; the database's own round trips are the pause. */
+/** Repeats `ask` until it is true; the database's round trips are the pause. */
 async function until(ask: () => Promise<boolean>): Promise<void> {
   while (!(await ask()));
 }

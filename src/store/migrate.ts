@@ -2,8 +2,8 @@
  * Brings a database to this version's schema: plain .sql files, applied in the order of their numbers, and the row types
  * that follow from the catalogue.
  *
- * Invariant: each file is applied once, whole or not at all, by one process at a time; a file that was applied is
- * never different from the one that lies here.
+ * Invariant: each file is applied once, whole or not at all, by one process at a time; a file that was applied never differs from
+ * the one in this version.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -14,13 +14,13 @@ import { createRowType, ROW_TYPES } from './row-types.ts';
 import { inTransaction } from './transaction.ts';
 
 /**
- * A change of a table waits for whoever is reading it, and everybody else waits behind it: it gives up soon, lets them pass,
- * and tries again for some minutes.
+ * A schema change waits for the transactions that use its table, and all others wait behind it: so it gives up soon, lets them
+ * pass, and tries again for some minutes.
  */
 const LOCK_TIMEOUT = '1s';
 const TRIES = 120;
 const PAUSE_MS = 1_000;
-/** A server that takes the connection and says nothing by then is none. */
+/** How long a server may take to answer a new connection. */
 const CONNECT_LIMIT_MS = 10_000;
 const NAME_PATTERN = /^\d{4}-[a-z0-9-]+\.sql$/;
 
@@ -28,9 +28,9 @@ const NAME_PATTERN = /^\d{4}-[a-z0-9-]+\.sql$/;
 export type Migration = { name: string; sql: string; checksum: string };
 
 /**
- * Applies what is missing and answers the names of what it applied, in order. Safe to run from many processes at once,
- * and through a proxy that pools transactions (the lock lives as long as its transaction). A database that knows newer
- * migrations than this code is left as it is: during a deployment both versions run.
+ * Applies the missing migrations and returns their names, in order. Safe to run from many processes at once, and through a proxy
+ * that pools transactions (the lock lives as long as its transaction). A database with newer migrations than this code knows is
+ * left as it is: during a deployment both versions run.
  *
  * @param url connection string of the database; its role must own the schema
  * @throws Error that names the file when one was edited after it was applied, comes too late, or fails
@@ -68,7 +68,7 @@ export function readMigrations(dir = fileURLToPath(new URL('./migrations/', impo
   });
 }
 
-/** Makes the row types that are missing. Mostly none is, and nobody has to wait for the lock. */
+/** Makes the row types that are missing. Usually none are, and then the lock is not taken. */
 async function makeRowTypes(client: pg.Client): Promise<void> {
   if ((await missingRowTypes(client)).length === 0) return;
   await inTransaction(client, 'migrate', async () => {
@@ -86,14 +86,14 @@ async function missingRowTypes(client: pg.Client) {
   return ROW_TYPES.filter(({ name }) => !known.has(name));
 }
 
-/** Beside a gateway that is running, a table is seldom free at the first try. */
+/** Tries again, because a table that a running gateway uses is seldom free at the first try. */
 async function applyPatiently(client: pg.Client, migration: Migration): Promise<boolean> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await inTransaction(client, 'migrate', () => applyOnce(client, migration));
     } catch (error) {
       const code = codeOf(error instanceof Error ? error.cause : undefined);
-      // Who held the table that we waited for has waited for one of ours: that is a deadlock.
+      // A deadlock: the transaction whose table we waited for has waited for one of ours.
       if (tries === TRIES || (code !== HELD && code !== DEADLOCK)) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));

@@ -1,7 +1,7 @@
 /**
- * What a migration may do to a database that the version before is running on: add, and nothing else.
+ * What a migration may do to a database on which the version before is running: add, and nothing else.
  *
- * Invariant: whatever takes away, renames or narrows stands in `CONTRACTED`, with the release whose code has stopped using it.
+ * Invariant: whatever removes, renames or narrows is listed in `CONTRACTED`, with the release whose code has stopped using it.
  */
 import { describe, expect, test } from 'vitest';
 import { readMigrations } from './migrate.ts';
@@ -9,15 +9,15 @@ import { readMigrations } from './migrate.ts';
 /** These made the schema of the first release: no version ran before them. */
 const FIRST_RELEASE = 6;
 
-/** What takes something away on purpose, by its file: since which release nothing uses it any more. */
+/** Migrations that remove something on purpose, by file: the release since which nothing uses it any more. */
 const CONTRACTED: Readonly<Record<string, string>> = {
-  // Wider than before. Whoever writes 64 bits may go on; what was prepared to read them has to be prepared anew, which no version
-  // that came before the first release could do.
+  // Wider than before. Code that writes 64 bits still works; statements prepared to read them have to be prepared again, which no
+  // version before the first release could do.
   '0016-wide-balances.sql': '0.1.0',
   '0017-wide-closed-days.sql': '0.1.0',
 };
 
-/** A statement that may fail or mislead whoever was written before it, and what to do instead. */
+/** A statement that may fail or mislead code written before it, and what to do instead. */
 const NARROWING: readonly (readonly [RegExp, string])[] = [
   [/\bdrop\s+(table|column|schema|view|function|type)\b/, 'a release later, when nothing uses it'],
   [/\brename\b/, 'add the new name, write both, and contract a release later'],
@@ -38,7 +38,7 @@ const NARROWING: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** What is wrong with a migration, in words. Tables that it makes itself nobody runs on yet. */
+/** The faults of a migration, in words. Tables that it makes itself are exempt: no version uses them yet. */
 function faultsOf(sql: string): string[] {
   const text = sql.replaceAll(/--[^\n]*/g, ' ').toLowerCase();
   const made = new Set([...text.matchAll(/\bcreate\s+table\s+([\w.]+)/g)].map((match) => match[1]));

@@ -1,7 +1,7 @@
 /**
  * The reads by noun: which statement answers which question.
  *
- * Invariant: whatever lies on a request's path is a keyed read by an equality on the shard, and so coalesces.
+ * Invariant: every read on a request's path is a keyed read with an equality on the shard, and is therefore coalesced.
  */
 
 import type { TableName, Tables } from '../domain/change.ts';
@@ -126,7 +126,7 @@ function many<Record>(read: KeyedReader): (shard: number, key: string) => Promis
   return async (shard, key) => [...recordsOf<Record>(await read(shard, key))];
 }
 
-/** A payment's attempts that a partial index knows, of which `condition` is the predicate. */
+/** The attempts of a payment that are in the partial index whose predicate is `condition`. */
 function attemptsOf(name: string, condition: string): ReadShape {
   const columns = columnsOf('attempt');
   return {
@@ -180,7 +180,7 @@ join merchant m on m.shard = c.shard and m.id = c.merchant_id`,
   },
 };
 
-/** A merchant's accounts begin with its id and a colon; that key stands behind the columns. */
+/** Ids of a merchant's accounts begin with the merchant's id and a colon; the merchant's id, as key, follows the columns. */
 const MERCHANT_ACCOUNTS: ReadShape = {
   columns: columnsOf('account'),
   keyAt: columnsOf('account').length,
@@ -197,14 +197,14 @@ const MERCHANT_LIST: Statement = {
   text: `select ${listOf(columnsOf('merchant'))} from merchant order by id`,
 };
 
-/** Whatever is open is asked about: the index of what is due holds it. */
+/** Every open attempt is inquired about, so the index of due inquiries holds all of them. */
 const OPEN_ATTEMPTS: Statement = {
   name: 'list_open_attempts',
   text: `select ${listOf(columnsOf('attempt'))} from attempt
 where next_inquiry_at is not null and settled_at is null and id > $1 order by id limit $2::int8`,
 };
 
-/** A merchant's id carries its shard. What is no id belongs to nobody. */
+/** Reads a merchant's credentials: none if the string is not an id. A merchant's id carries its shard. */
 function credentialList<Record>(ofMerchant: (shard: number, merchantId: string) => Promise<Record[]>) {
   return async (merchantId: string): Promise<Record[]> => {
     const shard = shardIn(merchantId);
@@ -220,7 +220,7 @@ function shardIn(id: string): number | undefined {
   }
 }
 
-/** Remembers the newest merchant records that this process has read; the longest known goes first. */
+/** Remembers the newest version of merchants that this process has read; the one known longest is evicted first. */
 function rememberedMerchant(get: (shard: number, id: string) => Promise<Merchant | undefined>) {
   const known = new Map<string, Merchant>();
   return async (shard: number, id: string, version: number): Promise<Merchant | undefined> => {
@@ -254,7 +254,7 @@ where shard = $1::int2 and merchant_id = $2 and customer_reference = $3
 order by id desc limit 1`,
 });
 
-/** The newest payment of a merchant's own reference. */
+/** The newest payment under a merchant's own reference. */
 export async function newestPayment(
   readers: Readers,
   shard: number,

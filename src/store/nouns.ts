@@ -1,8 +1,8 @@
 /**
- * What the store can be asked, by noun, and what it answers.
+ * The reads of the store, by noun, and what they return.
  *
- * Invariant: an answer is a record as it was committed, read after the question was asked, but for `merchant.at` and what is
- * called `recent`: those answer from memory, and whoever decides by them guards the version.
+ * Invariant: a read returns a record as it was committed, read after the call, except `merchant.at` and those named `recent`:
+ * these answer from memory, and a change that relies on them guards the version.
  */
 
 import type { Touched } from '../domain/journal.ts';
@@ -37,7 +37,7 @@ import type { PayoutLists } from './payout-list-reads.ts';
 import type { RefundFilter } from './refund-reads.ts';
 import type { DueBatch } from './round-reads.ts';
 
-/** A session with what must be known of who minted it. */
+/** A session, with the state of the credential and the merchant that minted it. */
 export type SessionCallerRow = Session & {
   readonly credential_status: CredentialStatus;
   readonly credential_retires_at: number | null;
@@ -47,7 +47,7 @@ export type SessionCallerRow = Session & {
   readonly merchant_version: number;
 };
 
-/** A credential with what must be known of its merchant. */
+/** A credential, with its merchant's status and version. */
 export type CredentialCallerRow = Credential & {
   readonly merchant_status: MerchantStatus;
   readonly merchant_version: number;
@@ -68,7 +68,7 @@ export interface EventFilter {
 export interface ProofFilter {
   readonly merchantId?: string | undefined;
   readonly status?: ProofStatus | undefined;
-  /** Only those behind this id. */
+  /** The last proof of the page before. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
@@ -93,34 +93,34 @@ export interface Nouns {
   readonly payment: {
     get(shard: number, id: string): Promise<Payment | undefined>;
     /**
-     * The payment as this process wrote it last, while it is open; perhaps older than the database's. For whoever guards its
-     * version and reads anew when that is lost.
+     * The payment as this process last wrote it, while it is open; perhaps older than the database's. Only for callers that guard
+     * its version and read again when they lose.
      */
     recent(shard: number, id: string): Payment | undefined;
-    /** In the order of their ids, which is that of their making. */
+    /** In the order of their ids, which is that of their creation. */
     ofSession(shard: number, sessionId: string): Promise<Payment[]>;
     history(shard: number, id: string): Promise<PaymentHistory[]>;
-    /** The newest payment of that merchant under the merchant's own reference. */
+    /** The merchant's newest payment under this reference of its own. */
     newest(shard: number, merchantId: string, reference: string): Promise<Payment | undefined>;
-    /** Payments that wait for the customer and whose time is over: pending, waiting for a code or for a proof. */
+    /** Payments that wait for the customer and whose time is up: pending, waiting for a code or for a proof. */
     toExpire(now: number, limit: number): Promise<Payment[]>;
   };
   readonly attempt: AttemptReads & {
     get(shard: number, id: string): Promise<Attempt | undefined>;
     /** The attempt as this process wrote it last; see `payment.recent`. */
     recent(shard: number, id: string): Attempt | undefined;
-    /** All that a payment had by card, in the order of their ids. */
+    /** All card attempts of a payment, in the order of their ids. */
     ofCardPayment(shard: number, paymentId: string): Promise<Attempt[]>;
     /**
-     * Those of a payment by phone that a carrier has turned away (`not_sent`), and those of which it said late that it has taken
-     * them, or their money; in the order of their ids.
+     * A payment's mobile-money attempts that a carrier turned away (`not_sent`), and those of which the carrier later said that
+     * it had taken them, or the money; in the order of their ids.
      */
     turnedAway(shard: number, paymentId: string): Promise<Attempt[]>;
-    /** Open ones, in the order of their ids, which is that of their making; those after `after`, if it is given. */
+    /** Open attempts, in the order of their ids, which is that of their creation; only those after `after`, if it is given. */
     listOpen(limit: number, after?: string): Promise<Attempt[]>;
     /**
-     * Takes attempts whose inquiry is due, each for one caller until `leaseUntil`; as they are then. Those of the
-     * connectors in `except` are left.
+     * Leases attempts with a due inquiry, each to one caller until `leaseUntil`, and returns them as leased. Attempts at the
+     * connectors in `except` are skipped.
      */
     claimDue(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<Attempt[]>;
   };
@@ -131,7 +131,7 @@ export interface Nouns {
   readonly wallet: { get(shard: number, number: string): Promise<Wallet | undefined> };
   readonly pinGuard: {
     get(shard: number, id: string): Promise<PinGuard | undefined>;
-    /** Forgets counts whose last wrong PIN was before that instant; returns how many. */
+    /** Deletes counts whose last wrong PIN was before this instant; returns how many. */
     reap(before: number, limit: number): Promise<number>;
   };
   readonly account: { get(shard: number, id: string): Promise<Account | undefined> };
@@ -142,7 +142,7 @@ export interface Nouns {
   readonly event: {
     get(shard: number, id: string): Promise<WebhookEvent | undefined>;
     list(filter: EventFilter): Promise<WebhookEvent[]>;
-    /** Takes waiting events that are due, each for one caller until `leaseUntil`; as they are then. */
+    /** Leases waiting events that are due, each to one caller until `leaseUntil`, and returns them as leased. */
     claimDue(now: number, leaseUntil: number, limit: number): Promise<WebhookEvent[]>;
   };
   readonly webhookAttempts: { ofEvent(shard: number, eventId: string): Promise<WebhookAttempt[]> };
@@ -158,19 +158,19 @@ export interface Nouns {
   readonly proof: {
     get(shard: number, id: string): Promise<Proof | undefined>;
     ofPayment(shard: number, paymentId: string): Promise<Proof[]>;
-    /** Those whose file is the same. */
+    /** Proofs of the same file, by its digest. */
     ofDigest(shard: number, digest: string): Promise<Proof[]>;
-    /** In the order of their ids; of all merchants where none is named. */
+    /** In the order of their ids; of all merchants if none is named. */
     list(filter: ProofFilter): Promise<Proof[]>;
   };
   readonly payoutLine: {
     get(shard: number, id: string): Promise<PayoutLine | undefined>;
     /**
-     * Takes lines that may start, each for one caller until `leaseUntil`; as they are then. Those of the connectors in
-     * `except` are left; `wallet` stands for lines to wallets.
+     * Leases lines that may start, each to one caller until `leaseUntil`, and returns them as leased. Lines of the connectors in
+     * `except` are skipped; there `wallet` stands for lines to wallets.
      */
     claimDue(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<PayoutLine[]>;
-    /** Makes lines of a connector due that have been tried and wait for the next try; returns how many. */
+    /** Makes a connector's lines due now that have been tried and wait for the next try; returns how many. */
     hasten(connector: string, now: number, limit: number): Promise<number>;
   };
   /** What merchants read of their payouts. */
@@ -182,16 +182,16 @@ export interface Nouns {
      * Those of suspended merchants wait; those in `except` (a merchant_id, a blank, a receipt_mode) are skipped.
      */
     toRun(now: number, limit: number, except?: readonly string[]): Promise<DueBatch[]>;
-    /** Cancelled ones that may still have open lines. */
+    /** Cancelled batches that may still have open lines. */
     toClose(now: number, limit: number): Promise<PayoutBatch[]>;
   };
   readonly refund: {
     get(shard: number, id: string): Promise<Refund | undefined>;
     /** A payment's refunds, in the order of their ids. */
     ofPayment(shard: number, paymentId: string): Promise<Refund[]>;
-    /** In the order of their ids; of all merchants where none is named. */
+    /** In the order of their ids; of all merchants if none is named. */
     list(filter: RefundFilter): Promise<Refund[]>;
-    /** Takes refunds that may start, each for one caller until `leaseUntil`; as they are then. */
+    /** Leases refunds that may start, each to one caller until `leaseUntil`, and returns them as leased. */
     claimDue(now: number, leaseUntil: number, limit: number): Promise<Refund[]>;
   };
   readonly proofFile: { get(shard: number, id: string): Promise<ProofFile | undefined> };
@@ -200,14 +200,14 @@ export interface Nouns {
   /** What operators' commands did, in the order of their ids. */
   readonly journal: {
     list(filter: JournalFilter): Promise<JournalEntry[]>;
-    /** The merchants of these records, those aside that say nothing of one. */
+    /** The merchants that these records belong to; records that name no merchant are left out. */
     ownersOf(records: readonly Touched[]): Promise<string[]>;
   };
   /** What the database remembers about itself; all in shard 0. */
   readonly setting: { get(shard: number, id: string): Promise<Setting | undefined> };
   readonly idempotency: {
     get(shard: number, id: string): Promise<IdempotencyRecord | undefined>;
-    /** Forgets records made before that instant; returns how many. */
+    /** Deletes records made before this instant; returns how many. */
     reap(before: number, limit: number): Promise<number>;
   };
 }

@@ -1,8 +1,8 @@
 /**
- * What operators list, of one merchant or of all: webhook events, refunds, proofs; in the order of their ids.
+ * Lists for operators, of one merchant or of all: webhook events, refunds, proofs; in the order of their ids.
  *
- * Invariant: of every shard no more is read than a page holds, or than an index holds of a status that few rows have, however
- * many rows the table has. Only where few have a status that no index holds (declined proofs, say) is more read.
+ * Invariant: however many rows the table has, no more of a shard are read than a page holds, or than an index holds of a rare
+ * status. More are read only for a rare status that no index holds (declined proofs, say).
  */
 
 import type { Tables } from '../domain/change.ts';
@@ -14,7 +14,7 @@ import { columnsOf, listOf } from './tables.ts';
 
 type Listed = 'webhook_event' | 'refund' | 'proof';
 
-/** Statuses that an index holds, and nothing else, in another order than that of the ids: all of them are read, and sorted. */
+/** Rare statuses, each with an index of its own that is not in the order of ids: all its rows are read, and sorted. */
 const FEW: { readonly [table in Listed]: readonly string[] } = {
   webhook_event: ['waiting'],
   refund: ['pending', 'processing'],
@@ -29,7 +29,7 @@ export interface OperatorList<T extends Listed> {
   readonly limit: number;
 }
 
-/** Reads a page. @throws RangeError if the merchant's id is none. */
+/** Reads a page. @throws RangeError if the merchant's id is not an id. */
 export async function listForOperator<T extends Listed>(readers: Readers, list: OperatorList<T>): Promise<Tables[T][]> {
   const { table, merchantId, status, limit } = list;
   const shard = merchantId === undefined ? undefined : shardOf(merchantId);

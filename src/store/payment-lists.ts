@@ -1,7 +1,7 @@
 /**
  * A merchant's payments, newest first, a page at a time.
  *
- * Invariant: every page begins at an equality on the merchant, which an index holds.
+ * Invariant: every page has an equality on the merchant, which an index serves.
  */
 
 import type { Payment, PaymentMethod, PaymentStatus } from '../domain/records.ts';
@@ -16,13 +16,13 @@ export interface PaymentFilter {
   readonly status?: PaymentStatus | undefined;
   readonly method?: PaymentMethod | 'none' | undefined;
   readonly currency?: string | undefined;
-  /** The merchant's own, whole. */
+  /** The merchant's own reference, in full. */
   readonly reference?: string | undefined;
   /** Inclusive. */
   readonly from?: number | undefined;
   /** Exclusive. */
   readonly until?: number | undefined;
-  /** Older than this payment: where the page before stopped. */
+  /** Only payments older than this one: where the page before stopped. */
   readonly before?: string | undefined;
   readonly limit: number;
 }

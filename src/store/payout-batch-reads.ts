@@ -1,7 +1,7 @@
 /**
- * Batches of payouts: which wait for whom, and how their lines stand.
+ * Payout batches: lists by merchant and state, and how their lines stand.
  *
- * Invariant: what is counted is counted of the lines themselves, so that counts always add up to them.
+ * Invariant: counts are made from the lines themselves, so that they always add up to them.
  */
 
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
@@ -18,11 +18,11 @@ import { instantParameter } from './wire.ts';
 export interface OccurrenceCounts extends PayoutCounts {
   readonly occurrence: number;
   readonly scheduled_date: string | null;
-  /** When the last of those that are final became so. */
+  /** When the last final line became final. */
   readonly completed_at: number | null;
 }
 
-/** Which batches to list, in the order of their ids, which is that of their making. */
+/** Which batches to list, in the order of their ids, which is that of their creation. */
 export interface PayoutBatchFilter {
   /** Its id carries its shard. */
   readonly merchantId?: string | undefined;
@@ -34,17 +34,17 @@ export interface PayoutBatchFilter {
 
 export interface PayoutBatchReads {
   list(filter: PayoutBatchFilter): Promise<PayoutBatch[]>;
-  /** By occurrence; of those whose lines there are. */
+  /** By occurrence, for occurrences that have lines. */
   counts(shard: number, batchId: string): Promise<OccurrenceCounts[]>;
   /** The lines of one occurrence, in the order of the call. */
   lines(shard: number, batchId: string, occurrence: number): Promise<PayoutLine[]>;
-  /** Lines that wait, of whichever occurrence. */
+  /** Pending lines, of any occurrence. */
   waitingLines(shard: number, batchId: string, limit: number): Promise<PayoutLine[]>;
-  /** Those of them that were never handed to a carrier. */
+  /** Pending lines that were never handed to a carrier. */
   untriedLines(shard: number, batchId: string, limit: number): Promise<PayoutLine[]>;
-  /** Makes those that were turned away by one due again, and takes them from whoever has leased them; returns how many. */
+  /** Makes pending lines that a carrier turned away due again, and ends their leases; returns how many. */
   recallTried(shard: number, batchId: string, now: number): Promise<number>;
-  /** Those that were turned away by one, and are due again. */
+  /** Pending lines that a carrier turned away, and that are due again. */
   triedLines(shard: number, batchId: string, now: number, limit: number): Promise<PayoutLine[]>;
 }
 
@@ -67,7 +67,7 @@ export function openPayoutBatches(readers: Readers): PayoutBatchReads {
   };
 }
 
-/** How the lines of a batch stand, and those of one occurrence: in the archive, of the occurrences that have left. */
+/** The counts of a batch's lines, and the lines of one occurrence; in the archive, those of archived occurrences. */
 export function openOccurrences(readers: Readers, place: Place): Pick<PayoutBatchReads, 'counts' | 'lines'> {
   const counts = readers.keyed(countsIn(place));
   const lines = linesIn(place);
@@ -114,7 +114,7 @@ const WAITING_LINES = waitingLines('waiting');
 const UNTRIED_LINES = waitingLines('untried', ' and attempt_id is null');
 const TRIED_LINES = waitingLines('tried', ' and attempt_id is not null and next_start_at <= $4::timestamptz');
 
-/** A line that is being written just now is left to whoever writes it. */
+/** A line that another transaction is writing is left to that transaction. */
 const RECALL_TRIED: Statement = {
   name: 'recall_payout_lines_tried_of_batch',
   text: `with tried as materialized (select l.shard, l.id from payout_line l
@@ -131,7 +131,7 @@ where shard = $1::int2 and batch_id = $2 and status = 'pending'${which} order by
   };
 }
 
-/** What `stateOf` says of a batch, in SQL. */
+/** The conditions of `stateOf`, in SQL. */
 const STATES: { readonly [state in BatchState]: string } = {
   cancelled: 'cancelled_at is not null',
   rejected: "cancelled_at is null and approval = 'rejected'",

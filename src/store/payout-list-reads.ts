@@ -1,7 +1,7 @@
 /**
- * What a merchant asks of its payouts: its batches, page by page, and the lines that can be paid again.
+ * A merchant's payouts: its batches, page by page, and the lines that can be paid again.
  *
- * Invariant: every statement begins at an equality on the merchant or on the batch, which an index holds.
+ * Invariant: every statement has an equality on the merchant, the batch or the line, which an index serves.
  */
 
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
@@ -16,18 +16,18 @@ export interface BatchFilter {
   readonly shard: number;
   readonly merchantId: string;
   readonly customerReference?: string | undefined;
-  /** Only batches whose id is at least this; ids begin with the time of their making. */
+  /** Only batches whose id is at least this; ids begin with the time of their creation. */
   readonly from?: string | undefined;
-  /** Only batches whose id is less than this: the page before, or the end of a time. */
+  /** Only batches whose id is less than this: the last of the page before, or the end of a span of time. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
 
 export interface PayoutLists {
   batches(filter: BatchFilter): Promise<PayoutBatch[]>;
-  /** Lines that failed on their way and have not been paid again: of each beneficiary the first one. */
+  /** Failed lines (not those called off) that have not been paid again: the first of each beneficiary. */
   retryable(shard: number, batchId: string): Promise<PayoutLine[]>;
-  /** The failed lines that a line pays again: the one that it names, the one that that one names, and so on. */
+  /** The failed lines that a line pays again: the line that it names, the line named by that one, and so on. */
   earlier(line: Pick<PayoutLine, 'shard' | 'retry_of'>): Promise<PayoutLine[]>;
 }
 
@@ -46,7 +46,10 @@ export function openPayoutLists(readers: Readers): PayoutLists {
   };
 }
 
-/** For whoever names no lines: the first of each position that `canRetry` (usecases/payout-retry.ts) would let through. It is asked again. */
+/**
+ * For a retry that names no lines: the first of each position that `canRetry` (usecases/payout-retry.ts) would let through; the
+ * use case checks it again.
+ */
 export const RETRYABLE: Statement = {
   name: 'list_payout_retryable',
   text: `select distinct on (position) ${listOf(columnsOf('payout_line'))} from payout_line
@@ -55,7 +58,7 @@ where shard = $1::int2 and batch_id = $2 and status = 'failed' and retried_by is
 order by position, occurrence`,
 };
 
-/** By the id of the first one. All lines of a retry ask at once. */
+/** Keyed by the id of the first earlier line. The lines of a retry are read in one statement. */
 const EARLIER: ReadShape = {
   columns: columnsOf('payout_line'),
   keyAt: columnsOf('payout_line').length,

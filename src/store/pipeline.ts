@@ -30,7 +30,7 @@ interface DataRow {
 
 type Done = (error?: unknown) => void;
 
-/** A row that could not be written or read: the fault of one row, which leaves the connection as it was. */
+/** A row that could not be written or read. Only that row is at fault: the connection stays usable. */
 export class Untranslatable extends Error {
   override readonly name = 'Untranslatable';
 }
@@ -46,7 +46,7 @@ export class Silent extends Error {
 /** Sends the executions on a connection that has prepared their statements. Rejects with what the driver reports. */
 export function runPipeline(client: pg.Client, executions: readonly Execution[], stallMs: number): Promise<void> {
   return submit(client, stallMs, executions, (connection) => {
-    // One write: each would wake the server, which is dear where all processes share a few cores.
+    // One write: several would each wake the server, which is expensive when all processes share a few cores.
     connection.stream.cork();
     try {
       for (const { statement, values } of executions) {
@@ -81,7 +81,7 @@ function submit(
       if (error === undefined) resolve();
       else reject(error instanceof Error ? error : new Error('the database connection failed'));
     };
-    // A server that has gone silent would hold its batch for as long as TCP retries.
+    // A server that has gone silent would otherwise hold its batch for as long as TCP retries.
     const heard = afterSilence(stallMs, () => {
       connection?.stream.destroy();
       done(new Silent());
@@ -95,7 +95,7 @@ function submit(
   });
 }
 
-/** What the driver calls on whatever it has been given to send. */
+/** The methods that the driver calls on an object that it was given to send. */
 interface Handlers extends pg.Submittable {
   handleRowDescription(): void;
   handleDataRow(message: DataRow): void;

@@ -10,22 +10,22 @@ import { columnsOf, listOf } from './tables.ts';
 
 export type Place = 'live' | 'archive';
 
-/** A table that there is in this place, or in either. */
+/** A table that exists in this place, or in both. */
 export type TableIn<P extends Place> = [P] extends ['live'] ? TableName : ArchivedTable;
 
-/** The table's name there. */
+/** The table's name in this place. */
 export function tableIn(place: Place, table: ArchivedTable): string {
   return place === 'live' ? table : `archive.${table}`;
 }
 
-/** A statement's name there. */
+/** A statement's name for this place. */
 export function nameIn(place: Place, name: string): string {
   return place === 'live' ? name : `${name}_old`;
 }
 
 /**
- * Joins rows `alias` of a table where `on` holds. In the archive each is looked for by itself: only then does its key say which
- * month is read, whatever the planner thinks of tables that have no statistics yet.
+ * Joins rows `alias` of a table where `on` holds. In the archive each row is looked up by itself: only then does its key decide
+ * which month is read, whatever the planner assumes of tables that have no statistics yet.
  */
 export function joinIn<P extends Place>(
   place: P,
@@ -39,7 +39,7 @@ export function joinIn<P extends Place>(
   return kind === 'left' ? `left join ${rows} on true` : `cross join ${rows}`;
 }
 
-/** Rows that lie in either place, each in one of them. */
+/** The rows of both places. Each row lies in only one of them. */
 export function inEither(table: ArchivedTable): string {
   const columns = listOf(columnsOf(table));
   return `(select ${columns} from ${table} union all select ${columns} from archive.${table})`;

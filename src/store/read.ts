@@ -1,9 +1,9 @@
 /**
- * Coalesced reads: the keys that concurrent callers ask for leave together, as one prepared statement a reader and one
- * round trip, and callers of the same key share one row.
+ * Coalesced reads: the keys of concurrent callers are sent together, as one prepared statement per reader and in one round trip,
+ * and callers of the same key share one result.
  *
- * Invariant: a read never joins a statement that has already been sent, so whoever reads after a commit was
- * acknowledged sees it.
+ * Invariant: a read never joins a statement that has already been sent, so a read that begins after a commit was acknowledged
+ * sees that commit.
  */
 
 import { SHARDS } from '../domain/ids.ts';
@@ -17,20 +17,20 @@ import { encodeArray, isStorable, type Row } from './wire.ts';
 
 /** How many keys or statements may wait. */
 const MOST_WAITING = 50_000;
-/** How many statements of single callers may wait: lists are long. */
+/** How many statements of single callers may wait: fewer than keys, because their lists are long. */
 const MOST_STATEMENTS = 2_000;
-/** Keys of one statement, the first that were asked for: more only make the first callers wait for the last. */
+/** Most keys in one statement, first come, first served: more would only make the first callers wait for the last. */
 const MOST_KEYS = 512;
 /**
- * Everything sent here may be sent again when its connection breaks or another transaction gets in its way: a read does no
- * harm, and when the answer of a claim or removal is lost, the claimed rows are free again once the lease expires, and the
- * removed ones are simply gone.
+ * Most times that a job is sent. Everything sent here may be sent again when its connection breaks or it collides with another
+ * transaction: a read does no harm, and when the answer of a claim or removal is lost, the claimed rows are free again once the
+ * lease expires, and the removed ones are simply gone.
  */
 const MOST_TRIES = 3;
-/** A connection that took longer to break had fallen silent, and its callers have waited enough. */
+/** No retry after this time: a connection that took longer to break had fallen silent, and its callers have waited enough. */
 const TRY_AGAIN_WITHIN_MS = 1_000;
 
-/** Something to execute, and who waits for it. */
+/** Something to execute, and how to answer the callers that wait for it. */
 interface Job extends Execution {
   settle(error: Error | undefined): void;
 }
@@ -49,11 +49,14 @@ export interface Readers {
   waiting(): number;
   /** A reader by (shard, key): all rows of the key, in the statement's order. */
   keyed(shape: ReadShape): KeyedReader;
-  /** Runs a statement for one caller, in one transaction with what else is sent just then; what fails there is run by itself. */
+  /**
+   * Runs a statement for one caller, in one transaction with everything sent at that moment; if one statement makes that
+   * transaction fail, each is run by itself.
+   */
   query(statement: Statement, columns: readonly Column[], values: readonly (string | null)[]): Promise<Row[]>;
   /**
-   * Plans every keyed reader on every connection, by asking for nothing. A plan is kept for a while from its first use on
-   * (line.ts): one that is made while a young table fills up may take an index that does not fit, and reads all of it each time.
+   * Plans every keyed reader on every connection, by running it without keys. A plan is kept for a while from its first use on
+   * (line.ts): one made while a young table fills up may take an index that does not fit, and read all of it each time.
    */
   plan(): Promise<void>;
   /** Takes no more reads, and resolves when those that wait are answered. */
@@ -62,15 +65,15 @@ export interface Readers {
 
 export type KeyedReader = (shard: number, key: string) => Promise<readonly Row[]>;
 
-/** A statement over `$1::int2[]` (shards) and `$2::text[]` (keys). It answers these columns, the shard first. */
+/** A statement over `$1::int2[]` (shards) and `$2::text[]` (keys). It returns these columns, the shard first. */
 export interface ReadShape {
   readonly statement: Statement;
   readonly columns: readonly Column[];
-  /** At which place of the answer the key stands; behind the columns when it is no part of the record. */
+  /** Position of the key in a returned row; after the columns if it is not part of the record. */
   readonly keyAt: number;
 }
 
-/** Reads over these connections: each takes all that waits whenever it is free. */
+/** Opens readers over these connections: whenever a connection is free, it takes everything that waits. */
 export function openReaders(lines: readonly Line[]): Readers {
   const sources = new Set<Source>();
   const shapes: ReadShape[] = [];
@@ -179,7 +182,7 @@ async function answer(line: Line, jobs: readonly Job[]): Promise<void> {
         for (const job of jobs) await answer(line, [job]);
         return;
       }
-      // A server takes a second to find a deadlock: what the tries took does not count.
+      // The server takes a second to detect a deadlock, so the time that the tries took does not count here.
       if (hasCollided(failure) && tries < MOST_TRIES) continue;
       for (const job of jobs) job.settle(answerFor(failure, 'read'));
       return;
@@ -187,7 +190,7 @@ async function answer(line: Line, jobs: readonly Job[]): Promise<void> {
   }
 }
 
-/** Whether the database failed, and not one of the statements: one by one they would only wait longer. */
+/** Whether the database failed rather than one of the statements: run one by one, they would only wait longer. */
 function isForAll(failure: unknown): boolean {
   return failure instanceof LineLost || failure instanceof StoreUnavailable || isTooSlow(failure);
 }
@@ -227,7 +230,7 @@ function keyedReader(shape: ReadShape, read: RowReader, enlist: (source: Source)
     waiting: () => waiting.size,
   };
   return async (shard, key) => {
-    // No row can have such a key, and asking for it would fail everybody's statement.
+    // No row can have such a key, and sending it would make the statement fail for all its callers.
     if (!(Number.isInteger(shard) && shard >= 0 && shard < SHARDS) || !isStorable(key)) return [];
     const id = `${shard} ${key}`;
     const known = waiting.get(id);

@@ -8,11 +8,11 @@
 import type { Change } from '../domain/change.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 
-/** Enough for what is under way; what was begun and left is pushed out by newer ones. */
+/** Enough for the payments in flight; abandoned ones are evicted by newer ones. */
 const MOST_ROWS = 2_000;
 
 export interface Recent {
-  /** Takes what a change that has been committed wrote. */
+  /** Notes the rows that a committed change wrote. */
   note(change: Change): void;
   payment(shard: number, id: string): Payment | undefined;
   attempt(shard: number, id: string): Attempt | undefined;
@@ -56,7 +56,7 @@ function keep<R extends { readonly id: string }>(rows: Map<string, R>, row: R, f
   }
 }
 
-/** The row after an update of ours; undefined when it is not the one that was updated. */
+/** The row after an update of ours; undefined if the row at hand is not the version that was updated. */
 function stepped<R extends { readonly version: number }>(
   row: R | undefined,
   version: number,

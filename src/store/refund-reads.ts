@@ -1,7 +1,7 @@
 /**
- * Lists of refunds: for whoever executes by hand what no upstream can, and for a merchant's own.
+ * Lists of refunds: for operators, who execute by hand what no upstream can, and for a merchant's own.
  *
- * Invariant: a page begins after an id, and ids are in the order of their making, so that no refund is left out.
+ * Invariant: a page begins after an id, and ids are in the order of creation, so that no refund is left out.
  */
 
 import type { Refund, RefundStatus } from '../domain/outgoing-records.ts';

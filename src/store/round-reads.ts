@@ -1,8 +1,8 @@
 /**
- * What the rounds ask for: rows of all shards that are due.
+ * The reads of the rounds: due rows of all shards.
  *
- * Invariant: each shard is asked for by an equality, another one first each time, so that none is always last and they
- * can be spread over nodes. Rows are pulled one by one: no more are locked than are answered.
+ * Invariant: each shard is read by an equality, so that shards can be spread over nodes, and each call begins with another one,
+ * so that none is always last. Rows are pulled one by one: no more are locked than are returned.
  */
 
 import type { TableName, Tables } from '../domain/change.ts';
@@ -15,7 +15,7 @@ import type { Readers } from './read.ts';
 import { type ColumnType, columnList, columnsOf, listOf } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
-/** A batch whose next occurrence is due since `next_run_at`. */
+/** A batch whose next occurrence has been due since `next_run_at`. */
 export type DueBatch = Pick<PayoutBatch, 'shard' | 'id' | 'merchant_id' | 'receipt_mode'> & {
   readonly next_run_at: number;
 };
@@ -73,9 +73,9 @@ export function openRounds(readers: Readers): Rounds {
 interface Due {
   readonly table: TableName;
   readonly list: string;
-  /** When a row is due, as the table's index has it. */
+  /** When a row is due, worded as in the table's index. */
   readonly condition: string;
-  /** The instant that decides. */
+  /** The column with the instant from which a row is due. */
   readonly column: string;
   readonly lock: string;
 }
@@ -99,9 +99,9 @@ const PAYMENTS_TO_EXPIRE: Statement = {
   }),
 };
 
-/** Of one turn so many are answered at a time, so that what becomes due meanwhile is soon looked for. */
+/** Most batches of one turn (merchant and receipt mode) in a read, so that those that become due meanwhile are soon read. */
 const DUE_OF_ONE_TURN = 256;
-/** So many of a shard are put in turn, the longest due: more would take seconds to read. */
+/** Most batches of one shard that are put in turn, those longest due first: more would take seconds to read. */
 const DUE_OF_ONE_SHARD = 4_096;
 
 const DUE_BATCH_COLUMNS = columnList({
@@ -173,7 +173,7 @@ update payout_line t set next_start_at = $1::timestamptz, version = t.version + 
 where t.shard = later.shard and t.id = later.id returning t.shard`,
 };
 
-/** A lease raises the version too, so that whoever decided on the row as it was before loses. */
+/** A lease raises the version too, so that a change decided on the row before the lease loses. */
 function claim(table: TableName, status: string, column: string): Statement {
   const condition = `${status} and t.${column} <= $1::timestamptz`;
   const due = selectDue({ table, list: 'd.shard, d.id', condition, column, lock: 'for update skip locked' });
@@ -188,7 +188,7 @@ where t.shard = due.shard and t.id = due.id returning ${listOf(columnsOf(table),
 const REAP_IDEMPOTENCY = reap('idempotency', 'created_at');
 const REAP_PIN_GUARDS = reap('pin_guard', 'pin_failed_at');
 
-/** What another process is about to write is left for the next time. */
+/** Rows that another transaction has locked are left for the next time. */
 function reap(table: TableName, column: string): Statement {
   const condition = `t.${column} < $1::timestamptz`;
   const due = selectDue({ table, list: 'd.shard, d.id', condition, column, lock: 'for update skip locked' });

@@ -1,10 +1,10 @@
 /**
- * Rows to text and back, by functions that are compiled from the catalogue: one a shape, with each column's name and type
+ * Converts rows to text and back, by functions compiled from the catalogue: one per shape, with each column's name and type
  * written out.
  *
- * A loop over columns looks each property up by a name that it has just read, which costs the engine a search in a table
- * of shapes; here every access is its own place in the code, and a row that was read is one object literal. Invariant:
- * the code holds nothing but names of our own catalogue, which are SQL identifiers.
+ * A loop over columns would look each property up by a name that it has just read, which costs the engine a search in a table of
+ * shapes; here every access is its own place in the code, and a row is read as one object literal. Invariant: the code holds
+ * nothing but names from our own catalogue, which are SQL identifiers.
  */
 
 import type { Column, ColumnType } from './tables.ts';
@@ -37,7 +37,7 @@ const WRITER_OF: { readonly [Type in ColumnType]: keyof typeof WRITERS } = {
   jsonb: 'jsonText',
 };
 
-/** What writes rows of that layout. @throws TypeError when a value is of another type than its column's */
+/** Makes a writer for rows of this layout. @throws TypeError when a value is of another type than its column's */
 export function rowWriter({ fields, end }: Layout): RowWriter {
   return compiledWriter(
     'row',
@@ -46,7 +46,7 @@ export function rowWriter({ fields, end }: Layout): RowWriter {
   );
 }
 
-/** What writes updates: the guard's own fields, and behind them those of the update's `row`. */
+/** Makes a writer for updates: the guard's own fields, followed by those of the update's `row`. */
 export function updateWriter(guard: readonly Field[], { fields, end }: Layout): RowWriter {
   const code = [...guard.map((field) => fieldCode(field, 'update')), ...fields.map((field) => fieldCode(field, 'row'))];
   return compiledWriter('update', code, end);
@@ -54,7 +54,7 @@ export function updateWriter(guard: readonly Field[], { fields, end }: Layout): 
 
 const readers = new WeakMap<readonly Column[], RowReader>();
 
-/** What reads rows of these columns from PostgreSQL's text format; made once for each list of columns. */
+/** The reader for rows of these columns in PostgreSQL's text format; made once for each list of columns. */
 export function rowReader(columns: readonly Column[]): RowReader {
   const known = readers.get(columns);
   if (known !== undefined) return known;
@@ -74,9 +74,9 @@ function compiledWriter(parameter: 'row' | 'update', code: readonly string[], en
   return compiled<RowWriter>(WRITERS, `(${parameter}) => { ${rows} return ${text}; }`);
 }
 
-/** The function that an expression is, with these helpers in its sight. As the validator and the router do it. */
+/** Compiles an expression into a function, with these helpers in scope. The validator and the router do the same. */
 function compiled<F>(helpers: { readonly [name: string]: unknown }, expression: string): F {
-  // Nothing but our own catalogue's names is in it, see `identifier`.
+  // It holds only names from our own catalogue, see `identifier`.
   const make = new Function(...Object.keys(helpers), `"use strict"; return ${expression};`);
   return make(...Object.values(helpers)) as F;
 }

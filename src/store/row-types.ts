@@ -1,9 +1,9 @@
 /**
- * The composite types in which the commit path takes its rows: one a table, made from the catalogue.
+ * The composite types in which the commit path takes its rows: one per table, made from the catalogue.
  *
  * A row travels as the text of such a type, which PostgreSQL reads in less than half of the time that it takes for JSON.
- * Invariant: a type's name says what is in it, so that versions of this code with different columns work on one database
- * during a deployment, each with its own types. Types that nobody uses any more are left: they hold nothing.
+ * Invariant: a type's name is derived from its columns, so that versions of this code with different columns can work on one
+ * database during a deployment, each with its own types. Types no longer used are left in place: they hold nothing.
  */
 
 import type { TableName } from '../domain/change.ts';
@@ -19,7 +19,7 @@ const KEY_COLUMNS: readonly Column[] = [
   { name: 'id', type: 'text' },
 ];
 
-/** What one change takes from one floored account (see `Debit`). */
+/** One change's debit of one floored account (see `Debit`). */
 export const DEBIT_TYPE = rowType('debit', [
   { name: 'n', type: 'int4' },
   ...KEY_COLUMNS,
@@ -48,7 +48,7 @@ function rowType(what: string, columns: readonly Column[]): RowType {
   return { name: `row_${what}_${digestOf(definition(columns))}`, columns };
 }
 
-/** FNV-1a, 64 bits: nobody gains by making two lists of columns look alike. */
+/** FNV-1a, 64 bits: nobody gains by making two lists of columns collide. */
 function digestOf(text: string): string {
   let state = 0xcbf29ce484222325n;
   for (const char of text) state = BigInt.asUintN(64, (state ^ BigInt(char.charCodeAt(0))) * 0x100000001b3n);

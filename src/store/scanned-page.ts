@@ -1,8 +1,8 @@
 /**
- * A page of a table in the order of its ids, of which not every row need fit.
+ * Reads a page of a table in the order of its ids, by conditions that not every row need meet.
  *
- * Invariant: a page looks at no more than a bounded number of rows, however few of them fit; where it stopped is where the
- * next one begins, so that rows made meanwhile neither repeat nor hide any.
+ * Invariant: a page examines a bounded number of rows, however few of them fit; the next page begins where it stopped, so that
+ * rows inserted meanwhile neither repeat nor hide any.
  */
 
 import type { Tables } from '../domain/change.ts';
@@ -17,9 +17,9 @@ import { instantParameter, type Row } from './wire.ts';
 export interface PageQuestion<T extends ArchivedTable> {
   readonly table: T;
   readonly place: Place;
-  /** What an index finds. */
+  /** Conditions that an index serves. */
   readonly range: readonly Condition[];
-  /** What is looked at row by row. */
+  /** Conditions that are checked row by row. */
   readonly fits: readonly Condition[];
   readonly order: 'newest' | 'oldest';
   readonly limit: number;
@@ -27,11 +27,11 @@ export interface PageQuestion<T extends ArchivedTable> {
 
 export interface ScannedPage<Record> {
   readonly rows: readonly Record[];
-  /** The id behind which the next page begins; undefined: there is none. */
+  /** The id after which the next page begins; undefined: there is none. */
   readonly next: string | undefined;
 }
 
-/** How many rows a page looks at where not every one fits. */
+/** How many rows a page examines if not every row fits. */
 const LOOKED_AT = 2_000;
 
 /** Conditions on the id that hold for all rows that were created in a span: `from` inclusive, `until` exclusive (ms). */
@@ -42,7 +42,7 @@ export function idsWithin(prefix: Prefix, from: number | undefined, until: numbe
   ];
 }
 
-/** The same, exactly, for each row. */
+/** The exact condition, which is checked for each row. */
 export function createdWithin(from: number | undefined, until: number | undefined): readonly Condition[] {
   return [
     ['created_at >= ?::timestamptz', from === undefined ? undefined : instantParameter(from), 'f'],
@@ -51,8 +51,8 @@ export function createdWithin(from: number | undefined, until: number | undefine
 }
 
 /**
- * Reads a page. Where not every row fits it looks at a bounded number, so that a page may hold fewer rows than its limit, or
- * none, and still have a next one.
+ * Reads a page. If not every row fits, it examines a bounded number, so that a page may hold fewer rows than its limit, or none,
+ * and still have a next one.
  */
 export async function scanPage<T extends ArchivedTable>(
   readers: Readers,
@@ -61,7 +61,7 @@ export async function scanPage<T extends ArchivedTable>(
   const { table, limit, order, place } = question;
   const range = asked(question.range);
   const fits = asked(question.fits, range.values.length);
-  // Where every row fits, one more than the page says whether there is another page.
+  // If every row fits, one row beyond the page tells whether there is another page.
   const looked = fits.conditions.length === 0 ? limit + 1 : Math.max(LOOKED_AT, limit + 1);
   const values = [...range.values, ...fits.values, String(looked), String(limit)];
   const statement = {
@@ -80,7 +80,7 @@ const SEEN: readonly Column[] = columnList({ seen: 'int4', reached: 'text' });
 
 const columnsOfPages = new Map<ArchivedTable, readonly Column[]>();
 
-/** One list a table, so that its reader is made once. */
+/** One list per table, so that its reader is made once. */
 function pageColumns(table: ArchivedTable): readonly Column[] {
   const known = columnsOfPages.get(table);
   if (known !== undefined) return known;
@@ -89,7 +89,7 @@ function pageColumns(table: ArchivedTable): readonly Column[] {
   return made;
 }
 
-/** The last two parameters are how many rows are looked at, and how many fitting ones a page has. */
+/** The last two parameters are how many rows are examined, and how many fitting ones a page has. */
 function pageText(
   table: ArchivedTable,
   place: Place,
@@ -109,7 +109,7 @@ left join (page ${joinIn(place, table, 't', 't.shard = page.shard and t.id = pag
 order by t.${by}`;
 }
 
-/** Every row says it, also the one that stands there when none fits. */
+/** Every row carries these, even the empty one that is returned when none fits. */
 function seenOf(rows: readonly Row[]): { readonly seen: number; readonly reached: string | undefined } {
   const { seen, reached } = rows[0] as unknown as { readonly seen: number; readonly reached: string | null };
   return { seen, reached: reached ?? undefined };

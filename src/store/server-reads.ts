@@ -1,5 +1,5 @@
 /**
- * What `doctor` asks about the database itself, and about webhooks that their receivers do not take.
+ * The reads of `doctor`: the database itself, and receivers that do not acknowledge their webhooks.
  *
  * Invariant: it reads a bounded number of rows, by the indexes that the rounds use.
  */
@@ -11,7 +11,7 @@ import { columnList } from './tables.ts';
 import { MOST_WATCHED } from './watch-reads.ts';
 
 export interface Server {
-  /** PostgreSQL's number of its version: 180000 for 18.0. */
+  /** PostgreSQL's version number: 180000 for 18.0. */
   readonly version: number;
   /** Bytes. */
   readonly size: number;
@@ -36,17 +36,17 @@ export async function readServer(readers: Readers): Promise<Server> {
   };
 }
 
-/** A receiver whose last answers were no acknowledgements. */
+/** A receiver that has not acknowledged events that still wait. */
 export interface FailingReceiver {
   /** Scheme, host and port. */
   readonly origin: string;
-  /** How many events wait for it. */
+  /** How many events that were tried wait for it. */
   readonly count: number;
-  /** What the last try said. */
+  /** The error of the last try. */
   readonly lastError: string | null;
 }
 
-/** How many receivers are named. */
+/** How many receivers are listed. */
 const MOST_RECEIVERS = 20;
 
 export const FAILING_RECEIVERS: Statement = {
@@ -62,7 +62,7 @@ group by origin order by count(*) desc, origin limit ${MOST_RECEIVERS}`,
 
 const FAILING_COLUMNS = columnList({ origin: 'text', count: 'int4', last_error: 'text' });
 
-/** Receivers that do not take their webhooks, those with the most waiting events first: twenty at most. */
+/** Receivers that do not acknowledge their webhooks, those with the most waiting events first: twenty at most. */
 export async function readFailingReceivers(readers: Readers): Promise<FailingReceiver[]> {
   const rows = await readers.query(FAILING_RECEIVERS, FAILING_COLUMNS, []);
   return rows.map(({ origin, count, last_error }) => {

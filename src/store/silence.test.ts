@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { afterSilence } from './silence.ts';
 
-/** Lets nothing of this process run for a while, as a pause of the machine does. */
+/** Blocks this process for a while, as a pause of the machine does. */
 function standStill(milliseconds: number): void {
   const until = performance.now() + milliseconds;
   while (performance.now() < until);

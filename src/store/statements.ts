@@ -1,10 +1,10 @@
 /**
- * The SQL of the group commit: one statement a shape (a verb, a table, a set of columns), made from the catalogue.
+ * The SQL of the group commit: one statement per shape (a verb, a table, a set of columns), made from the catalogue.
  *
- * Every statement takes all rows of a batch as one array of a row type. One that can lose compares what took effect with what
- * was asked and raises LOST1 with the losers' keys, which rolls the whole batch back. Invariant: rows are locked in the
- * order in which they are given; the losers are found by EXCEPT, because a join back to the rows would become a nested
- * loop under the pinned plan.
+ * Every statement takes all rows of a batch as one array of a row type. A statement that can lose compares the rows that took
+ * effect with those it was given and raises LOST1 with the losers' keys, which rolls the whole batch back. Invariant: rows are
+ * locked in the order in which they are given; the losers are found by EXCEPT, because a join back to the rows would become a
+ * nested loop under the pinned plan.
  */
 
 import type { TableName } from '../domain/change.ts';
@@ -20,11 +20,11 @@ const KEY = "shard::text || ' ' || id";
 /** A statement of the commit path and how its rows are written. */
 export interface Shape {
   readonly statement: Statement;
-  /** Writes a row; of an update's shape the update itself, its guard included. */
+  /** Writes a row; for an update's shape, the whole update with its guard. */
   readonly write: RowWriter;
   /** Batches send their statements in this order, so that all processes lock in one order. */
   readonly order: string;
-  /** Whose rows it locks one after the other, if it updates. */
+  /** The table whose rows it locks one after the other, if it is an update. */
   readonly updates?: TableName;
 }
 
@@ -71,7 +71,7 @@ select count(*) from held`;
   };
 }
 
-/** `number` tells this set of columns from the table's others. */
+/** Updates guarded rows; `number` tells this set of columns from the table's other sets. */
 export function updateShape(table: TableName, columns: readonly Column[], number: number): Shape {
   if (!GUARD.every(({ name }, at) => columnsOf(table)[at]?.name === name)) throw new Error(`${table} begins otherwise`);
   const sets = ['version = t.version + 1', ...columns.map(({ name }) => `${name} = v.${name}`)].join(', ');
@@ -88,7 +88,7 @@ ${loserTest(table)}`;
   };
 }
 
-/** Inserts rows that may exist already: those that do, lose. */
+/** Inserts rows; a row that exists already loses. */
 export function claimShape(table: TableName): Shape {
   const { names, layout } = wholeRow(table);
   const text = `with v as materialized (select * from ${rows(rowTypeOf(table))}),
@@ -106,7 +106,7 @@ export function insertShape(table: TableName): Shape {
 
 const TRANSFER = wholeRow('ledger_transfer');
 
-/** Inserts transfers, none into a day that is closed or being closed: an error (`DAY_CLOSED`), and nothing is written. */
+/** Inserts transfers. One into a day that is closed or being closed is an error (`DAY_CLOSED`), and nothing is written. */
 export const TRANSFER_SHAPE: Shape = {
   statement: {
     name: 'insert_ledger_transfer',
@@ -124,8 +124,8 @@ function wholeRow(table: TableName): { readonly names: string; readonly layout: 
 }
 
 /**
- * What one change takes from one floored account; `n` numbers the changes of the batch. An amount of zero only locks: so
- * are the accounts named that the batch will credit.
+ * One change's debit of one floored account; `n` is the change's number in the batch. An amount of zero only locks: the accounts
+ * that the batch will credit are listed so.
  */
 export interface Debit {
   readonly n: number;
@@ -169,8 +169,8 @@ where (select count(*) from done) < (select count(*) from need where total > 0)`
 };
 
 /**
- * Adds what a batch moves in all the rest, one row an account, and opens accounts at their first use. It comes last:
- * the accounts many changes share are locked for the shortest time.
+ * Adds everything else that a batch moves, one row per account, and opens accounts at their first use. It comes last, so that
+ * accounts shared by many changes are locked for the shortest time.
  */
 export const BALANCE_SHAPE: Shape = {
   statement: {

@@ -1,19 +1,19 @@
 /**
  * What the store counts of itself, for monitoring.
  *
- * Invariant: counting is adding whole numbers, and nothing waits for it; whoever reads them reads what is there.
+ * Invariant: counting only adds numbers, and nothing waits for it; a reader sees the numbers as they are at that moment.
  */
 
-/** How often something was how large: `counts` has one place more than `bounds`, for what is above the last of them. */
+/** A histogram: `counts` has one place more than `bounds`, for values above the last bound. */
 export interface Tally {
   readonly bounds: readonly number[];
   readonly counts: number[];
   sum: number;
 }
 
-/** Of a committer. */
+/** Counts of a committer. */
 export interface CommitStats {
-  /** Changes in a batch that was committed. */
+  /** Changes per committed batch. */
   readonly batchChanges: Tally;
   /** From sending a batch to its end, seconds. */
   readonly batchSeconds: Tally;
@@ -24,7 +24,7 @@ export interface CommitStats {
   splits: number;
 }
 
-/** Of some readers. */
+/** Counts of a set of readers. */
 export interface ReadStats {
   keys: number;
   statements: number;

@@ -1,8 +1,8 @@
 /**
  * The store: everything that is persisted, read by noun and written by commit.
  *
- * Invariant: reads are fresh: one that starts after a commit was acknowledged sees it. `merchant.at` caches, and is told the
- * minimum version that will do; reads named `recent` may be stale, so whoever decides on them guards the version.
+ * Invariant: reads are fresh: one that starts after a commit was acknowledged sees it. `merchant.at` caches, and takes the
+ * minimum version that will do; reads named `recent` may be stale, so a change that relies on them guards the version.
  */
 
 import type { Change, Outcome } from '../domain/change.ts';
@@ -36,23 +36,25 @@ import { type AgeLimits, readWatched, type Watched } from './watch-reads.ts';
 export interface Store extends Nouns {
   /** Commits a change whole or not at all; see `Committer.commit` for what it throws. */
   commit(change: Change): Promise<Outcome>;
-  /** Makes the plans of all reads; for whoever is about to serve (see `Readers.plan`). */
+  /** Makes the plans of all reads, before this process begins to serve (see `Readers.plan`). */
   plan(): Promise<void>;
-  /** Resolves when the database takes changes. @throws StoreUnavailable when it is away, StoreRefused when it takes none */
+  /** Resolves if the database takes changes. @throws StoreUnavailable if it cannot be reached, or is read-only */
   ping(): Promise<void>;
   /** The database's own time in milliseconds, to compare clocks with; nothing that is stored comes from it. */
   time(): Promise<number>;
-  /** What does not add up in the ledger; nothing, as long as all is well. Reads every transfer. */
+  /** Whatever does not add up in the ledger; empty if all is well. Reads every transfer. */
   audit(): Promise<readonly AuditFinding[]>;
-  /** The same, and how much was looked at. */
+  /** The same, with the number of accounts and transfers that were checked. */
   auditAll(): Promise<Audited>;
-  /** The same for accounts that moved since the last closed day, and for one shard's other accounts; cheap, to be run often. */
+  /**
+   * The same for accounts that moved since the last closed day, and for one shard's other accounts; cheap enough to run often.
+   */
   auditRecent(shard: number): Promise<Audited>;
-  /** How many attempts an upstream had in a span, and what they come to. */
+  /** How many attempts an upstream had in a span of time, and their totals. */
   upstreamSpan(question: UpstreamQuestion): Promise<UpstreamSpan>;
   /** The attempts of a connector that have these references. Reads every attempt. */
   attemptsByReference(connector: string, references: readonly string[]): Promise<Attempt[]>;
-  /** Attempts whose money came, or left, late and lies in suspense, in the order of their ids; those after `after`. */
+  /** Attempts whose money came or left late and lies in suspense, in the order of their ids; only those after `after`. */
   lateAttempts(limit: number, after?: string): Promise<Attempt[]>;
   /** What has already paid the merchant for this payment's session: ids of payments, and of attempts that paid late. */
   orderPaidBy(payment: Payment): Promise<string[]>;
@@ -65,9 +67,9 @@ export interface Store extends Nouns {
   listPayments(filter: PaymentFilter): Promise<ScannedPage<Payment>>;
   /** Webhook events of a merchant or shard. */
   pageOfEvents(filter: EventPageFilter): Promise<ScannedPage<WebhookEvent>>;
-  /** How the newest calls of upstreams from an instant (ms) on went, over all processes. */
+  /** How the newest upstream calls since an instant (ms) went, over all processes. */
   upstreamCalls(from: number): Promise<CallMade[]>;
-  /** The last day (UTC) whose accounts' balances are all written, and those of the days before it. */
+  /** The last closed day (UTC): all balances at its end are written, and so are those of the days before it. */
   lastClosedDay(): Promise<string | undefined>;
   /** The day of the first transfer there is. Reads every transfer. */
   firstTransferDay(): Promise<string | undefined>;
@@ -77,30 +79,30 @@ export interface Store extends Nouns {
    * being committed.
    */
   closeAccountDays(days: readonly string[]): Promise<number>;
-  /** What is final and old, and has left the live tables. */
+  /** Records that are final and old, and have left the live tables. */
   readonly archive: Archive;
   /** What is open and what is overdue, over all processes. */
   watched(now: number, ages: AgeLimits): Promise<Watched>;
-  /** What needs which master key. Reads every wallet. */
+  /** How many records need which master key. Reads every wallet. */
   keyNeeds(now: number): Promise<KeyNeed[]>;
-  /** What the database is. */
+  /** The database's version, size and migrations. */
   server(): Promise<Server>;
   /** Receivers that fail to acknowledge their webhooks, those with the most waiting events first. */
   failingReceivers(): Promise<FailingReceiver[]>;
-  /** What this store has counted of itself. */
+  /** The store's own counters. */
   stats(): StoreStats;
-  /** Finishes what was asked and closes the connections. */
+  /** Finishes pending work and closes the connections. */
   close(): Promise<void>;
 }
 
 export interface Archive extends ArchiveReads {
-  /** Begins to move; whoever does so closes it. */
+  /** Opens an archiver; the caller must close it. */
   open(): Promise<Archiver>;
   /** The oldest first. */
   months(): Promise<Month[]>;
-  /** With what the journal keeps of it. */
+  /** Drops a month; `entry` is what the journal keeps of it. */
   drop(month: string, entry?: JournalEntry): Promise<Dropped>;
-  /** The day (UTC) with which the ledger's lines begin; undefined: none has ever been dropped. */
+  /** The first day (UTC) whose ledger lines are kept; undefined if none have ever been dropped. */
   ledgerBegins(): Promise<string | undefined>;
 }
 
@@ -113,7 +115,7 @@ export interface StoreStats {
 export interface StoreOptions {
   /** Connection string of a migrated database. */
   readonly url: string;
-  /** Told of lost connections; the errors hold no values. */
+  /** Called with lost connections; the errors hold no values. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -187,7 +189,7 @@ export async function openStore({ url, onError = () => undefined }: StoreOptions
   };
 }
 
-/** Whoever asks for a long list waits longer than others. */
+/** Long lists may take longer than other reads. */
 const LIST_LIMIT_MS = 10_000;
 
 /** Locks no row. A standby, and a server that has been set to read-only, refuse it, as they would a commit. */

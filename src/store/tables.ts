@@ -20,7 +20,7 @@ type TypeFor<Value> = [Value] extends [bigint]
         ? 'text'
         : 'jsonb';
 
-/** The columns that keep a record: each of its fields, absent ones and nulls aside. */
+/** The columns that hold a record: one per field, whether or not the field may be absent or null. */
 export type ColumnsOf<Record> = { readonly [Field in keyof Record]-?: TypeFor<NonNullable<Record[Field]>> };
 
 type Catalogue = { readonly [Table in TableName]: ColumnsOf<Tables[Table]> };
@@ -347,7 +347,7 @@ export const TABLES: Catalogue = {
   merchant_logo: { ...versioned, content_type: 'text', content: 'text', created_at: 'timestamptz' },
 };
 
-/** A column as SQL and wire code want it. */
+/** A column, as SQL and wire code need it. */
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;

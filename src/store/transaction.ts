@@ -1,15 +1,15 @@
 /**
- * Transactions of those who migrate the database, or who move or drop what is old in it.
+ * Transactions for migrating the database, and for archiving or dropping its old rows.
  *
- * Invariant: work is committed whole or not at all, and of each kind only one is under way at a time.
+ * Invariant: work is committed whole or not at all, and only one transaction of each kind is in progress at a time.
  */
 
 import type pg from 'pg';
 
-/** Any constants do that differ: all processes of this project meet on them. */
+/** Keys of advisory locks, which all processes of this project share. Any two different constants will do. */
 const LOCKS = { migrate: 7_262_646, archive: 7_262_647 };
 
-/** Runs work in a transaction, once nobody else is in one under the same lock. */
+/** Runs work in a transaction, as soon as no other transaction holds the same lock. */
 export async function inTransaction<A>(
   client: pg.ClientBase,
   lock: keyof typeof LOCKS,

@@ -1,8 +1,7 @@
 /**
- * How the newest calls of upstreams went: what every process has written of its attempts.
+ * How the newest upstream calls went, by the attempts that all processes have written.
  *
- * Invariant: however many attempts there are, no more than a bounded number of each shard's newest are looked at, by the
- * primary key.
+ * Invariant: however many attempts there are, only a bounded number of each shard's newest are read, by the primary key.
  */
 
 import type { UpstreamCall } from '../domain/availability.ts';
@@ -11,16 +10,16 @@ import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
 import { columnList } from './tables.ts';
 
-/** A call by a connector, about a number of that carrier's or through that card network. */
+/** A call by a connector, for a phone number of that carrier or a card of that network. */
 export interface CallMade extends UpstreamCall {
   readonly upstream: string;
   readonly carrier: string;
 }
 
-/** Of each shard. */
+/** How many attempts of each shard are read. */
 const NEWEST = 50;
 
-/** What is `intended` or `authenticated` is under way: it says nothing yet. */
+/** An `intended` or `authenticated` attempt is in flight: it says nothing yet. */
 const CALLS: Statement = {
   name: 'upstream_calls',
   text: `select a.connector, a.carrier, a.created_at, a.status in ('challenged', 'waiting', 'approved', 'declined'),
@@ -39,7 +38,7 @@ const COLUMNS = columnList({
   silent: 'bool',
 });
 
-/** Calls from that instant (ms) on. */
+/** Calls made from this instant (ms) on. */
 export async function readUpstreamCalls(readers: Readers, from: number): Promise<CallMade[]> {
   // The columns are those above.
   return (await readers.query(CALLS, COLUMNS, [firstIdAt('att', from)])) as unknown as CallMade[];

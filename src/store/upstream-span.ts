@@ -1,7 +1,7 @@
 /**
- * What one upstream's attempts of a span come to, by their rows and by the ledger.
+ * The totals of one upstream's attempts in a span of time, by their rows and by the ledger.
  *
- * Invariant: read on a connection of its own, each part at one instant.
+ * Invariant: read on a connection of its own, each statement at one instant.
  */
 
 import { GIVEN_BACK } from '../domain/late-money.ts';
@@ -13,26 +13,26 @@ import { openReaders } from './read.ts';
 import { columnList, columnsOf, listOf } from './tables.ts';
 import { encodeArray, instantParameter } from './wire.ts';
 
-/** Instants in milliseconds; a span begins with its first and ends before its last. */
+/** Instants in milliseconds; in a span, `from` is inclusive and `to` exclusive. */
 export interface UpstreamQuestion {
   readonly connector: string;
-  /** Which attempts are counted: made in this span. */
+  /** Attempts made in this span are counted. */
   readonly made: { readonly from: number; readonly to: number };
-  /** Which are summed up: approved in this span. */
+  /** Attempts approved in this span are summed up. */
   readonly settled: { readonly from: number; readonly to: number };
 }
 
 export interface UpstreamSpan {
   readonly attempts: number;
-  /** When the first and the last of them were made; undefined: there is none. */
+  /** When the first and the last of these attempts were made; undefined if there are none. */
   readonly first: number | undefined;
   readonly last: number | undefined;
-  /** Those of the sums that were made before the span that is counted. */
+  /** Attempts in the sums that were made before the counted span. */
   readonly madeBefore: readonly Attempt[];
   readonly totals: readonly UpstreamTotals[];
 }
 
-/** In one currency; minor units. */
+/** Sums in one currency; minor units. */
 export interface UpstreamTotals {
   readonly currency: string;
   /** What was paid, in either direction. */
@@ -58,7 +58,7 @@ where connector = $1 and created_at < $2::timestamptz
   and status = 'approved' and settled_at >= $3::timestamptz and settled_at < $4::timestamptz`,
 };
 
-/** No index has the references: all attempts are looked through, once. */
+/** No index has the references: all attempts are read, once. */
 const BY_REFERENCE: Statement = {
   name: 'upstream_by_reference',
   text: `select ${listOf(ATTEMPT)} from ${inEither('attempt')} t
@@ -66,8 +66,8 @@ where connector = $1 and reference in (select unnest($2::text[]))`,
 };
 
 /**
- * An attempt and its transfers end at the same instant, because they commit together. What a person has given back by hand, a
- * refund or money that had come late, is no attempt's.
+ * An attempt and its transfers have the same instant, because they commit together. Money that a person has given back by hand, a
+ * refund or late money, belongs to no attempt and is left out.
  */
 const TOTALS: Statement = {
   name: 'upstream_totals',
@@ -93,7 +93,7 @@ from paid full join booked using (currency) order by currency`,
 const COUNT_COLUMNS = columnList({ attempts: 'int8', first: 'timestamptz', last: 'timestamptz' });
 const TOTALS_COLUMNS = columnList({ currency: 'text', approved: 'numeric', moved: 'numeric', ledger: 'numeric' });
 
-/** Reads over a connection of its own: this may take longer than reads of requests do. */
+/** Uses a connection of its own: this may take longer than the reads of requests. */
 export async function readUpstreamSpan(lender: Lender, question: UpstreamQuestion): Promise<UpstreamSpan> {
   const { connector, made, settled } = question;
   return lender.lend(async (line) => {
@@ -114,7 +114,7 @@ export async function readUpstreamSpan(lender: Lender, question: UpstreamQuestio
   });
 }
 
-/** Attempts of one upstream by its references for them, whenever they were made; a connection of its own, as above. */
+/** Attempts of one upstream by its references for them, whenever they were made; on a connection of its own, as above. */
 export async function readByReference(
   lender: Lender,
   connector: string,

@@ -1,4 +1,4 @@
-/** What becomes of a batch's changes, however the attempt to commit them has ended. */
+/** What becomes of a batch's changes, for each way in which the attempt to commit them can end. */
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../domain/change.ts';
 import { keysOf, makeBatch } from './batch.ts';
@@ -24,7 +24,7 @@ const NOT_SENT = new LineLost(false, 'ECONNRESET');
 const SENT = new LineLost(true, 'ECONNRESET');
 const COLLISIONS = ['40001', '40P01', '26000'].map((code) => refused(code));
 const TROUBLES = ['25006', '53100', '55P03', '57014', '58030', 'XX000'].map((code) => refused(code));
-/** Of one change: a constraint, a value that cannot be written, a column that its table has not. */
+/** Faults of one change: a constraint, a value that cannot be written, a column that its table does not have. */
 const OWN = [refused('23514'), new Error('no column'), lost('session', ['3 ses_nobody']), refused(LOST, 'lost floor')];
 
 test('what has not failed is committed', () => {

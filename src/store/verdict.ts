@@ -1,7 +1,7 @@
 /**
  * The outcome of sending a batch, and what follows from it for its changes.
  *
- * Invariant: what may have been written is never sent again; and a change is told of an error only when no other change of its
+ * Invariant: a batch that may have been written is never sent again; and a change gets an error only if no other change of its
  * batch can have caused it.
  */
 
@@ -21,24 +21,24 @@ import {
 /** How often a batch is sent again because of collisions or lost connections. */
 const MOST_RESENDS = 5;
 /**
- * And for how long, counted from the first send; whoever has waited longer should rather retry (1402). The first resend is
- * exempt: a server takes a second to detect a deadlock.
+ * How long a batch is resent, from its first send; a caller that has waited longer should rather have its client retry (1402).
+ * The first resend is exempt: a server takes a second to detect a deadlock.
  */
 const RESEND_WITHIN_MS = 1_000;
 
 /** How an attempt has ended. */
 export interface Attempt<E> {
-  /** Absent: it could not even be made, so nothing was sent. */
+  /** Absent: the batch could not even be made, so nothing was sent. */
   readonly batch?: Batch<E>;
-  /** Absent: all that was sent has been committed. */
+  /** Absent: everything that was sent has been committed. */
   readonly failure?: unknown;
 }
 
-/** How far its changes have come by then. */
+/** How far the batch's changes have come when the attempt ends. */
 export interface Progress {
-  /** How many are left: those that the batch has sent, or was to send. */
+  /** How many changes are left: those that the batch has sent, or was to send. */
   readonly left: number;
-  /** How often they have been sent again because of what may pass, and how long ago they were first sent. */
+  /** How often they have been resent after a transient failure, and how long ago they were first sent. */
   readonly resends: number;
   readonly waitedMs: number;
 }
@@ -49,11 +49,11 @@ export type Verdict<E> =
   | { readonly kind: 'lost'; readonly losers: readonly E[] }
   /** Nothing was written, and the same batch may well pass. */
   | { readonly kind: 'again' }
-  /** No single change is to blame, or there is but one. */
+  /** Every change fails: no single one is to blame, or there is only one. */
   | { readonly kind: 'everybody'; readonly error: Error }
   /** The database cannot be reached: these changes fail, and so do all that are still waiting. */
   | { readonly kind: 'unreachable'; readonly error: Error }
-  /** One of them is to blame, and nothing says which: each half is sent alone, until it stands alone. */
+  /** One change is to blame, and nothing says which: the batch is halved until that change stands alone. */
   | { readonly kind: 'halve' };
 
 export function verdictOn<E>({ batch, failure }: Attempt<E>, progress: Progress): Verdict<E> {
@@ -78,7 +78,7 @@ function lossOf({ message, detail }: ServerError): { kind: string; keys: readonl
   return { kind: message.replace(/^lost /, ''), keys: Array.isArray(keys) ? keys.map(String) : [] };
 }
 
-/** What certainly did not reach the server leaves again on the next connection; what collided was rolled back. */
+/** A batch that certainly did not reach the server can be sent on the next connection; one that collided was rolled back. */
 function mayPass(failure: unknown): boolean {
   if (failure instanceof LineLost) return !failure.sent;
   return failure instanceof Refused && isCollision(failure.server.code);
@@ -92,7 +92,7 @@ function isNobodysFault(failure: unknown): boolean {
   return failure instanceof LineLost || (failure instanceof Refused && isTrouble(failure.server.code));
 }
 
-/** Only a batch that was sent, and not answered, leaves a doubt. */
+/** Only a batch that was sent and not answered has an unknown outcome. */
 function errorFor(failure: unknown): Error {
   return failure instanceof LineLost && failure.sent ? new CommitUnknown() : answerFor(failure, 'write');
 }

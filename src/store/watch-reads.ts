@@ -1,8 +1,8 @@
 /**
- * What monitoring and `doctor` ask: how much is open, for how long, and what is overdue.
+ * The reads of monitoring and `doctor`: how much is open, for how long, and what is overdue.
  *
- * Invariant: however much waits, a bounded number of each shard's rows is looked at, by the indexes that the rounds use,
- * or one that holds nothing else.
+ * Invariant: however much waits, a bounded number of each shard's rows is read, by the indexes that the rounds use, or by one
+ * that holds nothing else.
  */
 
 import { SHARDS } from '../domain/ids.ts';
@@ -14,35 +14,35 @@ import type { Readers } from './read.ts';
 import { columnList } from './tables.ts';
 import { instantParameter } from './wire.ts';
 
-/** Of each shard. */
+/** How many rows of each shard are read. */
 export const MOST_WATCHED = 256;
-/** An event that was never tried by then is late: its first try is due at once. */
+/** An event that was not tried within this time is late: its first try is due at once. */
 const LATE_MS = 60_000;
-/** Of each shard, where some of what is due may not be touched: a suspended merchant's is passed over. */
+/** How many due rows of each shard are read if some must be passed over, such as a suspended merchant's. */
 const MOST_PASSED = 100;
 
 export const OVERDUE_KINDS = ['inquiry', 'webhook', 'payout', 'refund', 'payout_run', 'expiry'] as const;
 export type OverdueKind = (typeof OVERDUE_KINDS)[number];
 
-/** Since when the most overdue piece of work of a kind has been due. */
+/** Since when the most overdue work of a kind has been due. */
 export interface Overdue {
   readonly kind: OverdueKind;
   readonly since: number;
 }
 
-/** Open attempts that are alike, and when the oldest of them was made. */
+/** Open attempts of one purpose, connector, carrier and class of age. */
 export interface OpenAttempts {
   readonly purpose: AttemptPurpose;
   readonly connector: string;
   readonly carrier: string;
-  /** Which of the ages that were asked about: 0 for the youngest. */
+  /** Which class of age, by the limits that were given: 0 for the youngest. */
   readonly age: number;
   readonly count: number;
 }
 
 /**
- * Work that waits, and when the oldest of it was made; money that came or left late, and waits for a person: since when. Of
- * `webhook_late`, events that nobody has tried for a minute, it is merchants that are counted.
+ * Work that waits, and when the oldest of it was created; for late money that waits for a person, since when. For `webhook_late`,
+ * events that were not tried within a minute, `count` is of merchants.
  */
 export interface Waiting {
   readonly kind: 'webhook_new' | 'webhook_tried' | 'webhook_late' | 'payout' | 'refund' | 'late_in' | 'late_out';
@@ -75,13 +75,13 @@ const IN_EACH_SHARD = `from generate_series(0, ${SHARDS - 1}) s(shard) cross joi
 interface Due {
   readonly table: string;
   readonly column: string;
-  /** What the index is made of. */
+  /** The predicate of the index. */
   readonly indexed: string;
-  /** What else has to hold, of the first that the index gives. */
+  /** A further condition, checked on the first rows that the index yields. */
   readonly really?: string;
 }
 
-/** The first of each shard that is due. */
+/** SQL: the row of each shard that has been due longest. */
 function firstDue(kind: OverdueKind, { table, column, indexed, really }: Due): string {
   const first = `select * from ${table} where shard = s.shard::int2 and ${indexed} and ${column} <= $1::timestamptz
   order by ${column} limit ${really === undefined ? 1 : MOST_PASSED}`;
@@ -116,7 +116,7 @@ ${OVERDUE_KINDS.map((kind) => firstDue(kind, DUE[kind])).join('\nunion all\n')})
 };
 
 const ATTEMPT_COLUMNS = columnList({ purpose: 'text', connector: 'text', carrier: 'text', age: 'int4', count: 'int4' });
-/** Closed attempts are asked about again for a day: they are looked at too, and not counted. */
+/** Closed attempts are inquired about again, for up to a week: they are read too, but not counted. */
 export const ATTEMPTS: Statement = {
   name: 'watch_attempts',
   text: `select purpose, connector, carrier,

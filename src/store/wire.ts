@@ -8,7 +8,7 @@
 
 import type { Column, ColumnType } from './tables.ts';
 
-/** A record as this room's generic code sees it. */
+/** A record as the store's generic code sees it. */
 export type Row = { readonly [column: string]: unknown };
 
 /** Hides a record's type from generic code; its columns come from the catalogue, which knows them. */
@@ -16,23 +16,23 @@ export function asRow(record: object): Row {
   return record as Row;
 }
 
-/** A column that is written, with the commas that stand between it and the one that was written before. */
+/** A column that is written, with the commas between it and the column written before it. */
 export interface Field {
   readonly name: string;
   readonly type: ColumnType;
   readonly lead: string;
 }
 
-/** How rows of a type are written of which only some columns are: an empty place is null. */
+/** How to write rows of a type of which only some columns are given: an empty place is null. */
 export interface Layout {
   readonly fields: readonly Field[];
-  /** The commas behind the last one, and what closes the row. */
+  /** The commas after the last field, and what closes the row. */
   readonly end: string;
 }
 
 /**
- * The layout for the `written` columns of a type's `columns`, in their order. `from` is the place in which the first of
- * them could stand: the places before are written by somebody else.
+ * The layout for the `written` columns of a type's `columns`, in their order. `from` is the first place that this layout may
+ * write: the places before it belong to another layout.
  */
 export function layoutOf(columns: readonly Column[], written: ReadonlySet<string>, from = 0): Layout {
   let place = Math.max(0, from - 1);
@@ -78,27 +78,27 @@ function nothing(value: unknown, name: string, type: string): string {
   throw new TypeError(`column ${name} is ${type} and cannot hold a ${typeof value}`);
 }
 
-/** What the row's own syntax would take for something else, and what is no text at all. */
+/** Characters that mean something in the row's own syntax, and those that are not valid text. */
 const SPECIAL = /[",()\\\0\ud800-\udfff]/;
 const HALF_PAIR = /\p{Surrogate}/u;
 
 /**
- * A text within a row within an array: the row wants quotes doubled and backslashes too, the array a backslash before each
- * of all these.
+ * Encodes a text within a row within an array: the row doubles quotes and backslashes, and the array puts a backslash before each
+ * of these.
  */
 function encodeText(text: string): string {
   if (text !== '' && !SPECIAL.test(text)) return text;
-  // Bytes cannot say half a character, and PostgreSQL's text holds no NUL.
+  // UTF-8 cannot encode half a surrogate pair, and PostgreSQL's text holds no NUL.
   if (!isStorable(text) || HALF_PAIR.test(text)) throw new TypeError('a text cannot be written');
   return `\\"${text.replace(/["\\]/g, (sign) => (sign === '"' ? '\\"\\"' : '\\\\\\\\'))}\\"`;
 }
 
-/** The last instants and their texts, each at the place that its milliseconds give it. */
+/** The latest instants and their texts, each at the place given by its lowest bits. */
 const INSTANTS = 64;
 const instants = new Float64Array(INSTANTS).fill(Number.NaN);
 const instantTexts = Array.from({ length: INSTANTS }, () => '');
 
-/** The rows of a batch are of few instants, so the texts of the last ones are remembered: a new one takes 0.8 µs. */
+/** The rows of a batch share few instants, so the texts of the latest ones are cached: a new one takes 0.8 µs. */
 export function instantText(value: unknown, name: string): string {
   if (typeof value !== 'number') return nothing(value, name, 'timestamptz');
   const place = value & (INSTANTS - 1);
@@ -130,7 +130,7 @@ export function isStorable(text: string): boolean {
   return !text.includes('\u0000');
 }
 
-/** Reads `2026-11-20 14:32:44.123+00`. Anything finer than milliseconds, or of another form, is not ours. */
+/** Reads `2026-11-20 14:32:44.123+00`. A text finer than milliseconds, or of another form, was not written by us. */
 export function instantOf(text: string): number {
   const plain = text.length >= 22 && text.endsWith('+00') && text.charCodeAt(4) === 45;
   if (!plain) throw new RangeError('an instant is not written as expected');

@@ -1,7 +1,7 @@
 /**
- * Acceptances that a customer has been told of before they are written: they follow a moment later, or with the next change.
+ * Acceptances that a customer has been told of before they are written: they are written a moment later, or with the next change.
  *
- * That an upstream has accepted an order and waits for its customer is nothing that money depends on: the attempt is already
+ * No money depends on the fact that an upstream has accepted an order and waits for its customer: the attempt is already
  * committed and open, and its payment holds the session. So a submit is answered without a second commit (decision 25). The
  * acceptance is written before this process next reads the payment by its session, in the same change as a final answer that
  * arrives first, or else after a second (or once the database is back). Invariant: each is written once. It is lost only if the
@@ -15,15 +15,15 @@ import { isPassing } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import { type Recordings, recorded, whileRecording } from './attempt-record.ts';
 
-/** Until then, readers in other processes see the payment as `processing`. */
+/** 1 s until an acceptance is written. Until then, other processes see the payment as `processing`. */
 const WRITTEN_AFTER_MS = 1_000;
-/** So many may be unwritten at once; what comes beyond that is written before it is told. */
+/** 2000 acceptances at most may be unwritten; any further one is written before its customer is told. */
 const MOST_UNWRITTEN = 2_000;
 
 export interface Acceptance {
-  /** The rows as the attempt's own change has left them: the session is held, and the attempt open. */
+  /** The rows as the change that opened the attempt left them: the session is held, and the attempt open. */
   readonly rows: SettlementRows & { readonly session: object };
-  /** Writes the acceptance; it may have been overtaken by what has been heard elsewhere. */
+  /** Writes the acceptance, which may have been overtaken by a later answer that another process has settled. */
   write(): Promise<unknown>;
 }
 
@@ -31,15 +31,15 @@ export interface Acceptances {
   /** Takes on an acceptance. Returns false when full, or closing: then the caller must write it before answering. */
   defer(acceptance: Acceptance): boolean;
   /**
-   * Settles the attempt by `settle` in place of writing its acceptance first; undefined where none is unwritten. When that
-   * fails, the acceptance is as unwritten as before.
+   * Runs `settle` on the acceptance's rows instead of writing the acceptance first; undefined if the attempt has none unwritten.
+   * If `settle` fails, the acceptance counts as unwritten again.
    */
   settledBy<T>(attemptId: string, settle: (rows: SettlementRows) => Promise<T>): Promise<T> | undefined;
-  /** Resolves when what is unwritten of that attempt has been written, or could not be for two seconds. */
+  /** Writes the attempt's acceptance if it is unwritten. Resolves when it is written, or after two seconds at most. */
   writtenOf(attemptId: string): Promise<void>;
-  /** The same for what a session's payment waits for; undefined where nothing is unwritten. */
+  /** The same by session, for the acceptance of its payment; undefined if none is unwritten. */
   writtenOfSession(sessionId: string): Promise<void> | undefined;
-  /** Writes all there are, once, and takes on no more. */
+  /** Tries once to write all unwritten acceptances, and takes on no more. */
   close(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ interface Needs {
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Pick<Log, 'error'>;
   readonly recording: Recordings;
-  /** Keeps track of work that nobody waits for. */
+  /** Keeps track of work that no caller awaits. */
   readonly background: (work: Promise<unknown>) => void;
 }
 
@@ -67,7 +67,7 @@ export function createAcceptances(deps: Needs): Acceptances {
     attemptOfSession.set(payment.session_id, attempt.id);
   }
 
-  /** Gives one away to whoever writes it: nobody else finds it any more. */
+  /** Removes an acceptance for the caller to write, so that no other caller finds it. */
   function take(attemptId: string): Unwritten | undefined {
     const found = unwritten.get(attemptId);
     if (found === undefined) return undefined;
@@ -76,7 +76,7 @@ export function createAcceptances(deps: Needs): Acceptances {
     return found;
   }
 
-  /** Writes by `work` as the record of that attempt's call: readers of the attempt and of its session wait for it. */
+  /** Runs `work` as the recording of the attempt's call: readers of the attempt and of its session wait for it. */
   function writing<T>({ rows }: Acceptance, work: () => Promise<T>): Promise<T> {
     const { id } = rows.attempt;
     const { session_id } = rows.payment;
@@ -139,7 +139,7 @@ export function createAcceptances(deps: Needs): Acceptances {
   };
 }
 
-/** The session with its credential and merchant, no older than what this process has told of its payment. */
+/** The session with its credential and merchant, at least as new as what this process has already answered of its payment. */
 export function sessionAsTold(
   { store, acceptances }: { readonly store: Pick<Store, 'session'>; readonly acceptances: Acceptances },
   shard: number,

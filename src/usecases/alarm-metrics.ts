@@ -1,14 +1,14 @@
 /**
- * Counts what a person must look at.
+ * Counts alarms: what a person must look at.
  *
- * Invariant: every kind of alarm is there from the start for every purpose, at 0, so that its first rise is seen.
+ * Invariant: every kind of alarm is exported from the start for every purpose, at 0, so that its first rise is seen.
  */
 
 import type { Alarm } from '../domain/attempt-settlement.ts';
 import type { AttemptPurpose } from '../domain/records.ts';
 import type { Metrics } from '../platform/platform.ts';
 
-/** Told of every alarm, and of what its attempt is for. */
+/** Called with every alarm, and with what its attempt is for. */
 export type AlarmWatch = (alarm: Alarm, purpose: AttemptPurpose) => void;
 
 const ALARMS = {

@@ -1,8 +1,8 @@
 /**
- * Reads what may have left for the archive: there and here, as one.
+ * Reads records that may have been archived: the live tables and the archive as one.
  *
- * Invariant: what is live is read first, and what is young only there. A record moves one way, so that whoever looks in this
- * order finds it; whoever finds it in both places while it moves takes it once.
+ * Invariant: the live tables are read first, and for recent records nothing else. A record only ever moves to the archive, so
+ * reading in this order finds it; a record found in both places while it moves counts once.
  */
 
 import { mayBeArchived } from '../domain/archive.ts';
@@ -14,15 +14,15 @@ import type { BatchFilter } from '../store/payout-list-reads.ts';
 import type { ScannedPage } from '../store/scanned-page.ts';
 import type { Deps } from './deps.ts';
 
-/** What reading the archive takes. */
+/** What reading the archive needs. */
 export type FindDeps = Pick<Deps, 'store' | 'clock'>;
 
-/** Whether what has this id may have left. */
+/** Whether the record with this id is old enough to have been archived. */
 export function isOld({ clock }: Pick<Deps, 'clock'>, id: string): boolean {
   return mayBeArchived(timeOfId(id), clock.now());
 }
 
-/** The record of a well-formed id, wherever it lies. */
+/** The record with a well-formed id, live or archived. */
 async function find<R>(
   deps: FindDeps,
   places: { readonly live: Get<R>; readonly archive: Get<R> },
@@ -37,7 +37,7 @@ interface Get<R> {
   get(shard: number, id: string): Promise<R | undefined>;
 }
 
-/** The payment of a transaction_id, live or archived; whose it is, the caller checks. */
+/** The payment of a transaction_id, live or archived; the caller checks whose it is. */
 export function findPayment(deps: FindDeps, shard: number, id: string): Promise<Payment | undefined> {
   return find(deps, { live: deps.store.payment, archive: deps.store.archive.payment }, shard, id);
 }
@@ -47,7 +47,7 @@ export function findAttempt(deps: FindDeps, shard: number, id: string): Promise<
   return find(deps, { live: deps.store.attempt, archive: deps.store.archive.attempt }, shard, id);
 }
 
-/** The merchant's newest payment of that reference, by whatever method. */
+/** The merchant's newest payment with that customer reference, by any method. */
 export async function findNewestPayment(
   deps: FindDeps,
   shard: number,
@@ -57,32 +57,32 @@ export async function findNewestPayment(
   const { payment, archive } = deps.store;
   const live = await payment.newest(shard, merchantId, reference);
   if (live !== undefined && !isOld(deps, live.id)) return live;
-  // An old one may have stayed while a newer one has left.
+  // An old payment may still be live while a newer one has been archived.
   const old = await archive.payment.newest(shard, merchantId, reference);
   return live !== undefined && (old === undefined || live.id > old.id) ? live : old;
 }
 
-/** The refund of that id, live or archived; whose it is, the caller checks. */
+/** The refund of that id, live or archived; the caller checks whose it is. */
 export function findRefund(deps: FindDeps, shard: number, id: string): Promise<Refund | undefined> {
   return find(deps, { live: deps.store.refund, archive: deps.store.archive.refund }, shard, id);
 }
 
-/** The webhook event of that id, live or archived; whose it is, the caller checks. */
+/** The webhook event of that id, live or archived; the caller checks whose it is. */
 export function findEvent(deps: FindDeps, shard: number, id: string): Promise<WebhookEvent | undefined> {
   return find(deps, { live: deps.store.event, archive: deps.store.archive.event }, shard, id);
 }
 
-/** The payout line of a transaction_id, live or archived; whose it is, the caller checks. */
+/** The payout line of a transaction_id, live or archived; the caller checks whose it is. */
 export function findPayoutLine(deps: FindDeps, shard: number, id: string): Promise<PayoutLine | undefined> {
   return find(deps, { live: deps.store.payoutLine, archive: deps.store.archive.payoutLine }, shard, id);
 }
 
-/** The batch of a batch_id, live or archived; whose it is, the caller checks. */
+/** The batch of a batch_id, live or archived; the caller checks whose it is. */
 export function findPayoutBatch(deps: FindDeps, shard: number, id: string): Promise<PayoutBatch | undefined> {
   return find(deps, { live: deps.store.payoutBatch, archive: deps.store.archive.payoutBatch }, shard, id);
 }
 
-/** Rows that leave together: where none is live, all may have left. */
+/** Rows that are archived together: if none is live, all may be in the archive. */
 export async function findRows<R>(
   deps: FindDeps,
   places: { readonly live: () => Promise<R[]>; readonly archive: () => Promise<R[]> },
@@ -92,7 +92,7 @@ export async function findRows<R>(
   return found.length === 0 && isOld(deps, id) ? places.archive() : found;
 }
 
-/** The proofs of that content, every merchant's, live and archived. What was moved between the two reads is there twice. */
+/** All merchants' proofs with that content, live and archived. A proof archived between the two reads appears twice. */
 export async function findProofsOf({ store }: Pick<Deps, 'store'>, digest: string): Promise<Proof[]> {
   const inAllShards = (place: Pick<Deps['store']['proof'], 'ofDigest'>) =>
     Promise.all(Array.from({ length: SHARDS }, (_, shard) => place.ofDigest(shard, digest)));
@@ -100,7 +100,7 @@ export async function findProofsOf({ store }: Pick<Deps, 'store'>, digest: strin
   return [...live, ...(await inAllShards(store.archive.proof))].flat();
 }
 
-/** How the occurrences of a batch stand: each lies in one place, with all of its lines. */
+/** Counts of lines by occurrence of a batch. An occurrence is either live or archived, with all of its lines. */
 export async function findCounts(deps: FindDeps, { shard, id }: Pick<PayoutBatch, 'shard' | 'id'>) {
   const live = await deps.store.payoutBatch.counts(shard, id);
   if (!isOld(deps, id)) return live;
@@ -110,7 +110,7 @@ export async function findCounts(deps: FindDeps, { shard, id }: Pick<PayoutBatch
   return [...live, ...left].toSorted((a, b) => a.occurrence - b.occurrence);
 }
 
-/** A page of lists that are read newest first, of both places. */
+/** A page of a list, newest first, merged from the live tables and the archive. */
 export async function pageOfBoth<R extends { readonly id: string }>(
   deps: FindDeps,
   limit: number,
@@ -118,17 +118,17 @@ export async function pageOfBoth<R extends { readonly id: string }>(
   archive: () => Promise<ScannedPage<R>>,
 ): Promise<ScannedPage<R>> {
   const page = await live();
-  // Whatever has left is older than where this page ends.
+  // Everything archived is older than the end of this page.
   if (page.next !== undefined && !isOld(deps, page.next)) return page;
   const old = await archive();
-  // Beyond the nearer end, one of the two has not been looked at.
+  // Older than the later of the two ends, one of the two places has not been read yet.
   const reached = later(page.next, old.next);
   const rows = newestFirst(page.rows, old.rows).filter(({ id }) => reached === undefined || id >= reached);
   if (rows.length <= limit) return { rows, next: reached };
   return { rows: rows.slice(0, limit), next: rows[limit - 1]?.id };
 }
 
-/** The merchant's newest batches that fit, of both places. */
+/** The merchant's newest batches that match the filter, live and archived. */
 export async function findBatches(deps: FindDeps, filter: BatchFilter): Promise<PayoutBatch[]> {
   const live = await deps.store.payouts.batches(filter);
   const last = live.at(-1);
@@ -137,7 +137,7 @@ export async function findBatches(deps: FindDeps, filter: BatchFilter): Promise<
   return newestFirst(live, old).slice(0, filter.limit);
 }
 
-/** Ids sort by time. What was moved between the two reads is in both. */
+/** Ids sort by time. A row archived between the two reads is in both lists, and is taken once. */
 function newestFirst<R extends { readonly id: string }>(live: readonly R[], old: readonly R[]): R[] {
   const known = new Set(live.map(({ id }) => id));
   return [...live, ...old.filter(({ id }) => !known.has(id))].toSorted((a, b) => (a.id < b.id ? 1 : -1));

@@ -1,8 +1,8 @@
 /**
- * Moves what is final and old out of the live tables, and drops months that need not be kept any longer.
+ * Moves final, old records out of the live tables, and drops months of the archive that need not be kept any longer.
  *
- * Invariant: it may be killed at any moment and run again: each step is a transaction of its own, and what has left is not found
- * again. It runs beside the gateway, and rests as long as it works.
+ * Invariant: it may be killed at any moment and run again: each step is a transaction of its own, and rows already moved are not
+ * found again. It runs beside the gateway, and pauses after each step for as long as the step took.
  */
 
 import { cutoffOf, isMonth, OLDEST_MONTHS, YOUNGEST_MONTHS } from '../domain/archive.ts';
@@ -16,30 +16,30 @@ import { type OperatorDeps, OperatorError, UsageError } from './operator.ts';
 type ArchiveDeps = Pick<OperatorDeps, 'store' | 'clock'>;
 
 export interface ArchiveOrder {
-  /** Whole months since when a record must have been final. */
+  /** For how many whole months a record must have been final. */
   readonly months: number;
   /** Only counts what would move. */
   readonly dry: boolean;
-  /** Rests between two steps, the first of which took so many milliseconds. */
+  /** Pauses after a step, for `took` milliseconds: as a rule, for as long as the step took. */
   readonly rest: (took: number) => Promise<void>;
 }
 
 export interface Archived {
-  /** The instant before which everything that moved was final, milliseconds. */
+  /** Milliseconds since 1970: everything that moved was final before this instant. */
   readonly cutoff: number;
   /** Rows by table: those that moved, or would. */
   readonly rows: { readonly [table in ArchivedTable]: number };
-  /** Steps that found rows held by somebody else, and left them for the next run. */
+  /** Steps that still found rows locked by another transaction at the last try, and left them for the next run. */
   readonly busy: number;
 }
 
-/** A step whose rows are held is tried so often. */
+/** 5 tries for a step whose rows are locked. */
 const TRIES = 5;
 const HELD_MS = 100;
-/** No step takes longer; where more seems to have passed, the clock was set forward. */
+/** 60 s: no step takes longer; if more seems to have passed, the clock was set forward. */
 const REST_MOST_MS = 60_000;
 
-/** @throws OperatorError when so few months are asked for that something might still be under way. */
+/** @throws UsageError when `months` is out of range: so few that something might still be under way, or too many. */
 export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: ArchiveOrder): Promise<Archived> {
   if (!Number.isInteger(months) || months < YOUNGEST_MONTHS || months > OLDEST_MONTHS) {
     throw new UsageError(
@@ -56,7 +56,7 @@ export async function runArchive(deps: ArchiveDeps, { months, dry, rest }: Archi
       const done = await archiver.slice(group, { shard, after, cutoff }, dry);
       addTo(rows, done.moved);
       if (done.busy && tries === TRIES) busy += 1;
-      // Nothing was found: nobody has been burdened.
+      // A step that moved nothing has put no load on the database, so no pause follows.
       if (done.busy) await rest(HELD_MS);
       else if (done.moved.size > 0) await rest(Math.min(REST_MOST_MS, deps.clock.wall() - begun));
       if (!done.busy || tries === TRIES) return { reached: done.reached, hasMoved: done.moved.size > 0 };
@@ -75,7 +75,7 @@ interface Walked {
   readonly hasMoved: boolean;
 }
 
-/** Every shard from its beginning, and once more where that may find more: what has left is not there any more. */
+/** Walks every shard from its beginning; for a group with `again`, repeatedly while rows move: rows that left may free others. */
 async function walk(
   group: Group,
   step: (group: Group, shard: number, after: string) => Promise<Walked>,
@@ -99,12 +99,12 @@ function addTo(rows: Map<ArchivedTable, number>, moved: Moved): void {
   for (const [table, count] of moved) rows.set(table, (rows.get(table) ?? 0) + count);
 }
 
-/** The months that the archive holds, with what is in each. */
+/** The months in the archive, with what each holds. */
 export function listArchive({ store }: Pick<ArchiveDeps, 'store'>): Promise<readonly Month[]> {
   return store.archive.months();
 }
 
-/** @throws OperatorError where that is no month of the archive. */
+/** @throws OperatorError when the archive has no such month. */
 export async function requireArchived({ store }: Pick<ArchiveDeps, 'store'>, month: string): Promise<Month> {
   requireMonth(month);
   const found = (await store.archive.months()).find((one) => one.month === month);

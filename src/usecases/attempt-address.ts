@@ -1,13 +1,13 @@
 /**
- * Addresses of ours that others are given: for an upstream to call back, for a customer to meet the issuer.
+ * Addresses of ours that we hand out: to an upstream for its callback, to a customer for the issuer's challenge.
  *
- * Invariant: an address names one attempt and proves that we made it, for one purpose. Nobody can guess another one.
+ * Invariant: an address names one attempt and proves that we made it, for one purpose. Nobody can guess one.
  */
 
 import { isId, shardOf } from '../domain/ids.ts';
 import type { Deps } from './deps.ts';
 
-/** What it is for; one that was made for another purpose leads nowhere. */
+/** What the address is for; an address made for one purpose is not valid for another. */
 type Purpose = 'callback_path' | 'challenge_path';
 
 /** The path segment: the attempt's id and a MAC over it. */
@@ -15,7 +15,7 @@ export function attemptSegment({ secrets }: Pick<Deps, 'secrets'>, purpose: Purp
   return `${attemptId}.${secrets.mac(purpose, attemptId)}`;
 }
 
-/** The attempt that a path segment names; undefined unless we made it, with whichever key of the ring. */
+/** The attempt that a path segment names; undefined unless we made the segment, with any key of the key ring. */
 export function attemptOfSegment(
   { secrets }: Pick<Deps, 'secrets'>,
   purpose: Purpose,

@@ -11,14 +11,15 @@ import { upstreamOf } from './attempt-settle.ts';
 import type { Deps } from './deps.ts';
 import { askUpstream } from './upstream-inquire.ts';
 
-/** What is known of the try before. */
+/** What is known of the previous attempt. */
 export type TryBefore =
-  /** There is none, or it was not taken: the order may go out. */
+  /** There is none, or the upstream did not take it: the order may be sent. */
   | { readonly kind: 'over' }
-  /** It was taken all the same, and the order goes on with it. */
+  /** The upstream has taken it after all, and the order resumes with it. */
   | { readonly kind: 'taken' }
   /**
-   * Unclear for now. `answered`: false if the upstream did not; undefined if it was not asked, or its answer came too early.
+   * Unclear until `until`. `answered`: false if the upstream gave no answer; undefined if it was not asked, or its "not found"
+   * came too early to count.
    */
   | { readonly kind: 'unclear'; readonly until: number; readonly answered: false | undefined };
 

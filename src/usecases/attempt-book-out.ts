@@ -1,8 +1,8 @@
 /**
- * Money that left for a payout line or a refund after that had ended: who may bear it.
+ * Money that left for a payout line or a refund after that had ended: who may bear the cost.
  *
- * Invariant: a merchant pays for one beneficiary, and for one payment's refunds, once: by what was paid in time, or by what it
- * bears of what was paid late. What that is judged by is guarded.
+ * Invariant: a merchant pays once for one beneficiary, and once for one payment's refunds: either what was paid in time, or the
+ * late money that it bears. The rows that this is decided on are guarded.
  */
 
 import type { Currency } from '../domain/currency.ts';
@@ -26,7 +26,7 @@ import { OperatorError } from './operator.ts';
 import { availableTo } from './payout-send.ts';
 import { refundOfAttempt } from './refund-read.ts';
 
-/** An attempt whose late money waits, its order, and what booking it writes. */
+/** An attempt whose late money waits to be booked, its order, and what booking it writes. */
 export interface LateMoney {
   readonly attempt: Attempt;
   readonly order: { readonly id: string; readonly status: string };
@@ -35,7 +35,7 @@ export interface LateMoney {
 
 type Needs = Pick<Deps, 'store'>;
 
-/** @throws OperatorError when it cannot be booked there, or not yet. */
+/** @throws OperatorError when the money cannot be booked to `to`, or not yet. */
 export async function readLateOut(deps: Needs, attempt: Attempt, to: LateTarget): Promise<LateMoney> {
   const { order, ...beside } = await (attempt.purpose === 'payout' ? readLine : readRefund)(deps, attempt, to);
   if (to === 'merchant') await requireFunds(deps, attempt, order);
@@ -48,7 +48,7 @@ export async function readLateOut(deps: Needs, attempt: Attempt, to: LateTarget)
 }
 
 interface Found extends LateBeside {
-  /** Where it is live. */
+  /** Undefined when the order is no longer live. */
   readonly order: LateOrder | undefined;
 }
 
@@ -60,14 +60,14 @@ async function readLine({ store }: Needs, attempt: Attempt, to: LateTarget): Pro
   const ids = family.map((line) => line.id);
   const live = (await Promise.all(ids.map((one) => store.payoutLine.get(shard, one)))).filter(isThere);
   const open = live.find(({ status }) => !isLineOver(status));
-  // It may go on with this money, or be paid by it.
+  // An open line may resume with this money, or be completed by it.
   if (open !== undefined) throw notYet(open);
   const line = live.find((one) => one.id === id);
-  // Read after the lines: booking another attempt, or its late acceptance, writes its line, whose version guards this.
+  // Read after the lines: booking another attempt, or accepting it late, also writes its line, whose version guards this.
   const attempts = await store.attemptsOf(shard, ids);
   if (to === 'merchant') {
     if (line === undefined) throw archived(id);
-    // Live lines are read after the family, and guarded: one that was still under way there may be completed here.
+    // The live lines are read after the family, and guarded: a line that was open in the family may be completed in `live`.
     const completed = [...live, ...family].find(({ status }) => status === 'completed');
     if (completed !== undefined) throw paidBy(id, completed.id);
     requireNotBorne(attempt, attempts);
@@ -76,7 +76,7 @@ async function readLine({ store }: Needs, attempt: Attempt, to: LateTarget): Pro
   return { order: line && { kind: 'payout', line }, held, others: othersOf(attempt, attempts) };
 }
 
-/** None of the others was paid late at the merchant's cost. */
+/** Requires that the merchant bears no other attempt's late money for this order. */
 function requireNotBorne({ id, payment_id }: Attempt, attempts: readonly Attempt[]): void {
   const borne = attempts.find((one) => one.id !== id && isBorneByMerchant(one));
   if (borne !== undefined) throw paidBy(payment_id, borne.id);
@@ -100,7 +100,7 @@ async function readRefund(deps: Needs, attempt: Attempt, to: LateTarget): Promis
   if (to === 'merchant') {
     if (refund.status === 'completed') throw paidBy(id, id);
     requireNotBorne(attempt, attempts);
-    // Read after the payment: whoever makes, or ends, another refund of it writes the payment.
+    // Read after the payment: a change that makes or ends another of its refunds also writes the payment, which is guarded.
     const refunds = await deps.store.refund.ofPayment(shard, payment.id);
     const late = (one: Refund): Refund => (one.id === id ? { ...one, late_attempt_id: attempt.id } : one);
     if (isOverRefunded(payment, refunds.map(late))) {

@@ -1,8 +1,8 @@
 /**
- * An operator's word about money that moved after its order had ended: whose it is.
+ * An operator decides whose money it is that moved after its order had ended.
  *
- * Invariant: it is booked once, however many say so at the same time; who comes second is told where it went. No status
- * changes and no merchant is told. Who said so, and why, stands in the log before it is answered.
+ * Invariant: it is booked once, however many operators decide at the same time; the second one is told where it went. No status
+ * changes and no webhook is sent. Who decided, and why, is in the log before the command answers.
  */
 
 import { isOpen } from '../domain/attempt.ts';
@@ -35,7 +35,7 @@ const CLOCKS_DIFFER_MS = 5 * 60_000;
 
 const LOOK = 'see `mbongo attempt list --late`';
 
-/** @throws OperatorError when there is no such attempt, none of its money lies in suspense, or it cannot be that one's. */
+/** @throws OperatorError when there is no such attempt, none of its money is in suspense, or it cannot go to `verdict.to`. */
 export async function bookLateMoney(
   deps: OperatorDeps & Pick<Deps, 'log'>,
   attemptId: string,
@@ -46,7 +46,7 @@ export async function bookLateMoney(
   const ids = [newId(deps, 'trf', shard), newId(deps, 'trf', shard)] as const;
   const booked = await decideOnce(deps, shard, LOOK, async () => {
     const late = await requireLate(deps, attemptId, verdict.to);
-    // Of two operators who book the money of one order, one loses and looks again.
+    // If two operators book money of the same order at once, one change loses and is decided again.
     const { change, attempt } = late.book({ ids, now: deps.clock.now() });
     return { change, answer: { attempt, order: late.order } };
   });
@@ -54,7 +54,7 @@ export async function bookLateMoney(
   return booked;
 }
 
-/** The attempt and its order, as they are. @throws OperatorError when its money cannot be booked there. */
+/** The attempt and its order, read anew. @throws OperatorError when its money cannot be booked to `to`. */
 export async function requireLate(
   deps: Pick<Deps, 'store' | 'clock'>,
   attemptId: string,
@@ -101,7 +101,7 @@ async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, 
   const instead = 'give it back, and say --to payer';
   if (why === 'open') throw new OperatorError(`${id} is ${status}: wait until it has ended`);
   if (why === 'paid') throw new OperatorError(`${id} is ${status}, and so was paid without this: ${instead}`);
-  // A card that was refused leaves it to another payment. Read before the payments: a session that is over gets no more.
+  // After a refused card another payment of the session may pay. Read before the payments: a session that is over gets no more.
   const session = await store.session.caller(shard, session_id);
   if (session !== undefined && isSessionOpen(session, clock.now() - CLOCKS_DIFFER_MS)) {
     const until = new Date(session.expires_at + CLOCKS_DIFFER_MS).toISOString();
@@ -111,7 +111,7 @@ async function requireKeepable({ store, clock }: Pick<Deps, 'store' | 'clock'>, 
   if (!live.some((one) => one.id === id)) throw new OperatorError(`${id} has been archived: ${instead}`);
   const [paidBy] = await store.orderPaidBy(payment);
   if (paidBy !== undefined) throw new OperatorError(`the order of ${id} was paid by ${paidBy}: ${instead}`);
-  // Read after what has paid: a month that is dropped in between has taken nothing from it unseen.
+  // Read after `orderPaidBy`: if a month was dropped before or during that read, it shows here.
   const records = await store.archive.ledgerBegins();
   const begun = timeOfId(session_id) - CLOCKS_DIFFER_MS;
   if (records !== undefined && begun < Date.parse(records)) {

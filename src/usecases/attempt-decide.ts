@@ -1,8 +1,9 @@
 /**
- * An operator's word about an attempt whose upstream does not give one.
+ * An operator decides the outcome of an attempt whose upstream gives no answer.
  *
- * Invariant: it goes the same one way through as an upstream's word, so that money, session, siblings and event follow
- * from it alike; what is closed stays as it is, and what has taken a step since it was looked at, too. Who said so, and why, stands in the log before it is answered.
+ * Invariant: the verdict passes through the same settlement as an upstream's answer, so that money, session, siblings and event
+ * follow from it alike. An attempt that is closed, or has changed state since the operator looked at it, is left as it is. Who
+ * decided, and why, is in the log before the command answers.
  */
 
 import { isBeingAsked, isOpen } from '../domain/attempt.ts';
@@ -28,22 +29,22 @@ import {
 
 export interface AttemptVerdict {
   readonly paid: boolean;
-  /** What the upstream calls it: the evidence that it was paid. */
+  /** The upstream's own reference: the evidence that it was paid. */
   readonly providerReference: string | null;
   readonly by: string;
   readonly why: string | null;
 }
 
-/** How it stands once it is decided. */
+/** The attempt once it is decided. */
 export interface Decided {
   readonly attempt: Attempt;
-  /** Of the payment, the payout line or the refund that it moves money for. */
+  /** The status of the payment, payout line or refund that the attempt moves money for. */
   readonly orderStatus: string;
 }
 
 const LOOK = 'see `mbongo attempt list`';
 
-/** @throws OperatorError when there is no such attempt, it is closed, it is being made, or the verdict contradicts it. */
+/** @throws OperatorError when there is no such attempt, it is closed, its call is in flight, or the verdict contradicts it. */
 export async function decideAttempt(
   deps: OperatorDeps & Pick<Deps, 'log' | 'alarmed' | 'payoutText'>,
   attemptId: string,
@@ -52,7 +53,7 @@ export async function decideAttempt(
   const word = wordOf(verdict);
   const said = { ...verdict, ...requireSay(verdict) };
   const key = await requireAttempt(deps, attemptId);
-  // Whoever loses against the upstream's own word finds the attempt closed.
+  // If the upstream's own answer was committed first, this verdict loses and then finds the attempt closed.
   const { before, settled, orderStatus } = await decideOnce(deps, key.shard, LOOK, async () => {
     const answer = await settle(deps, key, word);
     const { change } = answer.settled;
@@ -65,7 +66,7 @@ export async function decideAttempt(
   return decided;
 }
 
-/** The attempt of that id. */
+/** The live attempt with that id. @throws OperatorError when there is none, or it has been archived. */
 export async function requireAttempt(deps: FindDeps, attemptId: string): Promise<Attempt> {
   requireId('att', attemptId, 'attempt');
   const attempt = await deps.store.attempt.get(shardOf(attemptId), attemptId);
@@ -76,8 +77,8 @@ export async function requireAttempt(deps: FindDeps, attemptId: string): Promise
 }
 
 /**
- * Refuses a closed attempt, unless it was turned away and has been paid after all; and one whose call may still be under way,
- * because its outcome cannot be known yet.
+ * Refuses a closed attempt, unless it was turned away and the verdict is that it was paid after all; and one whose call may
+ * still be in flight, because its outcome cannot be known yet.
  */
 export function requireDecidable(attempt: Attempt, paid: boolean, now: number): void {
   const { id, status, inquiries, next_inquiry_at: due } = attempt;
@@ -90,14 +91,14 @@ export function requireDecidable(attempt: Attempt, paid: boolean, now: number): 
   }
 }
 
-/** The verdict was of the attempt as it was: a challenge, say, and not of the money that is asked for after it. */
+/** The verdict was about the earlier state: about a challenge, say, not about the money that is asked for after it. */
 function requireUnmoved({ id, status: before }: Attempt, { status }: Attempt): void {
   if (status === before) return;
   throw new OperatorError(`${id} was ${before}, and is ${status} meanwhile: look again, with \`mbongo attempt list\``);
 }
 
 interface Weighed {
-  /** The attempt as it was. */
+  /** The attempt before the verdict. */
   readonly before: Attempt;
   readonly settled: Settlement | OutgoingSettlement;
   orderStatus(): Promise<string>;
@@ -148,7 +149,7 @@ function wordOf({ paid, providerReference }: AttemptVerdict): Word {
     : { kind: 'declined', reason: 'carrier_failed', providerReference };
 }
 
-/** The timeline says that a person settled it; the log, who it was and on what grounds. */
+/** The timeline shows only that an operator settled it; the log says who, and on what grounds. */
 function tell(deps: Pick<Deps, 'log'>, before: Attempt, decided: Decided, verdict: AttemptVerdict): void {
   const { attempt, orderStatus } = decided;
   deps.log.warn('attempt_settled_by_operator', {

@@ -1,7 +1,7 @@
 /**
  * Asks upstreams about open attempts: when a callback hints at news, and on a schedule when none comes.
  *
- * Invariant: nothing is believed but an inquiry's answer. An attempt is asked about until it is settled.
+ * Invariant: nothing counts but an inquiry's answer. An attempt is inquired about until it is settled.
  */
 
 import type { InquiryAnswer } from '../connectors/connector.ts';
@@ -16,7 +16,7 @@ import { carryOn } from './card-pay.ts';
 import type { Deps } from './deps.ts';
 import { askUpstream } from './upstream-inquire.ts';
 
-/** Longer than an inquiry can take: then another process may take the attempt over. */
+/** 30 s, longer than an inquiry can take: when the lease runs out, another process may take the attempt over. */
 const LEASE_MS = 30_000;
 
 /** Inquires about one attempt and writes what the upstream says. */
@@ -51,7 +51,7 @@ function saysNothing(
   return word.kind === 'not_found' && inquiry === 'hint' && isBeingAsked(attempt, at);
 }
 
-/** No money has been asked for: it is the authentication that the network knows of. */
+/** While the challenge is open, no money has been asked for: the network is asked about the authentication. */
 async function inquireChallenge(deps: Deps, attempt: Attempt, inquiry: Inquired): Promise<void> {
   const known = await deps.store.payment.get(attempt.shard, attempt.payment_id);
   if (known === undefined) throw new Error(`attempt ${attempt.id} has lost its payment`);
@@ -59,16 +59,16 @@ async function inquireChallenge(deps: Deps, attempt: Attempt, inquiry: Inquired)
   deps.log.debug('challenge_inquired', { attempt_id: attempt.id, payment_status: payment.status });
 }
 
-/** How many inquiries run at one upstream at once, so that a slow one holds up no other. */
+/** 32 inquiries at most in flight at one upstream, so that a slow upstream holds up no other. */
 const MOST_AT_ONE = 32;
-/** So many are claimed at a time, and no more than are asked about at once: no lease runs out in a queue. */
+/** 16 attempts per claim, never more than can be inquired about at once: no lease runs out in a queue. */
 const CLAIMED_AT_ONCE = 16;
-/** So many claims a run, so that a great backlog does not keep the round from being stopped. */
+/** 64 claims at most per run, so that the round can be stopped even during a large backlog. */
 const MOST_CLAIMS = 64;
-/** A run waits this long for upstreams; what is still being asked then goes on beside the next one. */
+/** 1 s that a run waits for upstreams; inquiries still in flight then continue beside the next run. */
 const PATIENCE_MS = 1_000;
 
-/** The inquiry round of a process. Each run inquires about what is due, and returns how many attempts there were. */
+/** The inquiry round of a process. Each run inquires about the attempts that are due, and returns how many there were. */
 export function openInquiries(deps: Deps): () => Promise<number> {
   const busy = new Map<string, number>();
   const underWay = new Set<Promise<void>>();
@@ -88,7 +88,7 @@ export function openInquiries(deps: Deps): () => Promise<number> {
     deps.background(asking);
   }
 
-  /** Waits until `reached`, looking whenever a call has ended. Returns false when patience was over first. */
+  /** Waits until `reached`, checking whenever a call ends. Returns false if `PATIENCE_MS` passed first. */
   async function waitUntil(reached: () => boolean): Promise<boolean> {
     let isOver = false;
     let cancel = (): void => undefined;
@@ -112,7 +112,7 @@ export function openInquiries(deps: Deps): () => Promise<number> {
       for (const attempt of due) begin(attempt);
       found += due.length;
       if (due.length === CLAIMED_AT_ONCE) continue;
-      // Of those that have room nothing more is due.
+      // Nothing more is due at the upstreams that have room.
       const reached = full.length === 0 ? () => underWay.size === 0 : () => fullOnes().length < full.length;
       if (!(await waitUntil(reached)) || full.length === 0) break;
     }
@@ -121,18 +121,18 @@ export function openInquiries(deps: Deps): () => Promise<number> {
 }
 
 /**
- * A callback arrived: a hint. Returns false when its address is none of ours; otherwise the upstream has been asked
- * and the answer is written.
+ * Takes a callback as a hint to inquire. Returns false if its address is not one of ours, or the order has been archived;
+ * otherwise the upstream has been asked if there was anything to learn, and its answer is written.
  */
 export async function hintAttempt(deps: Deps, connectorName: string, segment: string): Promise<boolean> {
   const key = attemptOfSegment(deps, 'callback_path', segment);
   if (key === undefined) return false;
   const attempt = openPaymentAttempt(deps, key) ?? (await deps.store.attempt.get(key.shard, key.id));
   if (attempt === undefined || attempt.connector !== connectorName) return false;
-  // An approved attempt has nothing to learn; one that ended otherwise is asked about again, in case money came late.
+  // For an approved attempt there is nothing to learn; one that ended otherwise is inquired about, in case money came late.
   if (attempt.status === 'approved') return true;
   if (isOld(deps, attempt.id) && !(await isOrderLive(deps, attempt))) {
-    // It has left for the archive without its attempt: nothing can be written any more, but somebody may want to know.
+    // The order was archived before its attempt: nothing can be written any more, but an operator may want to know.
     deps.log.warn('callback_of_archived', { attempt_id: attempt.id, transaction_id: attempt.payment_id });
     return false;
   }

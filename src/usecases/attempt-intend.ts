@@ -1,8 +1,8 @@
 /**
- * Writes that an upstream is about to be asked: the first of write, call, write.
+ * Writes that an upstream is about to be asked: the first step of write, call, write.
  *
- * Invariant: the session is held, the payment processing and the attempt open before anything leaves for the network.
- * Whoever dies after that leaves an open attempt, which the inquiry round settles.
+ * Invariant: the session is held, the payment processing and the attempt open before anything is sent to the network.
+ * A process that dies after that leaves an open attempt, which the inquiry round settles.
  */
 
 import type { Change } from '../domain/change.ts';
@@ -18,7 +18,7 @@ import type { SessionCaller } from './callers.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
 import { commitOrFind, joined, type Receipt } from './perform.ts';
 
-/** Who is asked, and by what. */
+/** Which upstream is asked, and for which method and phone. */
 export interface Intention {
   readonly connector: { readonly name: string; referenceFor(attemptId: string): string };
   readonly method: UpstreamMethod;
@@ -26,15 +26,15 @@ export interface Intention {
   readonly carrier: string;
   /** E.164; null for cards. */
   readonly msisdn: string | null;
-  /** Longer than the call can take: until then the inquiry round leaves the attempt alone. */
+  /** Milliseconds, more than the call can take: until then the inquiry round leaves the attempt alone. */
   readonly callLifeMs: number;
 }
 
-/** What an attempt is opened under, besides the rules of every submit. */
+/** Conditions for opening an attempt, besides the rules of every submit. */
 export interface Conditions {
-  /** Looks at the payment and its session as they are when the attempt is opened. */
+  /** Checks the payment and its session as they are when the attempt is opened; throws if they do not fit. */
   readonly check?: (payment: Payment, session: Session) => void;
-  /** Time has passed since the caller was authenticated: its session is read anew, and with it who may still pay. */
+  /** Time has passed since the caller was authenticated: its session is read anew, and whether it may still pay. */
   readonly hasWaited?: boolean;
 }
 
@@ -44,7 +44,7 @@ export type Intended = Omit<SettlementRows, 'session'> & { readonly session: Ses
 interface Rows {
   readonly session: Session | undefined;
   readonly payment: Payment | undefined;
-  /** This very attempt: a commit of ours whose answer was lost. */
+  /** This very attempt, if it was written by a commit of ours whose outcome was lost. */
   readonly own: Attempt | undefined;
 }
 
@@ -72,9 +72,9 @@ export async function intendAttempt(
       deps.store.payment.get(shard, known.id),
       receipt?.stored(),
     ]);
-    // Another run of this key has been answered meanwhile: whoever waits for it finds that answer.
+    // Another request with this key has been answered meanwhile: a caller that waits for it finds that answer.
     if (stored !== undefined) throw new SubmitUnderWay(known.id);
-    // Whoever comes to read anew has waited: its credential may have been revoked since, and its merchant suspended.
+    // A submit that reads anew has waited: its credential may have been revoked since, and its merchant suspended.
     if (own === undefined && session !== undefined) requireMintingSecret(session, deps.clock.now());
     return { session, payment, own };
   };
@@ -84,11 +84,11 @@ export async function intendAttempt(
     const now = deps.clock.now();
     if (rows.session === undefined) throw new Refusal(1001);
     const payment = requireMine(rows.payment, rows.session);
-    // The session is now held, by this very payment.
+    // Checked before `requireSubmittable`: our own commit already holds the session.
     if (rows.own !== undefined) return { answer: wonBefore(rows.own, payment, rows.session) };
     requireSubmittable(rows.session, payment, now);
     check?.(payment, rows.session);
-    // Method, fee and phone stay with the attempt until the upstream may have the order: nothing has to be taken back.
+    // Method, fee and phone stay on the attempt until the upstream may have the order, so that nothing has to be undone.
     const { total_minor, fee_minor } = methodColumns(payment, caller.merchant, intention.method);
     const attempt = newAttempt(attemptId, orderOf(payment), { amount_minor: total_minor, fee_minor }, intention, now);
     const { change, answer } = opened(attempt, payment, rows.session, now);
@@ -97,7 +97,7 @@ export async function intendAttempt(
   return commitOrFind(deps, read, decide);
 }
 
-/** What opens the attempt, and the rows as they are then. */
+/** The change that opens the attempt, and the rows after it. */
 function opened(
   attempt: Attempt,
   payment: Payment,
@@ -115,8 +115,8 @@ function opened(
 }
 
 /**
- * The attempt that this call has written, by a commit whose answer was lost. Its age still counts from when it was written:
- * when finding it has taken too long, the upstream is not asked. Where somebody has gone on with it, the outcome is theirs.
+ * The attempt that this call has written, by a commit whose outcome was lost. Its age still counts from when it was written: if
+ * finding it took too long, the upstream is not asked. If another process has taken it further, that process gives the outcome.
  */
 function wonBefore(attempt: Attempt, payment: Payment, session: Session): Intended {
   if (attempt.status !== 'intended') throw new SubmitUnderWay(payment.id);

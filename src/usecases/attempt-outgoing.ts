@@ -1,8 +1,8 @@
 /**
  * Writes what an upstream said of an attempt that sends money out: for payout lines and refunds alike.
  *
- * Invariant: one way through for the answer to our own call, for callbacks, inquiries and operators. The word is decided
- * on fresh rows until its change commits; who comes second finds it settled.
+ * Invariant: our own call's answer, callbacks and inquiries all pass through here. A word is decided, again on fresh rows if
+ * need be, until its change commits; a later one finds the attempt settled.
  */
 
 import type { InquiryAnswer } from '../connectors/connector.ts';
@@ -27,7 +27,7 @@ import { refundOfAttempt } from './refund-read.ts';
 type Needs = Pick<Deps, 'store' | 'payoutText'>;
 type Key = Pick<Attempt, 'shard' | 'payment_id'>;
 
-/** How what an attempt pays is read, by its purpose. */
+/** Reads the order that an attempt pays, by the attempt's purpose. */
 const ORDERS: {
   readonly [purpose in Exclude<AttemptPurpose, 'payment'>]: (deps: Needs, key: Key) => Promise<Outgoing | undefined>;
 } = {
@@ -56,20 +56,20 @@ async function readRemembered(
   return { late, all };
 }
 
-/** An attempt and what it pays, as they are. */
+/** An attempt and the order that it pays, as read. */
 export interface OutgoingRows {
   readonly attempt: Attempt;
   readonly order: Outgoing;
 }
 
-/** What the attempt pays, as it is now. */
+/** The order that the attempt pays, read anew. @throws Error when it is missing. */
 export async function readOrder(deps: Needs, attempt: Attempt): Promise<Outgoing> {
   const order = attempt.purpose === 'payment' ? undefined : await ORDERS[attempt.purpose](deps, attempt);
   if (order === undefined) throw new Error(`attempt ${attempt.id} has lost what it pays`);
   return order;
 }
 
-/** Reads an attempt anew, and what it pays. @throws Error when either is missing. */
+/** Reads an attempt anew, and the order that it pays. @throws Error when either is missing. */
 export async function readOutgoing(deps: Needs, attempt: Attempt): Promise<OutgoingRows> {
   const [found, order] = await Promise.all([
     deps.store.attempt.get(attempt.shard, attempt.id),
@@ -79,15 +79,15 @@ export async function readOutgoing(deps: Needs, attempt: Attempt): Promise<Outgo
   return { attempt: found, order };
 }
 
-/** When an upstream was asked, and why; `false` where it answers to our own call. */
+/** When an upstream was asked, and why; `inquiry` is false for the answer to our own call. */
 interface Asked {
   readonly at: number;
   readonly inquiry: Inquired | false;
 }
 
 /**
- * Settles an attempt by the answer to our own call. `order` is at hand, and may be old: the guards find what has moved.
- * Undefined: it has to be read. Tried again while the database is away.
+ * Settles an attempt by the answer to our own call. `order` may be stale, which the guards detect; undefined if it has to be
+ * read. Retried while the database is away.
  */
 export function recordOutgoing(
   deps: Deps,
@@ -104,7 +104,7 @@ export function recordOutgoing(
   return whileRecording(deps, attempt.id, () => persist(deps, write));
 }
 
-/** Settles an attempt by the answer to an inquiry, on the rows as they are when it has come. */
+/** Settles an attempt by the answer to an inquiry, on rows read after the answer arrived. */
 export async function settleOutgoingInquiry(
   deps: Deps,
   attempt: Attempt,

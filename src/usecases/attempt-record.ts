@@ -2,20 +2,20 @@
  * The answer to our own call is recorded before the answer to an inquiry.
  *
  * An upstream may call back as soon as it has accepted an order. The inquiry that follows would be decided on rows that our own
- * call is just changing, lose, and roll its whole batch back. So whoever inquired waits until this process has recorded the
- * answer to its own call. Invariant: an optimisation, not a lock: the version guards decide, also between processes.
+ * call is just changing, lose, and roll its whole batch back. So the inquiry waits until this process has recorded the answer
+ * to its own call. Invariant: this is an optimisation, not a lock: the version guards decide, also between processes.
  */
 
 import type { Clock } from '../platform/platform.ts';
 import { endsWithin } from './patience.ts';
 
-/** What is being written of upstreams' answers to this process's own calls, by attempt id. */
+/** Writes in progress of upstreams' answers to this process's own calls, by attempt id. */
 export type Recordings = Map<string, Promise<unknown>>;
 
-/** A commit takes milliseconds; a database that is away is waited for by whoever writes, and not by a callback as well. */
+/** 2 s. A commit takes milliseconds; while the database is away the writer waits for it, and a callback need not as well. */
 const PATIENCE_MS = 2_000;
 
-/** Writes what the upstream answered to our call; those who wait by `recorded` come after it. */
+/** Writes what the upstream answered to our call; callers of `recorded` wait for it. */
 export async function whileRecording<T>(
   deps: { readonly recording: Recordings },
   attemptId: string,
@@ -30,7 +30,7 @@ export async function whileRecording<T>(
   }
 }
 
-/** Waits until what is being written of that attempt has been, however that ends, and not for long. */
+/** Waits until the write in progress for that attempt ends, well or badly, for at most `PATIENCE_MS`. */
 export async function recorded(
   deps: { readonly recording: Recordings; readonly clock: Pick<Clock, 'after'> },
   attemptId: string,

@@ -1,7 +1,7 @@
 /**
- * Writes what an upstream said of an attempt: the one way through for our own calls, callbacks and the inquiry round.
+ * Writes what an upstream said of a payment's attempt: for the answers to our own calls, to callbacks and to the inquiry round.
  *
- * Invariant: the word is decided on fresh rows until its change commits; who comes second finds it settled.
+ * Invariant: a word is decided, again on fresh rows if need be, until its change commits; a later one finds the attempt settled.
  */
 
 import type { InquiryAnswer } from '../connectors/connector.ts';
@@ -12,7 +12,7 @@ import { isUnwritten } from '../store/errors.ts';
 import { atHandFirst, type Deps, idsOf } from './deps.ts';
 import { commitDecision, persist } from './perform.ts';
 
-/** What a settlement needs to know. The session matters only while this attempt may still have to consume it. */
+/** Reads the rows that a settlement needs. The session matters only while this attempt may still have to consume it. */
 export async function readSettlement(
   deps: Pick<Deps, 'store'>,
   key: Pick<Attempt, 'shard' | 'id' | 'payment_id'>,
@@ -32,8 +32,8 @@ export async function readSettlement(
 }
 
 /**
- * What a settlement is decided by besides the rows: the time now, fresh ids, the upstream's settle delay, and when
- * (`asked.at`, milliseconds) and why it was asked.
+ * What a settlement depends on besides the rows: the current time, fresh ids, the upstream's settle delay, and when
+ * (`asked.at`, milliseconds) and why the upstream was asked.
  */
 export function settlementContext(
   deps: Deps,
@@ -52,15 +52,15 @@ export function settlementContext(
 }
 
 /**
- * The settle delay of an attempt's upstream. One that was taken out of the configuration gets an endless one: that it does
- * not know an order never proves anything then, while what has ended by time is settled all the same.
+ * The settle delay of an attempt's upstream. An upstream that was taken out of the configuration gets an endless delay: its
+ * "not found" never proves anything then, while attempts that end by time alone are settled all the same.
  */
 export function upstreamOf(deps: Deps, attempt: Pick<Attempt, 'connector'>): { readonly settleDelayMs: number } {
   return deps.connectors.upstream(attempt.connector) ?? { settleDelayMs: Number.POSITIVE_INFINITY };
 }
 
 /**
- * Settles an attempt by the answer to an inquiry that began at `asked.at`. Returns the payment as it is then. `payment` was
+ * Settles an attempt by the answer to an inquiry that began at `asked.at`. Returns the payment as it is afterwards. `payment` was
  * read while the inquiry ran; if it is stale, the guards find out and it is read again. If the attempt has moved on meanwhile,
  * the inquiry no longer counts as due for its new state, only as a hint.
  */
@@ -83,7 +83,7 @@ export async function settleByInquiry(
   const settleFrom = (atHand: SettlementRows | undefined): Promise<Settlement> =>
     soundingLast(deps, async (settling) => {
       const first = await settleOn(atHand === undefined ? fresh : atHandFirst(atHand, fresh), settling);
-      // Without a write no guard is checked, so "nothing to write" must be decided on fresh rows.
+      // Without a write no guard is checked, so "nothing to write" must be confirmed on fresh rows.
       return first.change === undefined && atHand !== undefined ? settleOn(fresh, settling) : first;
     });
   // A final answer that arrives before the acceptance was written is committed together with it.
@@ -104,9 +104,9 @@ export function openOrder(deps: Pick<Deps, 'store'>, attempt: Attempt): Payment 
 }
 
 /**
- * The rows without another read: as this process wrote them last, or else as they were read. Of the attempt it is the newer
- * one, because a claim by the round does not pass through what this process remembers of its writes. Undefined where the
- * session matters: then all of them are read.
+ * The rows without another read: as this process last wrote them, or else as they were read. Of the attempt the newer version is
+ * taken, because a claim by the round bypasses this process's cache of its own writes. Undefined if the session matters: then
+ * all rows are read.
  */
 function rowsAtHand(
   deps: Pick<Deps, 'store'>,
@@ -121,9 +121,9 @@ function rowsAtHand(
 }
 
 /**
- * Settles an attempt by what the upstream answered to our own call, or by what became of its challenge, where nobody waits
- * for an answer in bytes. Tried again while the database is away. `atHand` are the rows as they were left, where nobody is likely
- * to have written them since. Returns the payment as it is then.
+ * Settles an attempt by what the upstream answered to our own call, or by the outcome of its challenge, when no HTTP reply has to
+ * be committed with it. Retried while the database is away. `atHand`: the rows as this process left them, if nobody is likely to
+ * have written them since. Returns the payment as it is afterwards.
  */
 export async function settleByWord(
   deps: Deps,
@@ -147,7 +147,7 @@ export async function settleByWord(
 /** What was settled: a payment's attempt, or one that sends money out. */
 type Settled = Pick<Settlement, 'attempt' | 'alarm'> & { readonly payment?: Payment };
 
-/** Hands a decision through, and remembers it. */
+/** Returns a decision unchanged, and remembers it. */
 export type Settling = <S extends Settled>(settled: S) => S;
 
 /**
@@ -177,7 +177,7 @@ export async function soundingLast<T>(
   }
 }
 
-/** What a person must look at is an error in the log, and a number. */
+/** Logs an alarm, which a person must look at, as an error, and counts it. */
 export function soundAlarm(deps: Pick<Deps, 'log' | 'alarmed'>, { alarm, attempt, payment }: Settled): void {
   if (alarm === undefined) return;
   deps.alarmed(alarm, attempt.purpose);

@@ -1,8 +1,8 @@
 /**
- * Compares our attempts with the book of upstreams that let us look into it.
+ * Compares our attempts with the books of upstreams that let us read them.
  *
- * Invariant: it asks and writes nothing. An attempt that is open, or still asked about, is no finding: only what we hold
- * for settled is compared, and both sides are read in the order in which they were written.
+ * Invariant: it only reads. An attempt that is open, or still inquired about, is no finding: only what we consider settled is
+ * compared, and both sides are read in the order in which they were written.
  */
 
 import type { BookLine, BookPage, Books } from '../connectors/connector.ts';
@@ -11,17 +11,17 @@ import type { Attempt } from '../domain/records.ts';
 import { findAttempt } from './archive-find.ts';
 import type { Deps } from './deps.ts';
 
-/** Something in which a book and we differ. */
+/** A difference between an upstream's book and our attempts. */
 export interface BookFinding {
-  readonly kind: /** They moved money that nobody here asked for. */
+  readonly kind: /** The upstream moved money without an attempt of ours. */
     | 'book_unknown'
-    /** They moved another amount, or the other way. */
+    /** It moved another amount or currency, or in the other direction. */
     | 'book_amount'
-    /** They moved it more than once. */
+    /** It moved the money more than once. */
     | 'book_times'
-    /** They moved it, and here it has not been paid. */
+    /** It moved the money, and our attempt ended unpaid. */
     | 'book_unpaid'
-    /** Here it has been paid, and they moved nothing. */
+    /** Our attempt is approved, and the upstream moved nothing. */
     | 'book_missing';
   readonly attemptId: string;
 }
@@ -29,11 +29,11 @@ export interface BookFinding {
 /** How far a book was compared. */
 export interface BookMark {
   readonly startedAt: string;
-  /** How many of its movements were looked at. */
+  /** How many of its movements have been compared. */
   readonly after: number;
-  /** From when on, by our clock, our attempts are compared: those made before may stand in an earlier book. */
+  /** By our clock: attempts made before this instant are not compared, since they may be in an earlier book. */
   readonly since: number;
-  /** Attempts that ended before this instant were looked at. */
+  /** Attempts that ended before this instant have been compared. */
   readonly settledFrom: number;
   /** Attempts to look at again. */
   readonly again: readonly string[];
@@ -42,27 +42,27 @@ export interface BookMark {
 export interface BookCompared {
   readonly findings: readonly BookFinding[];
   readonly mark: BookMark;
-  /** How many movements and attempts were looked at. */
+  /** How many attempts were compared, including ids that only the book has. */
   readonly looked: number;
 }
 
 type NeedsBooks = Pick<Deps, 'store' | 'clock'>;
 
-/** A run reads so many pages, so that a great book is worked off over some minutes. */
+/** 10 pages at most per run, so that a large book is worked through over some minutes. */
 const MOST_PAGES = 10;
 const PAGE = 1_000;
-/** So many attempts are looked up at once: callers' own reads wait behind them. */
+/** 100 attempts are looked up at once: callers' own reads queue behind them. */
 const AT_ONCE = 100;
-/** What is committed while we read comes up in the next run. */
+/** 1 min by which runs overlap: what is committed while this run reads is compared by the next. */
 const OVERLAP_MS = 60_000;
-/** How long after its making an attempt may end, and still be compared. */
+/** 2 days: an attempt that ends later than this after it was made is not compared. */
 const LONGEST_OPEN_MS = 2 * 24 * 60 * 60_000;
-/** What is looked at again is kept with the mark: so many, of its kind the oldest first. */
+/** 1000 attempts at most are kept in the mark to be compared again: undecided ones first, and of each kind the oldest. */
 const MOST_AGAIN = 1_000;
 
 /**
- * Goes on where `mark` stands; without one it begins: what is in the book by then is left alone, because it may have
- * been moved for another database. Undefined: nobody answers.
+ * Continues from `mark`. Without one it only sets the mark: what is in the book by then is ignored, because it may have been
+ * moved for another database. Undefined if the upstream does not answer.
  */
 export async function compareBooks(
   deps: NeedsBooks,
@@ -81,7 +81,7 @@ export async function compareBooks(
     settledFrom: begun.settledFrom,
     limit: PAGE,
   });
-  // Asked after our approvals were read: what is approved here was in their book before.
+  // Their lines are asked for after our approvals were read: what is approved here was in their book before.
   const ids = [...new Set([...begun.again, ...approved.map(({ id }) => id)])];
   const theirs = await linesOf(books, ids);
   if (theirs === undefined) return undefined;
@@ -94,9 +94,9 @@ export async function compareBooks(
     verdicts.push(...(await Promise.all(judged)));
   }
   const findings = verdicts.flatMap(({ finding }) => finding ?? []);
-  // If there are too many to remember, undecided ones take precedence: the others have already been reported.
+  // If there are too many to keep, undecided attempts take precedence: findings have already been reported.
   const waiting = verdicts.filter((one) => one.again).toSorted((one, other) => rankOf(one) - rankOf(other));
-  // A page that is full may have left out others of its last instant.
+  // A full page may have left out other attempts of its last instant.
   const settledFrom = approved.length < PAGE ? now - OVERLAP_MS : (approved.at(-1)?.settled_at ?? now);
   return {
     findings,
@@ -110,7 +110,7 @@ export async function compareBooks(
   };
 }
 
-/** A book that has begun anew, as a pretend one does with its process, is compared from now on and from its beginning. */
+/** A book that began anew, as the sandbox's does when it restarts, is read from its beginning, for attempts made from now on. */
 function markFor(page: BookPage, mark: BookMark | undefined, now: number): BookMark {
   if (mark !== undefined && mark.startedAt === page.startedAt && page.size >= mark.after) return mark;
   const after = mark === undefined ? page.size : 0;
@@ -135,7 +135,7 @@ async function readLines(
   return { lines, after: at };
 }
 
-/** What the book holds of these attempts; undefined: nobody answers. */
+/** What the book holds of these attempts; undefined if the upstream does not answer. */
 async function linesOf(books: Books, ids: readonly string[]): Promise<readonly BookLine[] | undefined> {
   const lines: BookLine[] = [];
   for (let from = 0; from < ids.length; from += PAGE) {
@@ -153,7 +153,7 @@ function attemptOf(deps: NeedsBooks, id: string): Promise<Attempt | undefined> {
 interface Verdict {
   readonly id: string;
   readonly finding?: BookFinding;
-  /** It is not over, or a finding that stands until somebody has mended it. */
+  /** Compare it again: it is not over yet, or it is a finding that an operator has not resolved. */
   readonly again: boolean;
 }
 
@@ -173,7 +173,7 @@ function judge(
   if (attempt === undefined) return line === undefined ? fine : found('book_unknown');
   if (!books.connectors.includes(attempt.connector) || attempt.created_at < since) return fine;
   if (line === undefined) {
-    // What an operator has said so is the operator's.
+    // An approval that an operator decided is the operator's responsibility.
     return attempt.status === 'approved' && attempt.reason !== 'settled_by_operator' ? found('book_missing') : fine;
   }
   if (line.times !== 1) return found('book_times');
@@ -181,6 +181,6 @@ function judge(
   const isSame = line.amountMinor === attempt.amount_minor && line.currency === attempt.currency && line.kind === way;
   if (!isSame) return found('book_amount');
   if (attempt.status === 'approved') return fine;
-  // Open, or asked about again: what is heard then may still settle it.
+  // An attempt that is still to be inquired about may yet be settled.
   return attempt.next_inquiry_at === null ? found('book_unpaid') : { id, again: true };
 }

@@ -1,14 +1,14 @@
 /**
  * The last audit as numbers for monitoring.
  *
- * Invariant: they are those of the last audit of any process: one that answers requests and does no work tells of it too.
+ * Invariant: they are those of the last audit by any process: a process that only answers requests exports them too.
  */
 
 import type { Metrics } from '../platform/platform.ts';
 import { FINDING_KINDS, readAudit } from './audit.ts';
 import type { Deps } from './deps.ts';
 
-/** Makes what reads the last audit's result into the numbers. It rejects while the database is away, and they stay as they were. */
+/** Returns a refresh of the gauges from the last audit. While the database is away it rejects, and they keep their values. */
 export function auditMetrics(deps: Pick<Deps, 'store'>, metrics: Metrics): () => Promise<void> {
   const findings = metrics.gauge('mbongo_audit_findings', 'What the last audit found, by kind.', ['kind']);
   const ranAt = metrics.gauge('mbongo_audit_last_run_timestamp_seconds', 'When the last audit began; 0: never.', []);

@@ -1,8 +1,8 @@
 /**
- * The auditor: does the ledger add up, is what is reserved open, and do upstreams' books say what we say?
+ * The auditor: does the ledger add up, do reserves match what is open, and do upstreams' books agree with ours?
  *
- * Invariant: it changes nothing but its own record. A finding is told only if it stands when looked at in one instant, or
- * a second time; of any number of processes one audits at a time.
+ * Invariant: it changes nothing but its own record. A finding is reported only if it is seen in a single snapshot, or a second
+ * time; of any number of processes one audits at a time.
  */
 
 import type { Change } from '../domain/change.ts';
@@ -16,7 +16,7 @@ import { commitDecision } from './perform.ts';
 
 export type Finding =
   | AuditFinding
-  /** A day was closed with another balance than its transfers make: the account itself is sound. */
+  /** A day was closed with a balance that its transfers do not add up to: the account itself is sound. */
   | { readonly kind: 'closed_day'; readonly shard: number; readonly account: string; readonly currency: string }
   | BookFinding;
 
@@ -32,36 +32,36 @@ export const FINDING_KINDS = [
   'book_missing',
 ] as const satisfies readonly Finding['kind'][];
 
-/** What the last audit found, as every process can read it. */
+/** The result of the last audit, readable by every process. */
 export interface AuditRecord {
-  /** When it began, milliseconds; by the machine's clock, as monitoring has it. */
+  /** When it began, milliseconds by the machine's clock, which monitoring uses too. */
   readonly at: number;
-  /** How many findings of a kind there are; kinds without any are left out. */
+  /** How many findings there are by kind; kinds without any are left out. */
   readonly findings: { readonly [kind: string]: number };
   readonly accounts: number;
   readonly transfers: number;
 }
 
 interface Kept extends AuditRecord {
-  /** The shard whose accounts are looked at next, whether or not they have moved. */
+  /** The shard whose accounts are audited next, whether or not they have moved. */
   readonly turn: number;
   readonly books?: BookMark | undefined;
 }
 
 const SHARD = 0;
 const AUDIT = 'audit';
-/** Shorter than the round's pause: another process that has just audited is not followed at once. */
+/** 50 s, shorter than the round's pause: no audit if another process has begun one within this time. */
 const FRESH_MS = 50_000;
-/** The same while callers are turned away: what it takes is missing where payments are completed. */
+/** 170 s: the same during load shedding, because an audit takes capacity from completing payments. */
 const FRESH_UNDER_LOAD_MS = 170_000;
-/** So many findings are told one by one; a broken ledger must not fill the disk. */
+/** 20 findings at most are logged one by one: a broken ledger must not fill the disk. */
 const MOST_TOLD = 20;
 
 export type AuditDeps = Pick<Deps, 'store' | 'clock' | 'log' | 'books'>;
 
 /**
- * One run of the auditor's round. Returns how many findings there were; none too where another process has audited, or where one has
- * within three minutes and callers are turned away.
+ * One run of the auditor's round. Returns the number of findings; 0 also if an audit was begun less than a minute ago, or less
+ * than three minutes ago while load is being shed (`isCalm` is false).
  */
 export async function auditDue(deps: AuditDeps, isCalm = true): Promise<number> {
   const found = await deps.store.setting.get(SHARD, AUDIT);
@@ -83,7 +83,7 @@ export async function auditDue(deps: AuditDeps, isCalm = true): Promise<number> 
 
 /**
  * Stores the result even if another process has begun an audit meanwhile: an audit that slow is slow because something is
- * wrong. The other one's start time and next shard stay as it has written them.
+ * wrong. The start time and next shard that the other process has written are kept.
  */
 function record(deps: AuditDeps, claimed: Kept, result: Omit<Kept, 'at' | 'turn'>): Promise<void> {
   return commitDecision(
@@ -98,13 +98,13 @@ function record(deps: AuditDeps, claimed: Kept, result: Omit<Kept, 'at' | 'turn'
 
 const NOTHING = { findings: {}, accounts: 0, transfers: 0 };
 
-/** What the round of any process found last; undefined: it has never run. */
+/** What the last audit of any process found; undefined if none has ever run. */
 export async function readAudit(deps: Pick<Deps, 'store'>): Promise<AuditRecord | undefined> {
   const found = await deps.store.setting.get(SHARD, AUDIT);
   return found === undefined ? undefined : keptIn(found);
 }
 
-/** Looks at everything, now, and writes nothing. Of books, at what the round has not looked at yet. */
+/** Audits everything now and writes nothing. Of upstreams' books, it compares what the round has not compared yet. */
 export async function auditNow(deps: Pick<Deps, 'store' | 'clock' | 'books'>): Promise<Looked> {
   const ledger = await deps.store.auditAll();
   const found = await deps.store.setting.get(SHARD, AUDIT);
@@ -169,7 +169,7 @@ function countsOf(findings: readonly Finding[]): AuditRecord['findings'] {
   return counts;
 }
 
-/** False: another process was first. */
+/** Returns false if another process was first. */
 async function write({ store }: Pick<Deps, 'store'>, found: Setting | undefined, kept: Kept): Promise<boolean> {
   return (await store.commit(changeOf(found, kept))) === 'won';
 }
@@ -182,6 +182,6 @@ function changeOf(found: Setting | undefined, kept: Kept): Change {
 }
 
 function keptIn({ value }: Setting): Kept {
-  // What is there, this auditor has written.
+  // Only this auditor writes the record.
   return JSON.parse(value) as Kept;
 }

@@ -1,8 +1,8 @@
 /**
- * What a merchant's customers can pay by just now, and what its payouts can reach (contract §9).
+ * The methods that a merchant's customers can pay by just now, and what its payouts can reach (contract §9).
  *
- * Invariant: only what is configured, and what the merchant may use, is listed; how the calls went is what the database says
- * of all processes, read once in a few seconds however many ask.
+ * Invariant: only what is configured, and what the merchant may use, is listed. The availability of upstreams is judged by the
+ * calls of all processes, which are read from the database once in a few seconds, however many callers ask.
  */
 
 import type { CarrierOfCountry } from '../connectors/connector.ts';
@@ -19,20 +19,20 @@ export interface Service {
   readonly use: 'payment' | 'payout';
   readonly method: PaymentMethod;
   readonly currency: Currency;
-  /** The carrier or card network; null where it is the gateway's own. */
+  /** The carrier or card network; null where the gateway itself moves the money. */
   readonly carrier: string | null;
-  /** ISO 3166-1 alpha-2; null where it is no country's. */
+  /** ISO 3166-1 alpha-2; null where the service belongs to no country. */
   readonly country: string | null;
   readonly status: Availability;
 }
 
 export interface Availabilities {
-  /** When the calls were looked at. */
+  /** When the calls were read, milliseconds. */
   readonly at: number;
   readonly services: readonly Service[];
 }
 
-/** How long what was read is good for. */
+/** 5 s for which calls once read are used. */
 const FRESH_MS = 5_000;
 
 type Standing = (upstream: string, carrier: string) => Availability;
@@ -42,7 +42,7 @@ interface Look {
   readonly standing: Promise<Standing>;
 }
 
-/** Makes the read; `currency` of undefined is all that the merchant may use. */
+/** Makes the read; without `currency`, it covers every currency that the merchant may use. */
 export function openAvailability(deps: Deps) {
   let last: Look | undefined;
 
@@ -51,7 +51,7 @@ export function openAvailability(deps: Deps) {
     if (last !== undefined && isWithin(FRESH_MS, last.at, at)) return last;
     const fresh = { at, standing: deps.store.upstreamCalls(at - SILENT_MS).then((calls) => standingOf(calls, at)) };
     last = fresh;
-    // What could not be read is not kept.
+    // A failed read is not cached.
     fresh.standing.catch(() => {
       if (last === fresh) last = undefined;
     });
@@ -67,7 +67,7 @@ export function openAvailability(deps: Deps) {
   };
 }
 
-/** A carrier is down with its connector; otherwise it stands as its own calls say. */
+/** A carrier is down if its connector is; otherwise its own calls decide. */
 function standingOf(calls: readonly CallMade[], now: number): Standing {
   const known = new Map<string, Availability>();
   const judge = (upstream: string, carrier: string): Availability => {

@@ -1,7 +1,7 @@
 /**
  * Puts money into a merchant's available balance, from which its payouts are paid (contract §5, §10).
  *
- * Invariant: it is credited once, and the ledger names the command that did it.
+ * Invariant: an amount is credited once, and the ledger names the command that did it.
  */
 
 import type { Transfer } from '../domain/change.ts';

@@ -1,9 +1,8 @@
 /**
- * Takes money out of a merchant's available balance, to the merchant's own bank.
+ * Pays money out of a merchant's available balance to the merchant's own bank.
  *
- * Invariant: it is taken once, also where it is asked for again within a day under the same reference, and never more than
- * there is. The ledger line carries the reference under which the bank was
- * told to pay, so that the statement shows it.
+ * Invariant: it is taken once, also if the command is repeated within a day with the same reference, and never more than is
+ * available. The ledger line carries the reference of the bank's payment order, so that the statement shows it.
  */
 
 import type { Transfer } from '../domain/change.ts';
@@ -18,7 +17,7 @@ export interface SettleOrder {
   readonly currency: Currency;
   /** Above zero. */
   readonly amountMinor: bigint;
-  /** The bank's, or the operator's own; null: the line's id stands for it. */
+  /** The bank's, or the operator's own; null: the ledger line's id is used. */
   readonly reference: string | null;
   readonly by: string;
   readonly why: string | null;
@@ -29,12 +28,12 @@ export interface BalanceSettled {
   readonly currency: Currency;
   readonly amountMinor: bigint;
   readonly reference: string;
-  /** Minor units, after it. */
+  /** Minor units, after the settlement. */
   readonly available: bigint;
   readonly settledAt: number;
 }
 
-/** @throws OperatorError when there is no such merchant, it has less than that available, or the reference was used a day ago or less. */
+/** @throws OperatorError when there is no such merchant, too little is available, or the reference was used within a day. */
 export async function settleBalance(
   deps: OperatorDeps & Pick<Deps, 'log'>,
   { merchantId, currency, amountMinor, reference, by, why }: SettleOrder,
@@ -79,7 +78,7 @@ export async function settleBalance(
   return { merchantId: id, currency, amountMinor, reference: transfer.cause_id, available, settledAt: at };
 }
 
-/** Whoever gives an order a second time, not knowing that it was carried out, gives it within a day under the same reference. */
+/** An operator who repeats a command because its outcome was lost does so within a day, with the same reference. */
 function claimOf(shard: number, order: string, now: number) {
   const id = `command:settle:${order}`;
   return {
@@ -94,7 +93,7 @@ function settledBefore(reference: string): OperatorError {
   );
 }
 
-/** What a statement can show. */
+/** 140 characters: what a statement can show. */
 const TEXT_MOST = 140;
 
 function tooLittle(available: bigint, currency: Currency): OperatorError {

@@ -1,7 +1,7 @@
 /**
- * What a merchant has with us, by currency.
+ * A merchant's balances, by currency.
  *
- * Invariant: a currency stands there once the merchant has ever had an account in it, and with all three balances.
+ * Invariant: a currency is listed once the merchant has ever had an account in it, and with all three balances.
  */
 
 import { CURRENCIES, type Currency } from '../domain/currency.ts';

@@ -1,8 +1,8 @@
 /**
  * Adds a bank account that a merchant's customers may transfer to.
  *
- * Invariant: what is stored is shown to payers as it is, so every text is one clean line. An account is never changed:
- * payments refer to it. A wrong one is closed, and another one added.
+ * Invariant: what is stored is shown to payers as it is, so every text is one clean line. An account is never changed, because
+ * payments refer to it: a wrong one is closed, and another one added.
  */
 
 import type { Currency } from '../domain/currency.ts';
@@ -13,7 +13,7 @@ import { commitOnce, type OperatorDeps, OperatorError, requireLine, requireMerch
 export interface BankAddCommand {
   readonly merchantId: string;
   readonly bank: string;
-  /** The bank's own identifier; undefined: made of its name. */
+  /** The bank's identifier; undefined: it is derived from the bank's name. */
   readonly bankId: string | undefined;
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
@@ -27,10 +27,10 @@ export interface BankAddCommand {
   readonly branchCity: string | undefined;
 }
 
-/** Of what the payer is shown. */
+/** 140 characters at most, in every text that the payer is shown. */
 const LINE_MOST = 140;
 
-/** @throws OperatorError when there is no such merchant, a value is not usable, or the account is there already. */
+/** @throws OperatorError when there is no such merchant, a value is not usable, or the account has been added already. */
 export async function addBankAccount(deps: OperatorDeps, command: BankAddCommand): Promise<BankAccount> {
   const { id: merchantId, shard } = await requireMerchant(deps, command.merchantId);
   const bank_name = requireLine(command.bank, "the bank's name", LINE_MOST);
@@ -58,7 +58,7 @@ export async function addBankAccount(deps: OperatorDeps, command: BankAddCommand
   throw new Error('a fresh id was taken');
 }
 
-/** Of two that are the same, payers would see both, and closing the one would leave the other. */
+/** Refuses a duplicate: payers would see both accounts, and closing one would leave the other. */
 async function requireNew({ store }: OperatorDeps, account: BankAccount): Promise<void> {
   const { shard, merchant_id, bank_id, currency } = account;
   const number = plain(account.account_number);
@@ -76,12 +76,12 @@ async function requireNew({ store }: OperatorDeps, account: BankAccount): Promis
   );
 }
 
-/** As banks compare them: blanks and dashes are for the eye. */
+/** An account number as banks compare it, without blanks and dashes. */
 function plain(number: string): string {
   return number.replaceAll(/[^0-9A-Za-z]/g, '').toUpperCase();
 }
 
-/** Banks group the digits as they like: they are shown as they were written. */
+/** Banks group digits in their own ways, so the number is kept as the operator wrote it. */
 function requireAccountNumber(text: string): string {
   const number = text.trim();
   if (/^[0-9A-Za-z](?:[ ./-]?[0-9A-Za-z]){3,39}$/.test(number)) return number;
@@ -107,7 +107,7 @@ const COUNTRIES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none'
 
 function requireCountry(text: string): string {
   const country = text.toUpperCase();
-  // ZZ is the name of none.
+  // ZZ means "unknown region".
   if (/^[A-Z]{2}$/.test(country) && country !== 'ZZ' && COUNTRIES.of(country) !== undefined) return country;
   throw new UsageError(`${JSON.stringify(text)} is no country: write its two letters, like CD`);
 }

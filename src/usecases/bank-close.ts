@@ -1,14 +1,14 @@
 /**
- * Closes a bank account: no further payment is sent to it.
+ * Closes a bank account: no further payment can choose it.
  *
- * Invariant: payments that were promised before keep it, and their proofs are still decided.
+ * Invariant: payments that chose the account before keep it, and their proofs are still decided.
  */
 
 import { shardOf } from '../domain/ids.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import { commitDecisionKnown, type OperatorDeps, OperatorError, requireId } from './operator.ts';
 
-/** Closing a closed one changes nothing. @throws OperatorError when there is no such account. */
+/** Closes the account; a closed one stays as it is. @throws OperatorError when there is no such account. */
 export async function closeBankAccount(deps: OperatorDeps, accountId: string): Promise<BankAccount> {
   requireId('bka', accountId, 'bank account');
   const shard = shardOf(accountId);

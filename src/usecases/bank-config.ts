@@ -1,7 +1,7 @@
 /**
  * Reads the banks and accounts that a session's payment may be transferred to (contract §4).
  *
- * Invariant: what is listed is what a submit takes: open accounts of the session's merchant, in its currency.
+ * Invariant: what is listed is what a submit accepts: open accounts of the session's merchant, in the session's currency.
  */
 
 import { offeredMethods } from '../domain/method.ts';

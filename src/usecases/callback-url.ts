@@ -1,7 +1,7 @@
 /**
- * Where an upstream calls back.
+ * The address for an upstream's callback.
  *
- * Invariant: a callback is a hint, whoever sends it: the upstream is asked before anything is believed.
+ * Invariant: a callback is only a hint, regardless of its sender: the upstream is asked before anything is settled.
  */
 
 import type { Attempt } from '../domain/records.ts';

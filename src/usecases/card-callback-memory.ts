@@ -1,7 +1,7 @@
 /**
- * The memory of a callback: what it was answered, kept where the answers to Idempotency-Keys are.
+ * The memory of a callback: the reply to it, kept where the replies to Idempotency-Keys are.
  *
- * Invariant: of several runs of one callback one writes the answer, and only the one that has begun writes over that.
+ * Invariant: of several runs of one callback one writes the reply, in place of the mark if the callback was marked as begun.
  */
 
 import type { IdempotencyRecord, Payment } from '../domain/records.ts';
@@ -9,7 +9,7 @@ import type { Deps } from './deps.ts';
 import { BEGUN, keepUnderKeys } from './key-memory.ts';
 import type { Memory, Receipt, Reply } from './perform.ts';
 
-/** `identity` is everything that makes this callback another one than the next. */
+/** `identity`: all values that tell this callback from any other. */
 export function callbackReceipt(
   deps: Pick<Deps, 'secrets' | 'store' | 'clock'>,
   payment: Pick<Payment, 'shard' | 'id'>,
@@ -37,14 +37,14 @@ export function callbackReceipt(
   return {
     async stored() {
       found = await Promise.all(ids.map((one) => store.idempotency.get(shard, one)));
-      // An answer before a beginning: whoever lacks one of the keys has answered under the other alone.
+      // A reply takes precedence over a mark: a process that lacks one of the keys has written its reply under the other alone.
       known = found.find((record) => record !== undefined && record.status !== BEGUN) ?? found.find(Boolean);
       return known === undefined || known.status === BEGUN ? undefined : openReply(known);
     },
     begun: () => known?.status === BEGUN,
     begin: () => write(BEGUN, () => ''),
     remember({ status, body, location }) {
-      // By the key that made the id: whoever finds it opens it. The answer holds nothing that the payment's row does not.
+      // Sealed with the key that made the id, so that a process that finds it can open it. It adds nothing to the payment's row.
       const text = JSON.stringify({ body, location });
       return write(status, (id, at) => secrets.seal('idempotency_body', text, id, at));
     },
@@ -53,7 +53,7 @@ export function callbackReceipt(
   function openReply(record: IdempotencyRecord): Reply {
     const text = secrets.open('idempotency_body', record.body, record.id);
     if (text === undefined) throw new Error('a remembered callback cannot be opened');
-    // What opens is what `remember` sealed.
+    // Only `remember` can have sealed what opens.
     const { body, location } = JSON.parse(text) as { body: string; location?: string };
     return { status: record.status, body, ...(location === undefined ? {} : { location }) };
   }

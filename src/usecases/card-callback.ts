@@ -1,8 +1,8 @@
 /**
- * The card network's callback after a challenge: it is proven, remembered, and taken for no more than a hint.
+ * The card network's callback after a challenge: it is verified, remembered, and taken as no more than a hint.
  *
- * Invariant: the callback alone never approves. What it says is not looked at; the network is asked, and its word is
- * written. A repeated callback answers as the first did, and a forged or stale one changes nothing.
+ * Invariant: the callback alone never approves. Its result is not used; the network is asked, and its answer is written. A
+ * repeated callback is answered as the first was, and a forged or stale one changes nothing.
  */
 
 import { isOpen } from '../domain/attempt.ts';
@@ -26,47 +26,47 @@ export interface CardCallback {
   readonly order_id: string | undefined;
   readonly transaction_id: string | undefined;
   readonly result: string | undefined;
-  /** Unix seconds, as they were written. */
+  /** Unix seconds, as text. */
   readonly timestamp: string | undefined;
   readonly nonce: string | undefined;
   readonly signature: string | undefined;
-  /** The network's own name for the order, beside the fields of the contract. */
+  /** The network's own name for the order, in addition to the fields of the contract. */
   readonly networkOrder: string | undefined;
-  /** What stood in the address that we gave to the network. */
+  /** The query of the return address that we gave to the network. */
   readonly proof: ReturnProof;
 }
 
-/** How a callback leaves its payment, and what says where its customer's browser goes on. */
+/** The payment after a callback, and what decides where the customer's browser is sent. */
 export interface CallbackEnd {
   readonly payment: Payment;
-  /** The money has been asked for, and what became of it is not known yet. */
+  /** The money has been asked for, and the outcome is not known yet. */
   readonly isPaying: boolean;
   /** The payment is shown on a hosted page that a browser has opened. */
   readonly hasPage: boolean;
 }
 
-/** Makes the answer; `attempt` is the payment's, where it has one. */
+/** Renders the reply; `attempt` is the payment's current one, if any. */
 type Render = (payment: Payment, attempt: Attempt | undefined) => Reply;
 
-/** A callback that somebody sent who may. */
+/** A callback whose sender has proved to be authorised. */
 interface Proven {
   readonly orderId: string | undefined;
   /** A transaction_id, or the network's name for an attempt. */
   readonly transactionId: string;
-  /** What makes it this callback and no other. */
+  /** The values that tell this callback from any other. */
   readonly identity: readonly string[];
   /**
-   * Whether it may be repeated: all returns of an attempt count as one callback, and a later one may bring news; a signed one
-   * is unique.
+   * Whether it may come again with news: all browser returns of an attempt count as one callback, and a later one may find the
+   * challenge finished; a signed callback is unique.
    */
   readonly comesAgain: boolean;
 }
 
 /**
- * Proves a callback, counts it, and carries the payment on. `count` gets its order, and whose that is, if anybody's; it
- * may throw. `render` makes the answer from how it ends.
+ * Verifies a callback, counts it, and advances the payment. `count` gets its order, and the order's merchant if there is one; it
+ * may throw. `render` makes the reply.
  *
- * @throws Refusal 1304 when nobody proves it, 1109 or 1110 for its form, 1301, and 1204 for an order that is not there.
+ * @throws Refusal 1304 without a valid proof, 1109 or 1110 for its form, 1301, and 1204 for an order that does not exist.
  */
 export async function takeCallback(
   deps: Deps,
@@ -87,15 +87,15 @@ export async function takeCallback(
 }
 
 /**
- * Past the point where the money is asked for, and not ended; a payment that was read just before its attempt was approved
- * is as good as paid.
+ * Whether the money has been asked for and the payment has not ended. That includes an approved attempt whose payment was read
+ * just before the approval: it is as good as paid.
  */
 function isPaying(payment: Payment, attempt: Attempt | undefined): boolean {
   if (attempt === undefined || attempt.status === 'intended' || attempt.status === 'challenged') return false;
   return isOpen(attempt.status) || (attempt.status === 'approved' && !isFinal(payment.status));
 }
 
-/** A page that nobody has opened is nobody's: whoever is sent there would find it closed. */
+/** Whether a browser has opened the payment's page: a browser sent to an unopened page would find it closed. */
 async function isPageOpen(deps: Deps, { shard, checkout_id }: Payment): Promise<boolean> {
   const checkout = checkout_id === null ? undefined : await deps.store.checkout.get(shard, checkout_id);
   return checkout !== undefined && checkout.page_hash !== null;
@@ -104,7 +104,7 @@ async function isPageOpen(deps: Deps, { shard, checkout_id }: Payment): Promise<
 const RESULTS = ['AUTHENTICATED', 'REJECTED', 'UNAVAILABLE'];
 const FRESH_MS = 5 * 60_000;
 
-/** The signature, where there is one; else the proof that we put into the address of return ourselves. */
+/** Verifies the signature, if there is one; otherwise the proof that we put into the return address ourselves. */
 function prove(deps: Deps, callback: CardCallback): Proven {
   if (isReturn(callback)) {
     const own = requireReturn(deps, callback);
@@ -113,13 +113,13 @@ function prove(deps: Deps, callback: CardCallback): Proven {
   }
   requireProof(deps, callback);
   const { timestamp, order_id: orderId, transaction_id: transactionId } = requireForm(callback);
-  // Whoever signed it has read the time from a clock of its own.
+  // The wall clock, not the test clock: the signer took the time from its own clock.
   const isFresh = Math.abs(deps.clock.wall() - Number(timestamp) * 1000) <= FRESH_MS;
   if (!isFresh) throw new Refusal(1304);
   return { orderId, transactionId, identity: ['signed', signedText(callback)], comesAgain: false };
 }
 
-/** Whether it proves itself by the address that it came to. */
+/** Whether it is a browser's return, proved by the address that it came to. */
 function isReturn({ signature, proof }: CardCallback): boolean {
   return signature === undefined && proof.s !== undefined;
 }
@@ -140,7 +140,7 @@ export function requireProof(deps: Deps, callback: CardCallback): void {
   if (!isSigned(deps, signedText(callback), callback.signature)) throw new Refusal(1304);
 }
 
-/** @throws Refusal 1304 where the address of return was not ours, or is no longer good. */
+/** @throws Refusal 1304 when the return address is not one of ours, or has expired. */
 function requireReturn(deps: Deps, { proof }: CardCallback): NonNullable<ReturnType<typeof returnOf>> {
   const own = returnOf(deps, proof);
   if (own === undefined) throw new Refusal(1304);
@@ -160,7 +160,7 @@ function signedText({
 type Field = 'order_id' | 'transaction_id' | 'result' | 'timestamp' | 'nonce';
 const FIELDS: readonly Field[] = ['order_id', 'transaction_id', 'result', 'timestamp', 'nonce'];
 
-/** Refuses what lacks a part of what is signed. */
+/** Refuses a callback that lacks a signed field. */
 function requireFields(callback: CardCallback): void {
   const missing = FIELDS.filter((field) => !callback[field]);
   if (missing.length === 0) return;
@@ -168,7 +168,8 @@ function requireFields(callback: CardCallback): void {
 }
 
 /**
- * Requires all signed fields. Only the order id may contain a dot, which joins them: or two callbacks could share a signature.
+ * Requires all signed fields. They are signed joined by dots, so only the order id may contain one: otherwise two callbacks could
+ * share a signature.
  */
 function requireForm(callback: CardCallback): { readonly [field in Field]: string } {
   requireFields(callback);
@@ -190,7 +191,7 @@ function isSigned(deps: Deps, text: string, signature: string | undefined): bool
   return deps.secrets.equal(signature.toLowerCase(), right);
 }
 
-/** The card payment that a proven callback is about; one that does not fit together is of none. */
+/** The card payment that a verified callback is about; undefined if its ids do not belong together. */
 async function paymentOf(deps: Deps, { orderId, transactionId }: Proven): Promise<Payment | undefined> {
   const payment = await paymentNamed(deps, transactionId);
   if (payment === undefined || (payment.method !== 'card' && payment.method !== 'none')) return undefined;
@@ -205,7 +206,7 @@ async function paymentNamed(deps: Deps, transactionId: string): Promise<Payment 
   return attempt && deps.store.payment.get(attempt.shard, attempt.payment_id);
 }
 
-/** How long a callback waits for its twin in another process. */
+/** 10 s that a callback waits for another run of itself in another process. */
 const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 100;
 
@@ -219,7 +220,7 @@ async function answerOnce(
   const untilAnswered = async (): Promise<Reply | undefined> => {
     const begunAt = deps.clock.now();
     let stored = await receipt.stored();
-    // Another process has begun with the same callback.
+    // Another process is working on the same callback.
     while (stored === undefined && receipt.begun() && isWithin(PATIENCE_MS, begunAt, deps.clock.now())) {
       await pause(deps.clock, LOOK_AGAIN_MS);
       stored = await receipt.stored();
@@ -230,15 +231,15 @@ async function answerOnce(
   if (before !== undefined) return before;
   const found = await readPayment(deps, key);
   const own = receipt.begun() ? undefined : await answerFirst(deps, found, comesAgain, receipt, render);
-  // With the challenge's end a twin may have begun since the memory was read: its answer is that of all.
+  // Another run may have begun since the memory was read, as the challenge ended: its reply then counts for all runs.
   const answer = own ?? (await untilAnswered());
   if (answer !== undefined) return answer;
-  // It died, or takes long: what it has begun is its own to remember.
+  // That run died, or takes long: only it may store a reply. This one is rendered from the rows and not stored.
   const { payment, attempt } = await readPayment(deps, key);
   return render(payment, attempt);
 }
 
-/** Nobody has answered it yet. Undefined where another run of it has begun meanwhile. */
+/** Answers a callback that has no reply yet. Undefined if another run of it has begun meanwhile. */
 async function answerFirst(
   deps: Deps,
   { payment, attempt }: PaymentRead,
@@ -268,7 +269,7 @@ async function attemptOf(deps: Deps, { shard, attempt_id }: Payment): Promise<At
   return attempt_id === null ? undefined : deps.store.attempt.get(shard, attempt_id);
 }
 
-/** What the look found is written, with the remembered answer. Undefined where another run of the callback has begun. */
+/** Writes what the look found, and the reply to remember. Undefined if another run of the callback has begun. */
 async function writeLook(
   deps: Deps,
   attempt: Attempt,
@@ -279,7 +280,7 @@ async function writeLook(
   const fresh = (): Promise<SettlementRows> => readSettlement(deps, attempt);
   switch (look.kind) {
     case 'unheard': {
-      // Nothing was learned: whoever comes again with the same callback has the network asked anew.
+      // Nothing was learned, so no reply is stored: when the same callback comes again, the network is asked again.
       const { payment, attempt: now } = await lookAgainLater(deps, attempt, 'unheard');
       return render(payment, now);
     }
@@ -312,8 +313,8 @@ async function writeLook(
 type Decided = Pick<ReturnType<typeof settleAttempt>, 'change' | 'payment'> & { readonly attempt: Attempt | undefined };
 
 /**
- * What is decided is written whether or not the answer can be remembered: money never hangs on a memory. Undefined where
- * nothing was to be decided, and what is to come of another run of this callback is that one's to remember.
+ * Writes the decision whether or not a reply has been stored before: money never depends on the memory. Undefined if there was
+ * nothing to decide and another run of this callback is still in progress: that run stores its reply.
  */
 function remember<R extends PaymentRead>(
   deps: Deps,

@@ -1,7 +1,7 @@
 /**
- * The page on which a customer meets the issuer's challenge, and the address that the issuer sends the browser back to.
+ * The page that takes a customer to the issuer's challenge, and the address that the issuer sends the browser back to.
  *
- * Invariant: both addresses name one attempt and prove that we made them. What is behind them is read, never believed.
+ * Invariant: both addresses name one attempt and prove that we made them. Its state is always read, never taken from a request.
  */
 
 import type { CardBrowser, Challenge } from '../connectors/connector.ts';
@@ -20,12 +20,12 @@ export function challengeUrl(deps: Needs, attempt: Pick<Attempt, 'id'>): string 
 }
 
 export interface ChallengeView {
-  /** Undefined when it is over: the payment says how. */
+  /** Undefined when it is over: the payment shows the outcome. */
   readonly challenge: Challenge | undefined;
   readonly payment: Payment;
 }
 
-/** What the address of a challenge leads to; undefined unless we made it. */
+/** The challenge and payment that an address leads to; undefined unless we made the address. */
 export async function readChallenge(deps: Deps, segment: string): Promise<ChallengeView | undefined> {
   const key = attemptOfSegment(deps, 'challenge_path', segment);
   const attempt = key && (await deps.store.attempt.get(key.shard, key.id));
@@ -34,7 +34,7 @@ export async function readChallenge(deps: Deps, segment: string): Promise<Challe
   return payment === undefined ? undefined : { challenge: openChallenge(deps, attempt), payment };
 }
 
-/** The challenge as it is kept: sealed, because whoever posts it meets the issuer in the customer's place. */
+/** The challenge as it is stored: sealed, because anyone who can post it could take the customer's place at the issuer. */
 export function sealChallenge(deps: Pick<Deps, 'secrets'>, attemptId: string, challenge: Challenge): string {
   return deps.secrets.seal('challenge', JSON.stringify(challenge), attemptId);
 }
@@ -42,21 +42,21 @@ export function sealChallenge(deps: Pick<Deps, 'secrets'>, attemptId: string, ch
 function openChallenge(deps: Pick<Deps, 'secrets'>, attempt: Attempt): Challenge | undefined {
   if (attempt.status !== 'challenged' || attempt.challenge === null) return undefined;
   const text = deps.secrets.open('challenge', attempt.challenge, attempt.id);
-  // What opens is what we sealed: nobody else can have.
+  // Only we can have sealed what opens.
   return text === undefined ? undefined : (JSON.parse(text) as Challenge);
 }
 
-/** What an address of return carries, for networks that do not sign what the browser brings (upstreams §8.3). */
+/** The query of a return address, for networks that do not sign what the browser brings (upstreams §8.3). */
 export interface ReturnProof {
   /** The attempt. */
   readonly t?: string | undefined;
-  /** Until when it is good: Unix seconds. */
+  /** The expiry, Unix seconds. */
   readonly e?: string | undefined;
   readonly n?: string | undefined;
   readonly s?: string | undefined;
 }
 
-/** The challenge's own life, and five minutes for the way back. After that no money is asked for. */
+/** The challenge's life and 5 min more for the way back. After that no money is asked for. */
 export const RETURN_LIFE_MS = CHALLENGE_LIFE_MS + 5 * 60_000;
 
 /** The customer's browser, and where the issuer sends it afterwards. */
@@ -74,7 +74,7 @@ export function browserFor(deps: Deps, attemptId: string, facts: BrowserFacts | 
   };
 }
 
-/** The attempt and nonce of an address of return; undefined when we did not make it, or its time is over. */
+/** The attempt and nonce of a return address; undefined if we did not make it, or it has expired. */
 export function returnOf(
   deps: Pick<Deps, 'secrets' | 'clock'>,
   { t, e, n, s }: ReturnProof,

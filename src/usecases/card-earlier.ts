@@ -1,7 +1,7 @@
 /**
- * Asks about a card payment's earlier tries, before another one asks for its money.
+ * Inquires about a card payment's earlier attempts, before another attempt asks for its money.
  *
- * Invariant: where any of them has paid, or nobody can say, the money is not asked for a second time.
+ * Invariant: if any of them has paid, or the network cannot say, the money is not asked for a second time.
  */
 
 import type { CardConnector } from '../connectors/connector.ts';
@@ -15,7 +15,7 @@ import type { Deps } from './deps.ts';
 import { unlessPassing } from './perform.ts';
 import { askAboutAll } from './upstream-inquire.ts';
 
-/** An earlier attempt that has paid, in the network's word. */
+/** An earlier attempt that has paid, with the network's answer. */
 export interface PaidEarlier {
   readonly attempt: Attempt;
   readonly word: Extract<Word, { kind: 'approved' }>;
@@ -47,33 +47,33 @@ export async function askEarlier(deps: Deps, card: CardConnector, attempt: Attem
   }
   const isOpen = said.some(({ word }) => word.kind === 'unknown' || word.kind === 'waiting');
   const isTaken = order?.isTaken === true;
-  // Paid, they say, and by none of our attempts: whoever collected anew now might pay twice.
+  // The network says that the order is paid, and by none of our attempts: asking again could make the customer pay twice.
   if (isTaken && !isOpen) soundAlarm(deps, { alarm: 'contradiction', attempt });
   if (order === undefined || isOpen || isTaken) return unclear(deps, others);
   return { kind: 'none' };
 }
 
-/** What `askEarlier` says while the network is away, so that nobody can be asked. */
+/** Stands in for `askEarlier` while the network is away and cannot be asked. */
 export async function guessEarlier(deps: Deps, attempt: Attempt): Promise<Earlier> {
   const others = await earlierTries(deps, attempt);
   if (others.some(({ status }) => status === 'approved')) return { kind: 'booked_aside' };
   return others.length === 0 ? { kind: 'none' } : unclear(deps, others);
 }
 
-/** What may have paid is asked about soon, also where the customer does not come back. */
+/** Brings forward the inquiries about attempts that may have paid, also in case the customer does not come back. */
 async function unclear(deps: Deps, tries: readonly Attempt[]): Promise<Earlier> {
   const askSoon = async (one: Attempt): Promise<void> => {
     const next_inquiry_at = nextAfterHint(one, deps.clock.now());
     if (next_inquiry_at === one.next_inquiry_at) return;
-    // If it has changed meanwhile, somebody has asked already; if it cannot be written now, it is asked about at its usual
-    // time.
+    // If the attempt has changed meanwhile, it has been inquired about already; if it cannot be written now, the inquiry comes
+    // at its usual time.
     await deps.store.commit({ updates: [updateAttempt(one, { next_inquiry_at })] }).catch(unlessPassing);
   };
   await Promise.all(tries.map(askSoon));
   return { kind: 'unclear', reason: 'an earlier attempt may have paid' };
 }
 
-/** A payment's attempts by card that may have paid. */
+/** A payment's card attempts that may have paid. */
 export async function triesThatAsked(deps: Deps, shard: number, paymentId: string): Promise<Attempt[]> {
   return (await deps.store.attempt.ofCardPayment(shard, paymentId)).filter(hasAskedForMoney);
 }
@@ -96,7 +96,7 @@ export async function readWithEarlier(deps: Deps, key: Attempt, { attempt }: Pai
   return { ...rows, earlier: earlier ?? attempt };
 }
 
-/** Decides what its word writes. */
+/** Decides what the network's answer about the earlier attempt writes. */
 export function settleEarlier(deps: Deps, rows: EarlierRows, { word, askedAt }: PaidEarlier): Settlement {
   const context = settlementContext(deps, upstreamOf(deps, rows.earlier), { at: askedAt, inquiry: false });
   return settleByEarlier(rows, rows.earlier, word, context);

@@ -1,7 +1,7 @@
 /**
  * Opens the card network's hosted form for a payment, bound to its order, amount and currency.
  *
- * Invariant: the form is bound before any browser hears of it, and no transaction is open while the network is asked.
+ * Invariant: the form is bound before any browser gets it, and no database transaction is open while the network is asked.
  */
 
 import type { CardConnector } from '../connectors/connector.ts';
@@ -18,14 +18,14 @@ import type { SessionCaller } from './callers.ts';
 import { atHandFirst, type Deps } from './deps.ts';
 import { commitDecision } from './perform.ts';
 
-/** The card network. A card that is offered has one. */
+/** The card network's connector. @throws Error without one: cards are offered only where there is one. */
 export function cardOf(deps: Pick<Deps, 'connectors'>): CardConnector {
   const { card } = deps.connectors;
   if (card === undefined) throw new Error('a card was offered without a network');
   return card;
 }
 
-/** Opens a form for that total. Returns the network's session. @throws Refusal 1404 when the network did not. */
+/** Opens a form for the order's total. Returns the network's session id. @throws Refusal 1404 when the network opened none. */
 export async function openForm(
   deps: Pick<Deps, 'connectors' | 'log'>,
   order: Pick<Payment, 'id' | 'currency' | 'total_minor'>,
@@ -37,7 +37,7 @@ export async function openForm(
   throw networkDown(card, 'payment_method');
 }
 
-/** The network certainly did nothing: the customer may come again. */
+/** The refusal when the network certainly did nothing: the customer may try again. */
 export function networkDown(card: CardConnector, field: string, transactionId?: string): Refusal {
   return new Refusal(1404, {
     ...(transactionId === undefined ? {} : { transactionId }),
@@ -47,10 +47,10 @@ export function networkDown(card: CardConnector, field: string, transactionId?: 
 }
 
 /**
- * A fresh form for a payment whose customer has chosen to pay by card on the hosted page. Returns the payment with it;
- * a form that was opened before is worth nothing from then on.
+ * Opens a fresh form for a payment whose customer has chosen to pay by card on the hosted page. Returns the payment with it;
+ * a form that was opened before is invalid from then on.
  *
- * @throws Refusal as a submit by card does, at once 1203 while one is under way, and 1404 when the network did not open one.
+ * @throws Refusal as a submit by card does, 1203 at once while a submit is in flight, and 1404 when the network opened no form.
  */
 export async function openCardForm(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Payment> {
   const { shard, id } = caller.session;
@@ -75,7 +75,7 @@ export async function openCardForm(deps: Deps, caller: SessionCaller, paymentId:
   });
 }
 
-/** A form does not wait for the submit that holds the session: that one may well have paid. */
+/** Refuses instead of waiting for a submit that holds the session: that submit may well have paid. */
 function requireFree(session: Session, payment: Payment, now: number): void {
   try {
     requireSubmittable(session, payment, now);

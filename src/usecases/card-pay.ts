@@ -1,8 +1,8 @@
 /**
- * Asks the card network for the money of an attempt, and carries an open challenge on to that point.
+ * Asks the card network for the money of an attempt, and takes an open challenge up to that point.
  *
- * Invariant: PAY is asked for by whoever committed the change that allowed it, once, and soon after; everybody else
- * finds the attempt moved on, and waits for what becomes of it.
+ * Invariant: PAY is sent only by the run that committed the change that allowed it, once, and soon after; every other run finds
+ * the attempt moved on, and waits for the outcome.
  */
 
 import type { Answer, Authentication, CardConnector, CardOrder } from '../connectors/connector.ts';
@@ -23,13 +23,13 @@ import { askEarlier, type Earlier, type PaidEarlier, readWithEarlier, settleEarl
 import type { Deps } from './deps.ts';
 import { commitDecision, commitOrFind, joined, persist, type Receipt, type Reply } from './perform.ts';
 
-/** Longer than PAY can take, from the change that allowed it: until then the inquiry round leaves the attempt alone. */
+/** 45 s from the change that allowed it, longer than PAY can take: the inquiry round leaves the attempt alone until then. */
 export const PAY_LIFE_MS = 45_000;
 
-/** So many milliseconds that life may be longer. */
+/** Up to 4096 ms that are added to `PAY_LIFE_MS` at random, to mark a commit as ours. */
 const MARK_MS = 4_096;
 
-/** A card attempt as the network is told of it. The amount is the attempt's: in minor units, fee included. */
+/** A card attempt as it is sent to the network. The amount is the attempt's: in minor units, fee included. */
 export function cardOrderOf(attempt: Attempt, payment: Payment): CardOrder {
   const sessionId = payment.hosted_session_id;
   if (sessionId === null) throw new Error(`payment ${payment.id} has no form that a card was entered in`);
@@ -43,27 +43,27 @@ export function cardOrderOf(attempt: Attempt, payment: Payment): CardOrder {
   };
 }
 
-/** How a look at an open challenge ends for whoever took it. */
+/** The result of a look at an open challenge, for the run that took it. */
 export type Look =
-  /** The money was asked for, by us: what the network said is still to be written. */
+  /** This run asked for the money: the network's answer is still to be written. */
   | { readonly kind: 'paid'; readonly attempt: Attempt; readonly word: Answer; readonly askedAt: number }
-  /** The challenge failed, or its time is over: that is still to be written. */
+  /** The challenge failed or expired: that is still to be written. */
   | {
       readonly kind: 'ended';
       readonly word: Extract<Word, { kind: 'challenge_failed' }>;
       readonly askedAt: number;
       readonly heard: Heard | undefined;
     }
-  /** The issuer has not heard its customer yet; `unheard`: the network did not say so, it could not be asked. */
+  /** `open`: the customer has not completed the challenge yet. `unheard`: the network gave no usable answer. */
   | { readonly kind: 'open' | 'unheard' }
   /** An earlier attempt of the payment has paid it: that is still to be written. */
   | { readonly kind: 'paid_before'; readonly paid: PaidEarlier }
-  /** Somebody else goes on with it. */
+  /** Another run has taken the attempt further. */
   | { readonly kind: 'passed_on' };
 
 /**
- * Asks how an open challenge stands. Where the customer was recognised, the money is asked for, by one of all who look.
- * `receipt` is begun with the step that allows it, so that its outcome is known to be under way.
+ * Asks for the state of an open challenge. If the customer was authenticated, the money is asked for, by one of all concurrent
+ * runs. `receipt` is marked begun in the step that allows it, so that other runs know an outcome is on its way.
  */
 export async function lookAtChallenge(
   deps: Deps,
@@ -73,13 +73,13 @@ export async function lookAtChallenge(
 ): Promise<Look> {
   const { card } = deps.connectors;
   const askedAt = deps.clock.now();
-  // Without a network nobody is asked; time goes on all the same.
+  // Without a network there is nobody to ask; the challenge still expires.
   if (card === undefined) return stillOpen(deps, attempt, { kind: 'not_sent', reason: 'there is no card network' });
   const said = await card.authentication(cardOrderOf(attempt, payment));
   switch (said.kind) {
     case 'authenticated': {
       const heard = { three_ds_status: said.status, eci: said.eci };
-      // Too long ago: nobody could ask the network in time, and the customer, sent away without an answer, has left.
+      // Too late: the network could not be asked in time, and the customer, sent away without an answer, has left.
       if (askedAt >= attempt.created_at + RETURN_LIFE_MS) {
         return endUnlessPaid(deps, card, attempt, overdue(askedAt, heard));
       }
@@ -105,14 +105,14 @@ async function endUnlessPaid(deps: Deps, card: CardConnector, attempt: Attempt, 
   return look.kind === 'ended' ? unlessPaid(deps, attempt, await askEarlier(deps, card, attempt), look) : look;
 }
 
-/** Where nobody can say, it is waited for as long as for a customer on the way back. */
+/** If it is unclear whether an earlier attempt has paid, this waits as long as for a customer on the way back. */
 function unlessPaid(deps: Deps, attempt: Attempt, earlier: Earlier, look: Look): Look {
   if (earlier.kind === 'paid') return { kind: 'paid_before', paid: earlier };
   const mayWait = deps.clock.now() < attempt.created_at + RETURN_LIFE_MS;
   return earlier.kind === 'unclear' && mayWait ? { kind: 'unheard' } : look;
 }
 
-/** Nothing has been asked for, so that time alone may end it, whatever the network would say. */
+/** No money has been asked for, so time alone may end the challenge, whatever the network would say. */
 function stillOpen(deps: Deps, attempt: Attempt, said: Authentication): Look {
   if (!isChallengeOver(attempt, deps.clock.now())) return { kind: said.kind === 'challenge' ? 'open' : 'unheard' };
   const heard = said.kind === 'challenge' ? { three_ds_status: said.status, eci: null } : undefined;
@@ -123,7 +123,7 @@ function overdue(askedAt: number, heard: Heard | undefined): Look {
   return { kind: 'ended', word: { kind: 'challenge_failed', reason: 'challenge_expired' }, askedAt, heard };
 }
 
-/** Only what no earlier attempt has paid is asked for; where nobody can say, later or not at all. */
+/** Asks for the money only if no earlier attempt has paid; if that is unclear, later or not at all. */
 async function payUnlessPaid(
   deps: Deps,
   card: CardConnector,
@@ -161,7 +161,7 @@ async function payOnce(
 type Allowed = Pick<SettlementRows, 'attempt' | 'payment'>;
 
 /**
- * Commits that the money may be asked for; undefined if somebody else did. If our commit's answer was lost, the row tells
+ * Commits that the money may be asked for; undefined if another run did. If our commit's outcome was lost, the row tells
  * whether it is ours: its next inquiry time contains a random part that no other process draws.
  */
 async function takeStep(
@@ -187,14 +187,14 @@ async function takeStep(
 }
 
 /**
- * Lets the looks of this process at one session's challenge go one after the other: who comes second finds what came of
- * the first. Between processes the attempt's version decides.
+ * Runs this process's looks at one session's challenge one after the other, so that the second finds the outcome of the first.
+ * Between processes the attempt's version decides.
  */
 export async function inTurn<T>(deps: Pick<Deps, 'underWay'>, sessionId: string, work: () => Promise<T>): Promise<T> {
   for (let holder = deps.underWay.get(sessionId); holder !== undefined; holder = deps.underWay.get(sessionId)) {
     await holder.catch(() => undefined);
   }
-  // Nothing is awaited between the last look and the entry: of all who were woken, one gets the turn.
+  // Nothing is awaited between the last check of the map and the entry: of all callers woken, one gets the turn.
   const turn: Promise<T> = work().finally(() => {
     if (deps.underWay.get(sessionId) === turn) deps.underWay.delete(sessionId);
   });
@@ -202,7 +202,7 @@ export async function inTurn<T>(deps: Pick<Deps, 'underWay'>, sessionId: string,
   return turn;
 }
 
-/** A look by the inquiry round, or for whoever wants to know: what it finds is written. Returns the payment then. */
+/** Looks at a challenge for the inquiry round, or for a client that asks, and writes what it finds. Returns the payment. */
 export function carryOn(deps: Deps, attempt: Attempt, payment: Payment, inquiry: Inquired): Promise<Payment> {
   return inTurn(deps, payment.session_id, () => lookAndWrite(deps, attempt, payment, inquiry));
 }

@@ -1,8 +1,8 @@
 /**
- * Reads card payments for whoever waits for them: anew from the network, or with what it said of the authentication.
+ * Reads card payments for clients that wait for them: inquired about at the network, or with what it said of the authentication.
  *
- * Invariant: a final payment is answered from what is kept, and nobody is asked (specification, States). What the
- * network says of an open one goes the one way of every inquiry.
+ * Invariant: a final payment is answered from our rows without asking the network (specification, States). What the
+ * network says of an open one is settled like any other inquiry's answer.
  */
 
 import type { CardEnd } from '../connectors/connector.ts';
@@ -26,10 +26,10 @@ export interface UpstreamChecked {
 }
 
 /**
- * By transaction_id, which the network's order id is too, or by customer_reference: then its newest payment, by whatever
- * method (contract §4). Where that is none of a card, there is no network to ask.
+ * Checks a payment by transaction_id, which is also the network's order id, or by customer_reference: then the newest payment,
+ * by any method (contract §4). For a payment by another method than a card no network is asked.
  *
- * @throws Refusal 1204 for an order of nobody's or another's, 1205 for a transaction_id of another method.
+ * @throws Refusal 1204 for an order that is unknown or another merchant's, 1205 for a transaction_id of another method.
  */
 export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: string): Promise<UpstreamChecked> {
   const known = await paymentOf(deps, caller, orderId);
@@ -52,10 +52,10 @@ export async function checkStatus(deps: Deps, caller: SessionCaller, orderId: st
   return { payment: payment ?? known, upstreamStatus: order?.word ?? null };
 }
 
-/** So many of a payment's tries are asked about, the newest of them. */
+/** 4 attempts of a payment at most are inquired about, the newest ones. */
 const TRIES_MOST = 4;
 
-/** Between two tries no attempt is the payment's own. Those that may have paid are asked about; false where none may. */
+/** Between two submits a payment has no current attempt: inquires about those that may have paid. False if there are none. */
 async function inquireTries(deps: Deps, { shard, id }: Payment): Promise<boolean> {
   const asked = (await triesThatAsked(deps, shard, id)).sort((a, b) => (a.id < b.id ? 1 : -1));
   const known = asked.slice(0, TRIES_MOST).filter(({ connector }) => deps.connectors.upstream(connector) !== undefined);
@@ -63,7 +63,7 @@ async function inquireTries(deps: Deps, { shard, id }: Payment): Promise<boolean
   return asked.length > 0;
 }
 
-/** An attempt whose own call may still be under way is that call's; one that is intended may have a session to give back. */
+/** Left to the submit that made it: an attempt whose call may be in flight, or that is intended and may free its session yet. */
 function isUnderWay(deps: Deps, attempt: Attempt): boolean {
   return attempt.status === 'intended' || isBeingAsked(attempt, deps.clock.now());
 }
@@ -77,7 +77,7 @@ async function paymentOf(deps: Deps, { merchant }: SessionCaller, orderId: strin
   return newest;
 }
 
-/** Another method has no card network behind it; a payment whose method is still open may get one. */
+/** Whether the payment is by card, or may still be: its method has not been chosen yet. */
 function mayBeCard({ method }: Payment): boolean {
   return method === 'card' || method === 'google_pay' || method === 'apple_pay' || method === 'none';
 }
@@ -89,7 +89,7 @@ function requireCard(payment: Payment, field: string): Payment {
   throw new Refusal(1205, { transactionId: payment.id, words: { state }, details });
 }
 
-/** How a final payment ended at the network, as far as we heard of it. */
+/** How a final payment ended at the network, as far as we know. */
 function endOf({ status, refunded_minor }: Payment, attempt: Attempt | undefined): CardEnd | undefined {
   if (status === 'refunded') return { kind: 'paid', refunded: 'all' };
   if (status === 'approved') return { kind: 'paid', refunded: refunded_minor > 0n ? 'part' : 'nothing' };
@@ -109,7 +109,7 @@ export interface CardRead {
   };
 }
 
-/** What is known of a card payment's authentication: polled after the challenge. */
+/** Reads what is known of a card payment's authentication; clients poll this after the challenge. */
 export async function readCardStatus(deps: Deps, caller: SessionCaller, transactionId: string): Promise<CardRead> {
   const payment = requireCard(await readByTransactionId(deps, caller, transactionId), 'transaction_id');
   const attempt = await attemptOf(deps, payment);

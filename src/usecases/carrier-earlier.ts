@@ -16,17 +16,17 @@ import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { askAboutAll, type SaidOf } from './upstream-inquire.ts';
 
-/** What became of the tries before. */
+/** What became of the earlier attempts. */
 export type EarlierByPhone =
-  /** Nothing was tried, and nobody was asked. */
+  /** There are none, and no carrier was asked. */
   | { readonly kind: 'none' }
-  /** None of them was taken, as their carriers say. */
+  /** According to their carriers, none of them was accepted. */
   | { readonly kind: 'not_taken' }
-  /** This one was, and that is written. */
+  /** The carrier has accepted this one, and that has been written. */
   | { readonly kind: 'taken'; readonly attempt: Attempt }
-  /** Its money came too late to count, and lies aside or was booked by hand. */
+  /** One has paid too late to count: its money is in suspense, or an operator has booked it. */
   | { readonly kind: 'paid_aside' }
-  /** Of this one nobody can say. */
+  /** The outcome of this one is unknown. */
   | { readonly kind: 'unclear'; readonly attempt: Attempt };
 
 /**
@@ -34,12 +34,12 @@ export type EarlierByPhone =
  * made. However often a submit is repeated while a carrier turns it away, each costs that carrier no more than this.
  */
 const ASKED_MOST = 4;
-/** A prompt that nobody confirms lives for five minutes: after that a carrier that cannot say holds up nobody. */
+/** 5 min that an unconfirmed prompt lives: after that an attempt whose outcome is unknown holds up no other. */
 const PROMPT_LIFE_MS = 5 * 60_000;
 
 /**
- * Asks the carriers of the session's earlier tries. `payment` as it was read: whoever opens another try for it makes sure
- * that it has not moved since.
+ * Asks the carriers of the session's earlier attempts. `payment` is as it was read: the caller guards its version when opening
+ * another attempt for it.
  */
 export async function askEarlierByPhone(
   deps: Deps,
@@ -51,7 +51,7 @@ export async function askEarlierByPhone(
   if (tries.some(({ status, reason }) => status === 'approved' && reason !== LATE_GIVEN_BACK))
     return { kind: 'paid_aside' };
   const at = deps.clock.now();
-  // What is known to wait is asked about however many have come after it.
+  // An attempt known to be waiting is inquired about, however many attempts followed it.
   const waiting = tries.filter(({ status }) => status === 'waiting');
   const turnedAway = tries.filter(({ status }) => status === 'not_sent').slice(-ASKED_MOST);
   const said = await askAboutAll(deps, [...waiting, ...turnedAway]);
@@ -69,17 +69,17 @@ export async function askEarlierByPhone(
   return { kind: 'unclear', attempt: unclear.attempt };
 }
 
-/** Of this payment and of the session's others: whoever was turned away may collect anew. In the order of their making. */
+/** Attempts of this payment and of the session's others, since a customer turned away may collect anew. Oldest first. */
 async function earlierTries(deps: Deps, inSession: number, payment: Payment): Promise<Attempt[]> {
   const { shard, session_id } = payment;
   const payments = inSession < 2 ? [payment] : await deps.store.payment.ofSession(shard, session_id);
-  // As it was collected: nobody has tried anything.
+  // A payment at version 1 is as it was collected: nothing has been tried.
   const tried = payments.filter(({ version }) => version > 1);
   const tries = await Promise.all(tried.map(({ id }) => deps.store.attempt.turnedAway(shard, id)));
   return tries.flat().sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** The open prompt of another payment that has itself ended: no payment resumes with it, and its outcome is unknown. */
+/** Whether an open prompt is another payment's that has ended: no payment resumes with it, and its outcome is unknown. */
 function isLeft({ attempt, word }: SaidOf, after: Payment, payment: Payment): boolean {
   if (word.kind !== 'waiting' || after.id === payment.id || after.attempt_id === attempt.id) return false;
   return isFinal(after.status) && after.reason !== 'sibling_paid';

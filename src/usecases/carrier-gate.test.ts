@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createGate } from './carrier-gate.ts';
 
-/** A gate that so many unanswered calls at once have closed. */
+/** A gate closed by `calls` concurrent calls without an answer. */
 function closedGate(calls = 8) {
   const gate = createGate();
   const news = Array.from({ length: calls }, () => gate.admits(0) && gate.heard(false, 0));

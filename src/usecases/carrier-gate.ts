@@ -7,27 +7,27 @@
 
 import { isWithin } from '../domain/elapsed.ts';
 
-/** So many calls in a row without an answer close the gate: some numbers alone may be out of reach. */
+/** 8 calls in a row without an answer close the gate: fewer may be due to single phones that are out of reach. */
 const FAILURES_MOST = 8;
-/** Milliseconds that it stays closed: the first time, the second, …; then `PAUSE_MOST_MS`. */
+/** Milliseconds that the gate stays closed the first time, the second, …; then `PAUSE_MOST_MS`. */
 const PAUSES_MS = [1_000, 2_000, 5_000, 10_000] as const;
 const PAUSE_MOST_MS = 15_000;
 
-/** `back`: it answers again. `closed`: nothing is let through for so many milliseconds. */
+/** `back`: the carrier answers again. `closed`: no call is admitted for `pauseMs` milliseconds. */
 export type GateNews = { readonly kind: 'back' } | { readonly kind: 'closed'; readonly pauseMs: number };
 
 export interface CarrierGate {
-  /** Whether a call would be let through. */
+  /** Whether a call would be admitted. */
   isOpen(now: number): boolean;
-  /** Lets a call through, or not. Whoever was let through says what came of it. */
+  /** Admits a call, or not. The caller of an admitted call must report its outcome to `heard`. */
   admits(now: number): boolean;
-  /** `answered`: undefined when the carrier was not asked after all. */
+  /** Takes the outcome of an admitted call; `answered` is undefined if the carrier was not called after all. */
   heard(answered: boolean | undefined, now: number): GateNews | undefined;
 }
 
 export function createGate(): CarrierGate {
   let failures = 0;
-  /** How often it was closed in a row; 0: it is not. */
+  /** How often the gate has closed in a row; 0: it is open. */
   let closings = 0;
   let closedAt = 0;
   let pauseMs = 0;
@@ -51,7 +51,7 @@ export function createGate(): CarrierGate {
         isProbing = false;
         return wasClosed ? { kind: 'back' } : undefined;
       }
-      // Calls that were let through before it closed say nothing new. A probe does, also where the clock was set back meanwhile.
+      // Calls admitted before the gate closed say nothing new. A probe does, even if the clock was set back meanwhile.
       if (!isProbing && isPausing(now)) return undefined;
       isProbing = false;
       if (answered === undefined) return undefined;

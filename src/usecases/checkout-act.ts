@@ -1,8 +1,8 @@
 /**
- * What a customer can do on a hosted page: the same verbs as over the API, as the page's session.
+ * What a customer can do on a hosted page: the API's verbs, called as the page's session.
  *
  * Invariant: there is no second way to pay. Everything here ends in a use case that the API calls too; only the answer
- * is kept as a value in place of bytes.
+ * is taken as a value instead of bytes.
  */
 
 import type { ProofType } from '../domain/file-type.ts';
@@ -26,9 +26,9 @@ export type PageFields = Pick<
 >;
 
 /**
- * Refuses a total that is no longer the one that would be taken: until a method is chosen, its fee is the merchant's as it
- * is now. `shown` is what the page's form says, in minor units; one of an earlier version says nothing. The merchant's
- * settings were read once, with the page, and the submit takes those: between this look and the debit nothing can change.
+ * Refuses if the total shown is no longer the one that would be debited: until a method is chosen, the merchant's current fees
+ * apply. `shown` is the total in the page's form, in minor units; forms of earlier releases lack it. The merchant's settings were
+ * read once, with the page, and the submit uses the same: between this check and the debit nothing can change.
  *
  * @throws Refusal 1101 `TOTAL_CHANGED`.
  */
@@ -39,7 +39,7 @@ export function requireShownTotal({ offers, payment }: PageView, method: Submitt
   throw refuseField(1101, 'amount', 'TOTAL_CHANGED', { currency, total: formatMinor(offer.totalMinor, currency) });
 }
 
-/** Pays by the method that was chosen. @throws Refusal as a submit does. */
+/** Submits the page's payment by the chosen method. @throws Refusal as a submit does. */
 export function payOnPage(
   deps: Deps,
   { caller, payment }: PageView,
@@ -61,7 +61,7 @@ export function payOnPage(
   return captured((answering) => submitPayment(deps, caller, command, answering));
 }
 
-/** The page counts what it is asked for itself. */
+/** Counts nothing: the page's own routes count calls. */
 const UNCOUNTED: CodeCalls = { count: () => undefined, tell: () => undefined };
 
 /** @throws Refusal as the API's verify-otp does. */
@@ -76,7 +76,7 @@ export function resendOnPage(deps: Deps, { caller, payment }: PageView, language
   return captured((answering) => resendCode(deps, caller, command, answering, UNCOUNTED));
 }
 
-/** The proof of a transfer, already judged by its content. @throws Refusal as the API's upload does. */
+/** Stores the proof of a transfer, whose content has already been checked. @throws Refusal as the API's upload does. */
 export function uploadOnPage(
   deps: Deps,
   { caller, payment }: PageView,
@@ -87,7 +87,7 @@ export function uploadOnPage(
   return captured((answering) => uploadProof(deps, caller, { payment_id, bytes, type }, answering));
 }
 
-/** Another payment on the same session, for a customer whose first one was refused; the page shows it from then on. */
+/** Collects another payment on the same session, for a customer whose first one failed; the page shows it from then on. */
 export function startAgain(deps: Deps, { caller, checkout, payment }: PageView): Promise<Collected> {
   const command = {
     method: 'none',
@@ -106,7 +106,7 @@ export function startAgain(deps: Deps, { caller, checkout, payment }: PageView):
   return captured((answering) => collectPayment(deps, caller, command, answering));
 }
 
-/** Runs a verb whose answer is wanted as a value. */
+/** Runs a verb and returns its answer as a value. */
 async function captured<A>(run: (answering: Answering<A>) => Promise<Reply>): Promise<A> {
   let answer: A | undefined;
   await run({

@@ -1,7 +1,7 @@
 /**
  * Reads a merchant's logo for its pages.
  *
- * Invariant: only pictures of the known types are handed out, and only under the version that they have.
+ * Invariant: only pictures of the known types are served, and only under their current version.
  */
 
 import { isId, shardOf } from '../domain/ids.ts';
@@ -14,7 +14,7 @@ export interface Logo {
 
 const TYPES: readonly string[] = ['image/png', 'image/jpeg', 'image/webp'];
 
-/** The logo of that version; undefined when the merchant has none such. */
+/** The merchant's logo, if it has that version; undefined otherwise. */
 export async function readLogo(deps: Deps, merchantId: string, version: string): Promise<Logo | undefined> {
   if (!isId('mch', merchantId)) return undefined;
   const logo = await deps.store.merchantLogo.get(shardOf(merchantId), merchantId);

@@ -1,7 +1,7 @@
 /**
- * Makes a hosted page with the payment that it shows, or leads an open one to a further payment.
+ * Makes a hosted page together with the payment that it shows, or leads an open page to a further payment.
  *
- * Invariant: page and payment are written by one change. The ticket's secret is in the answer only; of it a hash is kept.
+ * Invariant: page and payment are written by one change. The ticket's secret is in the answer only; we keep its hash.
  */
 
 import type { Change } from '../domain/change.ts';
@@ -11,17 +11,17 @@ import type { Payment, Session } from '../domain/records.ts';
 import { type Deps, newId } from './deps.ts';
 
 /**
- * Whether a payment is shown on a hosted page: on none, on a new one that knows what the shop has said of its customer, or on
- * the one that the customer has before him.
+ * Which hosted page shows a payment: none, a new one with what the shop has given of its customer, or the one that the customer
+ * has open.
  */
 export type PageWanted = 'none' | { readonly given: Given } | { readonly led: Checkout };
 
-/** A page that a payment is about to be written with. */
+/** A page that is about to be written together with a payment. */
 export interface PageMade {
   readonly id: string | null;
-  /** Where the customer opens it; only of a new one. */
+  /** Where the customer opens it; only for a new page. */
   readonly url: string | undefined;
-  /** What the payment's change holds besides; `led` is the page that is led on, as it is now. */
+  /** What the payment's change also writes for the page; `led` is the open page, read anew. */
   writes(
     payment: { readonly id: string },
     session: Session,
@@ -30,13 +30,13 @@ export interface PageMade {
   ): Pick<Change, 'inserts' | 'updates'>;
 }
 
-/** A page that is to be led on, as it is, and the payment that somebody has led it to meanwhile. */
+/** The open page, read anew, and the payment to which another request has led it meanwhile. */
 export interface PageNow {
   readonly checkout: Checkout | undefined;
   readonly leadsTo: Payment | undefined;
 }
 
-/** Reads anew the page that is to be led on, if one is. */
+/** Reads the open page anew, if one is to be led to a further payment. */
 export async function readPageNow(deps: Pick<Deps, 'store'>, wanted: PageWanted): Promise<PageNow> {
   if (wanted === 'none' || 'given' in wanted) return { checkout: undefined, leadsTo: undefined };
   const { led } = wanted;
@@ -98,7 +98,7 @@ function leadOn({ id }: Checkout): PageMade {
   };
 }
 
-/** 256 bits in base64url: what opens a page, once or from then on. */
+/** 256 bits in base64url, for a page's ticket or for its browser's key. */
 export function pageSecret(deps: Pick<Deps, 'random'>): string {
   return Buffer.from(deps.random.bytes(32)).toString('base64url');
 }

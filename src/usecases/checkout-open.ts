@@ -1,8 +1,8 @@
 /**
- * Opens a hosted page: by its ticket once, and by the key of the browser that did.
+ * Opens a hosted page: once by its ticket, and then by the key of the browser that used the ticket.
  *
- * Invariant: of two browsers that show the same ticket one gets the page. An unknown ticket, an altered one and another
- * merchant's answer alike.
+ * Invariant: of two browsers that present the same ticket one gets the page. An unknown ticket, an altered one and another
+ * merchant's are answered alike.
  */
 
 import { isKept, ticketParts } from '../domain/checkout.ts';
@@ -13,17 +13,17 @@ import type { Deps } from './deps.ts';
 import { commitDecision } from './perform.ts';
 
 export type Opening =
-  /** `key` is new: the browser is given it now. */
+  /** `key`: a new key to set in the browser; undefined if the browser has it already. */
   | { readonly kind: 'open'; readonly checkout: Checkout; readonly key: string | undefined }
-  /** The ticket would open the page; nobody visits it now. */
+  /** The ticket would open the page, but no person is visiting it. */
   | { readonly kind: 'closed'; readonly checkout: Checkout }
   | { readonly kind: 'used' | 'over' | 'unknown' };
 
 const UNKNOWN: Opening = { kind: 'unknown' };
 
 /**
- * Opens a page by what stands in its address. `keyOf` gives the key that the browser has for a page; `visits` is false
- * for requests behind which no person waits, such as a link's preview.
+ * Opens a page by the ticket in its address. `keyOf` gives the browser's key for a page, if it has one; `visits` is false for
+ * requests without a person behind them, such as a link preview.
  */
 export async function openByTicket(
   deps: Deps,
@@ -55,7 +55,7 @@ export async function openByTicket(
   });
 }
 
-/** The page that a browser has the key of. */
+/** The page that the browser's key opens; undefined if it opens none, or none any more. */
 export async function openByKey(deps: Deps, id: string, key: string | undefined): Promise<Checkout | undefined> {
   if (!isId('chk', id) || key === undefined) return undefined;
   const checkout = await deps.store.checkout.get(shardOf(id), id);

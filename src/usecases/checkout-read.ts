@@ -1,7 +1,7 @@
 /**
  * Everything that a hosted page shows, read anew for every request.
  *
- * Invariant: the page acts as its session's caller, and never beyond: a suspended merchant or a revoked credential
+ * Invariant: the page acts as its session's caller, with no further rights: a suspended merchant or a revoked credential
  * ends it as it ends the session.
  */
 
@@ -16,14 +16,14 @@ import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { offeredTo } from './method-reach.ts';
 
-/** A method that the customer can choose, and what he pays by it. */
+/** A method that the customer can choose, with its fee and total in minor units. */
 export interface Offer {
   readonly method: SubmittedMethod;
   readonly feeMinor: bigint;
   readonly totalMinor: bigint;
 }
 
-/** Numbers that the customer need not type, by method. */
+/** Numbers given by the shop, which the customer need not type, by method. */
 export interface GivenHere {
   readonly mobile_money: { readonly msisdn: string; readonly carrier: string } | undefined;
   readonly wallet: string | undefined;
@@ -38,7 +38,7 @@ export interface PageView {
   readonly payment: Payment;
   /** The methods that the page can carry out, in the order in which they are shown. */
   readonly offers: readonly Offer[];
-  /** While a code is asked for. */
+  /** Present while the page asks for a code. */
   readonly code: OneTimeCode | undefined;
   /** The attempt at the upstream, when there is one. */
   readonly attempt: Attempt | undefined;
@@ -46,14 +46,14 @@ export interface PageView {
   readonly accounts: readonly BankAccount[];
   /** The carriers that take the currency. */
   readonly carriers: ReturnType<Deps['connectors']['carriersFor']>;
-  /** What the shop has said of the customer, as far as it can be paid with here. */
+  /** The numbers given by the shop, as far as they can be paid with here. */
   readonly given: GivenHere;
   readonly now: number;
   /** Whether a payment can still be started on the session (see `isSessionOpen`). */
   readonly isOpen: boolean;
 }
 
-/** @throws Refusal 1001, 1004 or 1005 when the session's merchant or credential no longer counts. */
+/** @throws Refusal 1001, 1004 or 1005 when the session's merchant is suspended, or its credential no longer valid. */
 export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView> {
   const { shard } = checkout;
   await deps.acceptances.writtenOfSession(checkout.session_id);
@@ -94,7 +94,7 @@ export async function readPage(deps: Deps, checkout: Checkout): Promise<PageView
   };
 }
 
-/** A phone that no carrier takes the currency from is asked for anew. */
+/** The given numbers; a phone whose carrier does not take the currency is left out, so that the page asks for one. */
 function givenHere({ connectors }: Deps, checkout: Checkout, { currency }: Payment): GivenHere {
   const { given_msisdn: msisdn, given_wallet_number: wallet, given_flash_number: flash } = checkout;
   const route = msisdn === null ? undefined : connectors.routeFor('payment', msisdn, currency);
@@ -105,7 +105,7 @@ function givenHere({ connectors }: Deps, checkout: Checkout, { currency }: Payme
   };
 }
 
-/** In which place each is offered: first what most people of these markets pay by. */
+/** The order in which methods are offered: first what most people in these markets pay by. */
 const PLACES: { readonly [method in SubmittedMethod]: number } = {
   mobile_money: 1,
   card: 2,
@@ -115,8 +115,8 @@ const PLACES: { readonly [method in SubmittedMethod]: number } = {
 };
 
 /**
- * Google Pay and Apple Pay need buttons of third parties, which no page of ours loads. What a method costs that was chosen
- * at collect, the payment says: a submit takes that, whatever the merchant's fees are now.
+ * Google Pay and Apple Pay are left out: they need third parties' buttons, which no page of ours loads. For a method chosen at
+ * collect the payment's own fee is shown, since a submit takes that, whatever the merchant's fees are now.
  */
 async function offersOf(deps: Deps, merchant: Merchant, payment: Payment, now: number): Promise<readonly Offer[]> {
   const offered: readonly PaymentMethod[] = await offeredTo(deps, merchant, payment.currency);

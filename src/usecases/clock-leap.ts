@@ -1,16 +1,16 @@
 /**
- * What upstreams say just after the test clock was set forward.
+ * Distrusts upstreams' "not found" just after the test clock was set forward.
  *
- * Invariant: skipped time proves nothing. "Reference not found" counts only where a call of ours really had the time to arrive.
+ * Invariant: skipped time proves nothing. "Not found" counts only if our call really had the time to arrive.
  */
 
 import type { Connectors, Upstream } from '../connectors/connector.ts';
 import type { Clock } from '../platform/platform.ts';
 
-/** Longer than a call is under way, and than any process takes to notice a leap. */
+/** 60 s, longer than a call can be in flight, and than any process takes to notice a leap. */
 const CALM_MS = 60_000;
 
-/** The same upstreams; for a while after a leap of the clock their "not found" is "unknown", which is asked again. */
+/** The same upstreams; for `CALM_MS` after a leap their "not found" becomes "unknown", so that they are asked again. */
 export function doubtAfterLeap(connectors: Connectors, clock: Pick<Clock, 'wall' | 'leaptAt'>): Connectors {
   const known = new Map<string, Upstream>();
   const calm = (): boolean => {

@@ -1,5 +1,5 @@
 /**
- * The test clock: how far a sandbox's time is ahead of the machine's. It lies in the database, so that every process of the
+ * The test clock: how far a sandbox's time is ahead of the machine's. It is kept in the database, so that every process of the
  * gateway and every command has the same time.
  *
  * Invariant: time moves forward only, and never in production.
@@ -13,7 +13,7 @@ import { commitDecisionKnown, type OperatorDeps, OperatorError, UsageError } fro
 const SHARD = 0;
 const CLOCK_SHIFT = 'clock_shift';
 const DAY_MS = 24 * 60 * 60_000;
-/** Long enough for every schedule (366 runs a month apart would be thirty years: nobody waits for those). */
+/** Ten years: enough for any schedule that someone tests (366 runs a month apart would take thirty). */
 const MOST_SHIFT_MS = 3_653 * DAY_MS;
 
 /** `leaptAt` is the machine's time at which the clock was last set forward. */
@@ -22,21 +22,21 @@ export interface ClockShift {
   readonly leaptAt: number;
 }
 
-/** What is kept; `by` names the command, so that one whose answer was lost finds itself. */
+/** What is stored; `by` names the command, so that a command whose commit's outcome was lost recognises its own row. */
 interface Kept extends ClockShift {
   readonly by: string;
 }
 
-/** How far the clock is ahead; undefined: it has never been moved. */
+/** How far the clock is ahead; undefined if it has never been moved. */
 export async function readClockShift(deps: Pick<Deps, 'store'>): Promise<ClockShift | undefined> {
   const found = await deps.store.setting.get(SHARD, CLOCK_SHIFT);
   return found === undefined ? undefined : keptIn(found);
 }
 
 /**
- * Sets the clock forward by so much, once.
+ * Sets the clock forward by `milliseconds`, once.
  *
- * @throws OperatorError in production, for nothing, and beyond ten years in all.
+ * @throws OperatorError in production, for anything but a positive whole number, and beyond ten years in all.
  */
 export async function advanceClock(deps: OperatorDeps, milliseconds: number): Promise<ClockShift> {
   requireSandbox(deps);
@@ -61,7 +61,7 @@ export async function advanceClock(deps: OperatorDeps, milliseconds: number): Pr
   );
 }
 
-/** @throws OperatorError where money is real */
+/** @throws OperatorError in production, where money is real. */
 export function requireSandbox({ mode }: Pick<OperatorDeps, 'mode'>): void {
   if (mode === 'production')
     throw new OperatorError('there is no test clock in production: GATEWAY_MODE is production');
@@ -76,6 +76,6 @@ function changeOf(found: Setting | undefined, value: string): Change {
 }
 
 function keptIn({ value }: Setting): Kept {
-  // What is there, `advanceClock` has written.
+  // Only `advanceClock` writes the setting.
   return JSON.parse(value) as Kept;
 }

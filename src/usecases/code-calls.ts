@@ -1,20 +1,20 @@
 /**
- * The calls about a payment's code, as they are counted beside what is kept with the code.
+ * Counts calls about a payment's code against the rate limit, in addition to the tries and resends stored with the code.
  *
- * Invariant: a call is counted once, however often it is decided; a replay, which is not decided, is not.
+ * Invariant: a call is counted once, however often it is decided; a replay, which is not decided, is not counted.
  */
 
 import type { Left } from '../domain/one-time-code.ts';
 import type { Payment } from '../domain/records.ts';
 
 export interface CodeCalls {
-  /** Counts a call about this payment, whatever comes of it. @throws Refusal 1301 when there have been too many. */
+  /** Counts a call about this payment, whatever its outcome. @throws Refusal 1301 when there have been too many. */
   count(payment: Payment): void;
-  /** Hears how many tries, or resends, the code has left, each time that is known better: the last word is the answer's. */
+  /** Takes how many tries, or resends, the code has left, again whenever that is known better: the last value is answered. */
   tell(left: Left): void;
 }
 
-/** Counts the first time that it is called. */
+/** Returns a function that counts only the first time that it is called. */
 export function countedOnce(calls: CodeCalls): (payment: Payment) => void {
   let isCounted = false;
   return (payment) => {

@@ -1,5 +1,5 @@
 /**
- * Sends another one-time code; the one before is dead from then on.
+ * Sends another one-time code; the previous one is invalid from then on.
  *
  * Invariant: a resend does not give more tries: those already made still count. The payment lives as long as its newest
  * code; one that already expires later is not written.
@@ -23,14 +23,14 @@ export interface CodeResent {
   readonly payment: Payment;
   readonly sentTo: string;
   readonly resends: number;
-  /** How many the payment gets in all. */
+  /** How many resends the payment gets in all. */
   readonly most: number;
   readonly resentAt: number;
   readonly expiresAt: number;
 }
 
 export interface CodeResendCommand extends Pick<PaymentSubmitCommand, 'language'> {
-  /** Sealed, as the customer's side knows it. */
+  /** Sealed, as clients know it. */
   readonly payment_id: string;
 }
 
@@ -90,7 +90,7 @@ async function readRows(
   return { payment, code: await deps.store.code.get(payment.shard, payment.id) };
 }
 
-/** What keeps a payment until its new code has run out. */
+/** The update that keeps a payment alive until its new code expires; none if it already lives that long. */
 function prolonged(payment: Payment, code: Pick<OneTimeCode, 'expires_at'>): Update[] {
   const { shard, id, version } = payment;
   const expires_at = expiryWithCode(payment, code);

@@ -1,7 +1,7 @@
 /**
  * Sends a one-time code to the customer's phone, after it has been committed.
  *
- * Invariant: the code is in no log. Whether the text arrived is not known for certain; the customer asks for another.
+ * Invariant: the code is in no log. Whether the text arrived is never certain; the customer can ask for another code.
  */
 
 import { formatMinor } from '../domain/money.ts';
@@ -16,8 +16,8 @@ interface CodeText extends Pick<PaymentSubmitCommand, 'language'> {
 }
 
 /**
- * Sends the code to `phone`, in the language that its customer reads. What fails is logged and not thrown: the customer asks for another
- * one (resend-otp, contract §4).
+ * Sends the code to `phone`, in the customer's language. A failure is logged and not thrown: the customer can ask for another
+ * code (resend-otp, contract §4).
  */
 export async function sendCode(
   deps: Deps,
@@ -32,7 +32,7 @@ export async function sendCode(
   }
   const text = deps.codeText(language, {
     code,
-    // What the customer agrees to is what is taken, not the amount before the fee.
+    // The customer agrees to the total that is debited, not to the amount before the fee.
     amount: formatMinor(payment.total_minor, payment.currency),
     currency: payment.currency.toUpperCase(),
     merchant: merchant.name,

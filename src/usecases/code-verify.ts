@@ -1,10 +1,10 @@
 /**
  * Verifies a one-time code and pays.
  *
- * Invariant: at most five codes, or the merchant's fewer, are evaluated in five minutes per payment. Every evaluation, the
+ * Invariant: at most five codes, or the merchant's lower limit, are evaluated in five minutes per payment. Every evaluation, the
  * right one too, is a guarded write on the code's row, so that parallel guesses are decided one after the other. The
- * approving change guards the wallet's version too, so that of two payments from one wallet the later one tells what both
- * left in it.
+ * approving change also guards the wallet's version, so that of two payments from one wallet the later one answers the balance
+ * that both have left.
  */
 
 import type { Update } from '../domain/change.ts';
@@ -30,7 +30,7 @@ export interface CodeVerifyCommand {
 
 export interface CodeVerified {
   readonly payment: Payment;
-  /** What was taken from the wallet, and what is left in it, in minor units. */
+  /** The amount debited from the wallet, and the balance left in it, in minor units. */
   readonly debitMinor: bigint;
   readonly balanceMinor: bigint;
   readonly verifiedAt: number;
@@ -41,7 +41,7 @@ interface Rows {
   readonly code: OneTimeCode | undefined;
   readonly wallet: Wallet | undefined;
   readonly account: Account | undefined;
-  /** How many tries are let through in five minutes. */
+  /** How many tries are allowed in five minutes. */
   readonly most: number;
   /** How many further codes can be sent. */
   readonly resends: number;
@@ -82,7 +82,7 @@ async function readRows(deps: Deps, caller: SessionCaller, paymentId: string): P
     deps.store.code.get(payment.shard, payment.id),
     number === null ? undefined : deps.store.wallet.get(shardOfWallet(number), number),
   ]);
-  // After the wallet, whose version says that no payment from it came in between.
+  // Read after the wallet, whose guarded version ensures that no other payment was made from it in between.
   const account = number === null ? undefined : await deps.store.account.get(shardOfWallet(number), number);
   const now = deps.clock.now();
   const most = guardedCalls('codes', caller.merchant.settings.rate_limits);
@@ -112,7 +112,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   const wrong = verdictOf(deps, code, payment, given, now, { left: then.count, resends: rows.resends });
   if (wrong !== undefined) return { change: { updates: [counted] }, refusal: wrong };
   if (wallet === undefined || (rows.account?.balance ?? 0n) < payment.total_minor) {
-    // The account was read after the payment, which may have been paid in between, from this very account.
+    // The account was read after the payment: another submit may have paid this payment from it in between, hence the guard.
     return {
       change: { updates: [counted, guardPayment(payment)] },
       refusal: new Refusal(1201, { transactionId: payment.id }),
@@ -122,7 +122,7 @@ function decide(deps: Deps, rows: Rows, given: string, tell: CodeCalls['tell']):
   if (moved === undefined) throw new StateConflict('payment', payment, 'code_confirmed');
   const approved = approvedStep(deps, moved, wallet.id, now);
   return {
-    // A code says nothing about the PIN, whose count stays.
+    // A right code says nothing about the PIN, so the count of wrong PINs stays.
     change: { ...approved.change, updates: [counted, guardWallet(wallet), ...(approved.change.updates ?? [])] },
     answer: {
       payment: approved.payment,

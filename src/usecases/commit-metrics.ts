@@ -1,7 +1,7 @@
 /**
- * Counts what commits say: how changes end, which transactions have become final, and how tries at webhooks went.
+ * Derives metrics from commits: how changes end, which transactions have become final, and how webhook tries went.
  *
- * Invariant: it counts what has been committed, once, and by its own rows: whoever wrote it, and by whatever way.
+ * Invariant: what has been committed is counted once, from the committed rows, whichever code wrote them.
  */
 
 import type { Change, Insert, Outcome, Update } from '../domain/change.ts';
@@ -10,13 +10,13 @@ import type { WebhookAttempt } from '../domain/records.ts';
 import type { Metrics } from '../platform/platform.ts';
 
 export interface CommitWatch {
-  /** A change was answered. */
+  /** A commit ended with an outcome. */
   done(change: Change, outcome: Outcome): void;
-  /** It could not be. */
+  /** A commit threw. */
   failed(error: unknown): void;
 }
 
-/** The same store, whose commits are watched. */
+/** The same store, with `watch` told of every commit. */
 export function watchCommits<S extends { commit(change: Change): Promise<Outcome> }>(store: S, watch: CommitWatch): S {
   const commit = async (change: Change): Promise<Outcome> => {
     try {
@@ -31,11 +31,11 @@ export function watchCommits<S extends { commit(change: Change): Promise<Outcome
   return { ...store, commit };
 }
 
-/** Seconds: from a receiver around the corner to one that comes back after days. */
+/** Seconds: from a nearby receiver to one that comes back after a day. */
 const ACKNOWLEDGE_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3_600, 86_400];
 const TRY_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What an error of the store's means to the change. */
+/** The outcome counted for each error that the store throws. */
 const FAILED: { readonly [name: string]: string } = {
   StoreRefused: 'refused',
   StoreBusy: 'busy',
@@ -55,7 +55,7 @@ export function commitMetrics(metrics: Metrics): CommitWatch {
   );
   const final = metrics.counter('mbongo_transactions_final_total', 'Transactions that have ended.', ['kind', 'status']);
   const webhooks = webhookMetrics(metrics);
-  /** What is written final: by an update, or because it was made so (a wallet's line, a token's payment). */
+  /** Counts a row that is written as final: by an update, or by an insert (a wallet's payout line, a token's payment). */
   const count = (written: Update | Insert): void => {
     const { table } = written;
     if (table !== 'payment' && table !== 'payout_line' && table !== 'refund') return;
@@ -103,7 +103,7 @@ function webhookMetrics(metrics: Metrics) {
       tryTook({}, duration_ms / 1_000);
     },
     updated({ id, row }: Extract<Update, { table: 'webhook_event' }>): void {
-      // A replay writes `waiting`, as a try that is followed by another does.
+      // `waiting` is not an end: it is written by a replay, and by a try after which another is due.
       if (row.status === undefined || row.status === 'waiting') return;
       events({ status: row.status });
       if (typeof row.delivered_at !== 'number') return;

@@ -5,7 +5,7 @@
 import { makeCredential } from './credential-make.ts';
 import { commitOnce, type OperatorDeps, requireMerchant } from './operator.ts';
 
-/** Shown this once. */
+/** The secret is shown only this once. */
 export interface CredentialIssued {
   readonly merchant_id: string;
   readonly key_id: string;

@@ -1,5 +1,5 @@
 /**
- * Makes the secrets of a merchant: 256 bits each, shown once.
+ * Makes a merchant's secrets: 256 bits each, shown once.
  *
  * Invariant: of a credential's secret only its digest is kept; a webhook secret is kept sealed, because it must be
  * recovered to sign (contract §1, §6).
@@ -12,7 +12,7 @@ import { sealWebhookSecret } from './webhook-sign.ts';
 
 const SECRET_BYTES = 32;
 
-/** A fresh credential and its secret in the clear. */
+/** Makes a credential, and its secret in the clear. */
 export function makeCredential(
   deps: OperatorDeps,
   shard: number,
@@ -36,7 +36,7 @@ export function makeCredential(
   return { credential, secret };
 }
 
-/** A fresh webhook secret, sealed, and in the clear. */
+/** Makes a webhook secret, sealed in its row, and in the clear. */
 export function makeWebhookSecret(
   deps: OperatorDeps,
   shard: number,

@@ -1,7 +1,7 @@
 /**
- * Replaces a credential: the new one counts at once, the old one until its grace is over.
+ * Replaces a credential: the new one is valid at once, the old one until its grace period is over.
  *
- * Invariant: both change in one commit; a credential is rotated once, however many ask at the same time.
+ * Invariant: both change in one commit; a credential is rotated once, however many commands run at the same time.
  */
 
 import { shardOf } from '../domain/ids.ts';
@@ -10,7 +10,7 @@ import type { CredentialIssued } from './credential-issue.ts';
 import { makeCredential } from './credential-make.ts';
 import { commitDecisionKnown, type OperatorDeps, OperatorError, requireGrace, requireId } from './operator.ts';
 
-/** Shown this once. */
+/** The secret is shown only this once. */
 export interface CredentialRotated extends CredentialIssued {
   readonly old_key_id: string;
   /** Until when the old one is accepted; null when it no longer is. */
@@ -34,12 +34,12 @@ export async function rotateCredential(deps: OperatorDeps, keyId: string, graceM
   return commitDecisionKnown(
     deps,
     async () => {
-      // In this order: a commit of ours that shows in the old one shows in the new one too.
+      // Read in this order: if our commit shows in the old credential, it shows in the new one too.
       const current = await requireCredential(deps, keyId);
       return { current, made: await caller(credential.shard, credential.id) };
     },
     ({ current, made }) => {
-      // Ours stands already: its commit won, and only the answer was lost.
+      // Our new credential exists: the commit won, and only its outcome was lost.
       if (made !== undefined) return { answer };
       if (current.status !== 'ALLOWED') throw new OperatorError(`credential ${keyId} is ${current.status} already`);
       const { shard, id, version } = current;
@@ -56,7 +56,7 @@ export async function rotateCredential(deps: OperatorDeps, keyId: string, graceM
   );
 }
 
-/** The credential with that key id. */
+/** The credential with that key id. @throws OperatorError when there is none. */
 export async function requireCredential(deps: Pick<OperatorDeps, 'store'>, keyId: string): Promise<Credential> {
   requireId('key', keyId, 'key');
   const found = await deps.store.credential.caller(shardOf(keyId), keyId);

@@ -3,8 +3,8 @@
  *
  * Invariant: a process that passes this check can open every lasting sealed value in the database, and its mode matches the
  * money in it. Without a key that a wallet needs, the right PIN would count as wrong and lock its owner out; in the other mode,
- * sandbox money would be paid out, or real money used for testing. So each key of a ring is remembered until a ring comes
- * without it and nothing needs it.
+ * sandbox money would be paid out, or real money used for testing. So each key of a ring is remembered until a process starts
+ * with a ring without it and nothing needs it.
  */
 
 import type { Claim, Update } from '../domain/change.ts';
@@ -19,7 +19,7 @@ const OLDER_KEYS = 'master_keys_older';
 
 type Needs = Pick<OperatorDeps, 'store' | 'clock' | 'secrets' | 'mode'>;
 
-/** A key of a ring: its id, a byte that stands before what it has sealed, and its mark, which only the key itself makes. */
+/** A key of a ring: its id, a byte in front of everything it seals, and its mark, a MAC that only this key can make. */
 interface Key {
   readonly id: string;
   readonly mark: string;
@@ -29,15 +29,15 @@ interface Rows {
   readonly mode: Setting | undefined;
   readonly check: Setting | undefined;
   readonly older: Setting | undefined;
-  /** What needs a key that is remembered, and is not in the ring; undefined: nothing does. */
+  /** The rows, in words, that need a remembered key which the ring lacks; undefined: none do. */
   readonly lacking: string | undefined;
 }
 
 /**
- * Writes the mode and a sealed check value at the first open, and compares them ever after. A value that only an older
- * key of the ring opens is sealed with the active one.
+ * Writes the mode and a sealed check value when the database is first opened, and compares them from then on. A check value that
+ * an older key of the ring has sealed is sealed again with the active key.
  *
- * @throws OperatorError that names GATEWAY_MODE or MASTER_KEY, when the database belongs to another one.
+ * @throws OperatorError that names GATEWAY_MODE or MASTER_KEY, when the database belongs to another mode or key.
  */
 export async function claimDatabase(deps: Needs): Promise<void> {
   await commitDecisionKnown(
@@ -65,7 +65,7 @@ async function readRows({ store, clock, secrets }: Needs): Promise<Rows> {
   );
   const ring = ringOf(secrets);
   const gone = keysOf(older).filter(({ mark }) => !ring.some((key) => key.mark === mark));
-  // Every wallet is read for it: only when a key has been taken away.
+  // This reads every wallet, so it is done only when a key has been taken away.
   const needs = gone.length === 0 ? [] : await store.keyNeeds(clock.now());
   const lacking = needsInWords(needs, (needed) => gone.some(({ id }) => id === needed));
   return { mode, check, older, lacking };
@@ -79,8 +79,8 @@ function requireMode({ mode }: Needs, found: Setting | undefined): void {
 }
 
 /**
- * Refuses a ring that does not open the check value, or lacks a key that something still needs. Also refuses a new key whose
- * one-byte id collides with another key's: by id alone, nobody could tell which of the two is needed.
+ * Refuses a ring that does not open the check value, or lacks a key that some row still needs. Also refuses a new key whose
+ * one-byte id collides with another key's: the id alone would not tell which of the two is needed.
  */
 function requireKeys({ secrets }: Needs, { check, older, lacking }: Rows): void {
   const opened = check && secrets.open(KEY_CHECK, check.value, KEY_CHECK);
@@ -105,7 +105,7 @@ function requireKeys({ secrets }: Needs, { check, older, lacking }: Rows): void 
   }
 }
 
-/** What is sealed is the mark of the key that was the active one then. */
+/** The check value: the mark of the active key, sealed with that key. It is kept as it is while the active key stays the same. */
 function checkValue({ secrets }: Needs, found: Setting | undefined): string {
   const [active] = ringOf(secrets);
   const opened = found && secrets.open(KEY_CHECK, found.value, KEY_CHECK);
@@ -114,7 +114,7 @@ function checkValue({ secrets }: Needs, found: Setting | undefined): string {
     : secrets.seal(KEY_CHECK, active?.mark ?? '', KEY_CHECK);
 }
 
-/** All of the ring but the active one, whatever they have sealed: what the ring lacks is needed by nothing any more. */
+/** All keys of the ring but the active one, whatever they have sealed: keys that the ring lacks are no longer needed. */
 function olderKeys({ secrets }: Needs): string {
   const [, ...older] = ringOf(secrets);
   return older.map(({ id, mark }) => `${id}:${mark}`).join(' ');
@@ -130,12 +130,12 @@ function keysOf(found: Setting | undefined): Key[] {
     });
 }
 
-/** The active key first. */
+/** The keys of the ring, the active one first. */
 function ringOf({ macs, keyIds }: Needs['secrets']): Key[] {
   return macs(KEY_CHECK, KEY_CHECK).map((mark, at) => ({ id: keyIds[at] ?? '', mark }));
 }
 
-/** What it takes for a setting to have that value; one that is not there has none. */
+/** The claim or update that gives a setting that value, if it has another; a missing setting counts as empty. */
 function settingWritten(id: string, found: Setting | undefined, value: string): { claim?: Claim; update?: Update } {
   if ((found?.value ?? '') === value) return {};
   if (found === undefined) return { claim: { table: 'setting', row: { shard: SHARD, id, version: 1, value } } };

@@ -1,8 +1,8 @@
 /**
- * The numbers that stand in the database, for monitoring: what is open, what is overdue, what the last audit found.
+ * Metrics that are read from the database: what is open, what is overdue, what the last audit found.
  *
- * Invariant: however often they are asked for, the database is asked once in a few seconds; while it is away they stay as
- * they were, and whoever asks is not kept waiting for it.
+ * Invariant: however often they are scraped, the database is read once in a few seconds at most; while it is away they keep
+ * their values, and a scrape does not wait for it.
  */
 
 import { isWithin } from '../domain/elapsed.ts';
@@ -13,17 +13,17 @@ import type { Deps } from './deps.ts';
 import { endsWithin } from './patience.ts';
 
 const FRESH_MS = 5_000;
-/** A scrape ends after ten seconds. Whoever collects several processes' numbers waits for longer than this. */
+/** 2 s. A scrape times out after ten seconds, and a collector of several processes' numbers must wait longer than this. */
 const PATIENCE_MS = 2_000;
 
 const MINUTE = 60_000;
-/** The limits between the classes of ages, and the names of these. */
+/** The limits between age classes, and the names of the classes. */
 export const AGE_LIMITS_MS = [MINUTE, 10 * MINUTE, 60 * MINUTE, 1_440 * MINUTE] as const;
 const AGES = ['under_1m', '1m_to_10m', '10m_to_1h', '1h_to_1d', 'over_1d'] as const;
 
 const NOTHING: Watched = { overdue: [], attempts: [], waiting: [] };
 
-/** Makes what reads them, for whoever is about to show them. */
+/** Registers the metrics. Returns what reads them, to be called before they are shown. */
 export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock'>, metrics: Metrics): () => Promise<void> {
   const tellAudit = auditMetrics(deps, metrics);
   const up = metrics.gauge('mbongo_database_up', 'Whether the last reading of numbers from it succeeded.', []);
@@ -42,7 +42,7 @@ export function databaseMetrics(deps: Pick<Deps, 'store' | 'clock'>, metrics: Me
       at = now;
       up({}, 1);
     } catch {
-      // The store has told of it.
+      // The store has logged the error.
       up({}, 0);
     }
   };
@@ -82,7 +82,7 @@ function showAttempts(metrics: Metrics, watched: () => Watched): void {
 
 const WAYS = ['in', 'out'] as const;
 
-/** What `mbongo attempt list --late` shows. */
+/** Counts the late money that `mbongo attempt list --late` shows. */
 function showLate(metrics: Metrics, look: () => { readonly watched: Watched; readonly at: number }): void {
   metrics.read(
     'mbongo_late_money_waiting',

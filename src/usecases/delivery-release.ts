@@ -1,7 +1,7 @@
 /**
  * Releases the money of a delayed delivery: for the merchant's backend, and for an operator.
  *
- * Invariant: another merchant's payment and an unknown one answer alike (1204); a repeated release answers as the first.
+ * Invariant: another merchant's payment and an unknown one are answered alike (1204); a repeated release, as the first.
  */
 
 import { type Released, releaseDelivery } from '../domain/delivery.ts';
@@ -46,7 +46,7 @@ interface Rows {
   readonly refunds: readonly Refund[];
 }
 
-/** The refunds are read after the payment: one that is newer has moved the payment's version, and is found by its guard. */
+/** The refunds are read after the payment: if one was made in between, the payment's version has moved, and the guard fails. */
 async function readRows(deps: FindDeps, transactionId: string): Promise<Rows> {
   const shard = shardOf(transactionId);
   const payment = await findPayment(deps, shard, transactionId);

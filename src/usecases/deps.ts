@@ -1,7 +1,7 @@
 /**
- * What every verb is handed: the store, the doors to the world and the upstreams.
+ * What every use case is handed: the store, the ways to the outside world and the upstreams.
  *
- * Invariant: a use case gets time, ids and chance from here only, so that it can be run in any world.
+ * Invariant: a use case gets time, ids and randomness from here only, so that it can be run in any world.
  */
 
 import type { Books, Connectors } from '../connectors/connector.ts';
@@ -14,14 +14,14 @@ import type { Acceptances } from './acceptances.ts';
 import type { AlarmWatch } from './alarm-metrics.ts';
 import type { Recordings } from './attempt-record.ts';
 
-/** The sentence that tells of a payout line, for its webhook and for answers; the words are those of `messages/`. */
+/** The sentence about a payout line's state, for its webhook and for replies; its words come from `messages/`. */
 export type PayoutText = (
   language: string,
   line: Pick<PayoutLine, 'status' | 'reason' | 'scheduled_date' | 'reserved_at' | 'next_start_at'>,
   approval?: PayoutBatch['approval'],
 ) => string;
 
-/** The sentence of the text, in the customer's language; `assemble` hands in the words of `messages/`. */
+/** The text message with a one-time code, in the customer's language; `assemble` hands in the words of `messages/`. */
 export type CodeText = (language: string, words: Words) => string;
 
 export interface Deps {
@@ -32,35 +32,35 @@ export interface Deps {
   readonly secrets: Secrets;
   readonly outbound: Outbound;
   readonly log: Log;
-  /** Counts what a person must look at; the command line, whose caller is told, counts nothing. */
+  /** Counts alarms, which a person must look at; on the command line it counts nothing, because the caller is told. */
   readonly alarmed: AlarmWatch;
   readonly connectors: Connectors;
-  /** What the auditor may look into; absent where the upstreams keep their books to themselves. */
+  /** Upstreams' books for the auditor; absent if the upstreams do not open theirs. */
   readonly books?: Books | undefined;
   readonly mode: 'sandbox' | 'production';
   /** The gateway's own address, without a trailing slash. */
   readonly publicUrl: string;
-  /** Shared with whoever signs the card network's callbacks; undefined: none of theirs is believed. */
+  /** Shared with the card network, which signs its callbacks with it; undefined: no signed callback is accepted. */
   readonly cardCallbackSecret: string | undefined;
   /** The sentence of a one-time code's text, in the customer's language. */
   readonly codeText: CodeText;
   readonly payoutText: PayoutText;
-  /** Submits of this process whose upstream is asked, and looks at their challenges, by session id. */
+  /** Submits of this process with a call in flight, and looks at challenges, by session id. */
   readonly underWay: Map<string, Promise<unknown>>;
   /** Carriers' answers to this process's own calls that are being written, by attempt id (`attempt-record.ts`). */
   readonly recording: Recordings;
   /** Carriers' acceptances that the caller was told of and that are not yet written (`acceptances.ts`). */
   readonly acceptances: Acceptances;
-  /** Keeps track of work that nobody waits for, so that a graceful stop can. */
+  /** Keeps track of work that no caller awaits, so that a graceful stop can. */
   readonly background: (work: Promise<unknown>) => void;
 }
 
-/** How many identifiers this process has made in the last millisecond that it made one in. */
+/** The last millisecond in which this process made an identifier, and how many it had already made in it. */
 const numbering = { at: 0, made: 0 };
 
 /**
- * A fresh identifier of that kind, in that shard; `at` is the time that it carries (milliseconds). Those that one process makes
- * in one millisecond sort as they were made, and so do the lines of a statement.
+ * A fresh identifier of that kind, in that shard; `at` is the time that it carries (milliseconds). Identifiers that one process
+ * makes in the same millisecond sort in order of creation, and with them the lines of a statement.
  */
 export function newId(
   { clock, random }: Pick<Deps, 'clock' | 'random'>,
@@ -73,7 +73,7 @@ export function newId(
   return makeId(prefix, at, random.bytes(16), shard, numbering.made);
 }
 
-/** The source of fresh identifiers that a decision is handed. */
+/** The source of fresh identifiers to hand to a decision. */
 export function idsOf(deps: Pick<Deps, 'clock' | 'random'>): NewId {
   return (prefix, shard) => newId(deps, prefix, shard);
 }

@@ -1,8 +1,7 @@
 /**
- * Binds a session to the first device that it shows, on whatever call that is (contract §1).
+ * Binds a session to the first device fingerprint that is sent with it, on any call (contract §1).
  *
- * Invariant: a session is bound once. Of two devices that show themselves at the same time one wins, and the other is
- * refused (1305).
+ * Invariant: a session is bound once. Of two devices that come at the same time one wins, and the other is refused (1305).
  */
 
 import type { Session } from '../domain/records.ts';
@@ -12,7 +11,7 @@ import { CommitUnknown } from '../store/errors.ts';
 import type { Deps } from './deps.ts';
 import { commitDecision } from './perform.ts';
 
-/** The session as it is then, bound to this device. @throws Refusal 1001 when it is gone, 1305 when another device won. */
+/** Returns the session, bound to this device. @throws Refusal 1001 when it is gone, 1305 when another device won. */
 export function bindDevice(deps: Pick<Deps, 'store'>, session: Session, fingerprint: string): Promise<Session> {
   let first: Session | undefined = session;
   const read = async (): Promise<Session | undefined> => {
@@ -28,7 +27,7 @@ export function bindDevice(deps: Pick<Deps, 'store'>, session: Session, fingerpr
       const change = { updates: [updateSession(found, columns)] };
       return { change, answer: { ...found, ...columns, version: found.version + 1 } };
     });
-  // Whether it is bound can be read: nobody has to be told that a call is in doubt which has not begun.
+  // A lost outcome is resolved by reading again, so the caller need not be told that a call is in doubt which has not begun.
   return bind().catch((error: unknown) => {
     if (error instanceof CommitUnknown) return bind();
     throw error;

@@ -1,7 +1,7 @@
 /**
- * A merchant's webhook events: a list of them, and one with its tries.
+ * Reads a merchant's webhook events: a list of them, and one with its tries.
  *
- * Invariant: no filter and no cursor leads to another merchant's; another merchant's event and an unknown one answer
+ * Invariant: no filter or cursor leads to another merchant's events; another merchant's event and an unknown one are answered
  * alike (1204).
  */
 
@@ -13,12 +13,12 @@ import type { ScannedPage } from '../store/scanned-page.ts';
 import { type FindDeps, findEvent, findRows, pageOfBoth } from './archive-find.ts';
 import type { MerchantCaller } from './callers.ts';
 
-/** Newest first. */
+/** The filter of a list of events, newest first. */
 export type EventListing = Omit<EventPageFilter, 'shard' | 'merchantId' | 'notStatus' | 'order'>;
 
 export interface EventDetail {
   readonly event: WebhookEvent;
-  /** In their order. */
+  /** In the order in which they were made. */
   readonly tries: readonly WebhookAttempt[];
 }
 
@@ -39,7 +39,7 @@ export function listEvents(
   );
 }
 
-/** @throws Refusal 1204. */
+/** One of the merchant's events with its tries. @throws Refusal 1204. */
 export async function readEvent(deps: FindDeps, { merchant }: MerchantCaller, eventId: string): Promise<EventDetail> {
   const event = await readOwnEvent(deps, merchant, eventId);
   const { webhookAttempts, archive } = deps.store;

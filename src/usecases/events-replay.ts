@@ -1,8 +1,8 @@
 /**
- * Sends a merchant's webhook events again because it asks for it: one, or those of a time range (contract §6, §9).
+ * Sends webhook events again at their merchant's request: one, or those of a time range (contract §6, §9).
  *
- * Invariant: what is sent again has been committed as leased to this process, so that it leaves at once, and by the round
- * if this process dies. A call takes on a bounded number of events, and says where it stopped.
+ * Invariant: an event to be sent again is first committed as leased to this process, so that it is sent at once, or by the round
+ * if this process dies. A call replays a bounded number of events, and says where it stopped.
  */
 
 import type { EventStatus, Merchant, WebhookEvent } from '../domain/records.ts';
@@ -16,7 +16,7 @@ import type { Courier } from './webhook-deliver.ts';
 
 type ReplayDeps = FindDeps;
 
-/** Through `answering` it is refused 1204, and 1205 where there is nowhere to send it, or it has been archived. */
+/** Replays one event. Refuses, through `answering`, with 1204, and with 1205 if it has no target or has been archived. */
 export async function replayOwnEvent(
   deps: ReplayDeps,
   courier: Pick<Courier, 'offer'>,
@@ -42,7 +42,7 @@ export async function replayOwnEvent(
 
 interface LiveEvent {
   readonly event: WebhookEvent;
-  /** What has been archived can be read, and nothing more. */
+  /** False when it has been archived: then it can only be read. */
   readonly isLive: boolean;
 }
 
@@ -52,33 +52,33 @@ async function readLiveEvent(deps: ReplayDeps, merchant: Merchant, id: string): 
   return { event: live ?? event, isLive: live !== undefined };
 }
 
-/** Instants in milliseconds, of the events' making. */
+/** A range of the events' creation times, in milliseconds. */
 export interface ReplayRange {
   /** Inclusive. */
   readonly from: number;
   /** Exclusive. */
   readonly until: number;
-  /** Undefined: every event that has somewhere to go. */
+  /** Undefined: every event that has a target. */
   readonly status: EventStatus | undefined;
-  /** Behind this event: where the call before stopped. */
+  /** Only events after this one: where the previous call stopped. */
   readonly beyond: string | undefined;
 }
 
 export interface RangeReplayed {
   readonly replayed: number;
   readonly until: number;
-  /** Where to go on; undefined: that was all. */
+  /** `beyond` for the next call; undefined: that was all. */
   readonly next: string | undefined;
 }
 
-/** So many events a call sends again. */
+/** 500 events at most are replayed by one call. */
 const REPLAYED_MOST = 500;
-/** So many pages a call looks through where few events fit. */
+/** 10 pages at most are read by one call, in case few events match. */
 const PAGES_MOST = 10;
 
 /**
- * Oldest first. A call whose answer was lost may send some of them twice when it is repeated: receivers know events by
- * their ids.
+ * Replays the events of a range, oldest first. Repeating a call whose reply was lost may send some of them twice: receivers
+ * deduplicate by event id.
  */
 export async function replayOwnRange(
   deps: ReplayDeps,

@@ -1,8 +1,8 @@
 /**
- * Sets what a merchant pays for a method in a currency (contract §4). It counts for payments collected, and payouts
+ * Sets the fee that a merchant pays for a method in a currency (contract §4). It applies to payments collected, and payouts
  * ordered, from then on.
  *
- * Invariant: a merchant has at most one rule for a method and currency, and at most one for all other methods.
+ * Invariant: for each currency a merchant has at most one rule for a method, and at most one for all other methods.
  */
 
 import type { Currency } from '../domain/currency.ts';
@@ -10,10 +10,10 @@ import type { FeeRule, Merchant, MerchantSettings } from '../domain/records.ts';
 import { changeSettings } from './merchant-set.ts';
 import { type OperatorDeps, OperatorError, UsageError } from './operator.ts';
 
-/** Which of a merchant's rules. */
+/** What identifies one of a merchant's rules. */
 export interface FeePlace {
   readonly merchantId: string;
-  /** Undefined: every method of payment without a rule of its own, and no payout. */
+  /** Undefined: every payment method without a rule of its own, but not payouts. */
   readonly method: FeeRule['method'];
   readonly currency: Currency;
 }
@@ -27,7 +27,7 @@ export interface FeeSetCommand extends FeePlace {
   readonly max: bigint | undefined;
 }
 
-/** Sets the rule. One of zero is a rule too: the one for every method of payment does not apply beside it. */
+/** Sets the rule. A fee of zero is a rule too: it overrides the one for all payment methods. */
 export async function setFee(deps: OperatorDeps, command: FeeSetCommand): Promise<Merchant> {
   const rule = ruleOf(command);
   return changeSettings(deps, command.merchantId, (settings) => ({
@@ -37,7 +37,7 @@ export async function setFee(deps: OperatorDeps, command: FeeSetCommand): Promis
 }
 
 /**
- * Takes a rule away; the one for every method, if there is one, applies from then on.
+ * Removes a rule; the one for all payment methods, if there is one, applies from then on.
  *
  * @throws OperatorError when there is no such rule
  */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { manualClock } from '../platform/clock.ts';
 import { createIdle, idleInTime } from './idle.ts';
 
-/** Work of which the test says how much is under way. */
+/** Work whose amount in flight the test sets. */
 function openWork() {
   const work = { underWay: 1 };
   return { work, ...createIdle(() => work.underWay === 0) };

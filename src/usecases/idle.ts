@@ -1,16 +1,16 @@
 /**
- * Waits for work that goes on by itself: until nothing is under way, or within a round's patience.
+ * Waits for work that runs in the background: until nothing is in flight, or until a round's patience is over.
  *
- * Invariant: a round never waits longer than its patience for somebody else's answer, and leaves nothing behind of a wait that
- * it has given up; what is under way goes on beside the next run.
+ * Invariant: a round never waits longer than its patience for an upstream's answer, and an abandoned wait leaves nothing
+ * behind; work in flight continues beside the next run.
  */
 
 import type { Deps } from './deps.ts';
 
 export interface Idle {
-  /** Resolves when nothing is under way; earlier when `signal` aborts, for whoever does not want to know any more. */
+  /** Resolves when nothing is in flight; earlier when `signal` aborts, because the caller has given up waiting. */
   idle(signal?: AbortSignal): Promise<void>;
-  /** To be called whenever something has ended. */
+  /** To be called whenever a piece of work has ended. */
   tell(): void;
 }
 
@@ -35,10 +35,10 @@ export function createIdle(isIdle: () => boolean): Idle {
   };
 }
 
-/** A run of a round waits this long for upstreams. */
+/** 1 s that a run of a round waits for upstreams. */
 const PATIENCE_MS = 1_000;
 
-/** Returns false when patience was over before nothing was under way. */
+/** Waits until `work` is idle. Returns false if `PATIENCE_MS` passed first. */
 export async function idleInTime({ clock }: Pick<Deps, 'clock'>, work: Pick<Idle, 'idle'>): Promise<boolean> {
   const patience = new AbortController();
   const cancel = clock.after(PATIENCE_MS, () => patience.abort());

@@ -1,7 +1,7 @@
 /**
  * Keeps the journal of operators' commands.
  *
- * Invariant: whatever a command commits bears an entry; a command that was refused, or lost, leaves none.
+ * Invariant: everything that a command commits comes with an entry; a command that is refused, or loses, leaves none.
  */
 
 import { aboutOf, shardOfChange, touchedBy } from '../domain/journal.ts';
@@ -14,7 +14,10 @@ export interface Command extends Say {
   readonly verb: string;
 }
 
-/** A store whose every change says by which command it was brought about. @throws UsageError, instead of a commit, for a name or a reason that is no line. */
+/**
+ * The same store, which adds a journal entry about the command to every change. It throws a UsageError, instead of committing,
+ * for a name or a reason that is not one clean line.
+ */
 export function journaled(deps: Pick<Deps, 'store' | 'clock' | 'random'>, { verb, ...say }: Command): Deps['store'] {
   const { store } = deps;
   const entryOf = (shard: number, about: readonly string[]): JournalEntry => {

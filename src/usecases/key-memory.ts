@@ -1,30 +1,30 @@
 /**
- * Records found by a keyed hash (idempotency keys, callbacks, PIN guesses), while the master key is being changed.
+ * Records looked up by a keyed hash (idempotency keys, callbacks, PIN guesses), while the master key is being changed.
  *
- * They are looked up under every key of the ring, and kept under the first two: while a new key is rolled out, processes differ
- * in which of these they have, and in which is active. Invariant: any two processes share a key under which both write, so that
- * only one of their runs wins.
+ * They are looked up under every key of the ring, and written under the first two: while a new key is rolled out, processes
+ * differ in whether they have it, and in which key is active. Invariant: any two processes share a key under which both write,
+ * so that only one of their runs wins.
  */
 
 import type { Claim, Update } from '../domain/change.ts';
 import type { Memory } from './perform.ts';
 
-/** The status of a run that has begun and has no answer yet (RFC 2518, 102 Processing). */
+/** The status of a run that has begun and has no reply yet (RFC 2518, 102 Processing). */
 export const BEGUN = 102;
 
-/** A new master key and the one that it takes the place of. */
+/** 2 keys: a new master key and the one that it replaces. */
 const KEPT_UNDER = 2;
 
-/** How a row is written, `at` being the place of its key in the ring. */
+/** How a row is written; `at` is the position of its key in the ring. */
 export interface KeyedWrites<R> {
   claim(id: string, at: number): Claim;
-  /** Guarded by the version of what was found. */
+  /** Guarded by the version of the row that was found. */
   update(found: R, at: number): Update;
 }
 
 /**
- * Writes to a memory: what was `found` is replaced, and what is missing under the newest two keys is claimed. `ids` are the
- * hashes under each key of the ring, the active one first, and `found` is what lies under each.
+ * Writes a memory: rows that were found are updated, and those missing under the first two keys are claimed. `ids` are the
+ * hashes under each key of the ring, the active one first, and `found` the rows under these hashes.
  */
 export function keepUnderKeys<R>(
   ids: readonly string[],

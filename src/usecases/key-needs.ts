@@ -2,7 +2,7 @@
 
 import type { KeyNeed } from '../store/key-reads.ts';
 
-/** Of those whose key's id is asked about: "2 wallets, 1 proof"; undefined: there are none. */
+/** Counts the rows whose key's id passes `isAsked`: "2 wallets, 1 proof"; undefined: there are none. */
 export function needsInWords(needs: readonly KeyNeed[], isAsked: (key: string) => boolean): string | undefined {
   const counts = new Map<string, number>();
   for (const { what, key, count } of needs) {

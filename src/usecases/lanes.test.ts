@@ -7,7 +7,7 @@ const ANSWERS: readonly Answer[] = ['answered', 'silent', 'untried'];
 
 const LIMITS: LaneLimits = { atReceiver: 32, inAll: 256, waitingAtReceiver: 100, waitingInAll: 1_000 };
 
-/** Lanes whose posts end when the test says so. */
+/** Lanes whose calls end when the test ends them. */
 function openLanes(limits: LaneLimits = LIMITS) {
   const started: string[] = [];
   const ends = new Map<string, (answered: boolean | undefined) => void>();
@@ -134,19 +134,19 @@ describe('lanes', () => {
     };
     expect(told()).toBe(0);
     fill(world.lanes, 'm', 'r', 1);
-    // However long nothing waited: that is not the receiver's pace.
+    // Time while nothing was queued does not count towards the receiver's pace.
     await answerAfter(60_000);
     fill(world.lanes, 'm', 'r', 11);
     expect(told()).toBe(0);
     for (let answers = 0; answers < 4; answers += 1) await answerAfter(200);
     expect([told(), told(), told()]).toEqual([100, 200, 300]);
     expect(world.lanes.comeAgainIn('other', 'r', 300_000)).toBe(0);
-    // Time passes, and so do those that were sent away first.
+    // As time passes, the first of those turned away have come again.
     world.clock.at += 150;
     expect([told(), told()]).toEqual([250, 350]);
-    // Beyond the longest pause it is given out anew.
+    // Beyond the longest pause, slots are handed out from the start.
     expect([told(400), told(400), told(400)]).toEqual([400, 100, 200]);
-    // A few answers have a mean, to which each counts alike; and however long one took, it counts for ten seconds.
+    // Few answers are averaged with equal weight; and an answer counts for ten seconds at most.
     await answerAfter(3_400);
     expect(told()).toBe((3 * 200 + 150 + 3_400) / 4 / 2);
     await answerAfter(3_600_000);
@@ -191,7 +191,7 @@ describe('lanes', () => {
     expect(world.lanes.silence('m', 'another')).toBe(0);
     expect(await callAt(9_000_002, 'answered')).toBe(0);
     expect(await callAt(9_000_003, 'silent')).toBe(0);
-    // A clock that is set back begins it anew.
+    // If the clock is set back, the silence begins anew.
     expect(await callAt(1_000, 'silent')).toBe(0);
     expect(await callAt(6_000, 'silent')).toBe(5_000);
   });

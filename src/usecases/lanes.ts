@@ -11,31 +11,31 @@
 import type { Clock } from '../platform/platform.ts';
 
 export interface LaneLimits {
-  /** Calls under way at one receiver, over all merchants. */
+  /** Calls in flight at one receiver, over all merchants. */
   readonly atReceiver: number;
   /**
    * Extra calls on top of these, one per merchant with none in flight there; absent when all merchants share one receiver
    * (carriers).
    */
   readonly newcomersAtReceiver?: number;
-  /** Calls under way in all. */
+  /** Calls in flight in all. */
   readonly inAll: number;
-  /** Pieces of one merchant's work that wait for one receiver. */
+  /** Pieces of one merchant's work queued for one receiver. */
   readonly waitingAtReceiver: number;
-  /** Pieces of work that wait in all. */
+  /** Pieces of work queued in all. */
   readonly waitingInAll: number;
 }
 
 export interface Lanes<W> {
-  /** Takes work on, or answers false: there is no room for it. */
+  /** Takes work on, or returns false if there is no room for it. */
   add(merchantId: string, receiver: string, work: W): boolean;
   /** How many pieces of that merchant's work wait for that receiver. */
   waiting(merchantId: string, receiver: string): number;
   /** How many pieces wait in all. */
   waitingInAll(): number;
   /**
-   * The time (ms) from the first to the last call of that merchant that this receiver has left unanswered since it last
-   * answered one: 0 for one that answers, and where a single call was left.
+   * Milliseconds from the end of the first to that of the last of the merchant's calls that this receiver has left unanswered
+   * since it last answered one: 0 if it answers, or if it is a single call.
    */
   silence(merchantId: string, receiver: string): number;
   /**
@@ -44,40 +44,40 @@ export interface Lanes<W> {
    * the pace is unknown.
    */
   comeAgainIn(merchantId: string, receiver: string, most: number): number;
-  /** Whether nothing waits and nothing is under way. */
+  /** Whether nothing is queued and nothing is in flight. */
   isEmpty(): boolean;
-  /** Forgets what waits. */
+  /** Drops everything that is queued. */
   clear(): void;
 }
 
-/** How many times what is free at a receiver one merchant may hold there: alone, four fifths. */
+/** 4 times the free places at a receiver may be held by one merchant: four fifths of all, if it is alone there. */
 const RECEIVER_FACTOR = 4;
-/** The part of what is free in all that one merchant may hold: alone, a fifth. */
+/** 1/4 of the free places in all may be held by one merchant: a fifth of all, if it is alone. */
 const MERCHANT_FACTOR = 1 / 4;
-/** How many queues are looked at when a call has ended. The next one's end looks at the next ones. */
+/** 8 queues of each share are looked at when a call ends; the end of the next call looks at the next ones. */
 const LOOKS = 8;
-/** One answer is so much of what is known of a receiver's pace, once there have been as many. */
+/** 1/32: the weight of one answer in the moving average of a receiver's pace, once there have been 32. */
 const PACE_WEIGHT = 1 / 32;
-/** A longer time to the next answer is no pace: the clock may have been set, or all calls of the lane hang. */
+/** 10 s at most count as the time to the next answer: the clock may have been set, or all calls of the lane hang. */
 const PACE_MOST_MS = 10_000;
-/** So many lanes in which nothing is left are remembered for their silence. */
+/** 10 000 empty lanes at most are remembered for their silence. */
 const MOST_REMEMBERED = 10_000;
 
-/** What counts towards a limit: a merchant, a receiver, or everything. */
+/** Work that counts towards one limit: a merchant's, a receiver's, or all. */
 interface Share<W> {
   inFlight: number;
   waiting: number;
-  /** The lanes of this share in which something waits, the longest not looked at first. */
+  /** The lanes of this share with queued work, the one not looked at for longest first. */
   readonly lanes: Set<Lane<W>>;
 }
 
-/** When the first call that was left unanswered since the last answer had ended, and when the last one had. */
+/** When the first and the last call ended that have gone unanswered since the last answer. */
 interface Silence {
   readonly since: number;
   readonly until: number;
 }
 
-/** One merchant at one receiver. */
+/** One merchant's queue for one receiver. */
 interface Lane<W> {
   readonly merchantId: string;
   readonly receiverId: string;
@@ -85,16 +85,16 @@ interface Lane<W> {
   readonly receiver: Share<W>;
   readonly queue: W[];
   inFlight: number;
-  /** How many of it may be under way: halved by every call that is left unanswered, doubled by all others. */
+  /** How many of its calls may be in flight: halved by every call left unanswered, doubled by any other. */
   width: number;
   silence: Silence | undefined;
-  /** Milliseconds from one answer to the next while work waits; undefined: not known. */
+  /** Milliseconds from one answer to the next while work is queued; undefined: not known. */
   pace: number | undefined;
-  /** How many answers that was told from. */
+  /** How many answers the pace was measured from. */
   paced: number;
-  /** When it was answered last; undefined where nothing waited then, so that the time to the next answer says nothing. */
+  /** When the last answer came; undefined if nothing was queued then, since the time to the next answer says nothing. */
   answeredAt: number | undefined;
-  /** Until when those that found no room have been sent away. */
+  /** When the work last turned away for lack of room will come again. */
   sentAwayUntil: number;
 }
 
@@ -113,7 +113,7 @@ export function createLanes<W>(
   const merchants = new Map<string, Share<W>>();
   const receivers = new Map<string, Share<W>>();
   const lanes = new Map<string, Lane<W>>();
-  /** Of lanes that are gone, the one that has been for the longest first. */
+  /** Silences of removed lanes, the one removed longest ago first. */
   const silences = new Map<string, Silence>();
 
   const laneOf = (merchantId: string, receiverId: string): Lane<W> => {
@@ -189,7 +189,7 @@ export function createLanes<W>(
     lane.inFlight -= 1;
     for (const share of sharesOf(lane)) share.inFlight -= 1;
     forget(lane);
-    // Its end made room at its receiver, for its merchant, and a little for everybody: for who waits longest, and itself last.
+    // The ended call made room at its receiver, for its merchant and in all: lanes that wait longest come first, its own last.
     const most = all.inFlight === 0 ? Number.POSITIVE_INFINITY : LOOKS;
     const isFull = (): boolean => all.inFlight >= limits.inAll;
     look(lane.receiver, lane, most, () => isFull() || lane.receiver.inFlight >= mostAtReceiver);
@@ -199,7 +199,7 @@ export function createLanes<W>(
     if (all.inFlight === 0 && all.waiting === 0) emptied();
   };
 
-  /** Looks at some of a share's queues but the one that has ended, in turn; those that are not come to are the first next time. */
+  /** Looks in turn at up to `most` lanes of a share, except the one whose call ended; the next look begins after them. */
   const look = (share: Share<W>, ended: Lane<W>, most: number, isFull: () => boolean): void => {
     const some: Lane<W>[] = [];
     for (const lane of share.lanes) {
@@ -271,7 +271,7 @@ export function createLanes<W>(
   };
 }
 
-/** What is answered while nothing waits could have been followed by the next at once: the receiver is quicker than it looked. */
+/** Updates the pace. An answer while nothing is queued lowers it: the receiver may be quicker than measured. */
 function noteAnswer<W>(lane: Lane<W>, at: number): void {
   const since = lane.answeredAt;
   const isBusy = lane.queue.length > 0;
@@ -289,7 +289,7 @@ function keyOf(merchantId: string, receiverId: string): string {
   return `${merchantId} ${receiverId}`;
 }
 
-/** A clock that was set back begins it anew. */
+/** Extends a silence to `at`; if the clock was set back, the silence begins anew. */
 function goesOn(silence: Silence | undefined, at: number): Silence {
   return { since: Math.min(silence?.since ?? at, at), until: at };
 }

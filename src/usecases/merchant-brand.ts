@@ -1,8 +1,8 @@
 /**
  * Sets how the hosted page shows a merchant: its colour and its logo.
  *
- * Invariant: a logo's version only ever rises, so that browsers may keep each version for ever; the page shows the one
- * that the settings name, and none where they name none.
+ * Invariant: a logo's version only ever rises, so that browsers may cache each version for ever; the page shows the version
+ * that the settings name, and no logo if they name none.
  */
 
 import type { Claim, Update } from '../domain/change.ts';
@@ -14,7 +14,7 @@ import { commitDecisionKnown, type OperatorDeps, OperatorError, requireMerchant,
 export interface MerchantBrandChange {
   /** `#rrggbb`; `null`: the default. */
   readonly colour?: string | null;
-  /** A picture's content; `null`: none. */
+  /** The content of a picture file; `null` removes the logo. */
   readonly logo?: Uint8Array | null;
 }
 
@@ -61,7 +61,7 @@ function brandOf(
 
 type Logo = Pick<MerchantLogo, 'content_type' | 'content'>;
 
-/** The row stays when a merchant takes its logo away: its version has to go on. */
+/** The row stays when a merchant's logo is removed, so that its version keeps rising. */
 function logoWrites(
   { shard, id }: Merchant,
   before: MerchantLogo | undefined,

@@ -1,7 +1,7 @@
 /**
  * Makes a merchant: with a credential, a webhook secret and, in sandbox mode, money to try payouts with (contract §5).
  *
- * Invariant: all of it commits at once; the secrets are in nobody's hands but the caller's.
+ * Invariant: all of it commits at once; only the caller gets the secrets.
  */
 
 import type { Change, Transfer } from '../domain/change.ts';
@@ -16,11 +16,11 @@ import { commitOnce, type OperatorDeps, requireLine } from './operator.ts';
 
 export interface MerchantCreateCommand {
   readonly name: string;
-  /** True: no money to begin with. In production there is never any. */
+  /** True: no initial money. In production there is never any. */
   readonly noFloat: boolean;
 }
 
-/** Shown this once. */
+/** The secrets are shown only this once. */
 export interface MerchantCreated {
   readonly merchant: Merchant;
   readonly key_id: string;

@@ -1,8 +1,8 @@
 /**
- * Changes a merchant's settings: what is named changes, the rest stays.
+ * Changes a merchant's settings: those named change, the rest stays.
  *
- * Invariant: whatever is stored is usable as it is: rules on amounts are whole minor units, the smallest is not above
- * the largest, hosts are plain names.
+ * Invariant: whatever is stored is usable as it is: amounts are whole minor units, a minimum is not above its maximum, hosts
+ * are plain names.
  */
 
 import type { Currency } from '../domain/currency.ts';
@@ -11,12 +11,12 @@ import type { AmountLimits, Merchant, MerchantSettings, PaymentMethod } from '..
 import { LIMIT_NAMES, mostCalls } from '../domain/traffic-limit.ts';
 import { commitDecisionKnown, type OperatorDeps, requireMerchant, UsageError } from './operator.ts';
 
-/** What changes. `null` puts a setting back to its default. Amounts are minor units. */
+/** The settings to change. `null` resets a setting to its default. Amounts are minor units. */
 export interface MerchantSettingsChange {
   readonly currencies?: readonly Currency[] | null;
   readonly scope_required?: boolean;
   readonly url_hosts?: readonly string[] | null;
-  /** By currency; an end that is undefined is open; `null` removes the currency's limits. */
+  /** By currency; an undefined `min` or `max` means no limit on that side; `null` removes the currency's limits. */
   readonly limits?: ReadonlyMap<Currency, { readonly min?: bigint; readonly max?: bigint } | null>;
   /** The same by method; a currency that is not named stays. */
   readonly method_limits?: ReadonlyMap<PaymentMethod, NonNullable<MerchantSettingsChange['limits']>>;
@@ -26,11 +26,11 @@ export interface MerchantSettingsChange {
   readonly code_thresholds?: ReadonlyMap<Currency, bigint | null>;
   /** The hour (0 to 23) at which dated payouts run. */
   readonly payout_hour?: number | null;
-  /** In which time zone: a name that the calendar knows. */
+  /** The time zone of that hour: a name that the calendar knows. */
   readonly payout_time_zone?: string | null;
-  /** From which total a payout waits for an operator; `null`: none does. */
+  /** From which total a payout waits for an operator's approval; `null`: none does. */
   readonly payout_approval_from?: ReadonlyMap<Currency, bigint | null>;
-  /** Calls a window by the name of a limit (`domain/traffic-limit.ts`); `null`: the default. */
+  /** Calls per window, by the name of a limit (`domain/traffic-limit.ts`); `null`: the default. */
   readonly rate_limits?: ReadonlyMap<string, number | null>;
 }
 
@@ -59,7 +59,7 @@ export async function setMerchant(
   }));
 }
 
-/** Writes what `change` makes of a merchant's settings, on fresh rows until it holds. */
+/** Writes what `change` makes of a merchant's settings, applied again to fresh rows until the change commits. */
 export function changeSettings(
   deps: OperatorDeps,
   merchantId: string,
@@ -89,7 +89,7 @@ function requireUsable(wanted: MerchantSettingsChange): void {
       throw new UsageError(`the smallest amount in ${currency} is above the largest`);
     }
   }
-  // Nobody could use it; what was meant is another list, or all.
+  // An empty list would allow no host; the operator must have meant another list, or all hosts.
   if (wanted.url_hosts?.length === 0) throw new UsageError('name at least one host, like shop.example; or any');
   for (const host of wanted.url_hosts ?? []) {
     if (host.includes('*')) throw new UsageError(`${JSON.stringify(host)} names no host: name each of them whole`);
@@ -105,7 +105,7 @@ function requireUsable(wanted: MerchantSettingsChange): void {
   }
 }
 
-/** The most calls that a merchant can be given under that name. @throws UsageError where no limit is called so. */
+/** The highest value that a merchant's limit of that name can be set to. @throws UsageError when there is no such limit. */
 export function requireLimit(name: string): number {
   const most = mostCalls(name);
   if (most !== undefined) return most;

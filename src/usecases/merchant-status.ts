@@ -1,14 +1,14 @@
 /**
  * Suspends a merchant, or allows it again.
  *
- * Invariant: from the moment it is committed, every call of a suspended merchant answers 1004; what is under way at
- * upstreams is still settled, because money that moved must be known.
+ * Invariant: once this is committed, every call of a suspended merchant is answered 1004; attempts in flight at upstreams are
+ * still settled, because money that has moved must be known.
  */
 
 import type { Merchant, MerchantStatus } from '../domain/records.ts';
 import { commitDecisionKnown, type OperatorDeps, requireMerchant } from './operator.ts';
 
-/** @throws OperatorError when there is no such merchant. Setting the status that it has changes nothing. */
+/** Setting the status that a merchant already has changes nothing. @throws OperatorError when there is no such merchant. */
 export function setMerchantStatus(deps: OperatorDeps, merchantId: string, status: MerchantStatus): Promise<Merchant> {
   return commitDecisionKnown(
     deps,

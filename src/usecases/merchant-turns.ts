@@ -1,20 +1,20 @@
 /**
- * Work that is done in turns: a queue for each turn, which is a merchant's, or a part of what a merchant has.
+ * Round robin: one queue for each turn, where a turn belongs to a merchant, or to a part of a merchant's work.
  *
- * Invariant: however much waits for one turn, the next piece of another comes after one of its own at most.
+ * Invariant: however much is queued for one turn, at most one piece of it is taken before the next piece of any other turn.
  */
 
 export interface MerchantTurns<W> {
-  /** Puts work behind what waits for that turn. */
+  /** Appends work to the queue of that turn. */
   add(turn: string, work: W): void;
-  /** The next piece of the turn that is first, which is the last from now on; undefined: nothing waits. */
+  /** Takes the next piece of the first turn, and moves that turn to the end; undefined: nothing is queued. */
   take(): W | undefined;
-  /** Forgets what waits for a turn. */
+  /** Drops the queue of a turn. */
   drop(turn: string): void;
 }
 
 export function createMerchantTurns<W>(): MerchantTurns<W> {
-  /** In the order of their turns; none is in it for which nothing waits. */
+  /** Queues in the order of their turns; empty ones are removed. */
   const queues = new Map<string, W[]>();
   return {
     add(turn, work) {

@@ -1,7 +1,7 @@
 /**
- * Which methods this gateway can carry out: what its upstreams, and a merchant's own accounts, make possible.
+ * Which methods this gateway can carry out, given its upstreams and a merchant's bank accounts.
  *
- * Invariant: a method that is listed as enabled is one that a submit takes.
+ * Invariant: a submit accepts every method that is listed as enabled.
  */
 
 import type { Currency } from '../domain/currency.ts';
@@ -10,12 +10,12 @@ import type { Merchant, PaymentMethod } from '../domain/records.ts';
 import type { BankAccount } from '../domain/transfer-records.ts';
 import type { Deps } from './deps.ts';
 
-/** What has to be known of the upstreams. */
+/** What this needs to know of the upstreams. */
 export interface Reaching {
   readonly connectors: Pick<Deps['connectors'], 'card' | 'servesMobileMoney'>;
 }
 
-/** What the upstreams make possible in a currency. That a bank transfer needs an account is not looked at here. */
+/** The methods that the upstreams make possible in a currency. Whether there is a bank account is not checked here. */
 export function reachOf({ connectors }: Reaching, currency: Currency): Reach {
   const cards = connectors.card?.currencies.includes(currency) ?? false;
   return {
@@ -30,8 +30,8 @@ export function reachOf({ connectors }: Reaching, currency: Currency): Reach {
 }
 
 /**
- * What `offeredTo` says to whoever wants one method: the bank accounts are only looked up where the answer hangs on them, because
- * it is a bank transfer that is wanted, or because a refusal has to name what would work.
+ * The same as `offeredTo` for a caller that wants one method: bank accounts are read only if the answer depends on them, because
+ * a bank transfer is wanted, or because a refusal has to name the methods that would work.
  */
 export async function offeredFor(
   deps: Deps,
@@ -44,14 +44,14 @@ export async function offeredFor(
   return certain ? offered : offeredTo(deps, merchant, currency);
 }
 
-/** The methods that a merchant's customers can choose in a currency, its bank accounts looked up. */
+/** The methods that a merchant's customers can choose in a currency; reads the merchant's bank accounts. */
 export async function offeredTo(deps: Deps, merchant: Merchant, currency: Currency): Promise<readonly PaymentMethod[]> {
   const offered = offeredMethods(merchant, reachOf(deps, currency));
   if (!offered.includes('bank_transfer')) return offered;
   return offeredWith(deps, merchant, currency, await bankAccountsFor(deps, merchant, currency));
 }
 
-/** The same where those accounts have been read. */
+/** The same for a caller that has already read those accounts. */
 export function offeredWith(
   upstreams: Reaching,
   merchant: Merchant,

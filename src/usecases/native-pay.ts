@@ -1,8 +1,8 @@
 /**
  * Google Pay and Apple Pay: a token pays at collect, through the card network.
  *
- * Invariant: the token is held in memory until it has been sent, and is written nowhere: no row, no remembered answer, no
- * log. Whoever dies before it was sent leaves an attempt that the network has never heard of, and nothing is charged.
+ * Invariant: the token is held in memory until it has been sent, and is written nowhere: no row, no remembered reply, no
+ * log. A process that dies before sending it leaves an attempt that the network has never heard of, and nothing is charged.
  */
 
 import type { CardConnector } from '../connectors/connector.ts';
@@ -27,7 +27,7 @@ export function isNative(method: PaymentMethod | 'none'): method is NativeMethod
   return method === 'google_pay' || method === 'apple_pay';
 }
 
-/** A payment whose token is about to be sent, with what has to be written first. */
+/** A payment whose token is about to be sent, with the change to commit first. */
 export interface NativeIntended {
   readonly change: Change;
   readonly payment: Payment;
@@ -35,7 +35,7 @@ export interface NativeIntended {
 }
 
 /**
- * The payment stays `pending`, its attempt is open, and the session is consumed: the collect is the submit.
+ * Decides on a collect that is also the submit: the payment stays `pending`, its attempt is opened, and the session consumed.
  *
  * @throws Refusal 1203 while another submit holds the session.
  */
@@ -98,7 +98,7 @@ export async function alsoInDoubt<A>(
   } catch (error) {
     const attempt = intended()?.attempt;
     if (!(error instanceof CommitUnknown) || attempt === undefined || reply === undefined) throw error;
-    // Where it cannot even be looked for, the doubt stays one.
+    // If the attempt cannot be looked up either, the outcome stays unknown.
     const own = await persist(deps, () => deps.store.attempt.get(attempt.shard, attempt.id)).catch(() => undefined);
     if (own?.status !== 'intended') throw error;
     return reply;

@@ -1,5 +1,5 @@
 /**
- * What an operator writes: one clean line, as it is kept.
+ * Texts that an operator writes: one clean line, as it is stored.
  */
 import { describe, expect, test } from 'vitest';
 import { requireLine, requireSay } from './operator.ts';

@@ -1,7 +1,7 @@
 /**
- * What an operator's commands have in common: how they are refused, and how they happen once.
+ * What operators' commands have in common: how they are refused, and how they take effect once.
  *
- * Invariant: a command whose commit was acknowledged has happened once; one whose answer was lost is looked up, and
+ * Invariant: a command whose commit was acknowledged has taken effect once; one whose outcome was lost is looked up, and
  * never carried out a second time.
  */
 
@@ -15,10 +15,10 @@ import { type Deps, newId } from './deps.ts';
 import { pause } from './patience.ts';
 import { commitDecision } from './perform.ts';
 
-/** What an operator's command is handed; the command line, the console and `serve` have it alike. */
+/** What an operator's command is handed, the same from the command line, the console and `serve`. */
 export type OperatorDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'secrets' | 'mode'>;
 
-/** A command that is not carried out. The message is one English sentence that says what to do; it holds no secret. */
+/** A command was not carried out. The message is one English sentence that says what to do; it holds no secret. */
 export class OperatorError extends Error {
   constructor(message: string) {
     super(message);
@@ -27,23 +27,23 @@ export class OperatorError extends Error {
 }
 
 /**
- * A command that is wrongly asked: it could not be carried out whatever the database holds, because an option has a value
- * that it never may have, or lacks the one that goes with it. The exit status says so (docs/operating.md).
+ * A command was used wrongly: it could not be carried out whatever the database holds, because an option has an invalid value,
+ * or an option that it needs is missing. The exit status says so (docs/operating.md).
  */
 export class UsageError extends OperatorError {
   override readonly name = 'UsageError';
 }
 
-/** How long to wait before each further try, once an answer was lost: some ten seconds in all, a database's restart. */
+/** Pauses before each further try once an outcome was lost: some ten seconds in all, which covers a database's restart. */
 const PAUSES_MS = [200, 500, 1_000, 2_500, 5_500];
 const LOOK_AT_BALANCE = 'look at the balance first';
 
 /**
- * Runs what ends in a commit. Once a commit's answer was lost, later failures do not resolve the doubt: it is retried, and
- * finally reported as unknown. `attempt` must be safe to repeat, and recognise what an earlier try committed. A failure before
- * any doubt is thrown as it is: nothing was written.
+ * Runs work that ends in a commit. Once a commit's outcome was lost, later failures do not resolve the doubt: the work is
+ * retried, and finally reported as unknown. `attempt` must be safe to repeat, and recognise what an earlier try committed. A
+ * failure before any doubt is thrown as it is: nothing was written.
  *
- * @throws OperatorError that says it may have happened, and `look`: what to look at before doing it again.
+ * @throws OperatorError that says that it may have happened, and `look`: what to check before doing it again.
  */
 async function untilKnown<A>(
   deps: Pick<Deps, 'clock'>,
@@ -65,7 +65,7 @@ async function untilKnown<A>(
   throw new OperatorError(`the database went away before it answered, but ${certainty}: ${look}`);
 }
 
-/** The loop of `commitDecision` for operators, who wait for a lost answer; `look` as for `commitOnce`. */
+/** The loop of `commitDecision` for operators, who wait until a lost outcome is known; `look` as for `commitOnce`. */
 export function commitDecisionKnown<R, A>(
   deps: Pick<Deps, 'store' | 'clock'>,
   read: () => Promise<R>,
@@ -75,18 +75,18 @@ export function commitDecisionKnown<R, A>(
   return untilKnown(deps, () => commitDecision(deps.store, read, decide), look);
 }
 
-/** Reads what a command answers with once it has happened: from then on no failure may read as if it had not. */
+/** Reads what a command reports once it has taken effect: from then on no failure may look as if it had not. */
 export function readAfter<A>(deps: Pick<Deps, 'clock'>, read: () => Promise<A>, look = LOOK_AT_BALANCE): Promise<A> {
   return untilKnown(deps, read, look, 'has');
 }
 
 /**
- * Commits a change that has no guard of its own, once. `commandId` names the command and is remembered for a day. Its
- * events are due at once: a command posts none, so that any worker may.
+ * Commits a change once, even if it has no guard of its own. `commandId` names the command and is remembered for a day. Its
+ * events are due at once: a command posts no webhooks, so any worker may.
  *
- * Answers `lost` when something that the change relied on has moved, or a floor was reached.
+ * Returns `lost` when something that the change relied on has moved, or a balance would go below its floor.
  *
- * @throws OperatorError that ends in `look` when the database stays away after an answer was lost; a store's own error
+ * @throws OperatorError that ends in `look` when the database stays away after an outcome was lost; the store's own error
  *   when nothing was written.
  */
 export async function commitOnce(
@@ -103,19 +103,19 @@ export async function commitOnce(
   const whole = dueAtOnce({ ...change, claims: [claim, ...(change.claims ?? [])] }, now);
   const attempt = async (): Promise<'won' | 'lost'> => {
     if ((await deps.store.commit(whole)) === 'won') return 'won';
-    // Lost against an earlier try of ours, if our claim stands.
+    // If our claim exists, the change lost only to an earlier try of our own.
     return (await deps.store.idempotency.get(shard, id)) === undefined ? 'lost' : 'won';
   };
   return untilKnown(deps, attempt, look);
 }
 
-/** Losing this often means that something is wrong with the rule: who has come first is found the next time round. */
+/** 50 rounds: losing this often means that the rule is wrong, since each round decides on what the winner wrote. */
 const MOST_ROUNDS = 50;
 
 /**
- * An operator's decision about one thing: decided on fresh rows, and committed once (`commitOnce`, which `look` is for). Whoever
- * loses against somebody else's word looks again, and finds out what has been done. `decide` reads what it decides on, each
- * time anew, and throws an OperatorError where nothing can be decided any more.
+ * Commits an operator's decision once, on fresh rows (`look` is for `commitOnce`). If it loses to another decision, it is decided
+ * again, and finds what the other one did. `decide` reads its rows anew each time, and throws an OperatorError when there is
+ * nothing left to decide.
  */
 export async function decideOnce<A>(
   deps: Pick<Deps, 'store' | 'clock' | 'random'>,
@@ -131,7 +131,7 @@ export async function decideOnce<A>(
   throw new Error('a decision lost against its neighbours too often');
 }
 
-/** A change of a command: its events, which are born leased to whoever posts them from memory, wait for nobody. */
+/** A command's change, with its events due at once: events are otherwise made leased to a process that posts them from memory. */
 export function dueAtOnce(change: Change, next_at: number): Change {
   const inserts = change.inserts?.map((insert): Insert => {
     return insert.table === 'webhook_event' ? { ...insert, row: { ...insert.row, next_at } } : insert;
@@ -139,7 +139,7 @@ export function dueAtOnce(change: Change, next_at: number): Change {
   return inserts === undefined ? change : { ...change, inserts };
 }
 
-/** The merchant with that id. */
+/** The merchant with that id. @throws OperatorError when there is none. */
 export async function requireMerchant(deps: Pick<Deps, 'store'>, merchantId: string): Promise<Merchant> {
   requireId('mch', merchantId, 'merchant');
   const merchant = await deps.store.merchant.get(shardOf(merchantId), merchantId);
@@ -148,12 +148,12 @@ export async function requireMerchant(deps: Pick<Deps, 'store'>, merchantId: str
   return merchant;
 }
 
-/** Refuses what has not the form of an id: a shard is read from it. */
+/** Refuses text that does not have the form of an id: the shard is read from the id. */
 export function requireId(prefix: Prefix, id: string, noun: string): void {
   if (!isId(prefix, id)) throw new UsageError(`that is no ${noun} id: it looks like ${prefix}_ and 26 characters`);
 }
 
-/** Who says so, and on what grounds. */
+/** Which operator gives a command, and on what grounds. */
 export interface Say {
   readonly by: string;
   readonly why: string | null;
@@ -161,7 +161,7 @@ export interface Say {
 
 const SAY_MOST = 500;
 
-/** As it stands in the log, which is left neither without a name nor with more than a line. */
+/** The same as it is logged: the name is required, and each text is one clean line. */
 export function requireSay({ by, why }: Say): Say {
   return {
     by: requireLine(by, 'who says so', SAY_MOST),
@@ -169,10 +169,10 @@ export function requireSay({ by, why }: Say): Say {
   };
 }
 
-/** Characters that end a line, change the reading order, are invisible or malformed: they could forge the text around them. */
+/** Characters that end a line, change the reading order, or are invisible or malformed: they could forge the text around them. */
 const UNREADABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\ufffd]/u;
 
-/** A text that people read, as it is kept: one clean line, without the blanks around it. `noun` is what it says. */
+/** A text for people, as it is stored: one clean line, trimmed. `noun` names it in the error. */
 export function requireLine(text: string, noun: string, most: number): string {
   const line = text.trim().normalize('NFC');
   if (line !== '' && line.length <= most && !UNREADABLE.test(line)) return line;
@@ -198,12 +198,12 @@ export function requireAmountOrZero(text: string, currency: Currency, noun = 'am
   return /^0(\.0+)?$/.test(text) ? 0n : requireAmount(text, currency, noun);
 }
 
-/** Refuses a span that runs backwards or holds no time: nothing is what it would always find. */
+/** Refuses a span that runs backwards or is empty: it would always find nothing. */
 export function requireSpan({ from, to }: { readonly from: number; readonly to: number }, unsaid = ''): void {
   if (from >= to) throw new UsageError(`--from must be before --to${unsaid}`);
 }
 
-/** Refuses a grace that is no whole number of milliseconds from 0 up to 30 days. */
+/** Refuses a grace period that is not a whole number of milliseconds from 0 up to 30 days. */
 export function requireGrace(ms: number): void {
   if (!Number.isSafeInteger(ms) || ms < 0 || ms > 30 * 24 * 60 * 60_000) {
     throw new UsageError('the grace must be from 0 to 30 days, for example 24h');

@@ -1,8 +1,8 @@
 /**
  * What starting a payout line and starting a refund have in common.
  *
- * Invariant: an upstream's slot is free as soon as it has answered, before the answer is written. Idleness includes those
- * writes.
+ * Invariant: an upstream's slot is free as soon as it has answered, before the answer is written. The dispatcher counts as idle
+ * only after those writes.
  */
 
 import type { Answer } from '../connectors/connector.ts';
@@ -11,25 +11,25 @@ import { isUnsure, TOO_LATE } from './attempt-ask.ts';
 import type { Deps } from './deps.ts';
 import { unlessPassing } from './perform.ts';
 
-/** How a start went for whoever made it. */
+/** How a start went. */
 export interface Started {
   /** Whether the upstream answered; undefined: it was not asked. */
   readonly answered: boolean | undefined;
-  /** What it said is still being written. */
+  /** Settles when the upstream's answer has been written. */
   readonly written: Promise<unknown>;
 }
 
-/** Nothing was sent; `answered`: whether the upstream did when it was asked about a try before, if it was. */
+/** Nothing was sent; `answered`: whether the upstream answered an inquiry about the previous attempt, if one was made. */
 export function notSent(answered?: boolean): Started {
   return { answered, written: Promise.resolve() };
 }
 
-/** Whether an upstream has answered our call. A commit of ours that took too long, so that nobody was asked, says nothing of it. */
+/** Whether an upstream answered our call; undefined if it was not called, because our own commit took too long. */
 export function hasAnswered(word: Answer): boolean | undefined {
   return word === TOO_LATE ? undefined : !isUnsure(word);
 }
 
-/** Lets an order that is ours to start wait until then. The lease would do for a while; where this is not written, it does. */
+/** Postpones an order that this process has leased until `next_start_at`. If that cannot be written, the lease's end applies. */
 export async function putOff(
   { store }: Pick<Deps, 'store'>,
   table: 'payout_line' | 'refund',
@@ -39,14 +39,14 @@ export async function putOff(
   await store.commit({ updates: [{ table, shard, id, version, row: { next_start_at } }] }).catch(unlessPassing);
 }
 
-/** What is still being written after upstreams have answered. */
+/** Writes in progress of answers that upstreams have given. */
 export interface Writing {
-  /** Follows it. What fails is left open: the inquiry round finds out what became of it. */
+  /** Tracks a write. If it fails, the attempt stays open, and the inquiry round settles it. */
   follow(written: Promise<unknown>, failed: (error: unknown) => void): void;
   isEmpty(): boolean;
 }
 
-/** `ended` is told whenever something has been written. */
+/** `ended` is called whenever a write has ended. */
 export function createWriting(ended: () => void): Writing {
   let count = 0;
   const wait = async (written: Promise<unknown>, failed: (error: unknown) => void): Promise<void> => {

@@ -1,7 +1,7 @@
 /**
  * Waiting by the clock: for a while, or for work that may take too long.
  *
- * Invariant: whoever waits goes on in time, however the work ends; what it threw is its maker's to tell.
+ * Invariant: a caller waits no longer than the time given, however the work ends; errors of the work are not reported here.
  */
 
 import type { Clock } from '../platform/platform.ts';
@@ -13,7 +13,7 @@ export function pause(clock: Timers, milliseconds: number): Promise<void> {
   return new Promise((done) => void clock.after(milliseconds, done));
 }
 
-/** Whether the work has ended, well or badly, within so many milliseconds. */
+/** Whether the work ends, well or badly, within `milliseconds`. */
 export function endsWithin(clock: Timers, milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve) => {
     const cancel = clock.after(milliseconds, () => resolve(false));

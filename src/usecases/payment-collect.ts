@@ -2,7 +2,7 @@
  * Starts a payment on a session: checks it against the binding, computes the fee, and writes it as `pending`.
  *
  * Invariant: amount, currency and customer reference are the session's; what the body repeats of them must be equal
- * to the byte (specification, rule 1). The session counts its payments, so that whoever consumes it knows of all.
+ * to the byte (specification, rule 1). The session counts its payments, so that the submit that consumes it can end the others.
  */
 
 import { feeColumns } from '../domain/fee.ts';
@@ -21,7 +21,7 @@ import { bankAccountsFor, offeredFor, offeredWith } from './method-reach.ts';
 import { alsoInDoubt, intendByToken, isNative, type NativeIntended, payByToken } from './native-pay.ts';
 import { type Answering, type Decision, perform, type Reply, refusalOf, refuse } from './perform.ts';
 
-/** What a collect asks for, once its form is right. PINs are checked for form by `http` and do not come this far. */
+/** A collect whose form has been checked. PINs are checked for form by `http` and are not passed on. */
 export interface PaymentCollectCommand {
   readonly method: PaymentMethod | 'none';
   readonly fee_covered_by: FeeCoveredBy;
@@ -29,30 +29,30 @@ export interface PaymentCollectCommand {
   readonly notify_url: string | undefined;
   readonly success_redirect_url: string | undefined;
   readonly fail_redirect_url: string | undefined;
-  /** What the body repeats of the binding, for clients of before. */
+  /** What the body repeats of the binding, as older clients do. */
   readonly amount: string | undefined;
   readonly currency: string | undefined;
   readonly transactional_currency: string | undefined;
   readonly customer_reference: string | undefined;
   readonly language: string;
-  /** Whether a hosted page shows it. */
+  /** Whether a hosted page shows the payment, and which. */
   readonly page: PageWanted;
   /** The token of Google Pay or Apple Pay. */
   readonly native_pay_token?: string | undefined;
 }
 
-/** What a collect answers: the payment, and where its hosted page is opened, if it has a new one. */
+/** What a collect answers: the payment, and the address of its hosted page, if it has a new one. */
 export interface Collected {
   readonly payment: Payment;
   readonly pageUrl?: string | undefined;
-  /** Of a bank transfer, the account that it goes to, where there is no other one. */
+  /** For a bank transfer, the account that it goes to, if there is only one. */
   readonly onlyAccount?: BankAccount | undefined;
 }
 
 /**
- * Collects: writes a `pending` payment on the session, for `card` with the network's form, and with a hosted page where one
- * is wanted. By Google Pay or Apple Pay it pays at once, and so consumes the session (specification, Endpoints, rules 1 and
- * 2; contract §3, §4).
+ * Writes a `pending` payment on the session: for `card` with the network's form, and with a hosted page if one is wanted.
+ * Google Pay and Apple Pay are paid at once, and so consume the session (specification, Endpoints, rules 1 and 2; contract §3,
+ * §4).
  *
  * @throws Refusal 1101, 1102 or 1103 for what differs from the binding; 1110 for an address; 1103 for a method that is not
  * offered; 1001 or 1005 when the session is not open; 1003 when its scope is payouts; 1301 when it has too many payments;
@@ -75,7 +75,7 @@ export async function collectPayment(
   let paying: NativeIntended | undefined;
   const decide = (rows: Rows): Decision<Collected> => {
     const { session, siblings, shown } = rows;
-    // The same step was taken twice: the page shows the payment that the first of them started.
+    // The customer started again twice: the page shows the payment that the first request made.
     if (shown.leadsTo !== undefined) return { answer: { payment: shown.leadsTo } };
     if (session === undefined) throw new Refusal(1001);
     const now = deps.clock.now();
@@ -109,7 +109,7 @@ export async function collectPayment(
   return reply;
 }
 
-/** What the merchant offers, as far as the wish asks for it, and of a bank transfer the account, if there is only one. */
+/** The methods that the merchant offers, read as far as `method` needs; for a bank transfer also its account, if only one. */
 async function methodsFor(
   deps: Deps,
   { merchant, session: { currency } }: SessionCaller,
@@ -127,7 +127,7 @@ async function methodsFor(
 
 interface Rows {
   readonly session: Session | undefined;
-  /** Read where the collect ends them. */
+  /** Read only if the collect ends them. */
   readonly siblings: readonly Payment[];
   readonly shown: PageNow;
 }
@@ -149,7 +149,7 @@ function rowsOf(
   return atHand ? atHandFirst(known, read) : read;
 }
 
-/** The card network's form, opened before the payment is written, and only for one that would be; or the answer of before. */
+/** Opens the card network's form before the payment is written, if it may be; or returns the remembered reply. */
 async function formFor(
   deps: Deps,
   caller: SessionCaller,
@@ -167,10 +167,10 @@ async function formFor(
   return { sessionId: await openForm(deps, newPayment(id, session, merchant, command, now)) };
 }
 
-/** A customer who changes his mind needs a few; whoever consumes the session has to end them all in one change. */
+/** 50 payments per session: a customer who hesitates needs a few, and the change that consumes the session ends them all. */
 const PAYMENTS_PER_SESSION = 50;
 
-/** A session that was minted for payouts collects nothing (contract §3). @throws Refusal 1003. */
+/** Refuses a session that was minted for payouts only (contract §3). @throws Refusal 1003. */
 export function requireCollector({ scope }: Pick<Session, 'scope'>): void {
   if (scope === 'payout') throw refuseField(1003, 'Authorization', 'WRONG_SCOPE', { scope: 'collect' });
 }
@@ -198,7 +198,7 @@ function requireCollectable(
   requireCarried(command.method, total_minor, session.currency);
 }
 
-/** The codes of what differs from the binding (specification, Endpoints, rule 1). */
+/** The refusal's code for each field that differs from the binding (specification, Endpoints, rule 1). */
 const BOUND = {
   transactional_currency: 1102,
   amount: 1101,
@@ -214,7 +214,7 @@ function requireBinding(session: Session, command: PaymentCollectCommand): void 
   if (first !== undefined) throw new Refusal(BOUND[first.field], { details: [first, ...others] });
 }
 
-/** What differs from the binding, byte for byte: minted `12.50`, `12.5` is drift (contract §1). In field order. */
+/** Fields that differ from the binding, byte for byte (`12.5` is not a bound `12.50`; contract §1), in field order. */
 export function bindingFaults(
   session: Session,
   given: { readonly [field in BoundField]?: string | undefined },
@@ -233,7 +233,7 @@ function requireUrls(deps: Deps, merchant: Merchant, command: PaymentCollectComm
 
 type Urls = { readonly [field in 'notify_url' | 'success_redirect_url' | 'fail_redirect_url']?: string | undefined };
 
-/** What is wrong with the addresses that are there (contract §6), in field order. */
+/** What is wrong with the addresses that were given (contract §6), in field order. */
 export function urlFaults(deps: Pick<Deps, 'outbound'>, merchant: Merchant, urls: Urls): RefusalDetail[] {
   const hosts = merchant.settings.url_hosts ?? [];
   const details: RefusalDetail[] = [];

@@ -1,7 +1,7 @@
 /**
- * Reads payments: any live session of a merchant reads any of that merchant's (contract §3).
+ * Reads payments: any live session of a merchant may read any of that merchant's payments (contract §3).
  *
- * Invariant: another merchant's payment, a tampered id and an unknown one answer alike (1204).
+ * Invariant: another merchant's payment, a tampered id and an unknown one are answered alike (1204).
  */
 
 import type { CarrierOfCountry } from '../connectors/connector.ts';
@@ -15,7 +15,7 @@ import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { bankAccountsFor, offeredWith } from './method-reach.ts';
 
-/** The payment behind an opaque payment_id. */
+/** The payment behind an opaque payment_id. @throws Refusal 1204. */
 export async function readByPaymentId(deps: Deps, caller: SessionCaller, paymentId: string): Promise<Payment> {
   const id = deps.secrets.openPaymentId(paymentId);
   if (id === undefined) throw new Refusal(1204);
@@ -24,13 +24,13 @@ export async function readByPaymentId(deps: Deps, caller: SessionCaller, payment
 
 export interface CarrierRead {
   readonly payment: Payment;
-  /** What it is called at the carrier: the carrier's own name, or else the one that it was asked under; null before that. */
+  /** Its reference at the carrier: the carrier's own, or else the one that we sent; null before a carrier is asked. */
   readonly reference: string | null;
-  /** When it ended there: giving it back later changes nothing of that. */
+  /** When it ended at the carrier; a later refund does not change that. */
   readonly endedAt: number | null;
 }
 
-/** A payment and what it is at the carrier, which takes another read only where the payment does not bear that. */
+/** A payment with its reference and end at the carrier; the attempt is read only if the payment's row lacks them. */
 export async function readAtCarrier(deps: Deps, caller: SessionCaller, paymentId: string): Promise<CarrierRead> {
   const payment = await readByPaymentId(deps, caller, paymentId);
   const { shard, attempt_id: attemptId, provider_reference: reference, completed_at: endedAt } = payment;
@@ -39,23 +39,23 @@ export async function readAtCarrier(deps: Deps, caller: SessionCaller, paymentId
     return { payment, reference: reference ?? paid?.reference ?? null, endedAt: paid?.settled_at ?? endedAt };
   }
   if (reference !== null || attemptId === null) return { payment, reference, endedAt };
-  // What an attempt is called never changes: one that this process wrote will do.
+  // An attempt's reference never changes, so a cached row that this process wrote will do.
   const attempt = deps.store.attempt.recent(shard, attemptId) ?? (await findAttempt(deps, shard, attemptId));
   return { payment, reference: attempt?.reference ?? null, endedAt };
 }
 
-/** The payment with that transaction_id. */
+/** The payment with that transaction_id. @throws Refusal 1204. */
 export async function readByTransactionId(deps: Deps, caller: SessionCaller, transactionId: string): Promise<Payment> {
   if (!isId('txn', transactionId)) throw new Refusal(1204);
   return readOwn(deps, caller, transactionId);
 }
 
 async function readOwn(deps: Deps, caller: SessionCaller, id: string): Promise<Payment> {
-  // A merchant's payments live in the merchant's shard: an id that says otherwise is not one of them.
+  // A merchant's payments are in the merchant's shard: an id of another shard is not one of them.
   if (shardOf(id) !== caller.merchant.shard) throw new Refusal(1204);
   const payment = await findPayment(deps, caller.merchant.shard, id);
   if (payment === undefined || payment.merchant_id !== caller.merchant.id) throw new Refusal(1204);
-  // Of another session, what has been told is written first: the caller's own was, when it was authenticated.
+  // An acceptance already told is written first if it is another session's; the caller's own was at authentication.
   const writing = deps.acceptances.writtenOfSession(payment.session_id);
   if (writing === undefined) return payment;
   await writing;
@@ -68,9 +68,9 @@ export interface PaymentDetail {
   readonly timeline: readonly Pick<PaymentHistory, 'status' | 'reason' | 'at'>[];
   /** The methods that the customer may choose from. */
   readonly offered: readonly PaymentMethod[];
-  /** Those of them that a submit would still take now. */
+  /** Those of them that a submit would still accept now. */
   readonly choosable: readonly PaymentMethod[];
-  /** Whose customers can pay by mobile money in the currency. */
+  /** The carriers whose customers can pay by mobile money in the currency. */
   readonly carriers: readonly CarrierOfCountry[];
   /** Where a bank transfer can go. */
   readonly banks: readonly Bank[];

@@ -1,8 +1,8 @@
 /**
- * Promises a bank transfer: the account that it goes to is fixed, and the customer has seven days for the proof.
+ * Submits by bank transfer: fixes the account that it goes to, and gives the customer seven days to upload the proof.
  *
- * Invariant: no money moves here. The session is consumed by the promise, so that the customer does not pay the same
- * order twice while the transfer is on its way.
+ * Invariant: no money moves here. The submit consumes the session, so that the customer does not pay the same order twice
+ * while the transfer is on its way.
  */
 
 import { isId } from '../domain/ids.ts';
@@ -91,7 +91,7 @@ function decide(deps: Deps, caller: SessionCaller, rows: Rows): Decision<Submitt
   };
 }
 
-/** An unknown account, a closed one, another merchant's and one in another currency answer alike. */
+/** An unknown account, a closed one, another merchant's and one in another currency are refused alike. */
 function requireAccount(account: BankAccount | undefined, payment: Payment): BankAccount {
   const fits =
     account?.merchant_id === payment.merchant_id &&

@@ -1,9 +1,9 @@
 /**
- * Pays by card: the hosted form is looked at, the issuer is asked whether it knows its customer, and where it does, the
- * card network for the money.
+ * Pays by card: checks the hosted form, has the issuer authenticate its customer, and if it does, asks the card network for the
+ * money.
  *
- * Invariant: the attempt is committed before the network is called, and no transaction is open while it answers. Until
- * PAY nothing can have moved: whatever fails before it gives session and payment back to the customer.
+ * Invariant: the attempt is committed before the network is called, and no database transaction is open while it answers. No
+ * money can have moved before PAY: a failure before it returns session and payment to the customer.
  */
 
 import type { Authentication, CardConnector, Challenge } from '../connectors/connector.ts';
@@ -34,18 +34,19 @@ import { submitByAttempt } from './payment-submit-upstream.ts';
 import { type Answering, type Decision, perform, persist, type Reply, refusalOf, refuse } from './perform.ts';
 
 /**
- * The issuer may take this long before the money is asked for. The inquiry round first asks about the attempt when it
+ * 22 s that the authentication may take before the money is asked for. The inquiry round first inquires about the attempt when it
  * is twice as old, and closes it a settle delay later at the earliest.
  */
 const AUTHENTICATION_LIMIT_MS = 22_000;
 
 /**
- * Pays by the card that was entered into the hosted form `session_id`. Answers the payment as it is then, or with
- * `redirectUrl` where the issuer wants to ask its customer first (specification, States, Transaction; contract §4).
+ * Pays by the card that was entered into the hosted form `session_id`. Answers the payment as it is afterwards, or with
+ * `redirectUrl` if the issuer wants to challenge its customer first (specification, States, Transaction; contract §4).
  *
- * @throws Refusal 1109 without `session_id`; 1110 for a form that is not this payment's or cannot be used, and where an
- * earlier try has paid whose money was put aside; 1202 when the amount is out of limits; 1404 when this try certainly took
- * nothing, and the customer may try again: the network is away, or an earlier try may have paid; 1502 when the card was refused; and as `requireSubmittable`, for the session and the payment.
+ * @throws Refusal 1109 without `session_id`; 1110 for a form that is not this payment's or cannot be used, and when an
+ * earlier attempt has paid whose money is in suspense; 1202 when the amount is out of limits; 1404 when this attempt certainly
+ * took nothing, and the customer may try again: the network is away, or an earlier attempt may have paid; 1502 when the card was
+ * refused; and as `requireSubmittable`, for the session and the payment.
  */
 export async function submitByCard(
   deps: Deps,
@@ -73,7 +74,7 @@ export async function submitByCard(
   );
 }
 
-/** Only the form that was opened for this payment pays it. */
+/** Requires the form that was opened for this payment. */
 function requireForm(payment: Payment, formId: string): void {
   if (payment.hosted_session_id === null) throw refuseField(1110, 'session_id', 'NO_CARD_FORM');
   if (payment.hosted_session_id !== formId) throw refuseField(1110, 'session_id', 'OTHER_CARD_FORM');
@@ -111,7 +112,7 @@ async function authenticateAndPay(submit: Submit, command: PaymentSubmitCommand)
       return word === TOO_LATE ? giveBack(word.reason) : write(word, { three_ds_status: said.status, eci: said.eci });
     }
     case 'challenge':
-      // What nobody can be sent to is no challenge; and no money has been asked for.
+      // The customer cannot be sent to a challenge without a form; no money has been asked for yet.
       if (said.challenge === undefined) return giveBack('a challenge without its form');
       return recordChallenge(submit, said.status, said.challenge);
     case 'rejected': {
@@ -126,7 +127,7 @@ async function authenticateAndPay(submit: Submit, command: PaymentSubmitCommand)
   }
 }
 
-/** Why the money was not asked for. `refusal`: what to answer, where that is not that the network is down. */
+/** Why the money was not asked for. `refusal`: what to answer, if not that the network is down. */
 interface Unasked {
   readonly reason: 'form_unusable' | 'not_asked';
   readonly refusal?: Refusal;
@@ -134,7 +135,7 @@ interface Unasked {
 
 const NOT_ASKED: Unasked = { reason: 'not_asked' };
 
-/** Nobody may be told that no money moved: under an earlier attempt it may have. */
+/** The customer must not be told that no money moved: an earlier attempt may have moved it. */
 function unclearBefore({ id }: Payment): Unasked & { readonly refusal: Refusal } {
   const details = [{ field: 'session_id', code: 'EARLIER_TRY_OPEN' }] as const;
   return { ...NOT_ASKED, refusal: new Refusal(1404, { transactionId: id, retryAfter: 10, details }) };
@@ -146,7 +147,7 @@ function paidBefore({ id }: Payment): Unasked {
   return { ...NOT_ASKED, refusal: new Refusal(1110, { transactionId: id, details }) };
 }
 
-/** An earlier attempt has paid, though it was taken for not sent: the submit answers for that one. */
+/** An earlier attempt, settled as not sent, has paid after all: the submit answers with its outcome. */
 function recordEarlier(submit: Submit, paid: PaidEarlier): Promise<Reply> {
   const { deps, answering } = submit;
   const { attempt } = submit.intended;
@@ -158,7 +159,7 @@ function recordEarlier(submit: Submit, paid: PaidEarlier): Promise<Reply> {
       const word = { kind: 'not_sent', reason: 'the order was paid before' } as const;
       return decideWord(submit, rows, settling, { word, heard: undefined, unasked: paidBefore(payment) });
     }
-    // Settled otherwise meanwhile, by the round.
+    // The inquiry round has settled it in another way meanwhile.
     if (payment.status === 'pending') return { refusal: unclearBefore(payment).refusal };
     return { ...outcomeOf(payment), change };
   };
@@ -170,16 +171,16 @@ function recordEarlier(submit: Submit, paid: PaidEarlier): Promise<Reply> {
 interface Told {
   readonly word: Word;
   readonly heard: Heard | undefined;
-  /** Where nobody was asked for the money, and never will be under this attempt. */
+  /** Present if the money was not asked for, and never will be by this attempt. */
   readonly unasked: Unasked | undefined;
 }
 
-/** Writes what came of it, with the session's end or return and the remembered answer. */
+/** Writes the outcome, with the session consumed or freed, and the reply to remember. */
 function record(submit: Submit, told: Told): Promise<Reply> {
   return write(submit, (rows, settling) => decideWord(submit, rows, settling, told));
 }
 
-/** What a word writes, and what is answered then. */
+/** What the network's word writes, and what is then answered. */
 function decideWord(
   { deps, card }: Pick<Submit, 'deps' | 'card'>,
   rows: SettlementRows,
@@ -194,16 +195,16 @@ function decideWord(
   } as const;
   const settled = settling(settleAttempt(rows, word, settlementContext(deps, card, asked)));
   const { change } = settled;
-  // Whatever we were told, the network may have said otherwise since: what is settled is answered.
+  // Whatever our call returned, the network may have said otherwise since: the settled state is answered.
   if (settled.attempt.status === 'not_sent' && word.kind !== 'approved') {
     return { change, refusal: unasked?.refusal ?? networkDown(card, 'session_id', rows.payment.id) };
   }
-  // It has paid, while another payment's submit holds the session: this one is not there to be paid again.
+  // The attempt has paid, but another payment's submit holds the session: this payment must not be paid again.
   if (settled.payment.status === 'pending') return { change, refusal: unclearBefore(settled.payment).refusal };
   return { ...outcomeOf(settled.payment), change };
 }
 
-/** The issuer wants to ask its customer: 202, and the address where it does. */
+/** The issuer wants to challenge its customer: writes that, and answers 202 with the challenge's address. */
 function recordChallenge(submit: Submit, status: string, challenge: Challenge): Promise<Reply> {
   const { deps, card } = submit;
   const { attempt } = submit.intended;
@@ -213,18 +214,18 @@ function recordChallenge(submit: Submit, status: string, challenge: Challenge): 
     const context = settlementContext(deps, card, { at: attempt.created_at, inquiry: false });
     const step = challengeAttempt(rows, asked, context);
     if (step !== undefined) return { change: step.change, answer: { payment: step.payment, redirectUrl } };
-    // Our own commit, whose answer was lost, and what may have followed it; or the round has closed the attempt meanwhile.
+    // Our own commit, whose outcome was lost, and perhaps later steps; or the inquiry round has closed the attempt meanwhile.
     const { status: now } = rows.attempt;
     if (now === 'challenged') return { answer: { payment: rows.payment, redirectUrl } };
     if (now !== 'intended' && now !== 'not_sent') return outcomeOf(rows.payment);
-    // Still intended, and its session not held: the rows were read on either side of a commit. This change can only lose, to
-    // read again.
+    // Intended, yet its session is not held: the rows were read on either side of a commit. This change can only lose, which
+    // makes us read again.
     const change = now === 'intended' ? { updates: [updateAttempt(rows.attempt, { status: now })] } : undefined;
     return { change, refusal: networkDown(card, 'session_id', attempt.payment_id) };
   });
 }
 
-/** What we have just written is at hand; siblings, where there are any, have to be read. */
+/** Decides first on the rows that we have just written, unless siblings have to be read. */
 function write(
   { deps, intended, answering }: Submit,
   decide: (rows: SettlementRows, settling: Settling) => Decision<Submitted>,

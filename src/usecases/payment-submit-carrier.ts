@@ -1,9 +1,9 @@
 /**
  * Asks a carrier to take the money: write, call, write.
  *
- * Invariant: the attempt is committed before the network is called, and no transaction is open while it answers. That the
- * carrier waits for its customer may be told before it is written (decision 25); every other word is written first.
- * Whoever dies in the middle leaves an open attempt, which the inquiry round settles.
+ * Invariant: the attempt is committed before the carrier is called, and no database transaction is open while it answers. That
+ * the carrier waits for its customer may be answered before it is written (decision 25); any other word is written first. A
+ * process that dies in between leaves an open attempt, which the inquiry round settles.
  */
 
 import type { Answer, CollectConnector, CollectOrder } from '../connectors/connector.ts';
@@ -30,12 +30,12 @@ import { submitByAttempt } from './payment-submit-upstream.ts';
 import { type Answering, perform, persist, type Reply, refusalOf, refuse } from './perform.ts';
 
 /**
- * Asks the carrier of `msisdn` to take the money, fee included. A carrier that gives no answer leaves the payment
- * `processing`, until it has been asked again and answers (contract §4).
+ * Asks the carrier of `msisdn` to take the money, fee included. If the carrier gives no answer, the payment stays `processing`
+ * until the carrier answers an inquiry (contract §4).
  *
  * @throws Refusal 1109 without a phone number; 1103 when no carrier serves number and currency; 1202 when the amount is out
- * of limits; 1404 when the carrier certainly did not take the request, or cannot say what became of one that it had turned
- * away; 1110 when such a one has paid too late to count; and as `requireSubmittable`, for the session and the
+ * of limits; 1404 when the carrier certainly did not take the request, or cannot say what became of an earlier attempt that it
+ * had turned away; 1110 when such an attempt has paid too late to count; and as `requireSubmittable`, for the session and the
  * payment.
  */
 export async function submitToCarrier(
@@ -67,8 +67,8 @@ export async function submitToCarrier(
 }
 
 /**
- * An earlier attempt was accepted after all. If this payment resumes with it, the submit is answered like that one's; if
- * another payment does, or this one has changed otherwise, the submit starts over.
+ * An earlier attempt was accepted after all. If this payment resumes with it, the submit answers with its outcome; if another
+ * payment does, or this one has changed in another way, the submit starts over.
  */
 function answerTaken(
   deps: Deps,
@@ -107,7 +107,7 @@ interface Route {
   readonly carrier: string;
 }
 
-/** The carrier follows from the number's prefix and the currency; a wrong pairing says what would work (1103). */
+/** The carrier follows from the number's prefix and the currency; the refusal of a wrong pair says what would work (1103). */
 function carrierFor(deps: Deps, msisdn: string, payment: Payment): Route {
   const field = 'mobile_money_phone_number';
   const route = deps.connectors.routeFor('payment', msisdn, payment.currency);
@@ -127,7 +127,7 @@ function carrierFor(deps: Deps, msisdn: string, payment: Payment): Route {
 
 type IntendedFor = Intended & { readonly msisdn: string };
 
-/** Call, then write what the carrier said, with the session's consumption and the remembered answer. */
+/** Calls the carrier, then writes its answer, with the session consumed or freed, and the reply to remember. */
 async function callAndRecord(
   deps: Deps,
   caller: SessionCaller,
@@ -142,18 +142,18 @@ async function callAndRecord(
     settleAttempt(rows, word, settlementContext(deps, connector, asked));
   if (word.kind === 'waiting' && answering.receipt === undefined && mayTellFirst(deps, intended)) {
     const { payment } = settle(intended);
-    // What the carrier calls it stands in its acceptance alone.
+    // The carrier's own reference is only in its acceptance, so it is added to the rows.
     const rows = { ...intended, attempt: { ...attempt, provider_reference: word.providerReference } };
     const write = (): Promise<unknown> => settleByWord(deps, attempt, word, asked, intended);
     if (deps.acceptances.defer({ rows, write })) return answering.render({ payment });
   }
-  // What we have just written is at hand; siblings, where there are any, have to be read.
+  // Decides first on the rows that we have just written, unless siblings have to be read.
   const read = session.payments < 2 ? atHandFirst(intended, () => readSettlement(deps, attempt)) : undefined;
   const record = (settling: Settling): Promise<Reply> =>
     perform<SettlementRows, Submitted>(deps.store, answering, read ?? (() => readSettlement(deps, attempt)), (rows) => {
       const settled = settling(settle(rows));
       const { change } = settled;
-      // Whatever we were told, the carrier may have said otherwise since: what is settled is answered.
+      // Whatever our call returned, the carrier may have said otherwise since: the settled state is answered.
       if (settled.attempt.status === 'not_sent') return { change, refusal: carrierDown(attempt) };
       return { change, answer: { payment: asSubmitted(settled.payment) } };
     });
@@ -161,12 +161,12 @@ async function callAndRecord(
   return whileRecording(deps, attempt.id, recording);
 }
 
-/** A carrier that took longer may have asked its customer, and called another process back, before it answered us. */
+/** 1 s: a carrier that took longer may have asked its customer, and called another process back, before it answered us. */
 const QUICK_MS = 1_000;
 
 /**
- * Whether what the carrier answered may be told before it is written: nothing has been heard of the attempt since it was
- * opened, and no sibling ends with it. A key's answer is remembered with what it tells of, and is written first.
+ * Whether the carrier's acceptance may be answered before it is written: nothing has been heard of the attempt since it was
+ * opened, and no sibling ends with it. (With an Idempotency-Key it is always written first, together with the reply.)
  */
 function mayTellFirst({ store, clock }: Deps, { attempt, session }: Intended): boolean {
   const { shard, id, version, created_at } = attempt;

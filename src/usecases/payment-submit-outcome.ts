@@ -1,8 +1,8 @@
 /**
- * What a submit answers for a payment that it has ended or left open, whatever it was paid by.
+ * What a submit answers for a payment that it has ended or left open, by any method.
  *
- * Invariant: only a card is refused at once; every other payment is answered as it stands, but that a phone's submit never
- * answers that it has been paid.
+ * Invariant: only a card is refused at once; every other payment is answered as it is, except that a mobile-money submit never
+ * answers that the payment is paid.
  */
 
 import type { Reason } from '../domain/reason.ts';
@@ -11,7 +11,7 @@ import { type DetailCode, Refusal } from '../domain/refusal.ts';
 import type { Submitted } from '../domain/submission.ts';
 import type { Decision } from './perform.ts';
 
-/** The payment, or refusal 1502 for a card that was declined. */
+/** Answers the payment, or refuses with 1502 for a card that was declined. */
 export function outcomeOf(payment: Payment): Decision<Submitted> {
   const known = payment.reason === null ? undefined : DECLINED[payment.reason];
   if (known === undefined && payment.status !== 'declined') return { answer: { payment: asSubmitted(payment) } };
@@ -20,8 +20,8 @@ export function outcomeOf(payment: Payment): Decision<Submitted> {
 }
 
 /**
- * A phone's payment as its submit answers it. A carrier that was slow to answer may have called back before: its customer's yes
- * is told by status and webhook, and no caller of submit has to expect it (specification, States: processing).
+ * A mobile-money payment as its submit answers it: at most `processing`. A carrier that was slow to answer may have called back
+ * before, but an approval is reported by status and webhook, never by a submit (specification, States: processing).
  */
 export function asSubmitted(payment: Payment): Payment {
   const isPaid = payment.status === 'approved' || payment.status === 'refunded';

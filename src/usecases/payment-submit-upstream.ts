@@ -1,7 +1,7 @@
 /**
- * What submits by an upstream have in common: the attempt is opened, and whoever comes beside waits for how it goes on.
+ * What submits by an upstream have in common: the attempt is opened, and concurrent submits wait for its outcome.
  *
- * Invariant: a refusal to open it is remembered with its key; a submit takes away nobody's turn but its own.
+ * Invariant: a refusal to open it is remembered with its key; a submit removes only its own entry from `underWay`.
  */
 
 import type { Payment } from '../domain/records.ts';
@@ -12,7 +12,7 @@ import type { SessionCaller } from './callers.ts';
 import type { Deps } from './deps.ts';
 import { type Answering, type Reply, refuse } from './perform.ts';
 
-/** A submit that has found its payment, its upstream and its number or form. */
+/** A submit whose payment, upstream, and number or form are known. */
 export interface Submitting extends Conditions {
   readonly caller: SessionCaller;
   readonly payment: Payment;
@@ -20,7 +20,7 @@ export interface Submitting extends Conditions {
   readonly answering: Answering<Submitted>;
 }
 
-/** Opens the attempt and goes on with it by `rest`. @throws Refusal and SubmitUnderWay as `intendAttempt`, and what `rest` throws. */
+/** Opens the attempt, then runs `rest` with it. @throws Refusal and SubmitUnderWay as `intendAttempt`, and what `rest` throws. */
 export async function submitByAttempt(
   deps: Deps,
   { caller, payment, intention, answering, ...conditions }: Submitting,

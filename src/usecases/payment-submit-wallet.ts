@@ -1,9 +1,9 @@
 /**
  * Pays from a wallet or flash account: the PIN is verified, and either the money moves at once or a one-time code is
- * asked first.
+ * asked for first.
  *
- * Invariant: a wrong PIN is counted before it is answered. Whatever is answered to a right one, a refusal too, guards the
- * wallet's version, so that none slips in behind a lock; the debit is floored, so that no balance goes below zero.
+ * Invariant: a wrong PIN is counted before it is answered. Every answer to a right PIN, a refusal too, guards the wallet's
+ * version, so that no guess gets past a lock; the debit has a floor, so that no balance goes below zero.
  */
 
 import type { Update } from '../domain/change.ts';
@@ -45,7 +45,7 @@ interface Rows extends PinRows {
   readonly siblings: readonly Payment[];
 }
 
-/** The account as it was typed, and the fields that it was typed in: those a refusal names. */
+/** The account as the customer typed it, and the fields it was sent in, which a refusal names. */
 interface Typed {
   readonly kind: 'wallet' | 'flash';
   readonly number: string;
@@ -99,7 +99,7 @@ export async function submitFromWallet(
   return reply;
 }
 
-/** Number and PIN; flash takes the wallet's fields too. @throws Refusal 1109 that names all that is missing. */
+/** Number and PIN; flash accepts the wallet's fields too. @throws Refusal 1109 that names all missing fields. */
 function requireAccount(command: PaymentSubmitCommand, kind: 'wallet' | 'flash'): Typed {
   const { flash_number, flash_pin } = kind === 'flash' ? command : {};
   const number = flash_number ?? command.wallet_number;
@@ -137,22 +137,22 @@ function decide(submit: Submit, rows: Rows, verdict: PinVerdict): Decision<Submi
   const now = deps.clock.now();
   const { session } = rows;
   if (session === undefined) throw new Refusal(1001);
-  // Read anew once the PIN has had its turn: what was revoked or suspended meanwhile pays nothing.
+  // The session was read anew after the PIN was verified: a credential revoked or merchant suspended meanwhile pays nothing.
   requireMintingSecret(session, now);
   const payment = requireMine(rows.payment, session);
   requireSubmittable(session, payment, now);
-  // A lock that ended while we were reading has not been tried yet: nothing is counted.
+  // If a lock ended between the two reads, the PIN was not verified: nothing is counted.
   const locked = lockedFor(countOf(rows, now), now) ?? (verdict === 'unverified' ? 1 : undefined);
   if (locked !== undefined) throw lockedAccount(locked, payment);
   const { wallet } = rows;
   if (verdict !== 'right' || wallet === undefined) return wrongPin(submit, rows, payment, now);
   const decision = weigh(() => pay(submit, { ...rows, session, payment, wallet }, now));
   if (decision.refusal === undefined) return decision;
-  // The account may have been read after another submit had paid this very payment from it.
+  // Guards the payment too: another submit may have paid this very payment before the account was read.
   return { change: { updates: [guardWallet(wallet), guardPayment(payment)] }, refusal: decision.refusal };
 }
 
-/** What a submit is decided by besides the rows: what was typed, and the code that would be asked for. */
+/** What a submit is decided on besides the rows: what was typed, and the code that would be asked for. */
 interface Submit {
   readonly deps: Deps;
   readonly merchant: Merchant;
@@ -160,7 +160,7 @@ interface Submit {
   readonly code: string;
 }
 
-/** What a right PIN may pay from. */
+/** The rows once the PIN is right. */
 interface Opened extends Rows {
   readonly session: Session & MintedBy;
   readonly payment: Payment;
@@ -193,7 +193,7 @@ function pay(submit: Submit, opened: Opened, now: number): Decision<Submitted> {
   ];
   const ended = endSiblings(payment, siblings, now, idsOf(deps));
   const codeAsked = asksForCode(merchant, payment);
-  // Without a door for texts no code could ever arrive: refused while session and payment are still the customer's.
+  // Without a text sender no code could ever arrive: refused before the session is consumed.
   if (codeAsked && deps.connectors.texts === undefined) throw new Refusal(1402, { transactionId: payment.id });
   const paying = { ...opened, payment: ready, columns };
   const change = codeAsked ? askCode(submit, paying, now) : approve(submit, paying, now);
@@ -224,7 +224,7 @@ function asksForCode(merchant: Merchant, payment: Payment): boolean {
   return threshold !== undefined && payment.amount_minor >= threshold;
 }
 
-/** With what the payment takes on by being paid so. */
+/** The same, with the columns that this method sets on the payment. */
 interface Paying extends Opened {
   readonly columns: PaymentColumns;
 }

@@ -1,7 +1,7 @@
 /**
- * Submits a payment: finds it, and goes the chosen method's way.
+ * Submits a payment: finds it, and hands it to the chosen method's submit.
  *
- * Invariant: a submit that finds the session held by another one waits for that one's outcome; it never pays beside it.
+ * Invariant: a submit that finds the session held by another submit waits for its outcome; the two never pay side by side.
  */
 
 import { isOpen } from '../domain/attempt.ts';
@@ -36,7 +36,7 @@ import { outcomeOf } from './payment-submit-outcome.ts';
 import { submitFromWallet } from './payment-submit-wallet.ts';
 import { type Answering, aboutTransaction, perform, type Reply, refuse } from './perform.ts';
 
-/** How long a submit waits for another one on the same session before it says so (contract §2, 1203). */
+/** 10 s that a submit waits for another one on the same session before it is refused (contract §2, 1203). */
 const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 100;
 
@@ -46,9 +46,9 @@ const LOOK_AGAIN_MS = 100;
  * another submit holds the session, this one waits for it up to ten seconds.
  *
  * @throws Refusal 1204 for a payment that is not of this session; 1103 for a method that is unknown, not offered, or not
- * the one that was collected; 1109 for what that method needs and was not sent; 1001, 1005 or 1205 when session or payment
- * take no submit any more; 1203 when the other submit takes longer; 1001, 1004 or 1005 when the session's credential or merchant was stopped while this one waited; and
- * what the method's own submit throws.
+ * the one that was collected; 1109 for a missing field that the method needs; 1001, 1005 or 1205 when session or payment accept
+ * no submit any more; 1203 when the other submit takes longer; 1001, 1004 or 1005 when the session's credential was revoked or
+ * its merchant suspended while this one waited; and what the method's own submit throws.
  */
 export async function submitPayment(
   deps: Deps,
@@ -68,7 +68,7 @@ export async function submitPayment(
       return await submitOnce(deps, current, command, { id: paymentId, known }, answering);
     } catch (error) {
       if (!(error instanceof SubmitUnderWay)) throw error;
-      // What was at hand has moved elsewhere: from now on it is read.
+      // The cached payment is stale: from now on it is read from the database.
       known = undefined;
       if (error instanceof PaymentMoved && !hasMoved) {
         hasMoved = true;
@@ -88,7 +88,7 @@ export async function submitPayment(
   }
 }
 
-/** The caller as it is after a wait: what was revoked or suspended meanwhile pays nothing (specification, Authentication rule 3). */
+/** The caller, read anew after a wait: one revoked or suspended meanwhile pays nothing (specification, Authentication rule 3). */
 async function authenticatedAnew(deps: Deps, caller: SessionCaller): Promise<SessionCaller> {
   const session = await sessionAsTold(deps, caller.session.shard, caller.session.id);
   if (session === undefined) return caller;
@@ -142,9 +142,9 @@ async function submitFound(
 }
 
 /**
- * The payment as this process last wrote it, which saves a read; undefined where it has to be read. It may be older than
- * the database's. So it is taken only for mobile money that is still to be submitted: the change that opens the attempt
- * guards session and payment by their versions, and reads both anew when either has moved.
+ * The payment as this process last wrote it, which saves a read; undefined if it has to be read. It may be older than the
+ * database's row, so it is used only for mobile money that is still to be submitted: the change that opens the attempt guards
+ * the versions of session and payment, and both are read anew when either has moved.
  */
 function untouched(deps: Deps, { session }: SessionCaller, id: string | undefined): Payment | undefined {
   const payment = id === undefined ? undefined : deps.store.payment.recent(session.shard, id);
@@ -152,7 +152,7 @@ function untouched(deps: Deps, { session }: SessionCaller, id: string | undefine
   return isFree && payment?.status === 'pending' && payment.method === 'mobile_money' ? payment : undefined;
 }
 
-/** Answers for a first run that was never answered: the payment as it is, once its upstream has said anything. */
+/** Answers in place of a first run that never answered: with the payment as it is, once the upstream has given an answer. */
 async function goOn(deps: Deps, payment: Payment, answering: Answering<Submitted>): Promise<Reply> {
   const read = async (): Promise<{ found: Payment; attempt: Attempt | undefined }> => {
     const found = (await deps.store.payment.get(payment.shard, payment.id)) ?? payment;
@@ -161,7 +161,7 @@ async function goOn(deps: Deps, payment: Payment, answering: Answering<Submitted
   return perform(deps.store, answering, read, ({ found, attempt }) => {
     // The attempt ended between the two reads: the payment has moved with it, so read again.
     const hasMoved = attempt !== undefined && !isOpen(attempt.status) && !isFinal(found.status);
-    // Not asked for yet, or given back while we read: the whole call begins anew.
+    // The money has not been asked for yet, or the payment was given back while we read: the whole call begins anew.
     if (found.status === 'pending' || attempt?.status === 'intended' || hasMoved) throw new SubmitUnderWay(found.id);
     // The customer is at the issuer, or has yet to go there.
     if (attempt?.status === 'challenged')
@@ -180,11 +180,11 @@ async function askAgain(deps: Deps, shard: number, paymentId: string): Promise<v
   if (attempt?.status === 'intended') await inquireAttempt(deps, attempt);
 }
 
-/** Waits for the submit of this process that holds the session, as long as there is patience, or a moment for one elsewhere. */
+/** Waits for this process's submit that holds the session, until `PATIENCE_MS` is over; for one elsewhere, `LOOK_AGAIN_MS`. */
 async function turnOf(deps: Deps, sessionId: string, begunAt: number): Promise<void> {
   const holder = deps.underWay.get(sessionId);
   if (holder === undefined) return pause(deps.clock, LOOK_AGAIN_MS);
   const patience = Math.min(PATIENCE_MS, begunAt + PATIENCE_MS - deps.clock.now());
-  // However it ended: what has become of the session is read anew.
+  // However that submit ended, the caller reads the session anew.
   await endsWithin(deps.clock, patience, holder);
 }

@@ -1,8 +1,8 @@
 /**
- * Maker and checker: an operator approves or rejects a batch that waits for it.
+ * Maker and checker: an operator approves or rejects a batch that waits for approval.
  *
- * Invariant: it is decided once, however many decide at the same time; who comes second is told what was decided. A batch
- * that pays at once and whose funds do not suffice goes on waiting.
+ * Invariant: a batch is decided once, however many operators decide at the same time; the second one is told what was decided. An
+ * immediate batch whose funds do not suffice stays waiting.
  */
 
 import { formatMinor } from '../domain/money.ts';
@@ -14,7 +14,7 @@ import { changeBatch, type PayoutOperatorDeps, tell } from './payout-operate.ts'
 import type { BatchRows } from './payout-run.ts';
 import { availableTo } from './payout-send.ts';
 
-/** @throws OperatorError when there is no such batch, it does not wait, or its merchant's funds do not suffice. */
+/** @throws OperatorError when there is no such batch, it does not wait for approval, or its merchant's funds do not suffice. */
 export async function approvePayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
   const said = requireSay(say);
   const batch = await changeBatch(deps, batchId, async (rows, context) => {
@@ -26,7 +26,7 @@ export async function approvePayout(deps: PayoutOperatorDeps, batchId: string, s
   return batch;
 }
 
-/** @throws OperatorError when there is no such batch, or it does not wait. */
+/** @throws OperatorError when there is no such batch, or it does not wait for approval. */
 export async function rejectPayout(deps: PayoutOperatorDeps, batchId: string, say: Say): Promise<PayoutBatch> {
   const said = requireSay(say);
   const batch = await changeBatch(deps, batchId, (rows, context) => {
@@ -37,7 +37,7 @@ export async function rejectPayout(deps: PayoutOperatorDeps, batchId: string, sa
   return batch;
 }
 
-/** Refuses what has been decided, or was never in question. */
+/** Refuses a batch that has been decided or cancelled, or needs no approval. */
 export function requireWaiting(batch: PayoutBatch): void {
   const { id, approval } = batch;
   if (stateOf(batch) === 'waiting_for_approval') return;

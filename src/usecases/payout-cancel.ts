@@ -1,8 +1,8 @@
 /**
- * Cancels a batch: no further occurrence runs, what waits is called off, what is under way goes on to its end.
+ * Cancels a batch: no further occurrence runs, waiting lines are called off, lines in flight run to their end.
  *
- * Invariant: no line is called off that a carrier may have taken. The word stands before its lines are ended, and a round
- * ends what is left of them, whatever becomes of this process; what a carrier has turned away it asks about first.
+ * Invariant: no line is called off that a carrier may have taken. The cancellation is committed before any line is ended, and a
+ * round ends the remaining lines even if this process dies; about lines that a carrier has turned away it inquires first.
  */
 
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
@@ -13,9 +13,9 @@ import { callOffWaiting } from './payout-close.ts';
 import { changeBatch, type PayoutOperatorDeps, requireBatch, tell } from './payout-operate.ts';
 
 /**
- * Cancelled again it answers as it did. `notTaken`: somebody has seen at the carriers that they took nothing of what they turned
- * away, for example because one of them is connected no more. @throws OperatorError when there is no such
- * batch, or nothing of it is open.
+ * Cancels a batch; cancelling it again answers the same. `notTaken`: the operator has verified with the carriers that they took
+ * none of the lines that they turned away, for example because a carrier is no longer connected. @throws OperatorError when
+ * there is no such batch, or nothing of it is open.
  */
 export async function cancelPayout(
   deps: PayoutOperatorDeps,
@@ -33,20 +33,20 @@ export async function cancelPayout(
     tell(deps, 'payout_cancelled', found, said);
   }
   if (notTaken) tell(deps, 'payout_not_taken', found, said);
-  // Whoever has leased one to send it again loses it.
+  // Takes back the lines that another process has leased to send again: its change then loses.
   await deps.store.payoutBatch.recallTried(found.shard, found.id, deps.clock.now());
   await callOffWaiting(deps, found, notTaken ? 'all' : 'untried', (change) => dueAtOnce(change, deps.clock.now()));
   return requireBatch(deps, batchId);
 }
 
-/** Refuses what has nothing left to cancel. */
+/** Refuses a batch that has nothing left to cancel. */
 export async function requireCancellable(deps: Pick<PayoutOperatorDeps, 'store'>, batch: PayoutBatch): Promise<void> {
   const { shard, id } = batch;
   if (batch.cancelled_at !== null) throw new OperatorError(`${id} has already been cancelled`);
   if (batch.approval === 'rejected') throw new OperatorError(`${id} has been rejected: nothing of it is paid`);
   if (hasMore(batch)) return;
   const counts = await deps.store.payoutBatch.counts(shard, id);
-  // What is under way goes on to its end, but for what its carrier turns out not to have taken.
+  // Lines in flight run to their end, except those that the carrier turns out not to have taken.
   if (counts.some(({ pending, processing }) => pending + processing > 0)) return;
   throw new OperatorError(`nothing of ${id} is open any more: there is nothing to cancel`);
 }

@@ -24,7 +24,7 @@ test('lines that cannot go are passed over a turn at a time, so that others are 
   const deps = parts as unknown as Parameters<typeof openCarriers>[0];
   const carriers = openCarriers(deps, (one) => {
     offered += 1;
-    // It was let through, and its carrier is not asked: the merchant has been suspended.
+    // The line was admitted, but its carrier is not called, because the merchant has been suspended.
     if (carriers.admits(one)) queueMicrotask(() => carriers.heard(one, undefined));
   });
   for (let id = 0; carriers.away().length === 0; id += 1) {

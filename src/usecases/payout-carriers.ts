@@ -1,7 +1,7 @@
 /**
- * The carriers that payout lines go to: which of them are asked just now, and the lines that wait until one is back.
+ * The carriers that payout lines go to: which may be called just now, and the lines parked until a carrier is back.
  *
- * Invariant: a line is kept at hand only as long as its lease lasts; what is not at hand waits in the database.
+ * Invariant: a parked line is started only while its lease lasts; all other lines wait in the database.
  */
 
 import type { PayoutLine } from '../domain/outgoing-records.ts';
@@ -9,33 +9,33 @@ import { type CarrierGate, createGate } from './carrier-gate.ts';
 import type { Deps } from './deps.ts';
 
 export interface Carriers {
-  /** Whether the line's carrier is asked now. A line that has to wait is kept, and offered again. */
+  /** Whether the line's carrier may be called now. A line that has to wait is parked, and offered again. */
   admits(line: PayoutLine): boolean;
-  /** What came of a line that was let through; `answered` is undefined where its carrier was not asked. */
+  /** Takes the outcome of an admitted line; `answered` is undefined if the carrier was not called. */
   heard(line: PayoutLine, answered: boolean | undefined): void;
-  /** How many of that merchant's lines are kept until that carrier is back. */
+  /** How many of that merchant's lines are parked until that carrier is back. */
   parked(merchantId: string, carrier: string): number;
-  /** Those that are not to be asked just now. */
+  /** The carriers that may not be called just now. */
   away(): string[];
-  /** Offers nothing more. */
+  /** Stops offering parked lines. */
   close(): void;
 }
 
-/** What the wallets of ours are called among the carriers; the store knows their lines by the same word. */
+/** The name of our own wallets among the carriers; the store uses the same word for their lines. */
 const WALLETS = 'wallet';
 
-/** Of those that wait for a carrier, so many are kept at hand. */
+/** 10 000 lines per carrier at most are parked in memory. */
 const MOST_PARKED = 10_000;
-/** How many lines waiting in the database are made due when a carrier is back; the rest wait for their own backoff. */
+/** 10 000 lines waiting in the database are made due when a carrier is back; the rest wait for their own backoff. */
 const HASTENED_MOST = 10_000;
 
 interface Carrier {
   readonly name: string;
   readonly gate: CarrierGate;
   readonly parked: PayoutLine[];
-  /** Whose line it left unanswered last. */
+  /** The merchant whose unanswered line closed the gate last. */
   blamed: string | undefined;
-  /** Takes back the next probe. */
+  /** Cancels the scheduled probe. */
   cancel: () => void;
 }
 
@@ -43,12 +43,12 @@ export function carrierOf({ connector }: Pick<PayoutLine, 'connector'>): string 
   return connector ?? WALLETS;
 }
 
-/** Where the lease has run out, the round will claim the line anew. */
+/** Whether the line's lease still lasts; once it has run out, the round claims the line anew. */
 export function isLeased({ next_start_at: until }: PayoutLine, now: number): boolean {
   return until !== null && now < until;
 }
 
-/** `offer` takes up lines that need not wait any more. */
+/** `offer` takes lines that need not wait any more. */
 export function openCarriers(
   deps: Pick<Deps, 'store' | 'clock' | 'log' | 'background'>,
   offer: (line: PayoutLine) => void,
@@ -65,7 +65,7 @@ export function openCarriers(
     return carrier;
   };
 
-  /** Tries one of those that wait: another merchant's first, in case it was for the numbers. */
+  /** Offers one parked line as a probe: another merchant's if possible, in case the blamed merchant's numbers were at fault. */
   const probe = ({ gate, parked, blamed }: Carrier): void => {
     const now = deps.clock.now();
     if (closed || !gate.isOpen(now)) return;
@@ -79,7 +79,7 @@ export function openCarriers(
   const isBack = (carrier: Carrier): void => {
     deps.log.info('payout_carrier_back', { connector: carrier.name });
     carrier.cancel();
-    // Those that have been tried before are due again now, in the database: whoever claims them has them.
+    // Lines tried before are made due in the database instead, where any process may claim them.
     for (const line of carrier.parked.splice(0)) if (line.tries === 0) offer(line);
     deps.background(deps.store.payoutLine.hasten(carrier.name, deps.clock.now(), HASTENED_MOST));
   };
@@ -101,7 +101,7 @@ export function openCarriers(
         carrier.cancel();
         if (!closed) carrier.cancel = deps.clock.after(news.pauseMs, () => probe(carrier));
       } else if (answered === undefined && !closed) {
-        // In a turn of its own: thousands that wait may all have to be passed over.
+        // Scheduled on its own, because a probe may have to skip thousands of parked lines.
         deps.clock.after(0, () => probe(carrier));
       }
     },

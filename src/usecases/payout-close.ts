@@ -1,8 +1,8 @@
 /**
- * Ends what waits of cancelled batches.
+ * Ends the waiting lines of cancelled batches.
  *
- * Invariant: no line is called off that a carrier may have taken. One that was turned away is asked about first, as it would be
- * before it is sent again.
+ * Invariant: no line is called off that a carrier may have taken. A line that was turned away is inquired about first, as before
+ * it is sent again.
  */
 
 import type { Change } from '../domain/change.ts';
@@ -16,16 +16,16 @@ import { persist } from './perform.ts';
 
 type BatchKey = Pick<PayoutBatch, 'shard' | 'id'>;
 
-/** So many batches are closed side by side. */
+/** 16 batches are closed side by side. */
 const MOST_BATCHES = 16;
-/** How many lines are called off side by side. */
+/** 256 lines are called off side by side. */
 const MOST_LINES = 256;
-/** So many lines of a batch are asked about in a turn, one after the other: the ways to a carrier are everybody's. */
+/** 4 lines of a batch are inquired about per run, one after the other: carriers' capacity is shared by all merchants. */
 const MOST_ASKED = 4;
-/** Finding the same lines waiting this often means that something is wrong with the rule. */
+/** 200 rounds: finding lines still waiting this often means that the rule is wrong. */
 const MOST_ROUNDS = 200;
 
-/** Ends what waits of cancelled batches, also what a carrier has not taken after all. Returns how many batches there were. */
+/** Ends the waiting lines of cancelled batches, also those turned away that prove not to be taken. Returns how many batches. */
 export async function closeCancelledPayouts(deps: Deps): Promise<number> {
   const cancelled = await deps.store.payoutBatch.toClose(deps.clock.now(), MOST_BATCHES);
   await Promise.all(cancelled.map((batch) => closeCancelled(deps, batch)));
@@ -39,11 +39,11 @@ async function closeCancelled(deps: Deps, batch: PayoutBatch): Promise<void> {
   for (const line of tried) await callOffTried(deps, line);
   const counts = await deps.store.payoutBatch.counts(shard, id);
   const open = counts.some(({ pending, processing }) => pending + processing > 0);
-  // Lost: another process has closed it.
+  // If this loses, another process has closed the batch.
   if (!open) await deps.store.commit(close(batch, deps.clock.now()));
 }
 
-/** Its carrier has turned it away, and is asked: what was taken all the same goes on; who cannot say is asked again later. */
+/** Asks the carrier that turned the line away: a line taken after all resumes; if the carrier cannot say, it is asked later. */
 async function callOffTried(deps: Deps, line: PayoutLine): Promise<void> {
   const before = await askTryBefore(deps, line);
   if (before.kind === 'unclear') return putOff(deps, 'payout_line', line, before.until);
@@ -51,8 +51,8 @@ async function callOffTried(deps: Deps, line: PayoutLine): Promise<void> {
 }
 
 /**
- * Calls off what waits of a cancelled batch, each line by itself: whoever starts one just now wins or loses against it alone.
- * `untried`: only what was never handed to a carrier. `finish` may add to each change.
+ * Calls off the waiting lines of a cancelled batch, each in its own change: a process that starts a line just now competes for
+ * that line only. `untried`: only lines never handed to a carrier. `finish` may add to each change.
  */
 export async function callOffWaiting(
   deps: PayoutBatchDeps,

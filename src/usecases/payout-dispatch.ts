@@ -1,8 +1,8 @@
 /**
- * The dispatcher: starts payout lines that may start, and goes easy on carriers that do not take any.
+ * The dispatcher: starts payout lines that are ready, and backs off from carriers that do not answer.
  *
- * Invariant: a line is started only while this process holds its lease; whoever dies in between leaves it to the round.
- * No merchant and no carrier holds up another one's lines, and lines to wallets wait for no carrier.
+ * Invariant: a line is started only while this process holds its lease; if the process dies, the round claims the line. No
+ * merchant and no carrier holds up another one's lines, and lines to wallets wait for no carrier.
  */
 
 import { isWithin } from '../domain/elapsed.ts';
@@ -15,15 +15,15 @@ import { createWriting } from './outgoing-start.ts';
 import { carrierOf, isLeased, openCarriers } from './payout-carriers.ts';
 import { startLine } from './payout-start.ts';
 
-/** The connector that pays; null: a wallet of ours is credited. */
+/** The connector that pays; null: one of our own wallets is credited. */
 type Routed = Pick<PayoutLine, 'connector'>;
 
 export interface Dispatcher {
-  /** Takes on a line that has just been committed, or that the round has claimed. Answers false when there is no room. */
+  /** Takes on a line that has just been committed, or that the round has claimed. Returns false when there is no room. */
   offer(line: PayoutLine, from?: 'commit' | 'claim'): boolean;
-  /** Where nothing more is to be claimed for just now: it does not answer, or has enough that was claimed. */
+  /** Carriers for which no more lines should be claimed now: they do not answer, or have enough claimed lines in memory. */
   busy(): string[];
-  /** Whether there is no room for anybody's line. */
+  /** Whether there is no room for any line. */
   isFull(): boolean;
   /**
    * Whether more lines may be started for at least one carrier of a batch: it is not away, fewer than the limit of its
@@ -31,30 +31,30 @@ export interface Dispatcher {
    * four times the limit waiting.
    */
   hasRoomFor(batch: Pick<PayoutBatch, 'merchant_id'> & { readonly beneficiaries: readonly Routed[] }): boolean;
-  /** Resolves when nothing waits for its turn and nothing is under way. */
+  /** Resolves when nothing is queued or in flight, and all answers have been written. */
   idle: Idle['idle'];
-  /** Stops: what waits is left to the round of another process, what is under way is finished. */
+  /** Stops: queued lines are left to other processes' rounds, lines in flight are finished. */
   close(): Promise<void>;
 }
 
 const LIMITS: LaneLimits = { atReceiver: 64, inAll: 512, waitingAtReceiver: 10_000, waitingInAll: 20_000 };
 /**
- * With this many leased lines of a carrier in memory no more are leased; with this many of a merchant's waiting for it, no more
- * of its batches begin. Freshly committed lines do not count towards leases, or a payday would starve what waits in the
- * database.
+ * 1024 lines: with this many leased lines of a carrier in memory, no more are leased; with this many of one merchant's waiting
+ * for a carrier, no more of the merchant's batches begin. Freshly committed lines do not count as leased, or a payday would
+ * starve the lines that wait in the database.
  */
 const ENOUGH = 1_024;
 
 /**
- * Until this share of the memory is used, a merchant with nothing waiting always gets a place. The rest is reserved for what is
- * being started.
+ * 3/4: until this share of the queue is used, a merchant with nothing queued can always begin a batch. The rest is reserved for
+ * lines that may start already.
  */
 const NEWCOMERS_MOST = 3 / 4;
 
-/** Where a batch goes to several carriers and one has room, so many times as many may wait for the others. */
+/** 4 times the limit may wait for the other carriers of a batch, as long as one of its carriers has room. */
 const BESIDE_MOST = 4;
 
-/** A line in hand, and whether the round has claimed it. */
+/** A line in memory, and whether the round has claimed it. */
 interface Held {
   readonly line: PayoutLine;
   readonly isClaimed: boolean;
@@ -74,7 +74,7 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
   };
   const hasEnough = (carrier: string): boolean => (claimed.get(carrier) ?? 0) >= enough;
 
-  /** Starts a line; answers whether its carrier did, undefined where it was not to blame. */
+  /** Starts a line. Returns whether its carrier answered; undefined if it was not called, or not to blame. */
   const start = async (held: Held): Promise<boolean | undefined> => {
     count(held, -1);
     const { line } = held;
@@ -110,8 +110,8 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
     busy,
     isFull: () => lanes.waitingInAll() >= limits.waitingInAll,
     hasRoomFor({ merchant_id, beneficiaries }) {
-      // Half of the memory is for leased lines. A merchant with nothing there still gets a place while at least half of that
-      // half is free.
+      // New batches may fill half of the queue; the other half is for leased lines. A merchant with nothing queued still gets a
+      // place while at least half of that other half is free.
       const waiting = lanes.waitingInAll();
       const place = waiting < NEWCOMERS_MOST * limits.waitingInAll ? 1 : 0;
       const room = Math.min(enough, Math.max(place, limits.waitingInAll / 2 - waiting));
@@ -133,7 +133,7 @@ export function createDispatcher(deps: Deps, limits: LaneLimits = LIMITS, enough
   };
 }
 
-/** A merchant that is suspended is heard of within so many milliseconds. */
+/** 1 s within which a merchant's suspension takes effect here. */
 const MERCHANT_LIFE_MS = 1_000;
 const MOST_MERCHANTS = 10_000;
 

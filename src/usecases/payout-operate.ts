@@ -1,7 +1,7 @@
 /**
- * What an operator's commands about payouts have in common: how a batch is changed once, and who did it.
+ * What operators' commands about payouts have in common: a batch is changed once, and who changed it is logged.
  *
- * Invariant: who did it, and why, stands in the log before it is answered.
+ * Invariant: who changed it, and why, is in the log before the command answers.
  */
 
 import type { Change } from '../domain/change.ts';
@@ -34,7 +34,7 @@ export async function requireBatch(deps: FindDeps, batchId: string): Promise<Pay
   throw new OperatorError(`batch ${id} has been archived: \`mbongo payout show\` reads it, and nothing of it changes`);
 }
 
-/** Changes a batch once, on fresh rows; `decide` throws an OperatorError where it may not. Returns it as it is then. */
+/** Changes a batch once, on fresh rows; `decide` throws an OperatorError if it may not be changed. Returns the changed batch. */
 export async function changeBatch(
   deps: PayoutOperatorDeps,
   batchId: string,

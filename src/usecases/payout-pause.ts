@@ -1,8 +1,8 @@
 /**
- * Pauses the dates of a batch, and resumes them.
+ * Pauses the occurrences of a dated batch, and resumes them.
  *
- * Invariant: while it is paused no occurrence runs. What passed meanwhile is left out or run as the operator says, each
- * occurrence once and in its order; until that is done it stays paused.
+ * Invariant: while a batch is paused no occurrence runs. Occurrences whose date passed meanwhile are skipped or run, as the
+ * operator decides, each once and in order; until that is done the batch stays paused.
  */
 
 import type { PayoutBatch } from '../domain/outgoing-records.ts';
@@ -24,13 +24,13 @@ export async function pausePayout(deps: PayoutOperatorDeps, batchId: string, say
 
 export interface Resumed {
   readonly batch: PayoutBatch;
-  /** How many occurrences were left out. */
+  /** How many occurrences were skipped. */
   readonly skipped: number;
 }
 
 /**
- * `catchUp`: the occurrences whose time passed meanwhile are run now; else they are left out, their lines called off.
- * What was due before the pause is run in either case: it had only not been run yet.
+ * `catchUp`: occurrences that came due during the pause are run now; otherwise they are skipped, and their lines called off.
+ * Occurrences that were due before the pause are run in either case.
  *
  * @throws OperatorError when there is no such batch, or it is not paused
  */
@@ -56,7 +56,7 @@ export async function resumePayout(
   }
 }
 
-/** The dates of a paused batch that have passed and were not run: those that were due before, and those since. */
+/** How many dates of a paused batch have passed without being run: due before the pause, and since. */
 export function datesPassed(
   { clock, calendar }: PayoutOperatorDeps,
   batch: PayoutBatch,
@@ -69,7 +69,7 @@ export function datesPassed(
   return { before, meanwhile: passed.filter((at) => at <= now).length - before };
 }
 
-/** What becomes of the next occurrence; `resumed`: it is still to come. */
+/** What to do with the next occurrence; `resumed`: none is due, so the batch resumes. */
 type Step = 'left out' | 'run' | 'resumed';
 
 function nextStep(batch: PayoutBatch, { now, calendar }: BatchContext): Step {

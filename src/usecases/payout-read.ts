@@ -1,8 +1,8 @@
 /**
- * Reads payouts: a line by its transaction_id beside payments, and a merchant's batches.
+ * Reads payouts: a line by its transaction_id, as payments are, and a merchant's batches.
  *
- * Invariant: another merchant's payout, a malformed id and an unknown one answer alike (1204). A page of batches is stable
- * whatever is made meanwhile: it begins behind an id, and what is new comes before all that have been read.
+ * Invariant: another merchant's payout, a malformed id and an unknown one are answered alike (1204). Pages of batches are stable
+ * whatever is made meanwhile: each begins after an id, and newer batches come before all that have been read.
  */
 
 import { firstIdAt, isId, shardOf } from '../domain/ids.ts';
@@ -37,13 +37,13 @@ export async function readTransactionDetail(
   return 'payment' in found ? found : { line: found, approval: await approvalOf(deps, found) };
 }
 
-/** What has begun, or ended, waits for nobody's word. */
+/** The approval that a line waits for; a line that has begun or ended waits for none. */
 async function approvalOf(deps: Deps, line: PayoutLine): Promise<PayoutBatch['approval']> {
   if (line.status !== 'pending' || line.next_start_at !== null) return 'none';
   return (await findPayoutBatch(deps, line.shard, line.batch_id))?.approval ?? 'none';
 }
 
-/** Most that is read is a payment: a line is looked for only where there is none. */
+/** Most reads are of payments, so a line is looked up only if there is no payment. */
 async function orLine<T>(
   deps: Deps,
   { merchant }: SessionCaller,
@@ -65,7 +65,7 @@ async function readOwnLine(deps: Deps, merchant: Merchant, id: string): Promise<
   return line?.merchant_id === merchant.id ? line : undefined;
 }
 
-/** A batch, and how its lines stand. */
+/** A batch with the state of its lines. */
 export interface BatchStanding {
   readonly batch: PayoutBatch;
   readonly counts: PayoutCounts;
@@ -74,7 +74,7 @@ export interface BatchStanding {
   readonly completedAt: number | null;
 }
 
-/** How one occurrence stands. */
+/** The state of one occurrence. */
 export interface RunStanding extends Omit<BatchStanding, 'batch'> {
   readonly occurrence: number;
   readonly scheduledDate: string | null;
@@ -87,7 +87,7 @@ export interface BatchDetail extends BatchStanding {
   readonly lines: readonly PayoutLine[];
 }
 
-/** @throws Refusal 1204 where the merchant has no such batch, 1110 where the batch has no such occurrence. */
+/** @throws Refusal 1204 when the merchant has no such batch, 1110 when the batch has no such occurrence. */
 export async function readPayout(
   deps: Deps,
   { merchant }: MerchantCaller,
@@ -131,7 +131,7 @@ export async function readOwnBatch(deps: FindDeps, merchant: Merchant, id: strin
 
 type Counted = PayoutCounts & { readonly completed_at: number | null };
 
-/** How lines stand together. `more` says that occurrences are to come. */
+/** The state of lines taken together. `more`: further occurrences are to come. */
 export function standingOf(counted: readonly Counted[], more: boolean): Omit<BatchStanding, 'batch'> {
   const sum = (of: keyof PayoutCounts): number => counted.reduce((total, each) => total + each[of], 0);
   const counts = {
@@ -155,7 +155,7 @@ export interface BatchListing {
   readonly from: number | undefined;
   /** Exclusive. */
   readonly to: number | undefined;
-  /** The id of the last batch that was looked at for the page before. */
+  /** The id of the last batch that was scanned for the previous page. */
   readonly cursor: string | undefined;
   readonly limit: number;
 }
@@ -166,15 +166,15 @@ export interface BatchPage {
   readonly nextCursor: string | undefined;
 }
 
-/** Batches that are read at once, and looked at in all, for one page. */
+/** 100 batches are read at once, and 500 scanned at most, for one page. */
 const CHUNK = 100;
 const SCANNED_MOST = 500;
-/** Lines that are counted for one page: a batch may have 36 600. */
+/** 50 000 lines at most are counted for one page; a batch may have 36 600. */
 const COUNTED_MOST = 50_000;
 
 /**
- * A merchant's batches, newest first. A status is that of the lines and stands nowhere, so it is looked for, and a mode with
- * it: where few fit, a page is short and the next goes on.
+ * A merchant's batches, newest first. A batch's status is derived from its lines and not stored, so a filter on status or receipt
+ * mode scans batches: if few match, a page is short, and the next one continues.
  */
 export async function listPayouts(deps: Deps, { merchant }: MerchantCaller, listing: BatchListing): Promise<BatchPage> {
   const { limit, cursor, to } = listing;
@@ -191,7 +191,7 @@ export async function listPayouts(deps: Deps, { merchant }: MerchantCaller, list
       customerReference: listing.customerReference,
       from: listing.from === undefined ? undefined : firstIdAt('batch', listing.from),
       before,
-      // One more says whether there are others.
+      // One more than wanted, to learn whether there are others.
       limit: wanted + 1,
     });
     const chunk = affordable(read.slice(0, wanted), COUNTED_MOST - counted);
@@ -219,7 +219,7 @@ async function readStanding(deps: Deps, batch: PayoutBatch): Promise<BatchStandi
   return { batch, ...standingOf(await findCounts(deps, batch), hasMore(batch)) };
 }
 
-/** The first of these batches: as many as have no more lines in all; one in any case. */
+/** The first of these batches, as many as have at most `lines` lines in total; at least one. */
 function affordable(batches: readonly PayoutBatch[], lines: number): readonly PayoutBatch[] {
   let left = lines;
   const end = batches.findIndex((batch) => {
@@ -229,7 +229,7 @@ function affordable(batches: readonly PayoutBatch[], lines: number): readonly Pa
   return end < 0 ? batches : batches.slice(0, Math.max(1, end));
 }
 
-/** How many lines a batch has by now: the first occurrence's are made with it. */
+/** How many lines a batch has by now; those of the first occurrence are made with the batch. */
 function linesIn({ beneficiaries, next_occurrence: next }: PayoutBatch): number {
   return beneficiaries.length * Math.max(1, next - 1);
 }

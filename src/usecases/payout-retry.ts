@@ -1,8 +1,8 @@
 /**
- * Pays failed lines again, in a batch of their own that starts at once.
+ * Retries failed lines, in a new batch that starts at once.
  *
- * Invariant: a failed line is paid again at most once: each is guarded, and names the batch that pays it. What failed in that
- * batch can be paid again from there, ten times in all.
+ * Invariant: a failed line is retried at most once: each is guarded, and names the batch that retries it. Lines that fail in that
+ * batch can be retried from there, ten times in all.
  */
 
 import type { Update } from '../domain/change.ts';
@@ -30,23 +30,23 @@ import { currencyFault } from './session-create.ts';
 
 interface Rows {
   readonly batch: PayoutBatch;
-  /** Those that were named, or all that can be paid again; undefined: there is none of that name. */
+  /** The lines named by the caller, or all that can be retried; undefined for an id without a live line. */
   readonly lines: readonly (PayoutLine | undefined)[];
-  /** Of these, the ids of those of which an earlier one, that they were to pay again, was paid or taken after all. */
+  /** Ids of lines that themselves retry an earlier line which was paid, or accepted, after all. */
   readonly paidBefore: ReadonlySet<string>;
-  /** The earlier ones of all of them. */
+  /** The earlier lines that any of the lines retries. */
   readonly earlier: readonly PayoutLine[];
-  /** How often the one that has been paid again most often has been. */
+  /** The highest number of retries behind any of the lines. */
   readonly timesAgain: number;
-  /** Whether lines of it have left: they can be read, and nothing more. */
+  /** Whether lines of the batch have been archived: they can only be read. */
   readonly isArchived: boolean;
-  /** How the batch stands, for the refusal. */
+  /** The batch's status, for the refusal. */
   readonly status: string;
   readonly availableMinor: bigint;
 }
 
 /**
- * Makes the batch. What `send` asks of a payout is asked again: settings and carriers may have changed since.
+ * Makes the new batch. The checks of `send` are made again: settings and carriers may have changed since.
  *
  * @throws Refusal (through `answering`) 1102, 1103, 1110, 1201, 1204, 1205.
  */
@@ -76,7 +76,7 @@ export function retryPayout(
         row: { retried_by: made.batch.id },
       }),
     );
-    // Whoever notes meanwhile that an earlier one was paid, or books that, writes it: then this is decided again.
+    // A change that marks an earlier line as paid late, or books that money, writes the line: then this is decided again.
     const guards = rows.earlier.map(guardLine);
     return { change: { ...made.change, updates: [...updates, ...guards] }, answer: { ...made, dryRun: false } };
   });
@@ -123,12 +123,12 @@ function namedLines(deps: Deps, shard: number, ids: readonly string[]): Promise<
   return Promise.all(ids.map(async (id) => (ours(id) ? deps.store.payoutLine.get(shard, id) : undefined)));
 }
 
-/** The field of the call that a line comes from, by its place. */
+/** The field of the request that a line comes from, by its index. */
 type FieldOf = (at: number) => string;
 
 /**
- * Lines that failed on their way, each beneficiary once. Who chose them hears which are wrong, and of another batch's line
- * no more than that.
+ * The failed lines to retry, each beneficiary once. The refusal names every line that is at fault; a line of another batch is
+ * reported only as unknown.
  */
 function requireRetryable(
   { batch, lines, paidBefore, isArchived, status }: Rows,
@@ -162,14 +162,14 @@ function requireRetryable(
   return good;
 }
 
-/** Lines of one batch have all been paid again equally often. @throws Refusal 1205. */
+/** All lines of one batch have been retried equally often, so this refuses all or none. @throws Refusal 1205. */
 function requireRetriesLeft({ timesAgain, status }: Pick<Rows, 'timesAgain' | 'status'>): void {
   if (timesAgain < PAID_AGAIN_MOST) return;
   const detail = { field: 'batch_id', code: 'RETRIES_USED', words: { maximum: PAID_AGAIN_MOST } } as const;
   throw new Refusal(1205, { words: { state: status }, details: [detail] });
 }
 
-/** What an operator called off is not paid again by its maker alone, and what was paid late all the same by nobody. */
+/** Whether a line can be retried. One that an operator called off cannot be by its merchant alone; one paid late, by nobody. */
 function canRetry({ status, retried_by: by, reason, late_attempt_id: late }: PayoutLine): boolean {
   return status === 'failed' && by === null && late === null && reason !== 'called_off';
 }
@@ -190,7 +190,7 @@ function stateOf(line: PayoutLine): string {
   return line.reason === 'called_off' ? line.reason : line.status;
 }
 
-/** The merchant may still use currency and address. @throws Refusal 1102, 1110. */
+/** Requires that the merchant may still use the batch's currency and address. @throws Refusal 1102, 1110. */
 function requireOrderable(
   deps: Pick<Deps, 'outbound'>,
   merchant: Merchant,
@@ -219,18 +219,18 @@ function orderOf(batch: PayoutBatch, lines: readonly OrderedLine[]): PayoutOrder
   };
 }
 
-/** The same beneficiaries, by the carriers of today. @throws Refusal 1103 that names each line to which nobody pays out now. */
+/** The same beneficiaries, routed to today's carriers. @throws Refusal 1103 that names each line that no carrier serves now. */
 function orderedLines(routing: Routing, failed: readonly PayoutLine[], fieldOf: FieldOf): readonly OrderedLine[] {
   const faults: RefusalDetail[] = [];
   const lines = failed.map((line, at): OrderedLine => {
     const { id: retry_of, msisdn, wallet_number, amount, amount_minor: amountMinor, currency } = line;
     const ordered = { msisdn, wallet_number, connector: null, carrier: null, amount, amountMinor, retry_of };
     if (msisdn === null) return ordered;
-    // Where none was named, by its place in the batch.
+    // If the caller named no lines, the fault names the line's place in the batch.
     const field = fieldOf(at) === 'batch_id' ? `beneficiaries[${line.position}]` : fieldOf(at);
     const route = payoutRoute(routing, msisdn, currency, field);
     if (route.kind === 'route') return { ...ordered, connector: route.connector, carrier: route.carrier };
-    // What is wrong with the whole call is found at each of its lines, and said once.
+    // A fault of the whole request shows at every line, and is reported once.
     if (!faults.some((other) => other.field === route.fault.field)) faults.push(route.fault);
     return ordered;
   });

@@ -1,24 +1,24 @@
 /**
- * Which carrier takes a payout to a phone.
+ * Finds the carrier for a payout to a phone.
  *
- * Invariant: no line is made for a number to which nobody pays out, by whichever call it is made.
+ * Invariant: no call makes a line for a number to which no carrier pays out.
  */
 
 import type { Currency } from '../domain/currency.ts';
 import type { RefusalDetail } from '../domain/refusal.ts';
 import type { Deps } from './deps.ts';
 
-/** What routes are looked for by. */
+/** What is needed to find routes. */
 export interface Routing {
   readonly connectors: Pick<Deps['connectors'], 'servesPayouts' | 'routeFor'>;
 }
 
-/** The carrier, or why there is none; the fault is `field`'s where another number would do. */
+/** The carrier, or why there is none; the fault is in `field` if another number would do. */
 export type PayoutRoute =
   | { readonly kind: 'route'; readonly connector: string; readonly carrier: string }
   | { readonly kind: 'none'; readonly fault: RefusalDetail };
 
-/** The carrier follows from the number's prefix and the currency; a wrong pairing says what would work (1103). */
+/** The carrier follows from the number's prefix and the currency; the fault of a wrong pair says what would work (1103). */
 export function payoutRoute({ connectors }: Routing, msisdn: string, currency: Currency, field: string): PayoutRoute {
   const none = (fault: RefusalDetail): PayoutRoute => ({ kind: 'none', fault });
   const route = connectors.routeFor('payout', msisdn, currency);

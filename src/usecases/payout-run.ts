@@ -2,7 +2,7 @@
  * Runs the occurrences of payouts that are due.
  *
  * Invariant: an occurrence is run once, by whichever process comes first; those missed while the gateway was down are run
- * when it is back, each once, one after another. No merchant's occurrences hold up another's.
+ * when it is back, each once, in order. No merchant's occurrences hold up another's.
  */
 
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
@@ -15,42 +15,42 @@ import { createMerchantTurns, type MerchantTurns } from './merchant-turns.ts';
 import type { Dispatcher } from './payout-dispatch.ts';
 import { commitDecision } from './perform.ts';
 
-/** What deciding about a batch takes of the world. */
+/** The dependencies of decisions about a batch. */
 export type PayoutBatchDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'calendar' | 'payoutText' | 'log'>;
 
 type BatchKey = Pick<PayoutBatch, 'shard' | 'id'>;
 
 export interface BatchRows {
   readonly batch: PayoutBatch;
-  /** The lines of the first occurrence, where that has not been run; they were made with the batch. */
+  /** The lines of the first occurrence if it has not been run yet; they were made with the batch. */
   readonly first: readonly PayoutLine[];
 }
 
-/** What a run that begins occurrences as long as there are some goes by. */
+/** Limits on a run of due occurrences. */
 export interface BeginningLimits {
-  /** Begin nothing more. */
+  /** When aborted, no further occurrence begins. */
   readonly stopping?: AbortSignal;
   /**
    * Takes on the lines that may start; a batch waits while its merchant has enough lines queued. Absent: the round leases them.
    */
   readonly dispatcher?: Pick<Dispatcher, 'hasRoomFor' | 'offer'>;
-  /** Whether this process turns nobody away; where it does, occurrences are run one at a time. */
+  /** False while this process sheds load: then occurrences are run one at a time. */
   isCalm?(): boolean;
 }
 
-/** Batches are run side by side, a hundred lines and their events each. */
+/** 16 batches are run side by side, each with up to a hundred lines and their events. */
 const MOST_AT_ONCE = 16;
-/** So many are looked up at a time. */
+/** 4096 due batches are looked up at a time. */
 const MOST_LOOKED_UP = 4_096;
-/** So many batches of a turn that find their carriers busy are enough to leave its others to a later look. */
+/** 16 batches of one turn whose carriers are busy: after these, the turn's others are left to a later look. */
 const MOST_HELD = 16;
 
 /**
- * Runs what is due, merchants in turn, until nothing can be run. One look reads a limited number per shard, so turns whose
+ * Runs due occurrences, merchants in turn, until nothing can be run. One look reads a limited number per shard, so turns whose
  * carriers are busy are excluded from the next looks; when those find nothing more, all turns are looked at again if anything
  * has run since. Returns how many occurrences ran. A batch that fails is logged, and holds up no other.
  *
- * @throws what the first failure was, once the others have been run; at once if the database is away
+ * @throws the first failure, once the other batches have been run; at once if the database is away
  */
 export async function runDuePayouts(deps: PayoutBatchDeps, limits: BeginningLimits = {}): Promise<number> {
   const run: Run = { passed: new Set(), ran: 0, failure: undefined, isOver: false };
@@ -72,21 +72,21 @@ export async function runDuePayouts(deps: PayoutBatchDeps, limits: BeginningLimi
   return run.ran;
 }
 
-/** How a run stands. */
+/** The state of a run. */
 interface Run {
   /** Batches that were not due after all, or failed: they are not looked at again. */
   readonly passed: Set<string>;
-  /** Occurrences. */
+  /** How many occurrences ran. */
   ran: number;
   failure: { readonly error: unknown } | undefined;
   /** Nothing more can be run now. */
   isOver: boolean;
 }
 
-/** What was found due at one time. */
+/** The due batches that one look found. */
 interface Look {
   readonly turns: MerchantTurns<DueBatch>;
-  /** How many batches of a turn have found their carriers busy. */
+  /** By turn: how many of its batches have found their carriers busy. */
   readonly held: Map<string, number>;
 }
 
@@ -95,14 +95,14 @@ function isOver(run: Run, { stopping }: BeginningLimits): boolean {
 }
 
 /**
- * Whose turn a batch waits for: its merchant's, for phones and for wallets apart. Wallets are never busy, and what waits for a
- * carrier must not keep them waiting.
+ * The turn that a batch waits for: its merchant's, separately for phones and for wallets. Wallets are never busy, and must not
+ * wait behind batches that wait for a carrier.
  */
 function turnOf({ merchant_id, receipt_mode }: DueBatch): string {
   return `${merchant_id} ${receipt_mode}`;
 }
 
-/** What is due of turns other than these. */
+/** Looks up the due batches of all turns except these. */
 async function lookUp(deps: PayoutBatchDeps, { passed }: Run, except: readonly string[]): Promise<Look> {
   const turns = createMerchantTurns<DueBatch>();
   const due = await deps.store.payoutBatch.toRun(deps.clock.now(), MOST_LOOKED_UP, except);
@@ -112,7 +112,7 @@ async function lookUp(deps: PayoutBatchDeps, { passed }: Run, except: readonly s
   return { turns, held: new Map() };
 }
 
-/** By their time; those of one time as chance has it, so that several processes are rarely at the same one. */
+/** Sorted by due time; equal times in random order, so that several processes rarely work on the same batch. */
 function inOrder({ random }: PayoutBatchDeps, due: readonly DueBatch[]): DueBatch[] {
   const drawn = due.map((batch) => ({ batch, draw: random.below(2 ** 32) }));
   return drawn.sort((a, b) => a.batch.next_run_at - b.batch.next_run_at || a.draw - b.draw).map(({ batch }) => batch);
@@ -169,17 +169,17 @@ async function tryOccurrence(
   }
 }
 
-/** `more`: run, and the one after it is due too. `held`: its carriers have enough of its merchant's lines for now. */
+/** `more`: it ran, and the next occurrence is due too. `held`: its carriers have enough of the merchant's lines for now. */
 type Outcome = 'ran' | 'more' | NotNow;
 type NotNow = 'not due' | 'held';
 
 interface Ran {
   readonly outcome: Outcome;
-  /** Lines of the first occurrence that are ours to start; those of the others are announced as they are inserted. */
+  /** Lines of the first occurrence that are leased to us; later occurrences' lines are handed over when they are inserted. */
   readonly lines: readonly PayoutLine[];
 }
 
-/** Runs the next occurrence if it is still due, its merchant still allowed, and there is room for it. */
+/** Runs the next occurrence if it is still due, its merchant is not suspended, and there is room for it. */
 function runOccurrence(deps: PayoutBatchDeps, due: DueBatch, dispatcher: BeginningLimits['dispatcher']): Promise<Ran> {
   return commitDecision<BatchRows | NotNow, Ran>(
     deps.store,
@@ -199,7 +199,7 @@ function runOccurrence(deps: PayoutBatchDeps, due: DueBatch, dispatcher: Beginni
   );
 }
 
-/** What running a batch's next occurrence takes, or why it is not run now: a batch that has to wait costs no look at its lines. */
+/** Reads what a batch's next occurrence needs, or why it is not run now; for a batch that must wait, no lines are read. */
 async function readToRun(
   deps: PayoutBatchDeps,
   { shard, id, merchant_id }: DueBatch,
@@ -213,7 +213,7 @@ async function readToRun(
   return merchant?.status === 'ALLOWED' ? { batch, first } : 'not due';
 }
 
-/** A batch with what its next decision needs. */
+/** Reads a batch with the lines that its next decision needs. */
 export async function readBatch(deps: Pick<Deps, 'store'>, { shard, id }: BatchKey): Promise<BatchRows | undefined> {
   const batch = await deps.store.payoutBatch.get(shard, id);
   return batch && { batch, first: await firstLines(deps, batch) };

@@ -1,9 +1,9 @@
 /**
- * Makes a payout: a batch, the lines of its first occurrence with their first webhooks, and for one that starts at once the
- * money that is put aside for each line. All of it is one change.
+ * Makes a payout: a batch, the lines of its first occurrence with their first webhooks, and for an immediate batch the
+ * reservation of each line's money. All of it is one change.
  *
- * Invariant: nothing is made that the merchant's available balance does not cover at that moment; of two batches that race
- * for it one loses, and is decided again on what is left.
+ * Invariant: no immediate batch is made that the merchant's available balance does not cover at that moment; of two batches that
+ * race for the balance one loses, and is decided again on what is left.
  */
 
 import type { Change } from '../domain/change.ts';
@@ -29,17 +29,17 @@ import type { MerchantCaller, SessionCaller } from './callers.ts';
 import { atHandFirst, type Deps, newId } from './deps.ts';
 import { type Answering, perform, type Reply } from './perform.ts';
 
-/** A batch as it was made, or as it would be: a dry run makes nothing. */
+/** A batch as it was made, or as a dry run would make it. */
 export interface PayoutSent {
   readonly batch: PayoutBatch;
-  /** Of its first occurrence. */
+  /** The lines of its first occurrence. */
   readonly lines: readonly PayoutLine[];
   readonly dryRun: boolean;
   /** Whether the available balance covers the first occurrence now, fees included. */
   readonly sufficientFunds: boolean;
 }
 
-/** Who may start a payout: a session that only a backend has held (contract §3). @throws Refusal 1003. */
+/** Requires a session that only a backend has used, which alone may start payouts (contract §3). @throws Refusal 1003. */
 export function requireSender(session: Session): void {
   if (session.scope === 'collect') throw refuseField(1003, 'Authorization', 'WRONG_SCOPE', { scope: 'payout' });
   if (session.payments > 0) throw refuseField(1003, 'Authorization', 'SESSION_COLLECTED');
@@ -47,7 +47,7 @@ export function requireSender(session: Session): void {
 }
 
 interface Rows {
-  /** Undefined where no session calls. */
+  /** Undefined if the caller is not a session. */
   readonly session: Session | undefined;
   readonly availableMinor: bigint;
 }
@@ -77,7 +77,7 @@ export function sendPayout(
     const made = makePayout(deps, merchant, order, ids, availableMinor);
     const answer = { ...made, dryRun };
     if (dryRun) return { answer };
-    // Nothing of the session changes but its version: a collect, or a device, that races with this loses.
+    // Changes only the session's version: a concurrent collect, or a device binding, loses.
     const guards = session === undefined ? [] : [updateSession(session, { payments: session.payments })];
     return { change: { ...made.change, updates: guards }, answer };
   });
@@ -97,7 +97,7 @@ function rowsOf(deps: Deps, caller: SessionCaller | MerchantCaller, currency: Cu
   };
 }
 
-/** What the merchant's available balance holds. */
+/** The merchant's available balance in that currency, minor units. */
 export async function availableTo(
   deps: Pick<Deps, 'store'>,
   merchant: Pick<Merchant, 'id'>,
@@ -107,9 +107,9 @@ export async function availableTo(
   return (await deps.store.account.get(shard, id))?.balance ?? 0n;
 }
 
-/** Made before deciding, so that deciding twice writes the same. */
+/** Ids made before deciding, so that deciding twice writes the same. */
 export interface PayoutIds {
-  /** When they were made: the time in the batch's id is that of its making. */
+  /** When they were made, which is the time in the batch's id and the batch's creation time. */
   readonly at: number;
   readonly batch: string;
   readonly lines: readonly string[];
@@ -117,7 +117,7 @@ export interface PayoutIds {
   readonly transfers: readonly string[];
 }
 
-/** Fresh ids for a batch whose first occurrence has so many lines. */
+/** Fresh ids for a batch whose first occurrence has `lines` lines. */
 export function payoutIds(deps: Pick<Deps, 'clock' | 'random'>, shard: number, lines: number): PayoutIds {
   const at = deps.clock.now();
   const one = (prefix: Prefix): string => newId(deps, prefix, shard, at);
@@ -127,7 +127,7 @@ export function payoutIds(deps: Pick<Deps, 'clock' | 'random'>, shard: number, l
 
 type Made = Omit<PayoutSent, 'dryRun'> & { readonly change: Change };
 
-/** The batch of an order with all that is written of it. @throws Refusal 1201 for one that starts at once without funds. */
+/** The batch of an order, with the change that writes it. @throws Refusal 1201 for an immediate batch without funds. */
 export function makePayout(
   deps: Pick<Deps, 'calendar' | 'payoutText'>,
   merchant: Merchant,

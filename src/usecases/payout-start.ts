@@ -1,9 +1,9 @@
 /**
- * Starts a payout line: to a phone by write, call, write; into a wallet of ours in one change.
+ * Starts a payout line: to a phone by write, call, write; into one of our own wallets in one change.
  *
- * Invariant: whoever starts a line holds its lease, at the version that it was leased at: nobody else can start it, and a
- * commit whose answer was lost is looked up. Nothing leaves for the network before its attempt is committed, nothing
- * again before the try before it was asked about, and nothing for a failed line that was paid after all.
+ * Invariant: the process that starts a line holds its lease, and the line's version guards it: no other process can start it, and
+ * a commit whose outcome was lost is looked up. Nothing is sent before its attempt is committed, nothing is sent again before the
+ * previous attempt was inquired about, and nothing is sent if the failed line that this one retries was paid after all.
  */
 
 import type { Answer, PayoutConnector } from '../connectors/connector.ts';
@@ -31,9 +31,9 @@ import { atHandFirst, type Deps, idsOf, newId } from './deps.ts';
 import { hasAnswered, notSent, putOff, type Started } from './outgoing-start.ts';
 import { commitOrFind } from './perform.ts';
 
-/** Starts a line that was leased to us as it is given. */
+/** Starts a line; `line` is as it was when it was leased to us. */
 export async function startLine(deps: Deps, line: PayoutLine, merchant: Merchant): Promise<Started> {
-  // It waits: the lease runs out, and it is looked at again.
+  // A suspended merchant's line waits until its lease runs out, and is then claimed again.
   if (merchant.status !== 'ALLOWED') return notSent();
   if (line.receipt_mode === 'wallet') {
     await payToWallet(deps, line);
@@ -110,7 +110,7 @@ interface NotSent {
   readonly paidBy: Attempt | undefined;
 }
 
-/** The failed lines that it pays again, and the attempts that they remember: read after them, so that none is older. */
+/** The failed lines that this one retries, and the attempts that they remember, read after the lines so as not to be older. */
 async function readEarlier(deps: Deps, known: PayoutLine): Promise<readonly EarlierLine[]> {
   const lines = known.retry_of === null ? [] : await deps.store.payouts.earlier(known);
   return Promise.all(
@@ -121,14 +121,14 @@ async function readEarlier(deps: Deps, known: PayoutLine): Promise<readonly Earl
   );
 }
 
-/** What is read beside the line before it goes out. */
+/** What is read besides the line before it is sent. */
 interface Beside {
-  /** This very attempt: a commit of ours whose answer was lost. */
+  /** This very attempt, if it was written by a commit of ours whose outcome was lost. */
   readonly own: Attempt | undefined;
   readonly earlier: readonly EarlierLine[];
 }
 
-/** Opens an attempt at the line; undefined where the line is not ours to start, or has failed for want of funds. */
+/** Opens an attempt for the line; undefined if the lease is no longer ours, or the line has failed for lack of funds. */
 function intend(
   deps: Deps,
   { line: known, connector, msisdn }: Sending,
@@ -146,7 +146,7 @@ function intend(
   const beside = atHandFirst<Beside>({ own: undefined, earlier }, again);
   return writeLine<Beside, Intended | NotSent | undefined>(deps, known, beside, ({ line, more }, context) => {
     const mine = more.own;
-    // Our own commit had happened. Where somebody has gone on with it, the outcome is theirs.
+    // Our own commit had won. If another process has taken the attempt further, that process gives the outcome.
     if (mine !== undefined) return { answer: mine.status === 'intended' ? { attempt: mine, line } : undefined };
     if (!isOurs(line, known)) return { answer: undefined };
     const before = beforeIt(more.earlier);
@@ -181,7 +181,7 @@ async function payToWallet(deps: Deps, known: PayoutLine): Promise<void> {
   );
 }
 
-/** The lease is ours as long as nobody has touched the line since. */
+/** Whether the lease is still ours: the line has not been written since. */
 function isOurs(line: PayoutLine, known: PayoutLine): boolean {
   return line.status === 'pending' && line.version === known.version;
 }
@@ -189,15 +189,15 @@ function isOurs(line: PayoutLine, known: PayoutLine): boolean {
 interface Rows<M> {
   readonly line: PayoutLine;
   readonly more: M;
-  /** What its merchant has available; looked at once a change has lost, because then that may have been too little. */
+  /** The merchant's available balance; read only after a change has lost, since it may have been too low. */
   readonly availableMinor: bigint | undefined;
 }
 
 type Decide<M, A> = (rows: Rows<M>, context: LineContext) => { readonly change?: Change; readonly answer: A };
 
 /**
- * Decides on a line until it is written. A line for which nothing has been put aside yet fails where its merchant has too
- * little, alone. `more` is read with the line each time.
+ * Decides on a line until its change commits. A line without a reservation fails, by itself, if its merchant's balance is too
+ * low. `more` is read with the line each time.
  */
 async function writeLine<M, A>(
   deps: Deps,
@@ -215,7 +215,7 @@ async function writeLine<M, A>(
     if (line === undefined) throw new Error(`payout ${id} is gone`);
     return { line, availableMinor: account?.balance ?? 0n };
   });
-  // In this order: a commit of ours that is found has happened to the line that is read after it.
+  // Read in this order: if our own commit is found, the line that is read after it already includes it.
   const read = async (): Promise<Rows<M>> => {
     const found = await more();
     return { ...(await rows()), more: found };

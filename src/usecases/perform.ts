@@ -1,8 +1,8 @@
 /**
- * Decide, then commit: the loop that every verb goes through.
+ * Decide, then commit: the loop that every use case goes through (optimistic concurrency).
  *
- * Read what is, decide what to write, commit it; when what was relied on has moved meanwhile, read and decide again.
- * Invariant: nothing that goes through here is answered before it is committed, and the remembered answer commits with its
+ * Read the rows, decide what to write, commit it; if a version that the decision relied on is stale, read and decide again.
+ * Invariant: nothing that goes through here is answered before it is committed, and the remembered reply commits with its
  * effect.
  */
 
@@ -12,7 +12,7 @@ import type { Clock } from '../platform/platform.ts';
 import { CommitUnknown, isPassing } from '../store/errors.ts';
 import { pause } from './patience.ts';
 
-/** An answer as bytes: what is sent, and what a replay sends again. */
+/** A reply as bytes: what is sent, and what a replay sends again. */
 export interface Reply {
   readonly status: number;
   readonly body: string;
@@ -21,35 +21,35 @@ export interface Reply {
   readonly location?: string;
 }
 
-/** The writes of a memory: a claim, or a guarded update of what the last `stored` found; so that one run wins. */
+/** The writes of a memory: a claim, or a guarded update of the row that the last `stored` found; so that one run wins. */
 export type Memory = Pick<Change, 'claims' | 'updates'>;
 
 /** The memory of one Idempotency-Key (contract §7). */
 export interface Receipt {
-  /** The first run's answer, if there was one. Throws refusal 1203 when the key was used with another body. */
+  /** The first run's reply, if there was one. Throws refusal 1203 when the key was used with another body. */
   stored(): Promise<Reply | undefined>;
-  /** Whether the last `stored` found a first run that has begun, and whose answer was never written. */
+  /** Whether the last `stored` found a first run that has begun, and whose reply has not been written. */
   begun(): boolean;
-  /** What a change must hold so that this run is known to have begun, before an upstream is called. */
+  /** Added to a change to record that this run has begun, before an upstream is called. */
   begin(): Memory;
-  /** What a change must hold so that this answer is remembered with it. */
+  /** Added to a change to remember this reply with it. */
   remember(reply: Reply): Memory;
 }
 
-/** A memory whose beginning can be taken back, so that its key is free again. */
+/** A memory that can forget that its run has begun, so that its key is free again. */
 export interface RevocableReceipt extends Receipt {
-  /** What a change must hold so that the run that the last `stored` found counts as never begun. */
+  /** Added to a change so that the run that the last `stored` found counts as never begun. */
   forget(): Memory;
 }
 
-/** How an answer becomes bytes, and where it is remembered. `http` hands this in; a round has none. */
+/** How an answer is rendered as bytes, and where the reply is remembered. `http` hands this in; a round has none. */
 export interface Answering<A> {
   readonly receipt: RevocableReceipt | undefined;
   render(answer: A): Reply;
   renderRefusal(refusal: Refusal): Reply;
 }
 
-/** What a rule decided: what to write, and what to answer or refuse once it is written. */
+/** A rule's decision: what to write, and what to answer or refuse once it is written. */
 export type Decision<A> = { readonly change?: Change | undefined } & (
   | { readonly answer: A; readonly refusal?: never }
   /** Thrown after the change has been committed: for example a wrong PIN, once it is counted. */
@@ -60,14 +60,14 @@ interface Committing {
   commit(change: Change): Promise<Outcome>;
 }
 
-/** Losing this often means that something is wrong with the rule, not with the neighbours. */
+/** 200 rounds: losing this often means that the rule is wrong; contention alone cannot explain it. */
 const MOST_ROUNDS = 200;
 
 /**
  * Runs a rule until its change is committed, and returns the bytes to send.
  *
- * `read` is called once a round; `decide` is pure, but for ids, which it draws from the source that it is handed. A refusal
- * that `decide` throws changes nothing but the memory of the Idempotency-Key.
+ * `read` is called once per round; `decide` is pure, apart from the fresh ids that it draws. A refusal that `decide` throws
+ * writes nothing but the memory of the Idempotency-Key.
  */
 export async function perform<R, A>(
   store: Committing,
@@ -76,7 +76,7 @@ export async function perform<R, A>(
   decide: (rows: R) => Decision<A>,
 ): Promise<Reply> {
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    // What was asked for may not be there: that is refused only when no answer is remembered under the key.
+    // A refusal of the read, such as "not found", counts only if no reply is remembered under the key.
     const [rows, stored] = await Promise.all([settled(read), answering.receipt?.stored()]);
     if (stored !== undefined) return { ...stored, replayed: true };
     const decision = weigh(() => decide(rows()));
@@ -89,7 +89,7 @@ export async function perform<R, A>(
   throw new Error('a change lost against its neighbours too often');
 }
 
-/** Throws a refusal that was decided before a change could be; remembered with its key, where such a one is. */
+/** Throws a refusal that was decided without reading rows, and remembers it with its key if refusals of its kind are. */
 export async function refuse(store: Committing, answering: Answering<never>, refusal: Refusal): Promise<Reply> {
   return perform<undefined, never>(
     store,
@@ -100,8 +100,8 @@ export async function refuse(store: Committing, answering: Answering<never>, ref
 }
 
 /**
- * Runs what concerns a transaction that has been found: its refusals say so (contract §2), in the bytes that are remembered
- * and in those that are sent alike. Those about the session itself (401) do not.
+ * Runs work about a known transaction: its refusals name the transaction (contract §2), in the remembered bytes as in those
+ * sent. Refusals of the session itself (401) do not.
  */
 export async function aboutTransaction<A>(
   transactionId: string,
@@ -121,7 +121,7 @@ export async function aboutTransaction<A>(
   }
 }
 
-/** The refusal that a check ends in, if it does. */
+/** The refusal that a check throws, if any. */
 export function refusalOf(check: () => void): Refusal | undefined {
   try {
     check();
@@ -132,17 +132,17 @@ export function refusalOf(check: () => void): Refusal | undefined {
   }
 }
 
-/** Whether a failure may pass by itself, so that the same work can be done again: the store is away, or has too much to do. */
+/** Whether a failure is transient, so that the same work can be retried: the store is away or overloaded. */
 export function mayPass(error: unknown): error is Error {
   return isPassing(error);
 }
 
-/** Whether what failed may have been written all the same: whoever has no key for it must not do it again. */
+/** Whether failed work may have been written after all: a caller without an Idempotency-Key must not repeat it. */
 export function mayHaveHappened(error: unknown): boolean {
   return error instanceof CommitUnknown;
 }
 
-/** Lets a failure of the store's go that may pass by itself, where what was to be written comes up again. */
+/** Ignores a transient failure of the store, for work that will come up again anyway. */
 export function unlessPassing(error: unknown): void {
   if (!isPassing(error)) throw error;
 }
@@ -150,8 +150,8 @@ export function unlessPassing(error: unknown): void {
 const PAUSES_MS = [50, 200, 500, 1_000, 2_000, 4_000] as const;
 
 /**
- * Writes down what must not be forgotten, for example what an upstream has said: tried again while the database is
- * away. The work has to be one that can be done twice: a rule that finds its own change answers from it.
+ * Writes what must not be lost, for example what an upstream has said: retried while the database is away. The work must be safe
+ * to repeat: a rule that finds its own change answers from it.
  */
 export async function persist<T>(deps: { readonly clock: Pick<Clock, 'after'> }, work: () => Promise<T>): Promise<T> {
   for (const milliseconds of PAUSES_MS) {
@@ -165,7 +165,7 @@ export async function persist<T>(deps: { readonly clock: Pick<Clock, 'after'> },
   return work();
 }
 
-/** The same loop where nobody waits for bytes: rounds and callbacks. Returns what was decided. */
+/** The same loop for work without a reply in bytes: rounds and callbacks. Returns the decision's answer. */
 export async function commitDecision<R, A>(
   store: Committing,
   read: () => Promise<R>,
@@ -182,7 +182,7 @@ export async function commitDecision<R, A>(
  * The loop of `commitDecision` for a commit that permits a call to an upstream: it returns only once the change is certainly
  * committed, and nothing is sent before.
  *
- * A failure after which nothing was written is thrown as it is. If a commit's answer was lost, it reads and decides again until
+ * A failure after which nothing was written is thrown as it is. If a commit's outcome was lost, it reads and decides again until
  * the outcome is known: `decide`, told by `isInDoubt`, either recognises what this call wrote and answers as before, or writes
  * it now. It recognises its own write by something no other call has, such as the attempt's id, and leaves alone what another
  * process has continued; so exactly one call sends, once. While the database stays away nothing is sent, and the last error is
@@ -201,7 +201,7 @@ export async function commitOrFind<R, A>(
   }
 }
 
-/** What a read found, or the refusal it ended in, thrown when it is looked at. */
+/** What a read found; or a function that throws the refusal with which the read ended. */
 async function settled<R>(read: () => Promise<R>): Promise<() => R> {
   try {
     const rows = await read();
@@ -214,7 +214,7 @@ async function settled<R>(read: () => Promise<R>): Promise<() => R> {
   }
 }
 
-/** What was decided, a refusal that it threw among it. */
+/** The decision; a refusal that `decide` throws becomes part of it. */
 export function weigh<A>(decide: () => Decision<A>): Decision<A> {
   try {
     return decide();
@@ -234,12 +234,12 @@ function withMemory<A>(decision: Decision<A>, reply: Reply, receipt: RevocableRe
   const remembered = refusal === undefined || (isRemembered(refusal.http) && !refusal.retryable);
   if (receipt === undefined) return change;
   if (remembered) return joined(change ?? {}, receipt.remember(reply));
-  // The key becomes free again, even for another body, if this change undoes what the run had begun. A run without a change may
-  // have found a later run's record, and leaves it alone.
+  // With a change that undoes what the run had begun, the key becomes free again, even for another body. A run without a change
+  // may have found a later run's record, and leaves it alone.
   return change !== undefined && receipt.begun() ? joined(change, receipt.forget()) : change;
 }
 
-/** A change that holds a memory too. */
+/** The change together with the writes of a memory. */
 export function joined(change: Change, memory: Memory): Change {
   return {
     ...change,

@@ -1,10 +1,10 @@
 /**
- * Checks the PIN of an account, and counts the wrong ones; those at a number that is no account alike.
+ * Checks the PIN of an account, and counts wrong ones; in the same way for numbers without an account.
  *
- * Invariant: a wrong PIN is counted before it is answered, and what is answered to a right one guards the same count.
- * Neither the bytes of an answer, nor the tries that it says are left, nor the work behind it tells whether there is such
- * an account: the same rows are read, the same hash is computed, one row is written (one under each of two master keys,
- * while there are two). A hash is made anew only once its PIN has been answered as the right one.
+ * Invariant: a wrong PIN is counted before it is answered, and the answer to a right one guards the same count. Neither the
+ * bytes of a reply, nor the number of tries left in it, nor the work behind it reveals whether there is such an account: the
+ * same rows are read, the same hash is computed, one row is written (one under each of two master keys, while there are two). A
+ * PIN is hashed anew only after it has been answered as right.
  */
 
 import type { Change, Update } from '../domain/change.ts';
@@ -25,11 +25,11 @@ export interface PinRows {
   /** The account, if the number is one of that kind. */
   readonly wallet: Wallet | undefined;
   readonly account: Account | undefined;
-  /** What was tried at the number where it is none: the count under each key of the ring. */
+  /** The counts of wrong PINs for a number without an account, under each key of the ring. */
   readonly guards: readonly (PinGuard | undefined)[];
 }
 
-/** Reads what there is at a number, which may be any text. */
+/** Reads the rows for a number, which may be any text. */
 export async function readPinRows(
   deps: Pick<Deps, 'store' | 'secrets'>,
   number: string,
@@ -44,10 +44,10 @@ export async function readPinRows(
   return wallet?.kind === kind ? { wallet, account, guards } : { wallet: undefined, account: undefined, guards };
 }
 
-/** What came of the PIN; `unverified` when the account was locked, so that nothing was spent on it. */
+/** The result for a PIN; `unverified` if the account was locked, so that no hash was computed. */
 export type PinVerdict = 'right' | 'wrong' | 'unverified';
 
-/** Verifies the PIN, once. `turn` names the owner in whose turn it is computed. */
+/** Verifies the PIN, once. `turn`: the owner of the queue in which the hash is computed (fair queueing). */
 export async function judgePin(
   deps: Pick<Deps, 'secrets' | 'clock'>,
   rows: PinRows,
@@ -60,9 +60,9 @@ export async function judgePin(
 }
 
 /**
- * Hashes a right PIN anew where its hash needs an older key of the ring, so that this key can one day be taken away. For
- * whoever has answered already: the time it takes would tell a right PIN behind a lock from the wrong ones. Those who pay
- * go first: where PINs are being checked it is left to the next payment.
+ * Hashes a right PIN anew if its hash needs an older key of the ring, so that this key can one day be removed. To be called only
+ * after the reply: the time it takes would tell a right PIN behind a lock from wrong ones. Payments take precedence: while PINs
+ * are being verified, this is left to the next payment.
  */
 export async function renewPinHash(
   deps: Pick<Deps, 'store' | 'secrets'>,
@@ -83,12 +83,12 @@ export async function renewPinHash(
   );
 }
 
-/** The count that decides: the account's own, or that of a number that is none. */
+/** The count that decides: the account's own, or that of a number without an account. */
 export function countOf({ wallet, guards }: PinRows, now: number): PinCount | undefined {
   return wallet ?? decidingCount(guards, now);
 }
 
-/** One wrong PIN more: what it writes, and how many tries are left. */
+/** Counts one more wrong PIN: what it writes, and how many tries are left. */
 export function countWrongPin(
   deps: Pick<Deps, 'secrets'>,
   rows: PinRows,
@@ -110,15 +110,15 @@ export function countWrongPin(
 }
 
 /**
- * Writes the count as it is, only to guard the wallet's version. A right PIN that is refused for another reason needs the
- * guard as well: of many guesses judged at once, those behind the lock would otherwise learn from that refusal that they
- * were right.
+ * Writes the count unchanged, only to guard the wallet's version. A right PIN that is refused for another reason needs the
+ * guard as well: of many guesses verified at once, one made after the lock would otherwise learn from that refusal that it was
+ * right.
  */
 export function guardWallet({ shard, id, version, pin_failures, pin_failed_at, locked_until }: Wallet): Update {
   return { table: 'wallet', shard, id, version, row: { pin_failures, pin_failed_at, locked_until } };
 }
 
-/** Under each key of the ring, the active one first: what was counted under another one, before or elsewhere, counts. */
+/** Ids under each key of the ring, the active one first, so that counts kept under another key are found too. */
 function guardIds(deps: Pick<Deps, 'secrets'>, number: string, kind: WalletKind): readonly string[] {
   return deps.secrets.macs('pin_guard', kind, number);
 }

@@ -1,17 +1,17 @@
 /**
- * Forgets wrong PINs at numbers that are no account, once they no longer count.
+ * Deletes the counts of wrong PINs for numbers without an account, once they have expired.
  *
- * Invariant: a count is forgotten some time after it has stopped counting, never before: it ends as an account's does.
+ * Invariant: a count is deleted some time after it has expired, never before: it expires as an account's count does.
  */
 
 import { PIN_MEMORY_MS } from '../domain/wallet.ts';
 import type { Deps } from './deps.ts';
 import { inBatches } from './reap.ts';
 
-/** Kept a little longer than it counts, so that a clock that lags elsewhere finds it still. */
+/** 10 min that a count is kept longer than it is valid, so that a process whose clock lags still finds it. */
 const MARGIN_MS = 10 * 60_000;
 
-/** Forgets what is due. Returns how many counts. */
+/** Deletes the counts that are due. Returns how many there were. */
 export function reapPinGuards(deps: Pick<Deps, 'store' | 'clock'>): Promise<number> {
   const before = deps.clock.now() - PIN_MEMORY_MS - MARGIN_MS;
   return inBatches((limit) => deps.store.pinGuard.reap(before, limit));

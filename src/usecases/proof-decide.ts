@@ -1,7 +1,7 @@
 /**
  * An operator's decision about the proof of a bank transfer.
  *
- * Invariant: a proof is decided once, however many decide at the same time; who comes second is told what was decided.
+ * Invariant: a proof is decided once, however many operators decide at the same time; the second one is told what was decided.
  */
 
 import { decideProof, type ProofVerdict } from '../domain/proof.ts';
@@ -16,12 +16,12 @@ export interface ProofDecided {
   readonly payment: Payment;
 }
 
-/** The transfer has arrived: the money is the merchant's. `note` is for the operators alone. */
+/** Approves: the transfer has arrived, and the money is the merchant's. `note` is for operators only. */
 export async function approveProof(deps: OperatorDeps, proofId: string, note: string | null): Promise<ProofDecided> {
   return decide(deps, proofId, { verdict: 'approved', note: note === null ? null : requireNote(note) });
 }
 
-/** The transfer has not arrived, or the proof is none. */
+/** Declines: the transfer has not arrived, or the file proves nothing. */
 export async function declineProof(deps: OperatorDeps, proofId: string, reason: string): Promise<ProofDecided> {
   return decide(deps, proofId, { verdict: 'declined', note: requireNote(reason) });
 }

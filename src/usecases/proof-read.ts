@@ -1,8 +1,8 @@
 /**
- * Reads proofs of bank transfers for an operator: what they are, and for which other payments the same file was used.
+ * Reads proofs of bank transfers for an operator, with the other payments for which the same file was uploaded.
  *
- * Invariant: a file is compared by a keyed hash of its content, over all merchants and with what has left for the archive;
- * two payments with one proof are what an operator has to see.
+ * Invariant: files are compared by a keyed hash of their content, over all merchants and the archive, so that an operator sees
+ * when two payments share one proof.
  */
 
 import { shardOf } from '../domain/ids.ts';
@@ -19,13 +19,13 @@ export interface ProofSeen {
   readonly duplicateOf: readonly string[];
 }
 
-/** The proofs that fit the filter, with their payments and where the same files were used before. */
+/** The proofs that match the filter, with their payments and the other payments with the same file. */
 export async function listProofs(deps: OperatorDeps, filter: ProofFilter): Promise<ProofSeen[]> {
   const proofs = await deps.store.proof.list(filter);
   return Promise.all(proofs.map((proof) => seen(deps, proof)));
 }
 
-/** @throws OperatorError when there is no such proof. */
+/** One proof with its payment. @throws OperatorError when there is no such proof. */
 export async function readProof(deps: OperatorDeps, proofId: string): Promise<ProofSeen> {
   return seen(deps, await requireProof(deps, proofId));
 }
@@ -46,7 +46,7 @@ export async function requireProof(deps: Pick<OperatorDeps, 'store'>, proofId: s
   return proof;
 }
 
-/** The payment that a proof was uploaded for. One that is missing is a bug. */
+/** The payment that a proof was uploaded for. A missing one is a bug. */
 export async function requirePaymentOf(deps: Pick<OperatorDeps, 'store'>, proof: Proof): Promise<Payment> {
   const payment = await deps.store.payment.get(proof.shard, proof.payment_id);
   if (payment === undefined) throw new Error('a proof without its payment');

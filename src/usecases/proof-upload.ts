@@ -1,8 +1,8 @@
 /**
- * Takes in the proof of a bank transfer.
+ * Stores the proof of a bank transfer.
  *
- * Invariant: the proof, its sealed file and the payment's move commit together: a payment in which a proof is weighed
- * has one, and a payment has at most one. The file is never opened here, only sealed.
+ * Invariant: the proof, its sealed file and the payment's change of state commit together: a payment whose proof is under review
+ * has one, and no payment has more than one. The file is never opened here, only sealed.
  */
 
 import type { ProofType } from '../domain/file-type.ts';
@@ -18,9 +18,9 @@ import { type Answering, type Decision, perform, type Reply } from './perform.ts
 
 export interface ProofUploadCommand {
   readonly payment_id: string;
-  /** What is kept of the file. */
+  /** The part of the file's content that is stored. */
   readonly bytes: Uint8Array;
-  /** By content. */
+  /** The file's type, judged by its content. */
   readonly type: ProofType;
 }
 
@@ -30,9 +30,9 @@ export interface ProofUploaded {
 }
 
 /**
- * Takes in the file, sealed, and moves the payment to `processing` until an operator decides (contract §4).
+ * Stores the file, sealed, and moves the payment to `processing` until an operator decides (contract §4).
  *
- * @throws Refusal 1204 for a payment_id that is none of the merchant's, 1205 when the payment waits for no proof, or its
+ * @throws Refusal 1204 for a payment_id that is not the merchant's, 1205 when the payment waits for no proof, or its
  * seven days are over.
  */
 export function uploadProof(
@@ -48,7 +48,7 @@ export function uploadProof(
     answering,
     async () => {
       const payment = await readByPaymentId(deps, caller, command.payment_id);
-      // Only where this one may be taken, and once.
+      // Only if this proof may be accepted, and once.
       if (payment.status === 'pendingBankProofUpload') prepared ??= prepare(deps, payment.shard, command, content);
       return { payment, prepared: await prepared, now: deps.clock.now() };
     },
@@ -56,7 +56,7 @@ export function uploadProof(
   );
 }
 
-/** What of a proof costs time, or chance. */
+/** The parts of a proof that take time or randomness to make. */
 interface Prepared {
   readonly id: string;
   readonly digest: string;
@@ -70,8 +70,8 @@ async function prepare(deps: Deps, shard: number, { bytes }: ProofUploadCommand,
 }
 
 /**
- * What a content is compared by. While the keys change, and after, a file may have come when another key was in front: all
- * proofs of one file have the hash of its first, so that each is found by any other.
+ * The hash by which contents are compared. The same file may have been uploaded when another master key was active: all proofs of
+ * one file use the hash of its first upload, so that each finds all the others.
  */
 async function keyedDigest(deps: Deps, content: string): Promise<string> {
   for (const other of deps.secrets.macs('proof_digest', content).slice(1)) {

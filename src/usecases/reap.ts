@@ -1,11 +1,11 @@
 /**
- * How rows whose time is over are deleted, whatever they remember.
+ * Deletes rows whose time is over, of any kind.
  *
- * Invariant: no turn of a round deletes more than it can finish before the next one.
+ * Invariant: no run of a round deletes more than it can finish before the next run.
  */
 
 const BATCH = 5_000;
-/** Some 4 000 rows a second, where the round runs once a minute; more than that waits for its next turn. */
+/** 50 batches per run: some 4000 rows a second, as the round runs once a minute; the rest waits for the next run. */
 const MOST_BATCHES = 50;
 
 /** Reaps a few thousand rows at a time, until no more are due. */

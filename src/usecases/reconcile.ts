@@ -1,10 +1,10 @@
 /**
  * Matches an upstream's statement with our attempts and with the ledger.
  *
- * Invariant: it changes nothing, and remembers no more than a part of either side at a time, besides the few attempts that were
- * open for long. What it reads of ours is bounded by the span, whatever the dates of single lines: a line whose attempt is not
- * among that is looked up by its reference. Each line of the statement gets one verdict; so does each attempt of ours that the statement should have and
- * has not.
+ * Invariant: it changes nothing, and holds no more than a part of either side in memory at a time, besides the few attempts that
+ * were open for long. The attempts it reads are bounded by the span, whatever the dates of single lines: a line whose attempt is
+ * not among them is looked up by its reference. Each line of the statement gets one verdict; so does each attempt of ours that
+ * the statement lacks.
  */
 
 import type { Currency } from '../domain/currency.ts';
@@ -13,34 +13,34 @@ import type { UpstreamSpan } from '../store/upstream-span.ts';
 import type { Deps } from './deps.ts';
 import { OperatorError, requireSpan } from './operator.ts';
 
-/** What a statement says became of a try. */
+/** What became of an attempt, according to the statement. */
 export type StatementStatus = 'paid' | 'not_paid' | 'open';
 
-/** A line of a statement, read. */
+/** A parsed line of a statement. */
 export interface StatementLine {
-  /** Where it stands in the file; the first is 1. */
+  /** Its line number in the file; the first is 1. */
   readonly line: number;
   readonly reference: string;
   readonly amountMinor: bigint;
   readonly currency: Currency;
   readonly status: StatementStatus;
-  /** In the upstream's word. */
+  /** The status in the upstream's own word. */
   readonly word: string;
   readonly at: number | undefined;
-  /** The end of what its date names: a day's, or the next millisecond. */
+  /** The exclusive end of what its date covers: the end of a day, or the next millisecond. */
   readonly until: number | undefined;
   readonly providerReference: string | undefined;
 }
 
 export type Verdict =
   | 'matched'
-  /** They have it, and we do not. */
+  /** The statement has the line, and we have no attempt. */
   | 'missing_here'
-  /** We hold it for paid, and they have no line. */
+  /** Our attempt is approved, and the statement has no line. */
   | 'missing_there'
   | 'amount'
   | 'status'
-  /** The reference stands in the statement a second time. */
+  /** The statement has the reference a second time. */
   | 'duplicate';
 
 export const VERDICTS: readonly Verdict[] = [
@@ -52,7 +52,7 @@ export const VERDICTS: readonly Verdict[] = [
   'duplicate',
 ];
 
-/** What is known of an attempt while it is compared. */
+/** The part of an attempt that is needed to compare it. */
 export interface OurSide {
   readonly id: string;
   readonly transactionId: string;
@@ -72,11 +72,11 @@ export interface Matched {
 
 export interface CurrencyTotals {
   readonly currency: string;
-  /** What they paid or were paid, by the statement's paid lines. */
+  /** The total of the statement's paid lines. */
   readonly statementMinor: bigint;
-  /** The same by our approved attempts that ended in the span. */
+  /** The total of our approved attempts that ended in the span. */
   readonly attemptsMinor: bigint;
-  /** Whether the ledger moved in that span what our attempts say. */
+  /** Whether the ledger's movements in that span add up to our attempts. */
   readonly isBooked: boolean;
 }
 
@@ -91,26 +91,26 @@ export interface Reconciled {
 
 export interface Statement {
   readonly connector: string;
-  /** Reads it from its beginning; it is read several times. */
+  /** Reads it from its beginning; called several times. */
   read(): AsyncIterable<StatementLine>;
-  /** Which of our attempts it should have: those that ended from then on … */
+  /** The statement should have our attempts that ended from this instant on … */
   readonly from: number | undefined;
-  /** … and before then. Absent: what its dates span. */
+  /** … and before this one. Undefined: the span of its dates. */
   readonly to: number | undefined;
 }
 
-/** So many of ours and of theirs are compared at a time: measured, half a gigabyte in all. */
+/** 200 000 attempts and as many lines are compared at a time: measured, half a gigabyte of memory in all. */
 const PART = 200_000;
 const PAGE = 5_000;
 const HOUR_MS = 60 * 60_000;
-/** Few attempts are open for longer than this before they are paid; those are looked for by themselves. */
+/** 7 days: few attempts are open for longer before they are paid, and those are read separately. */
 const LONG_OPEN_MS = 7 * 24 * HOUR_MS;
-/** Exports write 1970 where there is no date: what lies before this says nothing of a statement's span. */
+/** Exports write 1970 for a missing date: earlier dates than this do not count towards a statement's span. */
 const FIRST_DATE = Date.UTC(2000, 0, 1);
-/** Their clocks may be ahead of ours or behind, and their days end elsewhere. */
+/** 1 day: the upstream's clock may be ahead of ours or behind, and its days end at other times. */
 const APART_MS = 24 * HOUR_MS;
 
-/** `tell` hears every verdict, and is waited for; `size` is how many of each side are compared at a time. */
+/** `tell` is called with every verdict, and awaited; `size` is how many of each side are compared at a time. */
 export async function reconcile(
   deps: Pick<Deps, 'store'>,
   statement: Statement,
@@ -156,7 +156,7 @@ interface Looked {
   readonly paid: ReadonlyMap<string, bigint>;
 }
 
-/** Once through all of it, so that a line that cannot be read is said before any verdict. */
+/** Reads the whole statement once, so that an unreadable line is reported before any verdict. */
 async function lookThrough(statement: Statement): Promise<Looked> {
   const paid = new Map<string, bigint>();
   let lines = 0;
@@ -183,7 +183,7 @@ function spanOf(statement: Statement, { first, last }: Looked): { from: number; 
   return { from, to };
 }
 
-/** An hour at a time, so that no page looks through more than that. */
+/** Reads our attempts, an hour at a time, so that no page scans more than that. */
 async function readOurs(
   deps: Pick<Deps, 'store'>,
   connector: string,
@@ -221,7 +221,7 @@ function sideOf(attempt: Attempt): OurSide {
   };
 }
 
-/** Lines of what was made or ended at any other time come after the rest; the statement is read again only if there are any. */
+/** Lines without an attempt in the span are judged after the rest; the statement is read again only if there are any. */
 async function matchPart(
   deps: Pick<Deps, 'store'>,
   statement: Statement,
@@ -276,7 +276,7 @@ function meaningOf(status: AttemptStatus): StatementStatus {
   }
 }
 
-/** Any spread does, as long as it is the same for both sides (FNV-1a). */
+/** The part that a reference belongs to. Any hash does, as long as it is the same for both sides (FNV-1a). */
 function partOf(reference: string, parts: number): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < reference.length; at += 1) {

@@ -1,8 +1,8 @@
 /**
- * An operator's word about a refund that waits: it has been carried out by hand, or it will not be.
+ * An operator decides a waiting refund: it has been carried out by hand, or it is called off.
  *
- * Invariant: a refund is decided once, however many decide at the same time, and only while nothing of it is at an
- * upstream; who comes second is told how it stands. Who said so, and why, stands in the log before it is answered.
+ * Invariant: a refund is decided once, however many operators decide at the same time, and only while no attempt at it is open;
+ * the second one is told its state. Who decided, and why, is in the log before the command answers.
  */
 
 import { transitAccount } from '../domain/ledger.ts';
@@ -17,15 +17,15 @@ import { requireRefund } from './refund-read.ts';
 
 type RefundDecideDeps = OperatorDeps & Pick<Deps, 'log'>;
 
-/** How a person has given the money back. */
+/** How an operator has given the money back. */
 export interface ByHand {
-  /** What the bank or the upstream calls the movement: the evidence. */
+  /** The bank's or the upstream's reference for the movement: the evidence. */
   readonly reference: string;
-  /** Somebody has seen at the upstream that it did not take what it had turned away. */
+  /** The operator has verified at the upstream that it did not take an attempt that it had turned away. */
   readonly notTaken?: boolean;
 }
 
-/** The customer has the money. @throws OperatorError where an upstream has given it already, or may have. */
+/** Completes a refund that was paid by hand. @throws OperatorError when an upstream has already paid it, or may have. */
 export async function executeRefund(
   deps: RefundDecideDeps,
   refundId: string,
@@ -38,8 +38,8 @@ export async function executeRefund(
 }
 
 /**
- * It will not be carried out: its money goes back to the merchant, and can be asked for again. `notTaken`: somebody has seen at the
- * upstream that it did not take what it had turned away. @throws OperatorError where an upstream may have given the money
+ * Calls a refund off: its money goes back to the merchant, and another refund can be made. `notTaken`: the operator has verified
+ * at the upstream that it did not take an attempt that it had turned away. @throws OperatorError when an upstream may have paid.
  */
 export async function callOffRefund(
   deps: RefundDecideDeps,
@@ -53,7 +53,7 @@ export async function callOffRefund(
   });
 }
 
-/** Refuses what is over, and what an upstream may have. */
+/** Refuses a refund that is over, or that is at an upstream. */
 export function requireOpenRefund({ refund: { id, status } }: RefundRows): void {
   if (status === 'pending') return;
   if (status === 'processing') {
@@ -70,7 +70,7 @@ interface Verdict {
 }
 
 const REFERENCE_MOST = 64;
-/** Why a refund has failed that an operator called off. */
+/** The failure reason of a refund that an operator called off. */
 export const CALLED_OFF = 'refund_called_off' satisfies Reason;
 
 async function decide(
@@ -94,12 +94,12 @@ async function decide(
 }
 
 /**
- * Refuses to pay a customer by hand whom an upstream has paid, or may have. The gateway inquires before it sends again; a
- * person who pays by hand has not.
+ * Refuses if an upstream has paid the customer already, or may have. The gateway inquires before it sends again; an operator who
+ * pays by hand has not.
  */
 async function requireUnpaid(deps: RefundDecideDeps, rows: RefundRows, notTaken: boolean): Promise<void> {
   const { refund, payment } = rows;
-  // Read after the payment, whose version guards what they say.
+  // Read after the payment, whose version guards them.
   const refunds = await deps.store.refund.ofPayment(payment.shard, payment.id);
   if (isOverRefunded(payment, refunds)) {
     const what = `with ${refund.id} more of ${payment.id} would be given back than was paid`;
@@ -134,7 +134,7 @@ async function move(deps: RefundDecideDeps, rows: RefundRows, verdict: Verdict):
   return moved;
 }
 
-/** Where the money had come in, and so where it has gone out. */
+/** The upstream through which the money came in, and so goes out. */
 async function sourceOf({ store }: RefundDecideDeps, { payment }: RefundRows): Promise<string> {
   const { shard, attempt_id } = payment;
   const paidBy = attempt_id === null ? undefined : await store.attempt.get(shard, attempt_id);

@@ -1,8 +1,8 @@
 /**
  * The dispatcher of refunds: sends those that have just been made, or that the round has claimed.
  *
- * Invariant: a refund is sent only while this process holds its lease; whoever dies in between leaves it to the round. An
- * upstream that hangs holds up no other one's refunds.
+ * Invariant: a refund is sent only while this process holds its lease; if the process dies, the round claims the refund. An
+ * upstream that hangs holds up no other upstream's refunds.
  */
 
 import type { Refund } from '../domain/outgoing-records.ts';
@@ -14,20 +14,20 @@ import { createWriting } from './outgoing-start.ts';
 import { startRefund } from './refund-start.ts';
 
 export interface RefundDispatcher {
-  /** Takes on a refund that has just been committed, or claimed. Answers false when there is nothing to send, or no room. */
+  /** Takes on a refund that has just been committed, or claimed. Returns false when there is nothing to send, or no room. */
   offer(refund: Refund): boolean;
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when nothing is queued or in flight, and all answers have been written. */
   idle: Idle['idle'];
-  /** Stops: what waits is left to the round of another process, what is under way is finished. */
+  /** Stops: queued refunds are left to other processes' rounds, refunds in flight are finished. */
   close(): Promise<void>;
 }
 
 const LIMITS: LaneLimits = { atReceiver: 16, inAll: 64, waitingAtReceiver: 1_000, waitingInAll: 4_000 };
 
-/** Makes the dispatcher of this process; `limits` say how many refunds may be under way and may wait. */
+/** Makes the dispatcher of this process; `limits` say how many refunds may be in flight and queued. */
 export function createRefundDispatcher(deps: Deps, limits: LaneLimits = LIMITS): RefundDispatcher {
   let closed = false;
-  /** Answers whether the upstream did; undefined where it was not to blame. */
+  /** Returns whether the upstream answered; undefined if it was not called, or not to blame. */
   const start = async (refund: Refund): Promise<boolean | undefined> => {
     // Its lease has run out: the round will claim it anew.
     if (closed || refund.next_start_at === null || deps.clock.now() >= refund.next_start_at) return undefined;
@@ -37,7 +37,7 @@ export function createRefundDispatcher(deps: Deps, limits: LaneLimits = LIMITS):
       writing.follow(written, (error) => deps.log.error('refund_not_recorded', about, error));
       return answered;
     } catch (error) {
-      // It is due again when its lease has run out; where an attempt is open, the inquiry round finds out.
+      // The refund is due again when its lease has run out; an open attempt is settled by the inquiry round.
       deps.log.error('refund_not_started', about, error);
       return undefined;
     }
@@ -62,10 +62,10 @@ export function createRefundDispatcher(deps: Deps, limits: LaneLimits = LIMITS):
 }
 
 const CLAIMED_AT_ONCE = 64;
-/** So many claims a run, so that a great backlog does not keep the round from being stopped. */
+/** 16 claims at most per run, so that the round can be stopped even during a large backlog. */
 const MOST_CLAIMS = 16;
 
-/** Sends what is due. Returns how many refunds there were. */
+/** Sends the refunds that are due. Returns how many there were. */
 export async function startDueRefunds(
   deps: Pick<Deps, 'store' | 'clock'>,
   dispatcher: RefundDispatcher,

@@ -1,8 +1,8 @@
 /**
- * Gives an approved payment's money back, in whole or in part (contract §9).
+ * Refunds an approved payment, in whole or in part (contract §9).
  *
- * Invariant: a refund is committed with its money before anything leaves for the network; whoever dies after that leaves
- * a refund that is due, and the round starts it. Another merchant's payment and an unknown one answer alike (1204).
+ * Invariant: a refund is committed with its money before anything is sent; a process that dies after that leaves a refund that
+ * is due, and the round starts it. Another merchant's payment and an unknown one are answered alike (1204).
  */
 
 import { isId, shardOf } from '../domain/ids.ts';
@@ -21,13 +21,13 @@ export interface RefundMakeCommand {
   readonly transaction_id: string;
   /** Absent: all that is left. */
   readonly amount: string | undefined;
-  /** The merchant's words. */
+  /** Free text by the merchant. */
   readonly reason: string | undefined;
 }
 
 interface Rows {
   readonly payment: Payment | undefined;
-  /** Whether it has left: then it can be read, and nothing more. */
+  /** Whether the payment has been archived: then it can only be read. */
   readonly isArchived: boolean;
   /** The attempt that paid. */
   readonly paidBy: Attempt | undefined;
@@ -35,7 +35,7 @@ interface Rows {
   readonly available: Account | undefined;
 }
 
-/** What is committed is sent at once by this process, to which it is leased (`refund-dispatch.ts`). */
+/** Makes a refund, leased to this process, which sends it as soon as it is committed (`refund-dispatch.ts`). */
 export function makeRefundForMerchant(
   deps: Deps,
   { merchant }: MerchantCaller,
@@ -61,7 +61,7 @@ export function makeRefundForMerchant(
   );
 }
 
-/** The refunds are read after the payment: one that is newer has moved the payment's version, and is found by its guard. */
+/** The refunds are read after the payment: if one was made in between, the payment's version has moved, and the guard fails. */
 async function readRows(deps: Deps, merchant: Merchant, transactionId: string): Promise<Rows> {
   const nothing = { payment: undefined, isArchived: false, paidBy: undefined, earlier: [], available: undefined };
   if (!isId('txn', transactionId) || shardOf(transactionId) !== merchant.shard) return nothing;
@@ -76,7 +76,7 @@ async function readRows(deps: Deps, merchant: Merchant, transactionId: string): 
     deps.store.refund.ofPayment(payment.shard, payment.id),
     deps.store.account.get(account.shard, account.id),
   ]);
-  // What looks too little may have gone to another refund of this payment since: then that is the reason.
+  // A balance that looks too low may have paid another refund of this payment meanwhile: then read again, to refuse for that.
   const isShort = (available?.balance ?? 0n) < payment.amount_minor;
   const isOld = isShort && (await deps.store.payment.get(payment.shard, payment.id))?.version !== payment.version;
   return isOld ? readRows(deps, merchant, transactionId) : { ...nothing, payment, paidBy, earlier, available };
@@ -87,7 +87,7 @@ function refuseArchived({ id, status }: Payment): Refusal {
   return new Refusal(1205, { transactionId: id, words: { state: status }, details });
 }
 
-/** By the method that paid, through what took the money; by hand where that cannot send any. */
+/** Refunds go by the method that paid, through the upstream that took the money; by hand if that cannot send money. */
 function wayBack(deps: Deps, payment: Payment, paidBy: Attempt | undefined): RefundWay {
   const { method, wallet_number: number } = payment;
   if (method === 'wallet' || method === 'flash') {

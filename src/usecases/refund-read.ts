@@ -1,7 +1,7 @@
 /**
- * Reads refunds: a merchant its own, an operator all of them.
+ * Reads refunds: for a merchant its own, for an operator any.
  *
- * Invariant: another merchant's refund and an unknown one answer alike (1204).
+ * Invariant: another merchant's refund and an unknown one are answered alike (1204).
  */
 
 import { isId, shardOf } from '../domain/ids.ts';
@@ -19,7 +19,7 @@ export async function readRefund(deps: FindDeps, { merchant }: MerchantCaller, r
   const isPossible = isId('rfd', refundId) && shardOf(refundId) === merchant.shard;
   const refund = isPossible ? await findRefund(deps, merchant.shard, refundId) : undefined;
   if (refund === undefined || refund.merchant_id !== merchant.id) throw new Refusal(1204);
-  // They leave together; a month that was dropped may have taken the payment alone.
+  // Both are archived together, but dropping a month may have dropped only the payment.
   const payment = await findPayment(deps, refund.shard, refund.payment_id);
   if (payment === undefined) throw new Refusal(1204);
   return { refund, payment };
@@ -47,14 +47,14 @@ export async function requireRefund(deps: FindDeps, refundId: string): Promise<R
   );
 }
 
-/** A refund that has an attempt, and so has to be there. */
+/** A refund with its payment, for an attempt at it. @throws Error when it is missing, which is a bug. */
 export async function refundOfAttempt(deps: Pick<Deps, 'store'>, shard: number, id: string): Promise<RefundRows> {
   const refund = await deps.store.refund.get(shard, id);
   if (refund === undefined) throw new Error(`there is no refund ${id}, and an attempt at it`);
   return { refund, payment: await paymentOf(deps, refund) };
 }
 
-/** What a refund is of. */
+/** The payment that a refund gives back. */
 async function paymentOf(deps: Pick<Deps, 'store'>, refund: Refund): Promise<Payment> {
   const payment = await deps.store.payment.get(refund.shard, refund.payment_id);
   if (payment === undefined) throw new Error(`refund ${refund.id} has lost its payment`);

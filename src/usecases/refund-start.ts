@@ -1,9 +1,9 @@
 /**
  * Sends a refund's money: write, call, write.
  *
- * Invariant: the attempt is committed before the network is called, and one process at a time sends a refund. What may
- * have been taken is asked about; only what certainly was not goes out again, under a new attempt, and after the try before
- * it was asked about.
+ * Invariant: the attempt is committed before the upstream is called, and one process at a time sends a refund. An attempt that
+ * may have been taken is inquired about; only a refund that certainly was not taken is sent again, as a new attempt, after an
+ * inquiry about the previous one.
  */
 
 import type { Answer } from '../connectors/connector.ts';
@@ -27,22 +27,22 @@ import { commitOrFind } from './perform.ts';
 import { CALLED_OFF } from './refund-decide.ts';
 import { refundOfAttempt } from './refund-read.ts';
 
-/** A refund's attempt, and what it pays. */
+/** A refund's attempt, with the refund and its payment. */
 interface Intended extends RefundRows {
   readonly attempt: Attempt;
 }
 
-/** Who gives the money back, and how it is asked to. */
+/** The upstream that gives the money back, and how to call it. */
 interface Giver {
   readonly intention: Intention;
   give(deps: Deps, rows: Intended): Promise<Answer>;
 }
 
-/** Sends a refund that is leased to this process as it is given, unless somebody else has gone on with it. */
+/** Sends a refund unless another process has changed it; `known` is as it was when it was leased to this process. */
 export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
   const giver = giverOf(deps, known);
   if (giver === undefined) {
-    // Its lease runs out, and it is looked at again: until it is configured, or a person carries it out.
+    // It is claimed again whenever its lease runs out, until the upstream is configured, or an operator pays it by hand.
     deps.log.error('refund_upstream_missing', { refund_id: known.id, connector: known.connector });
     return notSent();
   }
@@ -54,14 +54,14 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
   }
   const rows = await intend(deps, known, giver.intention);
   if (rows === 'held_back') {
-    // Until it ends otherwise, or an operator calls this one off.
+    // It stays held back until the other refund's outcome changes, or an operator calls this one off.
     deps.log.error('refund_held_back', { refund_id: known.id, transaction_id: known.payment_id });
     await putOff(deps, 'refund', known, nextLookBackAt(known, deps.clock.now()));
   }
   if (rows === undefined || rows === 'held_back') return notSent();
   const { attempt } = rows;
   const word = await askInTime(deps, attempt, () => giver.give(deps, rows));
-  // One that remembers another attempt is decided on by all of them.
+  // A refund that remembers another attempt must be read with all of its attempts.
   const order = rows.refund.late_attempt_id === null ? refundOrder(rows) : undefined;
   const written = recordOutgoing(deps, attempt, order, word);
   return { answered: hasAnswered(word), written };
@@ -90,7 +90,7 @@ async function askTriesBefore(deps: Deps, known: Refund): Promise<TryBefore> {
   return said.find(({ kind }) => kind === 'unclear') ?? own;
 }
 
-/** What paid has to be there still. */
+/** The upstream that paid; undefined if it is no longer configured. */
 function giverOf({ connectors }: Deps, refund: Refund): Giver | undefined {
   const { connector: name, carrier, msisdn, method } = refund;
   if (name === null || carrier === null || !isUpstream(method)) return undefined;
@@ -149,30 +149,30 @@ interface Decided {
 }
 
 interface Rows extends RefundRows {
-  /** This very attempt: a commit of ours whose answer was lost. */
+  /** This very attempt, if it was written by a commit of ours whose outcome was lost. */
   readonly own: Attempt | undefined;
-  /** All of the payment. */
+  /** All refunds of the payment. */
   readonly refunds: readonly Refund[];
 }
 
 /**
- * Commits that the upstream may be asked; undefined when somebody else does so, or has. A refund is held back where one that
- * had failed was paid after all, so that more would be given back than was paid.
+ * Commits that the upstream may be asked; undefined if another process does so, or has. A refund is held back if a failed one was
+ * paid after all, so that more would be given back than was paid.
  */
 async function intend(deps: Deps, known: Refund, intention: Intention): Promise<Intended | 'held_back' | undefined> {
   const attemptId = newId(deps, 'att', known.shard);
   const read = async (): Promise<Rows> => {
-    // In this order: a commit of ours that is found has happened to the refund that is read after it.
+    // Read in this order: if our own commit is found, the refund that is read after it already includes it.
     const own = await deps.store.attempt.get(known.shard, attemptId);
     const rows = await refundOfAttempt(deps, known.shard, known.id);
-    // After the payment, whose version guards what they say.
+    // Read after the payment, whose version guards them.
     const refunds = await deps.store.refund.ofPayment(known.shard, known.payment_id);
     return { ...rows, own, refunds };
   };
   const decide = ({ own, refunds, ...rows }: Rows): Decided => {
     // Its age counts from when it was written: if finding it took too long, the upstream is not asked.
     if (own !== undefined) return { answer: own.status === 'intended' ? { ...rows, attempt: own } : undefined };
-    // The lease is ours as long as nobody has touched the refund since.
+    // The lease is ours only if the refund has not been written since.
     if (rows.refund.status !== 'pending' || rows.refund.version !== known.version) return { answer: undefined };
     if (isOverRefunded(rows.payment, refunds)) return { answer: 'held_back' };
     const { shard, id, merchant_id, currency, amount_minor } = rows.refund;
@@ -182,7 +182,7 @@ async function intend(deps: Deps, known: Refund, intention: Intention): Promise<
     const context: RefundContext = { now, newId: idsOf(deps) };
     const { change, ...moved } = intendRefund(rows, attempt, context);
     if (refunds.length === 1) return { change, answer: { ...moved, attempt } };
-    // Whoever notes meanwhile that another refund was paid writes the payment too: then this is decided again.
+    // A change that marks another refund as paid also writes the payment: then this is decided again.
     const updates = [...change.updates, guardPayment(rows.payment)];
     const payment = { ...moved.payment, version: moved.payment.version + 1 };
     return { change: { ...change, updates }, answer: { ...moved, payment, attempt } };

@@ -1,17 +1,17 @@
 /**
- * Tells how the background rounds run: how long, how often in vain, and when last well.
+ * Metrics of the background rounds: how long runs take, how many fail, and when a run last succeeded.
  *
- * Invariant: a round that has never run well shows no time of it, so that an alert on its age finds nothing to believe.
+ * Invariant: a round that has never succeeded exports no time of success, so that an alert on its age is not misled.
  */
 
 import type { Clock, Metrics } from '../platform/platform.ts';
 
-/** Told of every run that has ended. */
+/** Called with every run that has ended. */
 export type RoundWatch = (round: string, run: { readonly milliseconds: number; readonly well: boolean }) => void;
 
 const BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
 
-/** Shows, in seconds, how long runs took and when each round last ended well. */
+/** Exports, in seconds, how long runs took and when each round last succeeded. */
 export function roundMetrics(metrics: Metrics, clock: Pick<Clock, 'wall'>): RoundWatch {
   const took = metrics.histogram('mbongo_round_duration_seconds', 'How long a run took.', ['round'], BUCKETS);
   const failures = metrics.counter('mbongo_round_failures_total', 'Runs that ended in an error.', ['round']);

@@ -1,8 +1,8 @@
 /**
  * Mints a session: a short-lived token that binds an amount, a currency and a customer reference.
  *
- * Invariant: the token leaves in clear exactly once; kept is its SHA-256. The session's own id is the claim that lets
- * an ambiguous commit be decided again.
+ * Invariant: the token is sent in clear exactly once; only its SHA-256 is kept. The session's own id is the claim that makes it
+ * safe to repeat a commit whose outcome is unknown.
  */
 
 import { isCurrency } from '../domain/currency.ts';
@@ -30,7 +30,7 @@ export interface SessionCreated {
 
 /**
  * Mints a session for a merchant's backend (specification, Endpoints; contract §3). Only the answer holds the token in clear.
- * It is accepted until `expires_at` (milliseconds): half an hour from now, if nothing else was asked for.
+ * It is accepted until `expires_at` (milliseconds): by default, half an hour from now.
  *
  * @throws Refusal 1101, 1102, 1109 or 1110 for wrong fields, all of them named.
  */
@@ -75,8 +75,8 @@ export function createSession(
 /**
  * The amount to bind, and its currency.
  *
- * @throws Refusal 1101, 1102, 1109 or 1110 with all of `sessionFaults`. The route asks these itself, together with those of
- * the body's form; here they are for other callers.
+ * @throws Refusal 1101, 1102, 1109 or 1110 with all of `sessionFaults`. The route checks these itself, together with the body's
+ * form; here they are checked for other callers.
  */
 function requireBinding(deps: Deps, caller: MerchantCaller, command: SessionCreateCommand) {
   const details = sessionFaults(deps, caller, command);
@@ -87,7 +87,7 @@ function requireBinding(deps: Deps, caller: MerchantCaller, command: SessionCrea
   return amount;
 }
 
-/** What is wrong with the fields that are there, in field order. */
+/** What is wrong with the fields that were sent, in field order. */
 export function sessionFaults(
   deps: Pick<Deps, 'mode'>,
   { merchant }: MerchantCaller,
@@ -96,7 +96,7 @@ export function sessionFaults(
   const { settings } = merchant;
   const details: RefusalDetail[] = [];
   const currency = fields.currency !== undefined && isCurrency(fields.currency) ? fields.currency : undefined;
-  // The amount's form depends on the currency; where that is unknown, the widest form is checked.
+  // The amount's form depends on the currency; if that is unknown, the most permissive form is checked.
   if (fields.amount !== undefined && parseAmount(fields.amount, currency ?? 'usd') === undefined) {
     details.push({ field: 'amount', code: 'INVALID_AMOUNT' });
   }

@@ -1,20 +1,20 @@
 /**
- * Closes days that are over: what stood in each account then is written down, so that statements and audits begin there.
+ * Closes days that are over: writes down each account's balance at the end of the day, where statements and audits then begin.
  *
- * Invariant: a day is closed only when nothing more can be committed into it; days are closed one after the other, without a gap.
+ * Invariant: a day is closed only when nothing more can be committed into it; days are closed in order, without a gap.
  */
 
 import type { Deps } from './deps.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Clocks of processes differ, and what was decided before midnight is committed after it. */
+/** 1 h after midnight before a day is closed: clocks differ, and changes decided before midnight are committed after it. */
 const LATE_MS = 60 * 60_000;
-/** The same where the clock was set forward: longer than any process takes to notice, and than a commit is tried. */
+/** 60 s after a leap of the test clock, longer than any process takes to notice it, and than a commit is retried. */
 const CALM_MS = 60_000;
-/** More wait for the next run: a year and more, so that a leap of the clock is soon caught up with. */
+/** 400 days at most per run, more than a year, so that a leap of the clock is soon caught up with. */
 const DAYS_AT_ONCE = 400;
 
-/** Closes what is due. Returns how many days that were: none, and a warning, where a transfer of these days is still under way. */
+/** Closes the days that are due. Returns how many: 0, with a warning, while a transfer of these days is still being committed. */
 export async function closeDays(deps: Pick<Deps, 'store' | 'clock' | 'log'>): Promise<number> {
   const leapt = deps.clock.leaptAt();
   if (leapt !== undefined && deps.clock.wall() - leapt < CALM_MS) return 0;
@@ -28,7 +28,7 @@ export async function closeDays(deps: Pick<Deps, 'store' | 'clock' | 'log'>): Pr
   return closed;
 }
 
-/** The start of the first day that is not closed; undefined while nothing has ever moved. */
+/** The start of the first day that is not closed; undefined if no money has ever moved. */
 async function firstOpen({ store }: Pick<Deps, 'store'>): Promise<number | undefined> {
   const closed = await store.lastClosedDay();
   if (closed !== undefined) return startOf(closed) + DAY_MS;

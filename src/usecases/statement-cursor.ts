@@ -1,13 +1,13 @@
 /**
- * Where a statement goes on, as an opaque text that travels through the client.
+ * Where a statement continues, as an opaque text that the client sends back.
  *
- * Invariant: a cursor opens only for the merchant and the question that it was made for; nobody can make one up.
+ * Invariant: a cursor opens only for the merchant and the query that it was made for; nobody can forge one.
  */
 
 import type { Deps } from './deps.ts';
 import type { Standing, StatementPosition } from './statement-read.ts';
 
-/** `question` is what the client asked, in a form that is the same whenever it asks the same. */
+/** `question` is the client's query in a canonical form. */
 export function sealPosition(
   deps: Pick<Deps, 'secrets'>,
   merchantId: string,
@@ -32,7 +32,7 @@ function contextOf(merchantId: string, question: string): string {
   return `statement ${merchantId} ${question}`;
 }
 
-/** JSON has no exact integers. */
+/** The position as JSON, with amounts as text: JSON has no exact integers. */
 interface Written extends Omit<StatementPosition, 'opening' | 'closing' | 'running' | 'after'> {
   readonly opening: readonly string[];
   readonly closing: readonly string[];

@@ -1,8 +1,8 @@
 /**
- * A merchant's statement: every line of its accounts in a span of time, and what stood in them before and after.
+ * A merchant's statement: every line of its accounts in a span of time, with the balances before and after.
  *
- * Invariant: what is given out adds up: the closing balance is the opening one and every line between. A line that is committed
- * later than others of its time, by some moments, may be missed by whoever is reading just then; it stands in the next reading.
+ * Invariant: a statement adds up: the closing balance is the opening one plus every line between. A line that is committed a few
+ * moments later than others of its time may be missed by a read in progress; the next read has it.
  */
 
 import { mayBeArchived } from '../domain/archive.ts';
@@ -20,11 +20,11 @@ export interface StatementOrder {
   readonly balances: readonly MerchantAccount[];
   /** Inclusive, milliseconds. */
   readonly from: number;
-  /** Exclusive; what lies in the future is read up to now. */
+  /** Exclusive; an instant in the future means up to now. */
   readonly until: number;
 }
 
-/** The balances of a statement that shows all. */
+/** All balances, for a statement that shows every one. */
 export const ALL_BALANCES: readonly MerchantAccount[] = ['available', 'reserved', 'held'];
 
 /** Minor units, in the order of the statement's balances. */
@@ -34,9 +34,9 @@ export interface StatementLine {
   readonly id: string;
   readonly at: number;
   readonly balance: MerchantAccount;
-  /** Minor units; negative where it was taken out. */
+  /** Minor units; negative if taken out. */
   readonly moved: bigint;
-  /** What stood in that balance after it. */
+  /** That balance after the line. */
   readonly after: bigint;
   readonly cause: TransferCause;
   /** The payment, payout, refund or command that moved it. */
@@ -47,32 +47,32 @@ export interface StatementLine {
 /** How far a statement has been read. */
 export interface StatementPosition {
   readonly order: StatementOrder;
-  /** Of the whole span. */
+  /** The balances before and after the whole span. */
   readonly opening: Standing;
   readonly closing: Standing;
-  /** After the line that was read last. */
+  /** The balances after the last line read. */
   readonly running: Standing;
   readonly after: { readonly at: number; readonly id: string; readonly side: LedgerSide } | undefined;
 }
 
 export interface StatementPage {
-  /** Where it began, with the span's closing balance as it is known by now. */
+  /** Where the page begins, with the span's closing balances as now known. */
   readonly begun: StatementPosition;
   readonly lines: readonly StatementLine[];
-  /** What stood there after its last line. */
+  /** The balances after its last line. */
   readonly closing: Standing;
   /** Where the next page begins; undefined: this is the last one. */
   readonly next: StatementPosition | undefined;
 }
 
-/** Lines that have been dropped for ever are no reason to show a statement that does not add up. */
+/** Refuses a span whose lines have been dropped from the archive, since the statement would not add up. */
 async function requireKept({ store }: Deps, from: number, now: number): Promise<void> {
   const begins = mayBeArchived(from, now) ? await store.archive.ledgerBegins() : undefined;
   if (begins === undefined || from >= Date.parse(`${begins}T00:00:00.000Z`)) return;
   throw refuseField(1110, 'from', 'BEFORE_RECORDS', { day: begins });
 }
 
-/** The beginning of a statement. From then on its span is fixed. @throws Refusal 1110 where its lines are no longer kept. */
+/** The beginning of a statement, which fixes its span. @throws Refusal 1110 when lines of the span are no longer kept. */
 export async function openStatement(deps: Deps, merchant: Merchant, asked: StatementOrder): Promise<StatementPosition> {
   const now = deps.clock.now();
   const order = { ...asked, until: Math.max(asked.from, Math.min(asked.until, now + 1)) };
@@ -86,7 +86,7 @@ export async function openStatement(deps: Deps, merchant: Merchant, asked: State
   return { order, opening, closing, running: opening, after: undefined };
 }
 
-/** A page of it. @throws Refusal 1110 where lines that it should have are no longer kept. */
+/** A page of a statement. @throws Refusal 1110 when lines that it should have are no longer kept. */
 export async function readStatement(
   deps: Deps,
   merchant: Merchant,
@@ -95,7 +95,7 @@ export async function readStatement(
 ): Promise<StatementPage> {
   const { order, after } = begun;
   const accounts = accountsOf(merchant, order);
-  // One more than the page says whether there is another page.
+  // One line more than the page, to learn whether there is another page.
   const found = await deps.store.ledger.lines({
     shard: merchant.shard,
     accounts,
@@ -105,7 +105,7 @@ export async function readStatement(
     limit: limit + 1,
     now: deps.clock.now(),
   });
-  // Looked at after they were read: a month may have been dropped since the statement was begun.
+  // Checked after the lines were read: a month may have been dropped since the statement was begun.
   await requireKept(deps, after?.at ?? order.from, deps.clock.now());
   const running = [...begun.running];
   const lines = found.slice(0, limit).map((line) => {
@@ -121,7 +121,7 @@ export async function readStatement(
   return { begun, lines, closing: running, next: { ...begun, running, after: { at, id, side } } };
 }
 
-/** How many lines are held while a statement is read to its end. */
+/** 1000 lines at a time are held in memory while a statement is read to its end. */
 const LINES_HELD = 1_000;
 
 /** The pages from a position to the end, each read when it is asked for. */

@@ -1,7 +1,7 @@
 /**
- * What the store counts of itself, as numbers for monitoring.
+ * The store's own counts as metrics.
  *
- * Invariant: they are read when they are shown; a commit or a read does not wait for monitoring.
+ * Invariant: they are read when they are scraped; no commit or read waits for monitoring.
  */
 
 import type { Metrics } from '../platform/platform.ts';
@@ -56,7 +56,7 @@ export function storeMetrics(store: Pick<Store, 'stats'>, metrics: Metrics): voi
   uses('gauge', 'mbongo_read_waiting', 'Keys and statements that wait for a connection.', ({ waiting }) => waiting);
 }
 
-/** Told of every error of its connections. */
+/** Returns a counter, to be called for every error of a database connection. */
 export function databaseErrors(metrics: Metrics): () => void {
   const count = metrics.counter('mbongo_database_errors_total', 'Connections lost, and attempts given up.', []);
   return () => count({});

@@ -1,24 +1,24 @@
 /**
- * Lets traces see the steps of a transaction: its commits, the calls of upstreams, its webhooks.
+ * Records the steps of a transaction in traces: its commits, calls to upstreams, and webhooks.
  *
- * Invariant: what is recorded names a transaction, an attempt or an event by its id, and says nothing of people and
- * amounts. Nothing waits for it, and without traces none of this is there.
+ * Invariant: a record names a transaction, an attempt or an event by its id, and holds nothing about people or amounts. Nothing
+ * waits for tracing, and without traces nothing is wrapped.
  */
 
 import type { Change, Outcome } from '../domain/change.ts';
 import type { Outbound, OutboundRequest, Traces } from '../platform/platform.ts';
 import type { UpstreamWatch } from './upstream-watch.ts';
 
-/** Attempts and events whose transaction is remembered: the newest that this process has written. */
+/** 10 000 attempts and events whose transaction is remembered: the newest that this process has written. */
 const MOST_KNOWN = 10_000;
 
-/** Whose attempt or event something is. */
+/** Which transaction an attempt or event belongs to. */
 export interface TransactionsOf {
   of(id: string | undefined): string | undefined;
   note(id: string, transactionId: string): void;
 }
 
-/** Makes a memory of the newest 10 000; what is older is recorded without its transaction. */
+/** Makes a memory of the newest `MOST_KNOWN`; older ones are recorded without their transaction. */
 export function rememberTransactions(): TransactionsOf {
   const known = new Map<string, string>();
   return {
@@ -55,7 +55,7 @@ export function traceCommits<S extends { commit(change: Change): Promise<Outcome
 
 const DATABASE = { 'db.system.name': 'postgresql', 'db.operation.name': 'COMMIT' };
 
-/** What a change is about. A refund's change touches its payment too, and a line's its batch: they have traces of their own. */
+/** The transaction that a change is about. A refund has a trace apart from its payment's, and a line from its batch's. */
 function transactionIn({ updates = [], claims = [], inserts = [] }: Change, known: TransactionsOf): string | undefined {
   const batch = claims.find(({ table }) => table === 'payout_batch');
   if (batch !== undefined) return batch.row.id;
@@ -73,7 +73,7 @@ function transactionIn({ updates = [], claims = [], inserts = [] }: Change, know
 
 const BORN = { payment: 'payment', payout_line: 'payout', refund: 'refund', payout_batch: 'payout batch' } as const;
 
-/** Remembers whose its attempts and events are, and begins the traces of its transactions. */
+/** Remembers the transactions of a change's new attempts and events, and begins the traces of its new transactions. */
 function noteNew(
   { claims = [], inserts = [] }: Change,
   transactionId: string | undefined,
@@ -89,7 +89,7 @@ function noteNew(
   }
 }
 
-/** Records the calls of upstreams. They are not told of the trace: carriers do not ask for it. */
+/** Records calls to upstreams. The trace context is not sent to them: carriers have no use for it. */
 export function upstreamTraces(traces: Traces, known: TransactionsOf): UpstreamWatch {
   return ({ connector, operation, transactionId, attemptId }, make, outcomeOf) => {
     const step = {
@@ -102,7 +102,7 @@ export function upstreamTraces(traces: Traces, known: TransactionsOf): UpstreamW
   };
 }
 
-/** The same network for webhooks: each try is recorded, and names the trace to its receiver. */
+/** The same outbound network for webhooks: each try is recorded, and sends its receiver the trace context. */
 export function traceWebhooks(outbound: Outbound, traces: Traces, known: TransactionsOf): Outbound {
   const request = (order: OutboundRequest): ReturnType<Outbound['request']> => {
     const eventId = order.headers['webhook-id'];
@@ -134,7 +134,7 @@ function hostOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname : undefined;
 }
 
-/** Every event's body, which we have written, names its transaction. */
+/** The transaction of a webhook. Our own bodies always name it. */
 function transactionOfBody(body: string | undefined): string | undefined {
   const event: unknown = body === undefined ? undefined : JSON.parse(body);
   if (typeof event !== 'object' || event === null || !('transaction_id' in event)) return undefined;

@@ -1,7 +1,7 @@
 /**
  * A merchant's payments, newest first, a page at a time.
  *
- * Invariant: no filter and no cursor leads to another merchant's.
+ * Invariant: no filter or cursor leads to another merchant's payments.
  */
 
 import type { Merchant, Payment } from '../domain/records.ts';

@@ -1,7 +1,7 @@
 /**
- * What upstreams say of attempts when they are asked: the question, and nothing that is written.
+ * Inquires at upstreams about attempts, without writing anything.
  *
- * Invariant: whoever cannot be asked has said `unknown`; nothing here settles an attempt.
+ * Invariant: an upstream that cannot be asked counts as answering `unknown`; nothing here settles an attempt.
  */
 
 import type { Inquiry, InquiryAnswer } from '../connectors/connector.ts';
@@ -9,7 +9,7 @@ import type { Attempt } from '../domain/records.ts';
 import type { Deps } from './deps.ts';
 import { refundOfAttempt } from './refund-read.ts';
 
-/** Asks the upstream about an attempt. One that is not configured any more has no answer. */
+/** Asks the upstream about an attempt; `unknown` if the upstream is no longer configured. */
 export async function askUpstream(deps: Deps, attempt: Attempt): Promise<InquiryAnswer> {
   const connector = deps.connectors.upstream(attempt.connector);
   if (connector !== undefined) return connector.inquire(await inquiryOf(deps, attempt));
@@ -17,7 +17,7 @@ export async function askUpstream(deps: Deps, attempt: Attempt): Promise<Inquiry
   return { kind: 'unknown', reason: 'its upstream is not configured' };
 }
 
-/** What was ordered. A refund is a movement of the order that it gives back. */
+/** The question about an attempt. To an upstream, a refund is a movement of the order that it gives back. */
 async function inquiryOf(deps: Deps, attempt: Attempt): Promise<Inquiry> {
   const { id, reference, payment_id, amount_minor, currency } = attempt;
   const about = { reference, attemptId: id, amountMinor: amount_minor, currency };
@@ -32,10 +32,10 @@ export interface SaidOf {
   readonly word: InquiryAnswer;
 }
 
-/** So many are asked about at once: the ways to an upstream are everybody's. */
+/** 4 inquiries at once: an upstream's capacity is shared by all merchants. */
 const AT_ONCE = 4;
 
-/** Asks about several attempts. */
+/** Asks about several attempts, `AT_ONCE` at a time. */
 export async function askAboutAll(deps: Deps, attempts: readonly Attempt[]): Promise<readonly SaidOf[]> {
   const said: SaidOf[] = [];
   for (let from = 0; from < attempts.length; from += AT_ONCE) {

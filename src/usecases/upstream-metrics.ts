@@ -1,13 +1,13 @@
 /**
- * Counts and times the calls of upstreams.
+ * Counts and times calls to upstreams.
  *
- * Invariant: what a call was about is in none of the numbers: a connector, an operation and a word are.
+ * Invariant: the metrics hold connector, operation and outcome, and nothing of what a call was about.
  */
 
 import type { Clock, Metrics } from '../platform/platform.ts';
 import type { UpstreamWatch } from './upstream-watch.ts';
 
-/** Seconds: a carrier takes some tenths of one, and gives up after half a minute. */
+/** Seconds: a carrier usually takes some tenths of a second, and gives up after half a minute. */
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 
 /** Counts calls by outcome, `failed` for one that threw, and measures them in seconds. */

@@ -1,7 +1,7 @@
 /**
- * Lets every call of an upstream be watched: for monitoring, and for traces.
+ * Wraps every call to an upstream, for metrics and traces.
  *
- * Invariant: the call is made once, and its answer handed on as it is; who watches adds nothing to it and takes nothing.
+ * Invariant: the call is made once, and its answer is passed on unchanged; watching adds nothing and removes nothing.
  */
 
 import type {
@@ -16,12 +16,12 @@ import type {
 export interface UpstreamCall {
   readonly connector: string;
   readonly operation: string;
-  /** Which transaction it is made for, where the order says so. */
+  /** The transaction that it is made for, if the order names it. */
   readonly transactionId?: string | undefined;
   readonly attemptId?: string | undefined;
 }
 
-/** Makes the call. `outcomeOf` gives the one word for its answer. */
+/** Makes the call and watches it. `outcomeOf` gives one word for its answer. */
 export type UpstreamWatch = <A>(
   call: UpstreamCall,
   make: () => Promise<A>,
@@ -47,7 +47,7 @@ export function watchUpstreams(connectors: Connectors, watch: UpstreamWatch): Co
   };
 }
 
-/** Each is wrapped once. */
+/** Wraps each connector once, when it is first found. */
 function remembering<C>(find: (name: string) => C | undefined, wrap: (one: C) => C): (name: string) => C | undefined {
   const known = new Map<string, C>();
   return (name) => {

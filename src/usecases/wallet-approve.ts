@@ -1,5 +1,5 @@
 /**
- * Approves a payment from a wallet, whether its PIN was enough or a code came after it.
+ * Approves a payment from a wallet, by PIN alone or after a one-time code.
  *
  * Invariant: the money, the fee, the timeline and the event are one change.
  */

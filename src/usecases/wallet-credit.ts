@@ -1,7 +1,7 @@
 /**
  * Puts money into a customer's wallet or flash account: an operator's cash-in.
  *
- * Invariant: it is credited once, and the ledger names the command that did it.
+ * Invariant: an amount is credited once, and the ledger names the command that did it.
  */
 
 import type { Transfer } from '../domain/change.ts';

@@ -1,7 +1,7 @@
 /**
  * Opens a customer's wallet or flash account, with a PIN and perhaps a first balance.
  *
- * Invariant: of the PIN only a slow, peppered hash is kept; a number is opened once.
+ * Invariant: only a slow, peppered hash of the PIN is kept; a number is opened once.
  */
 
 import type { Transfer } from '../domain/change.ts';
@@ -31,7 +31,7 @@ export interface WalletOpened {
 }
 
 const E164 = /^\+[1-9][0-9]{6,14}$/;
-/** Two numbers of a thousand million that meet, again and again: then something else is wrong. */
+/** 10 tries: with a thousand million numbers per shard, repeated collisions mean that something else is wrong. */
 const NUMBERS_TRIED = 10;
 
 /** @throws OperatorError when a field is not usable, or the number is taken. */

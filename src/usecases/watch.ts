@@ -1,7 +1,7 @@
 /**
- * Joins what looks on: numbers always, traces where they are wanted.
+ * Joins the observers: metrics always, traces if they are configured.
  *
- * Invariant: who looks on changes nothing. Without traces nothing is wrapped for them.
+ * Invariant: observing changes nothing. Without traces nothing is wrapped for them.
  */
 
 import type { Outbound, Platform } from '../platform/platform.ts';
@@ -13,7 +13,7 @@ import type { UpstreamWatch } from './upstream-watch.ts';
 
 export interface Watch {
   readonly upstreams: UpstreamWatch;
-  /** The network that webhooks leave by. */
+  /** The outbound network for webhooks. */
   readonly webhooks: Outbound;
   /** The same store, whose commits are watched. */
   commits(store: Store): Store;

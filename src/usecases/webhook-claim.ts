@@ -14,19 +14,19 @@ import type { Deps } from './deps.ts';
 import type { Courier } from './webhook-deliver.ts';
 
 const AT_ONCE = 256;
-/** So many batches a run, so that a great backlog does not keep the round from being stopped. */
+/** 64 batches at most per run, so that the round can be stopped even during a large backlog. */
 const MOST_BATCHES = 64;
-/** What found no room comes up again after this long: by then much of what is before it has been posted. */
+/** 3 s at least until an event that found no room is due again: by then many of those before it have been posted. */
 const FULL_PAUSE_MS = 3_000;
 /**
- * Longest postponement, at a silent or slow receiver: 200 000 events waiting for it then cost some 700 leases a second, which
- * leaves the rest of a run to other receivers.
+ * 5 min at most, at a silent or slow receiver: 200 000 events waiting for it then cost some 700 leases a second, which leaves
+ * the rest of a run to other receivers.
  */
 const PAUSE_MOST_MS = 5 * 60_000;
-/** So much of what finds no room is given back in one run: each costs a write. */
+/** 2048 events without room are given back in one run, then it ends: each costs a write. */
 const MOST_GIVEN_BACK = 2_048;
 
-/** Offers what is due. Returns how many events there were. */
+/** Offers the events that are due to the courier. Returns how many there were. */
 export async function offerDue(deps: Pick<Deps, 'store' | 'clock'>, courier: Courier): Promise<number> {
   let found = 0;
   let givenBack = 0;
@@ -46,7 +46,7 @@ function pauseOf(courier: Courier, event: WebhookEvent): number {
   return Math.max(FULL_PAUSE_MS, courier.comeAgainIn(event, PAUSE_MOST_MS));
 }
 
-/** Whoever else has taken the event meanwhile keeps it. */
+/** Postpones the event; if another process has taken it meanwhile, this loses and that process keeps it. */
 async function giveBack(deps: Pick<Deps, 'store'>, event: WebhookEvent, next_at: number): Promise<void> {
   const { shard, id, version } = event;
   await deps.store.commit({ updates: [{ table: 'webhook_event', shard, id, version, row: { next_at } }] });

@@ -1,9 +1,9 @@
 /**
- * The courier: posts webhook events, and writes down what came of every try.
+ * The courier: posts webhook events, and records the outcome of every try.
  *
- * Invariant: an event is posted only while this process holds its lease, and counts as delivered only once that is
- * committed; whoever dies in between leaves it to the round, and the receiver gets the same event again under the same
- * id. A merchant's receiver that hangs delays no other merchant's events, not even those for the same host.
+ * Invariant: an event is posted only while this process holds its lease, and counts as delivered only once that is committed; if
+ * the process dies in between, the round claims the event, and the receiver gets it again under the same id. A merchant's
+ * receiver that hangs delays no other merchant's events, not even those for the same host.
  */
 
 import type { WebhookEvent } from '../domain/records.ts';
@@ -19,7 +19,7 @@ export type CourierDeps = Pick<Deps, 'store' | 'clock' | 'random' | 'secrets' | 
 
 export interface Courier {
   /**
-   * Takes on an event that has just been committed, or that the round has claimed. Answers false when there is no room
+   * Takes on an event that has just been committed, or that the round has claimed. Returns false when there is no room
    * for it, or nothing to post: then it is left to the round.
    */
   offer(event: WebhookEvent): boolean;
@@ -28,9 +28,9 @@ export interface Courier {
    * answers, by when it should have handled what was turned away before. At most `most`; 0: unknown.
    */
   comeAgainIn(event: WebhookEvent, most: number): number;
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when nothing is queued or in flight, and all outcomes have been written. */
   idle: Idle['idle'];
-  /** Stops: what waits is left to the round of another process, what is under way is finished. */
+  /** Stops: queued events are left to other processes' rounds, posts in flight are finished. */
   close(): Promise<void>;
 }
 
@@ -42,13 +42,13 @@ const LIMITS: LaneLimits = {
   waitingAtReceiver: 2_000,
   waitingInAll: 20_000,
 };
-/** Nothing in an answer's body matters; so much of it is read, so that the connection can be used again. */
+/** 1024 bytes of a response's body are read, only so that the connection can be reused: the body does not matter. */
 const ANSWER_LIMIT = 1_024;
 const CHANCE = 1_000_000;
 
 /**
- * Makes the courier of this process; `limits` say how many posts may be under way and how many events may wait. What it has
- * no room for, or cannot write down, the round delivers once its lease has run out (contract §6).
+ * Makes the courier of this process; `limits` say how many posts may be in flight and how many events queued. An event without
+ * room, or whose outcome cannot be written, is delivered by the round once its lease has run out (contract §6).
  */
 export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): Courier {
   const sign = createSigner(deps);
@@ -56,9 +56,9 @@ export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): C
   let recording = 0;
 
   const { idle, tell } = createIdle(() => recording === 0 && lanes.isEmpty());
-  /** Posts once. The receiver's share is free as soon as it has answered: writing that down is not its business. */
+  /** Posts once. The receiver's slot is free as soon as it has answered, before the outcome is written. */
   const post = async (event: WebhookEvent): Promise<boolean | undefined> => {
-    // Too little of the lease is left for a whole try: the round will claim it anew.
+    // Too little of the lease is left for a whole try: the round will claim the event anew.
     if (closed || deps.clock.now() + DELIVERY_TIMEOUT_MS > event.next_at) return undefined;
     try {
       const result = await tryOnce(deps, sign, event);
@@ -74,7 +74,7 @@ export function createCourier(deps: CourierDeps, limits: LaneLimits = LIMITS): C
     try {
       await record(deps, event, result);
     } catch (error) {
-      // What came of it is not known to anybody else: its lease runs out, and it is tried again.
+      // The outcome is lost: when the event's lease runs out, it is tried again.
       deps.log.error('webhook_not_recorded', { event_id: event.id, merchant_id: event.merchant_id }, error);
     }
     recording -= 1;
@@ -131,10 +131,10 @@ async function record(deps: CourierDeps, tried: WebhookEvent, result: Try): Prom
   else deps.log.info('webhook_failed', fields);
 }
 
-/** Why nothing was posted. */
+/** The error of a try that posted nothing. */
 const NO_SECRET = 'no_signing_secret';
 
-/** Whether the receiver was asked: any other reason that kept a post from it (DNS, our network) counts as its silence. */
+/** Whether a post was made, or failed on the way: failures of DNS or of our own network count as the receiver's silence. */
 function isAsked({ error }: Try): boolean {
   return error !== NO_SECRET;
 }
@@ -160,14 +160,14 @@ async function tryOnce(deps: CourierDeps, sign: Signer, event: WebhookEvent): Pr
   return { at, durationMs: Math.max(0, ended - begun), ...outcomeOf(answer, ended) };
 }
 
-/** `ended` is when it came, by the machine's clock. */
+/** `ended` is when the answer came, by the machine's clock. */
 function outcomeOf(answer: OutboundAnswer, ended: number): Pick<Try, 'status' | 'retryAfter' | 'error'> {
   if (answer.kind !== 'answered') return { status: undefined, retryAfter: undefined, error: answer.reason };
   const retryAfter = readRetryAfter(answer.headers['retry-after'], ended);
   return { status: answer.status, retryAfter, error: undefined };
 }
 
-/** Whom a URL reaches. A text that is no URL is a receiver of its own, which the outbound door refuses. */
+/** The receiver that a URL reaches: its origin. A text that is no URL counts as its own receiver, and `outbound` refuses it. */
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : url;
 }

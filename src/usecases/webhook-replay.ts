@@ -1,8 +1,8 @@
 /**
  * Sends webhook events again: one, or those of a time range (contract §6).
  *
- * Invariant: the same id, sequence and bytes go out; only the signature's time is new, and the schedule of tries begins
- * anew. An event that is under way when it is replayed may arrive twice.
+ * Invariant: the same id, sequence and bytes are sent; only the signature's time is new, and the schedule of tries begins
+ * anew. An event that is in flight when it is replayed may arrive twice.
  */
 
 import { SHARDS, shardOf } from '../domain/ids.ts';
@@ -27,7 +27,7 @@ export interface EventRange {
 const PAGE = 500;
 
 /**
- * Makes one event due now. `merchantId` of undefined is the operator, who may replay anybody's.
+ * Makes one event due now. Without `merchantId` the operator replays it, who may replay any merchant's.
  *
  * @throws OperatorError when there is no such event of that merchant, or it has no target.
  */
@@ -56,7 +56,7 @@ export async function replayEvent(
   );
 }
 
-/** Makes every event of the range due now. Returns how many there were; what is archived meanwhile is left out. */
+/** Makes every event of the range due now. Returns how many there were; events archived meanwhile are left out. */
 export async function replayRange(deps: ReplayDeps, { merchantId, from, to, status }: EventRange): Promise<number> {
   const shards = merchantId === undefined ? Array.from({ length: SHARDS }, (_, shard) => shard) : [shardOf(merchantId)];
   let replayed = 0;
@@ -73,7 +73,7 @@ export async function replayRange(deps: ReplayDeps, { merchantId, from, to, stat
   return replayed;
 }
 
-/** Whether it is sent again: it has a target, and has not been archived since it was listed. */
+/** Makes a listed event due now. Returns false if it has no target, or has been archived since it was listed. */
 function replayListed(deps: ReplayDeps, { shard, id }: WebhookEvent): Promise<boolean> {
   return commitDecision(
     deps.store,

@@ -1,15 +1,14 @@
 /**
- * Replaces a merchant's webhook secret: events are signed with both until the old one's grace is over (contract §6).
+ * Replaces a merchant's webhook secret: events are signed with both until the old one's grace period is over (contract §6).
  *
- * Invariant: at every moment at least one secret signs; the guarded old secrets make racing rotations one after the
- * other.
+ * Invariant: at every moment at least one secret signs; guards on the old secrets serialise concurrent rotations.
  */
 
 import type { Claim, Update } from '../domain/change.ts';
 import { makeWebhookSecret } from './credential-make.ts';
 import { commitDecisionKnown, type OperatorDeps, requireGrace, requireMerchant } from './operator.ts';
 
-/** Shown this once. */
+/** The secret is shown only this once. */
 export interface WebhookSecretRotated {
   readonly merchant_id: string;
   readonly webhook_secret: string;
@@ -17,7 +16,7 @@ export interface WebhookSecretRotated {
   readonly old_retires_at: number | null;
 }
 
-/** `graceMs` of 0 takes the old secret away at once. */
+/** A `graceMs` of 0 revokes the old secret at once. */
 export async function rotateWebhookSecret(
   deps: OperatorDeps,
   merchantId: string,
@@ -32,7 +31,7 @@ export async function rotateWebhookSecret(
     deps,
     () => deps.store.webhookSecret.ofMerchant(merchant.shard, merchant.id),
     (secrets) => {
-      // Ours stands already: its commit won, and only the answer was lost.
+      // Our new secret exists: the commit won, and only its outcome was lost.
       if (secrets.some((other) => other.id === row.id)) return { answer };
       const retired = { status: retires_at === null ? 'REVOKED' : 'RETIRING', retires_at } as const;
       const updates = secrets

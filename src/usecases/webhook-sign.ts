@@ -1,8 +1,8 @@
 /**
- * Signs webhooks as Standard Webhooks asks (contract §6).
+ * Signs webhooks according to Standard Webhooks (contract §6).
  *
- * Invariant: every try is signed anew, with every secret that counts at that moment, so that a merchant can change its
- * secret without missing an event. A rotation counts within a second, here and in every other process.
+ * Invariant: every try is signed anew, with every secret that is valid at that moment, so that a merchant can change its
+ * secret without missing an event. A rotation takes effect within a second, in every process.
  */
 
 import { isWithin } from '../domain/elapsed.ts';
@@ -13,12 +13,12 @@ import type { Deps } from './deps.ts';
 
 type SignerDeps = Pick<Deps, 'store' | 'clock' | 'secrets'>;
 
-/** Makes the headers of one try; undefined when the merchant has no secret that opens. */
+/** Makes the headers of one try; undefined when the merchant has no valid secret that can be opened. */
 export type Signer = (event: WebhookEvent) => Promise<{ readonly [name: string]: string } | undefined>;
 
 const PREFIX = 'whsec_';
 const SECRETS_FRESH_MS = 1_000;
-/** Merchants, and opened keys, that are remembered; what is forgotten is read again. */
+/** 4096 merchants, and as many opened keys, are cached; others are read again. */
 const MOST_REMEMBERED = 4_096;
 
 interface Read {
@@ -36,7 +36,7 @@ export function createSigner(deps: SignerDeps): Signer {
     if (known !== undefined && isWithin(SECRETS_FRESH_MS, known.at, now)) return known.secrets;
     const secrets = deps.store.webhookSecret.ofMerchant(event.shard, event.merchant_id);
     remember(reads, event.merchant_id, { at: now, secrets });
-    // A failed read must not be believed for a second.
+    // A failed read must not be cached for a second.
     secrets.catch(() => reads.delete(event.merchant_id));
     return secrets;
   };
@@ -51,7 +51,7 @@ export function createSigner(deps: SignerDeps): Signer {
 
   return async (event) => {
     const now = deps.clock.now();
-    // The receiver compares it with its own clock.
+    // The wall clock, because the receiver compares the time with its own clock.
     const seconds = String(Math.floor(deps.clock.wall() / 1_000));
     const signatures: string[] = [];
     for (const secret of await secretsOf(event, now)) {
@@ -70,7 +70,7 @@ export function createSigner(deps: SignerDeps): Signer {
   };
 }
 
-/** One signature, as the header has it. `seconds`: when it is signed, as text, since 1970. */
+/** One signature, as it appears in the header. `seconds`: the time of signing in seconds since 1970, as text. */
 export function signatureOf(
   secrets: Pick<Secrets, 'hmac'>,
   key: Uint8Array,
@@ -81,21 +81,21 @@ export function signatureOf(
   return `v1,${secrets.hmac(key, `${id}.${seconds}.${body}`)}`;
 }
 
-/** Bytes that a key has at least (Standard Webhooks): with fewer, or none, anybody could sign. */
+/** 24 bytes at least for a key (Standard Webhooks): with an empty or short one, anybody could sign. */
 const KEY_BYTES_LEAST = 24;
 
-/** The key in the text of a webhook secret; undefined where it is none. */
+/** The key in the text of a webhook secret; undefined if the text is not a valid secret. */
 export function keyOfWebhookSecret(text: string): Uint8Array | undefined {
   const key = Buffer.from(text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '', 'base64');
   return key.length < KEY_BYTES_LEAST ? undefined : key;
 }
 
-/** A webhook secret sealed for its row: it opens under no other id. */
+/** A webhook secret sealed for its row: it can be opened with no other row's id. */
 export function sealWebhookSecret(deps: Pick<Deps, 'secrets'>, id: string, secret: string): string {
   return deps.secrets.seal('webhook_secret', secret, id);
 }
 
-/** The text of a webhook secret; undefined where the key that sealed it is gone. */
+/** The text of a webhook secret; undefined if the master key that sealed it is gone. */
 export function openWebhookSecret(deps: Pick<Deps, 'secrets'>, { sealed, id }: WebhookSecret): string | undefined {
   return deps.secrets.open('webhook_secret', sealed, id);
 }
@@ -105,7 +105,7 @@ function openWebhookKey(deps: Pick<Deps, 'secrets'>, secret: WebhookSecret): Uin
   return text === undefined ? undefined : keyOfWebhookSecret(text);
 }
 
-/** Forgets the oldest when there are too many: a Map keeps the order in which its keys came. */
+/** Caches a value, and evicts the oldest when there are too many: a Map keeps insertion order. */
 function remember<K, V>(map: Map<K, V>, key: K, value: V): void {
   map.delete(key);
   map.set(key, value);

@@ -1,13 +1,13 @@
 /**
- * Judges a webhook as its receiver should (Standard Webhooks; contract §6).
+ * Verifies a webhook as its receiver should (Standard Webhooks; contract §6).
  *
- * Invariant: it is verified only when a signature of exactly what came matches, and the time is right.
+ * Invariant: it is verified only if a signature over exactly the bytes received matches, and its time is within the tolerance.
  */
 
 import type { Secrets } from '../platform/platform.ts';
 import { signatureOf } from './webhook-sign.ts';
 
-/** Seconds that the time of the signature may be off, either way. */
+/** 300 s that the time of the signature may be off, either way. */
 const TOLERANCE_S = 300;
 
 export interface Arrived {

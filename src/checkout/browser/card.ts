@@ -1,5 +1,5 @@
 /**
- * The card form's script: lets the network put its frames in place of our fields, and goes on when it has the card.
+ * The card form's script: lets the network put its frames in place of our fields, and submits the form when it has the card.
  *
  * Invariant: nothing of a card is ever read here. What the network tells us is that it has one, or which field is wrong.
  */
@@ -43,7 +43,7 @@ function start(form: HTMLFormElement): void {
   const say = (text: string): void => {
     if (status !== null) status.textContent = text;
   };
-  // The form may have ended at the network: a button opens another one.
+  // The form may have expired at the network: a button opens another one.
   const offerAnother = (): void => document.querySelector('[data-card-renewal]')?.removeAttribute('hidden');
   if (network === undefined || button === null || fault === null) {
     say(words.failed);
@@ -65,10 +65,10 @@ function start(form: HTMLFormElement): void {
     ready(true);
     offerAnother();
   };
-  /** Beside each field that is wrong, the first of which is gone to. Returns false where none of them is ours. */
+  /** Shows a fault beside each wrong field, and focuses the first. Returns false if none of the fields is ours. */
   const complainOf = (errors: FormUpdate['errors'] = {}): boolean => {
     const wrong = FIELDS.filter(({ error }) => error in errors);
-    // Month and year are one date: what is said of both is said once.
+    // Month and year are one date: a fault of both is shown once.
     const said = wrong.filter(({ word }, at) => wrong.findIndex((one) => one.word === word) === at);
     for (const { id, word } of said) {
       const place = form.querySelector(`#card-${id}-fault`);
@@ -78,7 +78,7 @@ function start(form: HTMLFormElement): void {
     if (first === undefined) return false;
     say('');
     ready(true);
-    // Where the network's frame takes no focus, whoever uses a keyboard does not begin again at the top.
+    // If the network's frame takes no focus, a keyboard user goes on from the button, and not from the top of the page.
     button.focus();
     network.setFocus(first.field);
     return true;
@@ -105,7 +105,7 @@ function start(form: HTMLFormElement): void {
         if (update.status === 'ok') return form.submit();
         if (update.status === 'fields_in_error' && complainOf(update.errors)) return;
         fail();
-        // The button was off meanwhile, and whoever had pressed it by keyboard would begin again at the top.
+        // The button was disabled meanwhile, and a keyboard user who had pressed it would begin again at the top.
         if (document.activeElement === document.body) button.focus();
       },
     },

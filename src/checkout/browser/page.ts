@@ -1,21 +1,21 @@
 /**
- * The hosted page's script: time counts down, news show by themselves, a form is sent once, values copy.
+ * The hosted page's script: counts down, shows changes by itself, sends a form once, copies values.
  *
  * Invariant: the page works without it. It decides nothing: what is shown comes from the server, whole.
  */
 
-/** Milliseconds between two questions; fewer while nobody looks. */
+/** Milliseconds between two polls, and the most to which failures lengthen them. A hidden page does not poll. */
 const ASK_EVERY = 3_000;
 const ASK_AT_MOST_EVERY = 15_000;
 
-/** Asks whether another page would be shown, and loads it when so. */
+/** Polls whether another page would be shown, and loads it if so. */
 function follow(address: string, shown: string): void {
   let pause = ASK_EVERY;
   const ask = async (): Promise<void> => {
     const answer = await fetch(address, { headers: { accept: 'application/json' } }).catch(() => undefined);
     const news: unknown = answer?.ok === true ? await answer.json().catch(() => undefined) : undefined;
     if (isNews(news) && news.version !== shown) return load();
-    // Whoever is asked too often, or is away, is left alone for longer.
+    // A server that limits the polls, or does not answer, is polled less often.
     pause = answer?.ok === true ? ASK_EVERY : Math.min(pause * 2, ASK_AT_MOST_EVERY);
     wait();
   };
@@ -30,15 +30,14 @@ function isNews(value: unknown): value is { readonly version: string } {
   return typeof value === 'object' && value !== null && 'version' in value && typeof value.version === 'string';
 }
 
-/** How long a loading may take before another one is begun in its place: the networks that matter are slow. */
+/** Milliseconds that a load may take before another one is begun in its place: the networks that matter are slow. */
 const LOAD_AT_MOST = 30_000;
 
 let leftAt = -LOAD_AT_MOST;
 
 /**
- * Loads the page's own address, by GET: the one with the ticket is left behind, and what answered a form is not asked
- * for by sending the form again. To ask again while the answer is on its way would begin anew, every second, and never
- * end.
+ * Loads the page's own address, by GET: the address with the ticket is left behind, and a page that answered a form does not send
+ * the form again. To load again while an answer is on its way would start over every second, and never end.
  */
 function load(): void {
   const now = performance.now();
@@ -61,7 +60,7 @@ function countDown(): void {
     for (const time of times) {
       const left = Number(time.dataset.left ?? time.dataset.counts) - passed;
       if (left > 0) writeTime(time, left);
-      // What was offered until then is over. Where something only counts, the browser goes on by itself.
+      // What was offered until then is over. Where a time is only counted down, the browser goes on by itself.
       else if (time.dataset.left !== undefined) load();
     }
   };
@@ -69,7 +68,7 @@ function countDown(): void {
 }
 
 function drawRing(ring: HTMLElement, left: number): void {
-  // Nobody knows what the carrier does then: the page waits on, without a promise.
+  // Nobody knows what the carrier does from now on: the page goes on waiting, without naming a time.
   if (left <= 0) {
     ring.remove();
     return;
@@ -79,7 +78,7 @@ function drawRing(ring: HTMLElement, left: number): void {
   const time = clockText(left);
   const clock = ring.querySelector('.clock');
   if (clock !== null) clock.textContent = time;
-  // Who does not see the ring hears its label.
+  // A screen reader reads the label.
   ring.setAttribute('aria-label', ring.dataset.label?.replace('{time}', time) ?? '');
 }
 
@@ -88,7 +87,7 @@ function clockText(milliseconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** In the page's language, as the server wrote the first: seconds, minutes, or the hours of a session of a day. */
+/** Writes a time in the page's language, as the server wrote the first: seconds, minutes, or the hours of a session of a day. */
 function writeTime(time: HTMLElement, left: number): void {
   const seconds = Math.ceil(left / 1_000);
   const minutes = Math.ceil(seconds / 60);
@@ -113,7 +112,7 @@ function localTimes(): void {
   }
 }
 
-/** So long a form that was sent waits for its answer: a loading that was stopped tells nobody. To send it again is safe. */
+/** Milliseconds that a sent form waits for its answer: a load that was stopped raises no event. Sending again is safe. */
 const SENT_AT_MOST = 20_000;
 
 /** A second press while the first is under way does nothing, until something in the form is changed. */
@@ -126,7 +125,7 @@ function sendOnce(): void {
     form.dataset.sent = '';
     const button = form.querySelector('button');
     button?.setAttribute('aria-busy', 'true');
-    // Who does not see the button turn hears it.
+    // A screen reader announces what the turning button shows.
     if (status !== null) status.textContent = status.dataset.sending ?? '';
     const release = (): void => {
       clearTimeout(timer);
@@ -138,7 +137,7 @@ function sendOnce(): void {
     const timer = setTimeout(release, SENT_AT_MOST);
     form.addEventListener('input', release);
   });
-  // A page that is shown again from the browser's memory may be sent again.
+  // A page that is shown again from the browser's memory is loaded, so that its forms can be sent again.
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted) load();
   });
@@ -156,7 +155,7 @@ function copyOnPress(): void {
     button.addEventListener('click', () => {
       void navigator.clipboard.writeText(button.dataset.copy ?? '').then(() => {
         button.textContent = copied;
-        // Who does not see the button hears which value it was.
+        // A screen reader announces which value was copied.
         if (status !== null) status.textContent = `${copied}: ${name}`;
         setTimeout(() => {
           button.textContent = label;
@@ -191,7 +190,7 @@ function nameCarrier(): void {
     const found: unknown = answer?.ok === true ? await answer.json().catch(() => undefined) : undefined;
     if (body.toString() === latest) tell(carrierIn(found));
   };
-  // The country counts as the number does: what is said of the one before would be wrong of this one.
+  // A change of the country counts as one of the number: the carrier that was named before would be wrong.
   form.addEventListener('input', () => {
     const fields = entered();
     if (fields.toString() === latest) return;
@@ -223,7 +222,7 @@ function closeMenu(): void {
   menu.addEventListener('focusout', ({ relatedTarget }) => leave(relatedTarget));
 }
 
-/** What was wrong with a field is over once it is being changed: what is typed now has not been looked at. */
+/** Removes a field's fault once the field is changed: its new content has not been checked. */
 function forgetFaults(): void {
   document.addEventListener('input', ({ target }) => {
     const field = target instanceof HTMLElement ? target.closest('[aria-invalid="true"]') : null;
@@ -239,12 +238,12 @@ function forgetFaults(): void {
   });
 }
 
-/** A challenge is gone on with at once. A code is not: whoever mistypes its last digit would lose a try. */
+/** Submits a challenge's form at once, but never a code's: a customer who mistypes the last digit would lose a try. */
 function goOn(): void {
   document.querySelector<HTMLFormElement>('form[data-submit]')?.requestSubmit();
 }
 
-/** The network's form comes when its script has come, which may take long. The card form's script clears this. */
+/** Says that the network's form is loading, which may take long. The card form's script clears this. */
 function announceCardForm(): void {
   const status = document.querySelector<HTMLElement>('[data-card-status]');
   if (status !== null) status.textContent = status.dataset.loading ?? '';

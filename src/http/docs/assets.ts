@@ -18,7 +18,7 @@ export interface DocsAssets {
   readonly explorer: string;
   readonly explorerGuard: string;
   readonly explorerStyle: string;
-  /** The library that shows the explorer: three megabytes, read when they are first asked for. */
+  /** The library that shows the explorer: three megabytes, read at the first request for it. */
   readonly reference: string;
   /** The file at an address below `/docs/assets/`; undefined for any other. */
   file(name: string): Promise<Content> | undefined;
@@ -56,7 +56,7 @@ export function openDocsAssets(): DocsAssets {
     explorer: own('explorer.js', SCRIPT),
     explorerGuard: own('explorer-guard.js', SCRIPT),
     explorerStyle: own('explorer.css', STYLE),
-    // Its version tells as much of it as its content, and need not be read.
+    // Its version identifies it as well as its content would, and need not be read from the whole file.
     reference: add('reference.js', { type: SCRIPT, read: () => readFileSync(library.file) }, library.version),
     file(name) {
       const asset = files.get(name);
@@ -68,7 +68,7 @@ export function openDocsAssets(): DocsAssets {
   };
 }
 
-/** Where npm has put the explorer's library, and which one it is. */
+/** Where npm has put the explorer's library, and its version. */
 function libraryPath(): { file: string; version: string } {
   const require = createRequire(import.meta.url);
   const entry = require.resolve('@scalar/fastify-api-reference');

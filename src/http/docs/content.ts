@@ -1,7 +1,7 @@
 /**
- * What is sent of a page or a file: compressed once, and not at all to a browser that has it.
+ * What is sent for a page or a file: compressed once, and not sent again to a browser that has it.
  *
- * Invariant: the same content has the same tag in every process, so that it does not matter who is asked.
+ * Invariant: the same content has the same tag in every process, so that it does not matter which one answers.
  */
 
 import { createHash } from 'node:crypto';
@@ -20,7 +20,7 @@ export interface Content {
 
 const toBrotli = promisify(brotliCompress);
 const toGzip = promisify(gzip);
-/** Half a second for the largest file, off the main thread; the smallest form would take ten. */
+/** Half a second for the largest file, off the main thread; the best compression would take ten. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 export async function compressed(type: string, content: Buffer | string): Promise<Content> {

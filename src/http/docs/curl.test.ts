@@ -19,7 +19,7 @@ const CALL: Operation = {
 
 const field = (name: string) => ({ name, required: true, form: '', options: [], limits: '', meaning: '', fields: [] });
 
-/** What curl would be started with. */
+/** The arguments with which curl would be started. */
 function argumentsOf(line: string): string[] {
   const script = `curl() { printf '%s\\0' "$@"; }; TOKEN=sess_1 CREDENTIAL=key:secret; ${line}`;
   return execFileSync('bash', ['-c', script]).toString().split('\0').slice(0, -1);

@@ -1,7 +1,7 @@
 /**
  * Writes a call as a line of curl that can be pasted into a shell.
  *
- * Invariant: credentials are shell variables, never values; everything else is quoted so that no shell reads into it.
+ * Invariant: credentials are shell variables, never values; everything else is quoted so that no shell interprets it.
  */
 
 import { entriesAt } from './json.ts';
@@ -10,7 +10,7 @@ import type { Operation } from './operations.ts';
 /** The shell variable that holds each credential, as the guide's first page sets it. */
 const VARIABLES = { merchant: '$CREDENTIAL', session: '$TOKEN' } as const;
 
-/** `api` is the server's address, for example `http://127.0.0.1:8080/api/v1`. */
+/** Writes the call. `api` is the server's address, for example `http://127.0.0.1:8080/api/v1`. */
 export function curlOf(operation: Operation, api: string): string {
   const { method, credential, body } = operation;
   const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(api + addressOf(operation))}`];
@@ -35,7 +35,7 @@ function addressOf({ path, parameters }: Operation): string {
   return query.length === 0 ? filled : `${filled}?${new URLSearchParams(query).toString()}`;
 }
 
-/** In single quotes, in which a shell reads nothing. */
+/** In single quotes, in which a shell interprets nothing. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

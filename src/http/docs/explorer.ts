@@ -1,15 +1,15 @@
 /**
  * The explorer: a page on which the calls of the API can be tried.
  *
- * Invariant: all of it comes from this gateway, and its policy lets it talk to nobody else. It is beside the
- * documentation and not instead of it: whoever has no scripts is led back.
+ * Invariant: all of it comes from this gateway, and its policy lets it talk to no other host. It does not replace the
+ * documentation: a reader without scripts is led back there.
  */
 
 import { html } from '../../messages/html.ts';
 import type { DocsAssets } from './assets.ts';
 import { DOCS_HEADERS } from './frame.ts';
 
-/** The library writes styles of its own into the page. Scripts are ours by address; none is made out of text. */
+/** The library writes styles of its own into the page. Scripts are loaded from our own addresses only, and never inline. */
 export const EXPLORER_HEADERS = {
   ...DOCS_HEADERS,
   'Content-Security-Policy':

@@ -12,7 +12,7 @@ export interface Field {
   readonly required: boolean;
   /** For example `string`, `array of objects`, `string or null`. */
   readonly form: string;
-  /** What may stand there, where it is one of a few words. */
+  /** The permitted values, if the field takes only a few words. */
   readonly options: readonly string[];
   /** Lengths and ranges, for example `1 to 255 characters`. */
   readonly limits: string;
@@ -51,12 +51,12 @@ function fieldsOf(schema: unknown): Field[] {
   return entriesAt(schema, 'properties').map(([name, field]) => fieldOf(name, field, required.includes(name)));
 }
 
-/** An object itself, an array's items. */
+/** An object itself, or an array's items. */
 function itemOf(schema: unknown): unknown {
   return at(schema, 'items') ?? schema;
 }
 
-/** What a schema may be, besides null and besides anything at all. */
+/** The alternatives of a schema, without null and without those that allow anything. */
 function kindsOf(schema: unknown): unknown[] {
   const kinds = listAt(schema, 'anyOf');
   if (kinds.length === 0) return [schema];

@@ -1,7 +1,7 @@
 /**
  * What every page of the documentation shares: the bar, the contents beside it or in a menu, and the headers that guard it.
  *
- * Invariant: a page can be read whole without its script; it asks nobody else for anything, and is framed by nobody.
+ * Invariant: a page can be read whole without its script; it loads nothing from elsewhere, and no page may frame it.
  */
 
 import { type Html, html, type Piece } from '../../messages/html.ts';
@@ -12,12 +12,12 @@ export interface DocsPage {
   readonly path: string;
   readonly title: string;
   readonly language: Language;
-  /** Whether the same page is there in the other languages. */
+  /** Whether the same page exists in the other languages. */
   readonly translated?: boolean;
-  /** What stands in the contents below the page's own name. */
+  /** The page's sections, listed in the contents below its own name. */
   readonly sections: readonly Section[];
   readonly main: Html;
-  /** In the reader's language: how to get past the contents. */
+  /** The text of the link that skips the contents, in the reader's language. */
   readonly skip: string;
 }
 
@@ -35,11 +35,11 @@ export const DOCS_HEADERS = {
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
-  // Kept, and asked about again each time: a release changes it.
+  // Cached, but revalidated each time: a release changes it.
   'Cache-Control': 'no-cache',
 };
 
-/** The pages by their places in the contents. */
+/** The pages, in the order of the contents. */
 const PAGES = [
   { path: '/docs', title: 'Start' },
   { path: '/docs/payments', title: 'Ways to pay' },
@@ -87,7 +87,7 @@ ${main}
 function contentsOf({ path, sections }: DocsPage): Html {
   const items = PAGES.map((page) => {
     const isHere = page.path === path;
-    // A page below another one, of a single error, shows where it belongs.
+    // A page below another one, of a single error, marks where it belongs.
     const isBelow = page.path !== '/docs' && path.startsWith(`${page.path}/`);
     const mark = isHere || isBelow ? html` aria-current="${isHere ? 'page' : 'location'}"` : undefined;
     return html`<li><a href="${page.path}"${mark}>${page.title}</a>${isHere ? listOf(sections) : undefined}</li>`;

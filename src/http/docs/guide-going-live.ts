@@ -1,7 +1,7 @@
 /**
  * The page about going live: what to set, check and keep before real money moves.
  *
- * Invariant: every step says how one sees that it is done.
+ * Invariant: every step says how to see that it is done.
  */
 
 import { html } from '../../messages/html.ts';

@@ -1,7 +1,7 @@
 /**
  * The page about money out: one call that pays up to a hundred people, what becomes of each, and who may make it.
  *
- * Invariant: its first commands, pasted behind those of the first page, work as they stand; a test pastes them.
+ * Invariant: its first commands, pasted after those of the first page, work as they stand; a test pastes them.
  */
 
 import { BENEFICIARIES_MOST, PAID_AGAIN_MOST } from '../../domain/payout-order.ts';

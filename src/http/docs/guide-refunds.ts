@@ -1,7 +1,7 @@
 /**
- * The page about refunds: how money goes back, by which way, and what is told of it.
+ * The page about refunds: how money goes back, by which way, and what the merchant is told of it.
  *
- * Invariant: its commands, pasted behind those of the first page, work as they stand; a test pastes them.
+ * Invariant: its commands, pasted after those of the first page, work as they stand; a test pastes them.
  */
 
 import { REFUNDS_OF_A_PAYMENT } from '../../domain/refund-order.ts';

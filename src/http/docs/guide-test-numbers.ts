@@ -1,7 +1,7 @@
 /**
  * The page of test numbers: what fails on request, and the tools of the sandbox.
  *
- * Invariant: nothing of it works in production, and the page says so.
+ * Invariant: none of it works in production, and the page says so.
  */
 
 import { html } from '../../messages/html.ts';

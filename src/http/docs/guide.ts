@@ -1,5 +1,5 @@
 /**
- * What a page of the guide is, and what all of them know of this installation.
+ * A page of the guide, and what all of them know about this installation.
  *
  * Invariant: no page knows a merchant, a credential or a secret.
  */
@@ -15,10 +15,10 @@ export interface Guide {
 
 /** Where things are, for lines that can be pasted. */
 export interface Places {
-  /** Of the API, for example `http://127.0.0.1:8080/api/v1`. */
+  /** The API's address, for example `http://127.0.0.1:8080/api/v1`. */
   readonly api: string;
-  /** The pretend outside world; that of a start without settings where this gateway has none. */
+  /** The sandbox's address; that of a start without settings if this gateway has no sandbox. */
   readonly sandbox: string;
-  /** Whether this gateway takes part in it. A production gateway tells how to try things elsewhere. */
+  /** Whether this gateway uses that sandbox. A production gateway tells how to try things elsewhere. */
   readonly isSandbox: boolean;
 }

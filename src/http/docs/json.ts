@@ -1,10 +1,10 @@
 /**
- * Looks into the OpenAPI document, of which types say only that it is JSON.
+ * Looks into the OpenAPI document, whose type says only that it is JSON.
  *
- * Invariant: what is not there, or is something else, reads as nothing, and never as an error.
+ * Invariant: a value that is missing, or of another type, reads as empty, and is never an error.
  */
 
-/** What stands at a path of names; undefined where it leads nowhere. */
+/** The value at a path of names; undefined where it leads nowhere. */
 export function at(value: unknown, ...path: readonly string[]): unknown {
   let found = value;
   for (const name of path) {

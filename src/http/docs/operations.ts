@@ -14,7 +14,7 @@ export interface Group {
 }
 
 export interface Operation {
-  /** Also its anchor. */
+  /** The operationId, which is also its anchor. */
   readonly id: string;
   readonly method: string;
   /** Below the server's address, parameters in braces. */
@@ -31,7 +31,7 @@ export interface Operation {
 export interface Parameter {
   readonly place: 'path' | 'query' | 'header';
   readonly field: Field;
-  /** Undefined where the example goes without it. */
+  /** Undefined if the example leaves it out. */
   readonly example: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface Answer {
   readonly statuses: readonly string[];
   readonly shapes: readonly Shape[];
   readonly example: unknown;
-  /** What stands in the table, where it may also be one. */
+  /** What the table holds, if the answer may also be a table; otherwise empty. */
   readonly table: string;
 }
 
@@ -88,7 +88,7 @@ function operationOf(document: unknown, path: string, method: string, operation:
   };
 }
 
-/** What a reference stands for; anything else is itself. */
+/** The target of a `$ref`; any other value as it is. */
 function resolve(document: unknown, value: unknown): unknown {
   const reference = textAt(value, '$ref');
   return reference === '' ? value : at(document, ...reference.split('/').slice(1));
@@ -117,7 +117,7 @@ function bodyOf(content: unknown): Body | undefined {
   };
 }
 
-/** Statuses whose bodies have the same form are said once. */
+/** Statuses whose bodies have the same form are listed once. */
 function answersOf(responses: readonly [status: string, response: unknown][]): Answer[] {
   const byForm = new Map<string, Answer>();
   for (const [status, response] of responses) {

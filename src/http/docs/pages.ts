@@ -1,7 +1,7 @@
 /**
  * The pages of the documentation, and where they are found.
  *
- * Invariant: each is made once, when it is first asked for, and is the same for everybody who reads its language.
+ * Invariant: each is made once, at its first request, and is the same for everybody who reads its language.
  */
 
 import type { FastifyRequest } from 'fastify';
@@ -29,13 +29,13 @@ import { renderReference } from './reference.ts';
 
 export interface DocsParts {
   readonly publicUrl: string;
-  /** Where the sandbox listens that this gateway takes part in; none in production. */
+  /** Where this gateway's sandbox listens; none in production. */
   readonly sandboxUrl?: string;
   /** The OpenAPI document that the gateway serves. */
   document(): unknown;
 }
 
-/** Where a gateway and its sandbox are that somebody starts to try things. */
+/** Where a gateway and its sandbox listen that were started without settings. */
 const ON_YOUR_MACHINE = { api: 'http://127.0.0.1:8080/api/v1', sandbox: 'http://127.0.0.1:8090' };
 
 const PAGE = 'text/html; charset=utf-8';
@@ -77,7 +77,7 @@ export function docsPages(parts: DocsParts): ServicePage[] {
       Vary: 'Accept-Encoding, Accept-Language',
     });
   };
-  /** For whoever reads: programs are told so in the envelope. */
+  /** The page for people; programs get the envelope. */
   const nothingHere = async ({ headers }: FastifyRequest): Promise<PageReply> => {
     if (!prefersHtml(headers.accept)) throw unknownPath();
     const content = await once('nothing here', () =>
@@ -142,7 +142,7 @@ function placesOf({ publicUrl, sandboxUrl }: DocsParts): Places {
   return { api: `${publicUrl}/api/v1`, sandbox: sandboxUrl, isSandbox: true };
 }
 
-/** `?lang=` where a reader chose, else what the browser asks for. */
+/** `?lang=` if the reader chose one, else what the browser asks for. */
 function languageOf(request: FastifyRequest): Language {
   const { lang } = request.query as { readonly lang?: unknown };
   return isLanguage(lang) ? lang : negotiate(request.headers['accept-language']);

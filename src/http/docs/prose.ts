@@ -17,8 +17,8 @@ export function prose(text: string): Piece {
 }
 
 /**
- * A table: its name for those who do not see it, its heads, its rows. The first cell of a row is the row's name. The roles
- * are said, because on a narrow screen the style makes a list of it, and browsers then forget that it is a table.
+ * A table: its name for those who do not see it, its heads, its rows. The first cell of a row is the row's name. Roles are given
+ * explicitly, because on a narrow screen the style makes a list of it, and browsers then no longer take it for a table.
  */
 export function table(name: string, heads: readonly string[], rows: readonly (readonly Piece[])[]): Html {
   const titles = heads.map((head) => html`<th scope="col" role="columnheader">${head}</th>`);

@@ -1,7 +1,7 @@
 /**
  * The reference: every call of the API, drawn from the OpenAPI document.
  *
- * Invariant: whatever the document says of a call stands here, and every call has an anchor of its operationId.
+ * Invariant: whatever the document says of a call appears here, and every call's anchor is its operationId.
  */
 
 import { type Html, html, type Piece } from '../../messages/html.ts';
@@ -17,7 +17,7 @@ export interface Reference {
   readonly sections: readonly Section[];
 }
 
-/** `api` is where the calls go, for example `http://127.0.0.1:8080/api/v1`. */
+/** Renders the reference. `api` is where the calls go, for example `http://127.0.0.1:8080/api/v1`. */
 export function renderReference(document: unknown, api: string): Reference {
   const groups = groupsOf(document).filter(({ operations }) => operations.length > 0);
   const main = html`<h1>Reference</h1>
@@ -88,7 +88,7 @@ function renderRefusals({ refusals }: Operation): Html {
   return html`<details class="more"><summary>Errors</summary><ul class="codes">${links}</ul></details>`;
 }
 
-/** Headers are the same for many calls: they are there for whoever wants to know. */
+/** Headers are the same for many calls, so they are folded away. */
 function renderHeaders({ parameters }: Operation): Html | undefined {
   const headers = parameters.filter(({ place }) => place === 'header');
   if (headers.length === 0) return undefined;

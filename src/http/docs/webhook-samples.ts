@@ -2,8 +2,8 @@
  * How to verify a webhook, in languages that merchants' backends are written in. Each is a file of its language, which
  * its own tools can read.
  *
- * Invariant: each does the whole of it (time, every signature, constant-time comparison) with nothing but its language's
- * own library. Tests run each whose interpreter is there against signatures that the gateway makes.
+ * Invariant: each does the whole verification (time, every signature, constant-time comparison) with nothing but its language's
+ * own library. Tests run each sample whose interpreter is installed against signatures that the gateway makes.
  */
 
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * A gateway of four routes over plain maps, for the tests of the HTTP room.
+ * A gateway of four routes over plain maps, for the tests of the HTTP layer.
  *
  * Invariant: everything but the rows is the real thing: secrets, the pipeline, and the loop that remembers answers.
  */
@@ -48,7 +48,7 @@ interface Rows {
   readonly memories: Map<string, IdempotencyRecord>;
   /** How often a route's own code ran to its end. */
   runs: number;
-  /** What the next run of a route does instead. */
+  /** What the next run of a route throws instead of running. */
   trouble: Error | undefined;
 }
 
@@ -64,7 +64,7 @@ export interface SmallWorld {
 }
 
 export interface SmallWorldOptions {
-  /** Besides the four. */
+  /** Routes besides the four. */
   readonly routes?: readonly Route[];
   readonly pages?: Pages;
   readonly rateLimitScale?: number;
@@ -105,7 +105,7 @@ export function smallWorld(options: SmallWorldOptions = {}): SmallWorld {
       rows.session = { ...rows.session, device_fingerprint: fingerprint, version: session.version + 1 };
       return rows.session;
     },
-    // Time stands for it: requests that are injected follow each other in one turn of the event loop.
+    // The limiter's time stands still: injected requests follow each other in one turn of the event loop.
     limiter: options.limiter ?? createLimiter({ now: () => 0, afterTurn: setImmediate }),
     ...(options.sockets === undefined ? {} : { sockets: options.sockets }),
     rateLimitScale: options.rateLimitScale ?? 1,

@@ -1,8 +1,8 @@
 /**
- * The words of the hosted page: which there are, and how one is said in the reader's language.
+ * The words of the hosted page: which there are, and how each is said in the reader's language.
  *
- * Invariant: English is the model. A word that another language lacks does not compile, and a test finds a name in
- * braces that it lacks.
+ * Invariant: English is the model. A word that is missing in another language does not compile, and a test finds a name in braces
+ * that is missing.
  */
 
 import type { Language } from '../messages.ts';
