@@ -9,10 +9,10 @@ import { link, readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shardOf } from '../domain/ids.ts';
 import { parseAmount } from '../domain/money.ts';
-import type { WalletKind } from '../domain/records.ts';
+import type { Merchant, WalletKind } from '../domain/records.ts';
 import { makeFolder } from '../platform/folder.ts';
 import { addBankAccount } from '../usecases/bank-add.ts';
-import { createMerchant } from '../usecases/merchant-create.ts';
+import { createMerchant, type MerchantCreated } from '../usecases/merchant-create.ts';
 import type { OperatorDeps } from '../usecases/operator.ts';
 import { openWallet } from '../usecases/wallet-open.ts';
 import { openWebhookSecret } from '../usecases/webhook-sign.ts';
@@ -66,28 +66,39 @@ export async function openDemo(deps: OperatorDeps, dataDir: string): Promise<Dem
   const known = await readDemo(path);
   if (known !== undefined) {
     const merchant = await deps.store.merchant.get(shardOf(known.merchant_id), known.merchant_id);
-    if (merchant !== undefined) return known;
+    if (merchant !== undefined) {
+      await openBankAccounts(deps, merchant);
+      return known;
+    }
   }
   if ((await deps.store.merchant.list()).length > 0) return undefined;
   // If the database and the master key are configured, nothing has needed the folder yet.
   makeFolder(dataDir);
-  const demo = await makeDemo(deps);
-  await writeDemo(path, demo, Buffer.from(deps.random.bytes(8)).toString('hex'));
-  return demo;
+  return makeDemo(deps, (demo) => writeDemo(path, demo, Buffer.from(deps.random.bytes(8)).toString('hex')));
 }
 
-async function makeDemo(deps: OperatorDeps): Promise<Demo> {
+/** `write` is called before the merchant is committed, so that a start that is killed then does not lose its credential. */
+async function makeDemo(deps: OperatorDeps, write: (demo: Demo) => Promise<void>): Promise<Demo> {
   const currency = 'usd';
   const balance = parseAmount('500', currency)?.minor ?? 0n;
   // The merchant comes after the wallets: a start that is killed before it finds no merchant, and makes the demo anew.
-  const wallets = [];
+  const wallets: Demo['wallets'][number][] = [];
   for (const { kind, phone } of ACCOUNTS) {
     const { wallet } = await openWallet(deps, { number: undefined, pin: DEMO_PIN, currency, balance, phone, kind });
     wallets.push({ kind, phone, number: wallet.id });
   }
-  const { merchant, key_id, secret, webhook_secret } = await createMerchant(deps, { name: DEMO_NAME, noFloat: false });
-  for (const account of BANK_ACCOUNTS) await addBankAccount(deps, { merchantId: merchant.id, ...account });
-  return { merchant_id: merchant.id, key_id, secret, webhook_secret, wallets };
+  const demoOf = ({ merchant, key_id, secret, webhook_secret }: MerchantCreated): Demo => {
+    return { merchant_id: merchant.id, key_id, secret, webhook_secret, wallets };
+  };
+  const made = await createMerchant(deps, { name: DEMO_NAME, noFloat: false }, (one) => write(demoOf(one)));
+  await openBankAccounts(deps, made.merchant);
+  return demoOf(made);
+}
+
+/** Opens the demo's bank accounts, unless it has any: closed ones count, because an operator has closed them. */
+async function openBankAccounts(deps: OperatorDeps, { shard, id }: Merchant): Promise<void> {
+  if ((await deps.store.bankAccount.ofMerchant(shard, id)).length > 0) return;
+  for (const account of BANK_ACCOUNTS) await addBankAccount(deps, { merchantId: id, ...account });
 }
 
 async function readDemo(path: string): Promise<Demo | undefined> {

@@ -137,8 +137,13 @@ async function readLogo(path: string): Promise<Uint8Array> {
   try {
     const file = await open(path, 'r');
     try {
-      const { bytesRead, buffer } = await file.read(Buffer.alloc(LOGO_BYTES_MOST + 1));
-      return buffer.subarray(0, bytesRead);
+      const bytes = Buffer.alloc(LOGO_BYTES_MOST + 1);
+      let size = 0;
+      // A read may give less than there is.
+      for (let read = -1; read !== 0 && size < bytes.length; size += read) {
+        read = (await file.read(bytes, size)).bytesRead;
+      }
+      return bytes.subarray(0, size);
     } finally {
       await file.close();
     }

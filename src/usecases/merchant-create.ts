@@ -32,8 +32,17 @@ export interface MerchantCreated {
 const FLOAT = '10000000';
 const NAME_MOST = 100;
 
-/** @throws OperatorError when the name is empty, too long or holds control characters. */
-export async function createMerchant(deps: OperatorDeps, command: MerchantCreateCommand): Promise<MerchantCreated> {
+/**
+ * `keep` is called before anything is committed, for a caller that must not lose the secrets if it dies right after the commit: it
+ * writes them down, and may do so for a merchant that is then not made.
+ *
+ * @throws OperatorError when the name is empty, too long or holds control characters
+ */
+export async function createMerchant(
+  deps: OperatorDeps,
+  command: MerchantCreateCommand,
+  keep: (made: MerchantCreated) => Promise<void> = () => Promise.resolve(),
+): Promise<MerchantCreated> {
   const name = requireLine(command.name, "a merchant's name", NAME_MOST);
   const shard = deps.random.below(SHARDS);
   const merchant: Merchant = {
@@ -55,9 +64,11 @@ export async function createMerchant(deps: OperatorDeps, command: MerchantCreate
     ],
     transfers: command.noFloat || deps.mode === 'production' ? [] : floatTransfers(deps, merchant),
   };
+  const made = { merchant, key_id: credential.id, secret, webhook_secret: webhook.secret };
+  await keep(made);
   const outcome = await commitOnce(deps, shard, merchant.id, change, 'see `mbongo merchant list`');
   if (outcome === 'lost') throw new Error('fresh ids were taken');
-  return { merchant, key_id: credential.id, secret, webhook_secret: webhook.secret };
+  return made;
 }
 
 function floatTransfers(deps: OperatorDeps, merchant: Merchant): Transfer[] {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommandLine } from '../../src/commands/command-line.ts';
-import { openDemo } from '../../src/commands/demo.ts';
+import { isDemoCurrent, openDemo } from '../../src/commands/demo.ts';
 import type { MerchantCreated } from '../../src/usecases/merchant-create.ts';
 import { openOperatorWorld } from '../support/operator-world.ts';
 import { mint, openWorld, type World } from '../support/world.ts';
@@ -223,6 +223,25 @@ test('the demo merchant can be transferred to, in usd and cdf', async () => {
   const accounts = await operator.store.bankAccount.ofMerchant(known?.shard ?? 0, demo?.merchant_id ?? '');
   expect(accounts.map(({ currency, status }) => `${currency} ${status}`).sort()).toEqual(['cdf ACTIVE', 'usd ACTIVE']);
   expect(await openDemo(operator.deps, dataDir)).toEqual(demo);
+  await operator.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+test('a start that dies as soon as its demo merchant is committed leaves it whole to the next one', async () => {
+  const operator = await openOperatorWorld();
+  const dataDir = await mkdtemp(join(tmpdir(), 'mbongo-demo-'));
+  const { store } = operator.deps;
+  const commit: typeof store.commit = async (change) => {
+    const outcome = await store.commit(change);
+    if (change.claims?.some(({ table }) => table === 'merchant')) throw new Error('killed');
+    return outcome;
+  };
+  await expect(openDemo({ ...operator.deps, store: { ...store, commit } }, dataDir)).rejects.toThrow('killed');
+  const demo = await openDemo(operator.deps, dataDir);
+  expect((await store.merchant.list()).map(({ id }) => id)).toEqual([demo?.merchant_id]);
+  expect(demo && (await isDemoCurrent(operator.deps, demo))).toBe(true);
+  const [merchant] = await store.merchant.list();
+  expect(await store.bankAccount.ofMerchant(merchant?.shard ?? 0, merchant?.id ?? '')).toHaveLength(2);
   await operator.close();
   await rm(dataDir, { recursive: true, force: true });
 });
