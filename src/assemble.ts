@@ -41,7 +41,7 @@ import { openStore, type Store } from './store/store.ts';
 import { createAcceptances, sessionAsTold } from './usecases/acceptances.ts';
 import { alarmMetrics } from './usecases/alarm-metrics.ts';
 import type { Recordings } from './usecases/attempt-record.ts';
-import { doubtAfterLeap } from './usecases/clock-leap.ts';
+import { distrustAfterLeap } from './usecases/clock-leap.ts';
 import { databaseMetrics } from './usecases/database-metrics.ts';
 import type { Deps } from './usecases/deps.ts';
 import { bindDevice } from './usecases/device-bind.ts';
@@ -104,13 +104,13 @@ async function assembleTools(config: Config, platform: Platform, databaseUrl: st
     store,
     alarmed: alarmMetrics(platform.metrics),
     books: openSandboxBooks(config, platform.outbound),
-    connectors: doubtAfterLeap(upstreams, platform.clock),
+    connectors: distrustAfterLeap(upstreams, platform.clock),
     mode: config.mode,
     publicUrl: config.publicUrl,
     cardCallbackSecret: config.cardnetCallbackSecret,
     codeText: (language, words) => say(languageOf(language), 'sms.code', words),
     payoutText,
-    underWay: new Map(),
+    submitsInFlight: new Map(),
     recording,
     acceptances,
     background: inBackground,
@@ -151,9 +151,9 @@ function joinGateway(
   { tools, watch }: { readonly tools: Tools; readonly watch: Watch },
 ): Gateway {
   const limiter = createLimiter({ now: elapsed, afterTurn: setImmediate });
-  const followed = watch.commits(followedStore(tools.store, limiter));
+  const followed = watch.commits(meteredStore(tools.store, limiter));
   const courier = createCourier({ ...tools.deps, store: followed, outbound: watch.webhooks });
-  const store = announcingStore(followed, ({ table, row }) => {
+  const store = publishingStore(followed, ({ table, row }) => {
     if (table === 'webhook_event') courier.offer(row);
     else if (table === 'payout_line') dispatcher.offer(row);
     else if (table === 'refund') refunds.offer(row);
@@ -243,12 +243,12 @@ function joinGateway(
 }
 
 /** A store whose pending commits are counted, so that load shedding knows its backlog. */
-function followedStore(store: Store, { commits }: Limiter): Store {
+function meteredStore(store: Store, { commits }: Limiter): Store {
   return { ...store, commit: (change) => commits.follow(store.commit(change)) };
 }
 
 /** Announces what each commit inserted: events, lines and refunds are leased to this process, which starts them at once. */
-function announcingStore(store: Store, announce: (insert: Insert) => void): Store {
+function publishingStore(store: Store, announce: (insert: Insert) => void): Store {
   const commit = async (change: Change) => {
     const outcome = await store.commit(change);
     if (outcome === 'won') for (const insert of change.inserts ?? []) announce(insert);

@@ -7,7 +7,7 @@
 
 import { REFUSALS, Refusal, type RefusalDetail } from '../domain/refusal.ts';
 import { joinSentences, type Language, say, sentence } from '../messages/messages.ts';
-import { mayHaveHappened, mayPass } from '../usecases/perform.ts';
+import { isTransientFailure, mayHaveHappened } from '../usecases/perform.ts';
 
 /** What an envelope says besides the refusal itself. */
 export interface EnvelopeContext {
@@ -107,7 +107,7 @@ export function refusalOf(
   if (error instanceof Refusal) return { refusal: error, isBug: false };
   if (error instanceof Error) {
     if (mayHaveHappened(error) && !isRepeatable) return { refusal: inDoubt(), isBug: false };
-    if (error.name === PINS_BUSY || mayPass(error))
+    if (error.name === PINS_BUSY || isTransientFailure(error))
       return { refusal: new Refusal(1402, { retryAfter: 1 }), isBug: false };
     const framework = refusalOfFramework(error);
     if (framework !== undefined) return { refusal: framework, isBug: false };

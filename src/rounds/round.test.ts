@@ -41,7 +41,7 @@ describe('a round', () => {
     await clock.advance(1_000);
     expect(work.begun()).toBe(1);
     let done = false;
-    const now = round.now().then(() => {
+    const now = round.runNow().then(() => {
       done = true;
     });
     await clock.advance(100);

@@ -6,13 +6,13 @@
  */
 
 import type { Deps } from '../usecases/deps.ts';
-import { mayPass } from '../usecases/perform.ts';
+import { isTransientFailure } from '../usecases/perform.ts';
 import type { RoundWatch } from '../usecases/round-metrics.ts';
 
 export interface Round {
   readonly name: string;
   /** Runs once more, after a run that may be in progress, and resolves when that run has ended. */
-  now(): Promise<void>;
+  runNow(): Promise<void>;
   /** Stops repeating, and resolves when a run in progress has ended. */
   stop(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export function repeat(
   let isWaiting = false;
 
   const tell = (error: unknown): void => {
-    if (!mayPass(error)) deps.log.error('round_failed', { round: name }, error);
+    if (!isTransientFailure(error)) deps.log.error('round_failed', { round: name }, error);
     else if (!isWaiting) {
       isWaiting = true;
       deps.log.warn('round_waits', { round: name, reason: error.message });
@@ -68,7 +68,7 @@ export function repeat(
   void queue();
   return {
     name,
-    now: queue,
+    runNow: queue,
     stop() {
       stopping.abort();
       cancel();

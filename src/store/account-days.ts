@@ -21,8 +21,8 @@ export const CLOSED_UNTIL = `(select (max(s.value)::date + 1)::timestamp at time
 
 /** The day of the first transfer; undefined if there is none. Reads every transfer. */
 export async function firstTransferDay(lender: Lender): Promise<string | undefined> {
-  return lender.lend(async (line) => {
-    const [row] = await openReaders([line]).query(FIRST_DAY, columnList({ day: 'text' }), []);
+  return lender.lend(async (connection) => {
+    const [row] = await openReaders([connection]).query(FIRST_DAY, columnList({ day: 'text' }), []);
     return typeof row?.day === 'string' ? row.day : undefined;
   });
 }
@@ -34,10 +34,10 @@ export async function firstTransferDay(lender: Lender): Promise<string | undefin
 export async function closeAccountDays(lender: Lender, days: readonly string[]): Promise<number> {
   const last = days.at(-1);
   if (last === undefined) return 0;
-  return lender.lend(async (line) => {
-    const [fence] = await openReaders([line]).query(FENCE, columnList({ fenced: 'bool' }), [last]);
+  return lender.lend(async (connection) => {
+    const [fence] = await openReaders([connection]).query(FENCE, columnList({ fenced: 'bool' }), [last]);
     if (fence?.fenced !== true) return 0;
-    for (const day of days) await line.run([{ statement: CLOSE_DAY, values: () => [day, LAST_CLOSED_DAY] }]);
+    for (const day of days) await connection.run([{ statement: CLOSE_DAY, values: () => [day, LAST_CLOSED_DAY] }]);
     return days.length;
   });
 }

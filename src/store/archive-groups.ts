@@ -23,9 +23,9 @@ export interface Group {
   readonly root: ArchivedTable;
   readonly prefix: Prefix;
   /** Whether root `t` of shard `$1` and all its members may leave; `$3` is the instant before which they must have been final. */
-  readonly isFinal: string;
+  readonly finalSql: string;
   /** Whether everything that must leave before the root has left; a dry run assumes so, and may count a few sessions too many. */
-  readonly isAlone?: string;
+  readonly aloneSql?: string;
   /** SQL that completes roots `$2`, if some may only leave together. */
   readonly whole?: string;
   /** Whether a root that leaves may free another one that was examined before it. */
@@ -47,12 +47,12 @@ const ASKED_ABOUT = 'array(select a.payment_id from attempt a where a.shard = $1
  * SQL: whether an attempt moved money late that a person has yet to book. Worded as in the index that holds these attempts; null
  * for an attempt without a reason.
  */
-export function isLate(attempt: string): string {
+export function lateSql(attempt: string): string {
   return `(${attempt}.reason = '${LATE_WAITS}')`;
 }
 
 /** SQL: the ids of the orders with such an attempt, be it their last or an earlier one. */
-const PAID_LATE = `array(select a.payment_id from attempt a where a.shard = $1 and ${isLate('a')})`;
+const PAID_LATE = `array(select a.payment_id from attempt a where a.shard = $1 and ${lateSql('a')})`;
 
 /** SQL: whether an attempt named by these columns was not settled before the cutoff. */
 function unsettled(order: string, ...columns: readonly string[]): string {
@@ -82,7 +82,7 @@ function eventsOf(table: 'payment' | 'payout_line'): readonly Member[] {
 const CHECKOUTS: Group = {
   root: 'checkout',
   prefix: 'chk',
-  isFinal: `t.expires_at < ${CUTOFF} and not exists (select from payment p
+  finalSql: `t.expires_at < ${CUTOFF} and not exists (select from payment p
     where p.shard = t.shard and p.id = t.payment_id and (p.completed_at is null or p.completed_at >= ${CUTOFF}))`,
   members: [{ table: 'checkout', key: 'id', keys: ROOTS }],
 };
@@ -91,7 +91,7 @@ const CHECKOUTS: Group = {
 const EARLIER_ATTEMPTS: Group = {
   root: 'attempt',
   prefix: 'att',
-  isFinal: `t.settled_at < ${CUTOFF} and t.next_inquiry_at is null and ${isLate('t')} is not true
+  finalSql: `t.settled_at < ${CUTOFF} and t.next_inquiry_at is null and ${lateSql('t')} is not true
     and not (t.payment_id = any(${ASKED_ABOUT}))
     and not exists (select from payment o where o.shard = t.shard and o.id = t.payment_id
       and (o.completed_at is null or o.completed_at >= ${CUTOFF} or o.attempt_id = t.id or t.method = 'card'
@@ -110,14 +110,14 @@ const REFUND_OPEN = `exists (select from refund r where r.payment_id = t.id and 
 const PAYMENTS: Group = {
   root: 'payment',
   prefix: 'txn',
-  isFinal: `t.completed_at < ${CUTOFF} and t.refunding_minor = 0 and not (t.id = any(${ASKED_ABOUT}))
+  finalSql: `t.completed_at < ${CUTOFF} and t.refunding_minor = 0 and not (t.id = any(${ASKED_ABOUT}))
     and not (t.id = any(${PAID_LATE}))
     and (t.delivery_behaviour = 'direct_delivery' or t.status <> 'approved' or t.released_at < ${CUTOFF})
     and not ${unsettled('t', 'attempt_id')}
     and not ${REFUND_OPEN}
     and not ${undelivered('t')}
     and not exists (select from proof f where f.payment_id = t.id and f.shard = t.shard and f.status = 'waiting')`,
-  isAlone: `not exists (select from checkout c
+  aloneSql: `not exists (select from checkout c
     where c.shard = t.shard and c.id = t.checkout_id and c.payment_id = t.id)`,
   members: [
     ...eventsOf('payment'),
@@ -148,7 +148,7 @@ const PAYMENTS: Group = {
 const PAYOUT_LINES: Group = {
   root: 'payout_line',
   prefix: 'txn',
-  isFinal: `not exists (select from payout_line o
+  finalSql: `not exists (select from payout_line o
     where o.batch_id = t.batch_id and o.occurrence = t.occurrence and o.shard = t.shard
     and (o.completed_at is null or o.completed_at >= ${CUTOFF} or o.id = any(${ASKED_ABOUT}) or o.id = any(${PAID_LATE})
       or exists (select from payout_line again where again.shard = o.shard and again.retry_of = o.id)
@@ -173,22 +173,22 @@ const PAYOUT_LINES: Group = {
 const PAYOUT_BATCHES: Group = {
   root: 'payout_batch',
   prefix: 'batch',
-  isFinal: `t.created_at < ${CUTOFF} and t.next_run_at is null
+  finalSql: `t.created_at < ${CUTOFF} and t.next_run_at is null
     and (t.approval <> 'waiting' or t.cancelled_at is not null)
     and (t.next_occurrence > t.occurrences or t.approval = 'rejected' or t.cancelled_at is not null)
     and (t.cancelled_at is null or t.closed_at < ${CUTOFF})
     and not exists (select from payout_line o where o.batch_id = t.id and o.shard = t.shard
       and (o.completed_at is null or o.completed_at >= ${CUTOFF}))`,
-  isAlone: 'not exists (select from payout_line o where o.batch_id = t.id and o.shard = t.shard)',
+  aloneSql: 'not exists (select from payout_line o where o.batch_id = t.id and o.shard = t.shard)',
   members: [{ table: 'payout_batch', key: 'id', keys: ROOTS }],
 };
 
 const SESSIONS: Group = {
   root: 'session',
   prefix: 'ses',
-  isFinal: `t.expires_at < ${CUTOFF} and not exists (select from payment p where p.session_id = t.id and p.shard = t.shard
+  finalSql: `t.expires_at < ${CUTOFF} and not exists (select from payment p where p.session_id = t.id and p.shard = t.shard
     and (p.completed_at is null or p.completed_at >= ${CUTOFF}))`,
-  isAlone: 'not exists (select from payment p where p.session_id = t.id and p.shard = t.shard)',
+  aloneSql: 'not exists (select from payment p where p.session_id = t.id and p.shard = t.shard)',
   members: [{ table: 'session', key: 'id', keys: ROOTS }],
 };
 
@@ -196,7 +196,7 @@ const SESSIONS: Group = {
 const LEDGER: Group = {
   root: 'ledger_transfer',
   prefix: 'trf',
-  isFinal: `t.at < ${CUTOFF} and t.at < ${CLOSED_UNTIL}`,
+  finalSql: `t.at < ${CUTOFF} and t.at < ${CLOSED_UNTIL}`,
   members: [{ table: 'ledger_transfer', key: 'id', keys: ROOTS }],
 };
 

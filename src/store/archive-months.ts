@@ -10,7 +10,7 @@ import { monthsLater, startOfMonth } from '../domain/archive.ts';
 import { firstIdAt } from '../domain/ids.ts';
 import type { JournalEntry } from '../domain/records.ts';
 import { CLOSED_UNTIL } from './account-days.ts';
-import { isLate } from './archive-groups.ts';
+import { lateSql } from './archive-groups.ts';
 import { connectArchiver } from './archive-move.ts';
 import { ARCHIVED_TABLES, type ArchivedTable, monthTable, monthTableIn } from './archive-tables.ts';
 import { codeOf, HELD } from './errors.ts';
@@ -114,7 +114,7 @@ async function drop(client: pg.ClientBase, wanted: string): Promise<Dropped> {
 /** Counts the attempts whose late money waits, of orders that may have begun before this instant. */
 async function countLate(client: pg.ClientBase, before: number): Promise<number> {
   const found = await client.query<{ count: string }>(
-    `select count(*) from attempt a where ${isLate('a')} and a.id < $1`,
+    `select count(*) from attempt a where ${lateSql('a')} and a.id < $1`,
     [firstIdAt('att', before + SESSION_SPAN_MS)],
   );
   return Number(found.rows[0]?.count);

@@ -83,7 +83,7 @@ export async function openArchiver(url: string): Promise<Archiver> {
 async function look(client: pg.ClientBase, group: Group, { shard, after, cutoff }: Slice, dry: boolean) {
   const { root, prefix } = group;
   const found = await client.query<{ id: string; fits: boolean | null }>(
-    `select t.id, ${dry ? group.isFinal : mayLeave(group)} as fits from ${root} t
+    `select t.id, ${dry ? group.finalSql : mayLeave(group)} as fits from ${root} t
      where t.shard = $1 and t.id > $2 and t.id < $4 order by t.id limit ${LOOKED_AT}`,
     [shard, after, instant(cutoff), firstIdAt(prefix, cutoff)],
   );
@@ -91,8 +91,8 @@ async function look(client: pg.ClientBase, group: Group, { shard, after, cutoff 
 }
 
 /** SQL: whether root `t` may leave, as everything is now. */
-function mayLeave({ isFinal, isAlone = 'true' }: Group): string {
-  return `(${isFinal}) and ${isAlone}`;
+function mayLeave({ finalSql, aloneSql = 'true' }: Group): string {
+  return `(${finalSql}) and ${aloneSql}`;
 }
 
 /** The roots, with all those that may only leave together with them, as far as they may leave. */

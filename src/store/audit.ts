@@ -135,7 +135,7 @@ export function auditRecent(lender: Lender, shard: number): Promise<Audited> {
 
 /** Runs the query on a connection of its own: it takes its time, and needs another plan than the rest. */
 async function ask(lender: Lender, statement: Statement, values: readonly string[]): Promise<Audited> {
-  const found = await lender.lend((line) => openReaders([line]).query(statement, COLUMNS, values));
+  const found = await lender.lend((connection) => openReaders([connection]).query(statement, COLUMNS, values));
   const rows = found.map(answerIn);
   const looked = rows.find(({ kind }) => kind === 'looked');
   return {

@@ -8,10 +8,10 @@
 
 import type { Change, Outcome } from '../domain/change.ts';
 import { type Batch, type Batchable, keysOf, makeBatch, type Written, writtenBy } from './batch.ts';
+import type { Connection } from './connection.ts';
 import { StoreBusy, StoreUnavailable } from './errors.ts';
-import type { Line } from './line.ts';
 import { type CommitStats, newCommitStats, tally } from './stats.ts';
-import { type Attempt, verdictOn } from './verdict.ts';
+import { type BatchResult, verdictOn } from './verdict.ts';
 
 /** How many changes may wait. Any more would still wait when their callers have given up. */
 const MOST_WAITING = 20_000;
@@ -48,7 +48,7 @@ interface Entry extends Batchable {
 }
 
 /** Opens a committer. `onWon` is called with every committed change before that change's caller is answered. */
-export function openCommitter(line: Line, onWon: (change: Change) => void = () => undefined): Committer {
+export function openCommitter(connection: Connection, onWon: (change: Change) => void = () => undefined): Committer {
   const waiting: Entry[] = [];
   let written: Written[] = [];
   let draining: Promise<void> | undefined;
@@ -61,7 +61,7 @@ export function openCommitter(line: Line, onWon: (change: Change) => void = () =
       const batch = waiting.splice(0, MOST_IN_BATCH);
       written = [new Map(), ...written.slice(0, BATCHES_KNOWN - 1)];
       const sent = performance.now();
-      const reachable = await settle(line, batch, { written, stats, onWon });
+      const reachable = await settle(connection, batch, { written, stats, onWon });
       tally(stats.batchSeconds, (performance.now() - sent) / 1_000);
       // No caller is made to wait for a database that is gone: each may retry, or report the failure to its own caller.
       if (!reachable) for (const { reject } of waiting.splice(0)) reject(new StoreUnavailable());
@@ -96,7 +96,7 @@ function nextTurn(): Promise<void> {
 }
 
 /** Answers every entry. Returns false when the database cannot be reached; never rejects. */
-async function settle(line: Line, entries: readonly Entry[], books: Books): Promise<boolean> {
+async function settle(connection: Connection, entries: readonly Entry[], books: Books): Promise<boolean> {
   const { stats } = books;
   const begun = performance.now();
   const late: Entry[] = [];
@@ -104,7 +104,7 @@ async function settle(line: Line, entries: readonly Entry[], books: Books): Prom
   let resends = 0;
   let reachable = true;
   while (left.length > 0) {
-    const attempt = await send(line, left, books.written);
+    const attempt = await send(connection, left, books.written);
     if (attempt.batch !== undefined) {
       late.push(...attempt.batch.conflicting);
       stats.lostInBatch += attempt.batch.conflicting.length;
@@ -134,8 +134,8 @@ async function settle(line: Line, entries: readonly Entry[], books: Books): Prom
       case 'halve': {
         stats.splits += 1;
         const middle = left.length >> 1;
-        const first = await settle(line, left.slice(0, middle), books);
-        const second = await settle(line, left.slice(middle), books);
+        const first = await settle(connection, left.slice(0, middle), books);
+        const second = await settle(connection, left.slice(middle), books);
         reachable = first && second;
         left = [];
         break;
@@ -148,11 +148,15 @@ async function settle(line: Line, entries: readonly Entry[], books: Books): Prom
 }
 
 /** Sends the entries as one batch. */
-async function send(line: Line, entries: readonly Entry[], written: readonly Written[]): Promise<Attempt<Entry>> {
+async function send(
+  connection: Connection,
+  entries: readonly Entry[],
+  written: readonly Written[],
+): Promise<BatchResult<Entry>> {
   let batch: Batch<Entry> | undefined;
   try {
     batch = makeBatch(entries, written);
-    await line.run(batch.executions);
+    await connection.run(batch.executions);
     return { batch };
   } catch (failure) {
     return batch === undefined ? { failure } : { batch, failure };

@@ -44,7 +44,7 @@ export class StoreRefused extends Error {
 }
 
 /** Whether a store failure is transient, so that the same work can be tried again; the work may even have been done. */
-export function isPassing(error: unknown): error is Error {
+export function isTransient(error: unknown): error is Error {
   return error instanceof CommitUnknown || error instanceof StoreUnavailable || error instanceof StoreBusy;
 }
 
@@ -54,8 +54,8 @@ export function isUnwritten(error: unknown): boolean {
 }
 
 /** The connection broke, or was broken. `sent` says whether the statements may have reached the server. */
-export class LineLost extends Error {
-  override readonly name = 'LineLost';
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost';
   readonly sent: boolean;
   /** A system or SQLSTATE code, for the log. */
   readonly code: string | undefined;
@@ -101,7 +101,7 @@ const ENDS_THE_SERVER: ReadonlySet<string> = new Set(['PANIC', 'FATAL']);
 const ENDS_THE_CONNECTION = /^(08...|57P0[1235]|25P03)$/;
 
 /**
- * Two transactions collided, or a prepared statement is no longer usable (the line prepares it again): the same batch may well
+ * Two transactions collided, or a prepared statement is no longer usable (the connection prepares it again): the same batch may well
  * pass when it is sent again.
  */
 export function isCollision(code: string): boolean {
@@ -113,7 +113,7 @@ export function isUnprepared(code: string): boolean {
   return code === FORGOTTEN || code === OUTDATED;
 }
 
-/** The server ended a statement because it took longer than the line allows; everything was rolled back. */
+/** The server ended a statement because it took longer than the connection allows; everything was rolled back. */
 export const TOO_SLOW = '57014';
 
 /** The server knows no prepared statement of that name. */
@@ -147,7 +147,7 @@ export function isTrouble(code: string): boolean {
 
 /** The error for the callers of a pipeline that has failed without writing anything. */
 export function answerFor(failure: unknown, purpose: 'read' | 'write'): Error {
-  if (failure instanceof LineLost) return new StoreUnavailable();
+  if (failure instanceof ConnectionLost) return new StoreUnavailable();
   if (!(failure instanceof Refused)) return failure instanceof Error ? failure : new StoreUnavailable();
   const { code, constraint } = failure.server;
   if (code === TOO_SLOW) return new StoreUnavailable('the database takes too long');

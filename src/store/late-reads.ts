@@ -10,7 +10,7 @@ import type { PayoutLine } from '../domain/outgoing-records.ts';
 import { LATE_KEPT } from '../domain/reason.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import { TTL_MAX_S } from '../domain/session.ts';
-import { isLate } from './archive-groups.ts';
+import { lateSql } from './archive-groups.ts';
 import type { Lender } from './lender.ts';
 import type { Statement } from './pipeline.ts';
 import { inEither } from './place.ts';
@@ -22,7 +22,7 @@ const COLUMNS = columnsOf('attempt');
 
 const LATE: Statement = {
   name: 'attempts_late',
-  text: `select ${listOf(COLUMNS)} from attempt a where ${isLate('a')} and id > $1 order by id limit $2::int8`,
+  text: `select ${listOf(COLUMNS)} from attempt a where ${lateSql('a')} and id > $1 order by id limit $2::int8`,
 };
 
 /**
@@ -100,5 +100,5 @@ function readRows(
   columns: readonly Column[],
   values: readonly string[],
 ): Promise<Row[]> {
-  return lender.lend((line) => openReaders([line]).query(statement, columns, values));
+  return lender.lend((connection) => openReaders([connection]).query(statement, columns, values));
 }

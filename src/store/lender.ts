@@ -4,7 +4,7 @@
  * Invariant: a borrower never waits for another's query, nor on a connection that has died meanwhile. A returned connection
  * stays open for a few seconds, because such queries come in series, and is then closed: none stays open for a single use.
  */
-import { before, type Line, ping } from './line.ts';
+import { before, type Connection, ping } from './connection.ts';
 
 /** How long a returned connection stays open, ms: far less than a minute, the interval of audits. */
 const KEPT_MS = 2_000;
@@ -12,49 +12,49 @@ const KEPT_MS = 2_000;
 const ALIVE_MS = 500;
 
 export interface Lender {
-  /** Runs work on a line that nobody else uses meanwhile. */
-  lend<A>(work: (line: Line) => Promise<A>): Promise<A>;
-  /** Closes idle lines now, and lent ones when they are given back. */
+  /** Runs work on a connection that nobody else uses meanwhile. */
+  lend<A>(work: (connection: Connection) => Promise<A>): Promise<A>;
+  /** Closes idle connections now, and lent ones when they are given back. */
   close(): Promise<void>;
 }
 
 interface AtHand {
-  readonly line: Line;
+  readonly connection: Connection;
   readonly overdue: NodeJS.Timeout;
 }
 
-/** Makes a lender of the lines that `open` opens. */
-export function openLender(open: () => Line): Lender {
-  /** Idle lines, newest last. The newest is taken first, so that the others expire. */
+/** Makes a lender of the connections that `open` opens. */
+export function openLender(open: () => Connection): Lender {
+  /** Idle connections, newest last. The newest is taken first, so that the others expire. */
   let atHand: AtHand[] = [];
   let closed = false;
 
-  /** An idle line that answers a ping, or a new one. */
-  const take = async (): Promise<Line> => {
+  /** An idle connection that answers a ping, or a new one. */
+  const take = async (): Promise<Connection> => {
     const found = atHand.pop();
     if (found === undefined) return open();
     clearTimeout(found.overdue);
-    if (await isAlive(found.line)) return found.line;
-    void found.line.close();
+    if (await isAlive(found.connection)) return found.connection;
+    void found.connection.close();
     return open();
   };
 
-  const giveBack = async (line: Line): Promise<void> => {
-    if (closed) return line.close();
+  const giveBack = async (connection: Connection): Promise<void> => {
+    if (closed) return connection.close();
     const overdue = setTimeout(() => {
-      atHand = atHand.filter((one) => one.line !== line);
-      void line.close();
+      atHand = atHand.filter((one) => one.connection !== connection);
+      void connection.close();
     }, KEPT_MS);
-    atHand.push({ line, overdue: overdue.unref() });
+    atHand.push({ connection, overdue: overdue.unref() });
   };
 
   return {
     async lend(work) {
-      const line = await take();
+      const connection = await take();
       try {
-        return await work(line);
+        return await work(connection);
       } finally {
-        await giveBack(line);
+        await giveBack(connection);
       }
     },
     async close() {
@@ -62,14 +62,14 @@ export function openLender(open: () => Line): Lender {
       const all = atHand;
       atHand = [];
       for (const { overdue } of all) clearTimeout(overdue);
-      await Promise.all(all.map(({ line }) => line.close()));
+      await Promise.all(all.map(({ connection }) => connection.close()));
     },
   };
 }
 
-async function isAlive(line: Line): Promise<boolean> {
+async function isAlive(connection: Connection): Promise<boolean> {
   try {
-    await before(performance.now() + ALIVE_MS, ping(line));
+    await before(performance.now() + ALIVE_MS, ping(connection));
     return true;
   } catch {
     return false;

@@ -66,7 +66,7 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
       turnedAway: many<Attempt>(readers.keyed(ATTEMPTS_TURNED_AWAY)),
       listOpen: async (limit, after = '') =>
         recordsOf<Attempt>(await readers.query(OPEN_ATTEMPTS, columnsOf('attempt'), [after, String(limit)])),
-      claimDue: rounds.claimAttempts,
+      leaseDue: rounds.leaseAttempts,
       ...openAttemptReads(readers),
     },
     code: { get: byId('one_time_code') },
@@ -77,7 +77,7 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
     event: {
       get: byId('webhook_event'),
       list: (filter) => listEvents(readers, filter),
-      claimDue: rounds.claimEvents,
+      leaseDue: rounds.leaseEvents,
     },
     webhookAttempts: { ofEvent: byColumn('webhook_attempt', 'event_id', 'number') },
     webhookSecret: { ofMerchant: byColumn('webhook_secret', 'merchant_id', 'id') },
@@ -90,8 +90,8 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
     },
     payoutLine: {
       get: byId('payout_line'),
-      claimDue: rounds.claimPayoutLines,
-      hasten: (connector, now, limit) => rounds.hastenPayoutLines(now, limit, connector),
+      leaseDue: rounds.leasePayoutLines,
+      retryNow: (connector, now, limit) => rounds.retryPayoutLinesNow(now, limit, connector),
     },
     payouts: openPayoutLists(readers),
     payoutBatch: {
@@ -104,7 +104,7 @@ export function openNouns(readers: Readers, recent: Recent): Nouns {
       get: byId('refund'),
       ofPayment: byColumn('refund', 'payment_id', 'id'),
       list: (filter) => listRefunds(readers, filter),
-      claimDue: rounds.claimRefunds,
+      leaseDue: rounds.leaseRefunds,
     },
     proofFile: { get: byId('proof_file') },
     checkout: { get: byId('checkout') },

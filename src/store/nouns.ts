@@ -122,7 +122,7 @@ export interface Nouns {
      * Leases attempts with a due inquiry, each to one caller until `leaseUntil`, and returns them as leased. Attempts at the
      * connectors in `except` are skipped.
      */
-    claimDue(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<Attempt[]>;
+    leaseDue(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<Attempt[]>;
   };
   readonly code: {
     /** A payment's one-time code. */
@@ -143,7 +143,7 @@ export interface Nouns {
     get(shard: number, id: string): Promise<WebhookEvent | undefined>;
     list(filter: EventFilter): Promise<WebhookEvent[]>;
     /** Leases waiting events that are due, each to one caller until `leaseUntil`, and returns them as leased. */
-    claimDue(now: number, leaseUntil: number, limit: number): Promise<WebhookEvent[]>;
+    leaseDue(now: number, leaseUntil: number, limit: number): Promise<WebhookEvent[]>;
   };
   readonly webhookAttempts: { ofEvent(shard: number, eventId: string): Promise<WebhookAttempt[]> };
   readonly webhookSecret: {
@@ -169,9 +169,9 @@ export interface Nouns {
      * Leases lines that may start, each to one caller until `leaseUntil`, and returns them as leased. Lines of the connectors in
      * `except` are skipped; there `wallet` stands for lines to wallets.
      */
-    claimDue(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<PayoutLine[]>;
+    leaseDue(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<PayoutLine[]>;
     /** Makes a connector's lines due now that have been tried and wait for the next try; returns how many. */
-    hasten(connector: string, now: number, limit: number): Promise<number>;
+    retryNow(connector: string, now: number, limit: number): Promise<number>;
   };
   /** What merchants read of their payouts. */
   readonly payouts: PayoutLists;
@@ -192,7 +192,7 @@ export interface Nouns {
     /** In the order of their ids; of all merchants if none is named. */
     list(filter: RefundFilter): Promise<Refund[]>;
     /** Leases refunds that may start, each to one caller until `leaseUntil`, and returns them as leased. */
-    claimDue(now: number, leaseUntil: number, limit: number): Promise<Refund[]>;
+    leaseDue(now: number, leaseUntil: number, limit: number): Promise<Refund[]>;
   };
   readonly proofFile: { get(shard: number, id: string): Promise<ProofFile | undefined> };
   readonly checkout: { get(shard: number, id: string): Promise<Checkout | undefined> };

@@ -7,8 +7,8 @@
  */
 
 import { SHARDS } from '../domain/ids.ts';
-import { answerFor, isCollision, LineLost, Refused, StoreBusy, StoreUnavailable, TOO_SLOW } from './errors.ts';
-import type { Line } from './line.ts';
+import type { Connection } from './connection.ts';
+import { answerFor, ConnectionLost, isCollision, Refused, StoreBusy, StoreUnavailable, TOO_SLOW } from './errors.ts';
 import type { Execution, Statement } from './pipeline.ts';
 import { type RowReader, rowReader } from './row-codec.ts';
 import type { ReadStats } from './stats.ts';
@@ -56,7 +56,7 @@ export interface Readers {
   query(statement: Statement, columns: readonly Column[], values: readonly (string | null)[]): Promise<Row[]>;
   /**
    * Plans every keyed reader on every connection, by running it without keys. A plan is kept for a while from its first use on
-   * (line.ts): one made while a young table fills up may take an index that does not fit, and read all of it each time.
+   * (connection.ts): one made while a young table fills up may take an index that does not fit, and read all of it each time.
    */
   plan(): Promise<void>;
   /** Takes no more reads, and resolves when those that wait are answered. */
@@ -74,10 +74,10 @@ export interface ReadShape {
 }
 
 /** Opens readers over these connections: whenever a connection is free, it takes everything that waits. */
-export function openReaders(lines: readonly Line[]): Readers {
+export function openReaders(connections: readonly Connection[]): Readers {
   const sources = new Set<Source>();
   const shapes: ReadShape[] = [];
-  const idle = new Set(lines);
+  const idle = new Set(connections);
   const busy = new Set<Promise<void>>();
   const stats: ReadStats = { keys: 0, statements: 0 };
   let scheduled = false;
@@ -100,8 +100,8 @@ export function openReaders(lines: readonly Line[]): Readers {
   };
 
   const send = (): void => {
-    const [line] = idle;
-    if (line === undefined) return;
+    const [connection] = idle;
+    if (connection === undefined) return;
     const jobs: Job[] = [];
     for (const source of sources) {
       jobs.push(source.take());
@@ -109,10 +109,10 @@ export function openReaders(lines: readonly Line[]): Readers {
     }
     if (jobs.length === 0) return;
     stats.statements += jobs.length;
-    idle.delete(line);
-    const run = answer(line, jobs).then(() => {
+    idle.delete(connection);
+    const run = answer(connection, jobs).then(() => {
       busy.delete(run);
-      idle.add(line);
+      idle.add(connection);
       wake();
     });
     busy.add(run);
@@ -132,7 +132,7 @@ export function openReaders(lines: readonly Line[]): Readers {
     },
     async plan() {
       const jobs = shapes.map((shape) => jobOf(shape, rowReader(shape.columns), new Map()));
-      await Promise.all(lines.map((line) => line.run(jobs)));
+      await Promise.all(connections.map((connection) => connection.run(jobs)));
     },
     query: (statement, columns, values) =>
       new Promise((resolve, reject) => {
@@ -168,18 +168,18 @@ export function openReaders(lines: readonly Line[]): Readers {
 }
 
 /** Sends the jobs and answers them; never rejects. */
-async function answer(line: Line, jobs: readonly Job[]): Promise<void> {
+async function answer(connection: Connection, jobs: readonly Job[]): Promise<void> {
   const enough = performance.now() + TRY_AGAIN_WITHIN_MS;
   for (let tries = 1; ; tries += 1) {
     try {
-      await line.run(jobs);
+      await connection.run(jobs);
       for (const job of jobs) job.settle(undefined);
       return;
     } catch (failure) {
-      if (failure instanceof LineLost && tries < MOST_TRIES && performance.now() < enough) continue;
+      if (failure instanceof ConnectionLost && tries < MOST_TRIES && performance.now() < enough) continue;
       // One reader's statement that fails must not fail the others'.
       if (!isForAll(failure) && jobs.length > 1) {
-        for (const job of jobs) await answer(line, [job]);
+        for (const job of jobs) await answer(connection, [job]);
         return;
       }
       // The server takes a second to detect a deadlock, so the time that the tries took does not count here.
@@ -192,7 +192,7 @@ async function answer(line: Line, jobs: readonly Job[]): Promise<void> {
 
 /** Whether the database failed rather than one of the statements: run one by one, they would only wait longer. */
 function isForAll(failure: unknown): boolean {
-  return failure instanceof LineLost || failure instanceof StoreUnavailable || isTooSlow(failure);
+  return failure instanceof ConnectionLost || failure instanceof StoreUnavailable || isTooSlow(failure);
 }
 
 function isTooSlow(failure: unknown): boolean {

@@ -22,11 +22,11 @@ export type DueBatch = Pick<PayoutBatch, 'shard' | 'id' | 'merchant_id' | 'recei
 
 export interface Rounds {
   paymentsToExpire(now: number, limit: number): Promise<Payment[]>;
-  claimAttempts(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<Attempt[]>;
-  claimEvents(now: number, leaseUntil: number, limit: number): Promise<WebhookEvent[]>;
-  claimRefunds(now: number, leaseUntil: number, limit: number): Promise<Refund[]>;
-  claimPayoutLines(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<PayoutLine[]>;
-  hastenPayoutLines(now: number, limit: number, connector: string): Promise<number>;
+  leaseAttempts(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<Attempt[]>;
+  leaseEvents(now: number, leaseUntil: number, limit: number): Promise<WebhookEvent[]>;
+  leaseRefunds(now: number, leaseUntil: number, limit: number): Promise<Refund[]>;
+  leasePayoutLines(now: number, leaseUntil: number, limit: number, except?: readonly string[]): Promise<PayoutLine[]>;
+  retryPayoutLinesNow(now: number, limit: number, connector: string): Promise<number>;
   payoutBatchesToRun(now: number, limit: number, except?: readonly string[]): Promise<DueBatch[]>;
   payoutBatchesToClose(now: number, limit: number): Promise<PayoutBatch[]>;
   reapIdempotency(before: number, limit: number): Promise<number>;
@@ -45,19 +45,20 @@ export function openRounds(readers: Readers): Rounds {
     (await readers.query(statement, [], values)).length;
   return {
     paymentsToExpire: (now, limit) => rows('payment', PAYMENTS_TO_EXPIRE, parameters(now, limit)),
-    claimAttempts: (now, leaseUntil, limit, except = []) => {
+    leaseAttempts: (now, leaseUntil, limit, except = []) => {
       const values = [...parameters(now, limit), instantParameter(leaseUntil), JSON.stringify(except)];
-      return rows('attempt', CLAIM_ATTEMPTS, values);
+      return rows('attempt', LEASE_ATTEMPTS, values);
     },
-    claimEvents: (now, leaseUntil, limit) =>
-      rows('webhook_event', CLAIM_EVENTS, [...parameters(now, limit), instantParameter(leaseUntil)]),
-    claimRefunds: (now, leaseUntil, limit) =>
-      rows('refund', CLAIM_REFUNDS, [...parameters(now, limit), instantParameter(leaseUntil)]),
-    claimPayoutLines: (now, leaseUntil, limit, except = []) => {
+    leaseEvents: (now, leaseUntil, limit) =>
+      rows('webhook_event', LEASE_EVENTS, [...parameters(now, limit), instantParameter(leaseUntil)]),
+    leaseRefunds: (now, leaseUntil, limit) =>
+      rows('refund', LEASE_REFUNDS, [...parameters(now, limit), instantParameter(leaseUntil)]),
+    leasePayoutLines: (now, leaseUntil, limit, except = []) => {
       const values = [...parameters(now, limit), instantParameter(leaseUntil), JSON.stringify(except)];
-      return rows('payout_line', CLAIM_PAYOUT_LINES, values);
+      return rows('payout_line', LEASE_PAYOUT_LINES, values);
     },
-    hastenPayoutLines: (now, limit, connector) => count(HASTEN_PAYOUT_LINES, [...parameters(now, limit), connector]),
+    retryPayoutLinesNow: (now, limit, connector) =>
+      count(RETRY_PAYOUT_LINES_NOW, [...parameters(now, limit), connector]),
     payoutBatchesToRun: async (now, limit, except = []) => {
       const values = [...parameters(now, limit), JSON.stringify(except)];
       const found = await readers.query(PAYOUT_BATCHES_TO_RUN, DUE_BATCH_COLUMNS, values);
@@ -145,23 +146,23 @@ const PAYOUT_BATCHES_TO_CLOSE: Statement = {
   }),
 };
 
-const CLAIM_ATTEMPTS = claim(
+const LEASE_ATTEMPTS = claim(
   'attempt',
   't.next_inquiry_at is not null and not $5::jsonb ? t.connector',
   'next_inquiry_at',
 );
-const CLAIM_EVENTS = claim('webhook_event', "t.status = 'waiting'", 'next_at');
-const CLAIM_REFUNDS = claim('refund', 't.next_start_at is not null', 'next_start_at');
+const LEASE_EVENTS = claim('webhook_event', "t.status = 'waiting'", 'next_at');
+const LEASE_REFUNDS = claim('refund', 't.next_start_at is not null', 'next_start_at');
 /** Lines to wallets of ours have no connector. */
-const CLAIM_PAYOUT_LINES = claim(
+const LEASE_PAYOUT_LINES = claim(
   'payout_line',
   `t.next_start_at is not null and not $5::jsonb ? coalesce(t.connector, 'wallet') and ${CAN_START}`,
   'next_start_at',
 );
 
 /** Retries only: a line that was never tried is leased by the process that committed it, or due soon anyway. */
-const HASTEN_PAYOUT_LINES: Statement = {
-  name: 'hasten_payout_lines',
+const RETRY_PAYOUT_LINES_NOW: Statement = {
+  name: 'retry_payout_lines_now',
   text: `with later as materialized (${selectDue({
     table: 'payout_line',
     list: 'd.shard, d.id',
@@ -178,7 +179,7 @@ function claim(table: TableName, status: string, column: string): Statement {
   const condition = `${status} and t.${column} <= $1::timestamptz`;
   const due = selectDue({ table, list: 'd.shard, d.id', condition, column, lock: 'for update skip locked' });
   return {
-    name: `claim_due_${table}`,
+    name: `lease_due_${table}`,
     text: `with due as materialized (${due})
 update ${table} t set ${column} = $4::timestamptz, version = t.version + 1 from due
 where t.shard = due.shard and t.id = due.id returning ${listOf(columnsOf(table), 't')}`,

@@ -14,12 +14,12 @@ import { type Archiver, openArchiver } from './archive-move.ts';
 import { type ArchiveReads, openArchiveReads } from './archive-reads.ts';
 import { type Audited, type AuditFinding, auditAll, auditRecent } from './audit.ts';
 import { openCommitter } from './commit.ts';
+import { openConnection, ping } from './connection.ts';
 import { type EventPageFilter, pageOfEvents } from './event-lists.ts';
 import { type KeyNeed, readKeyNeeds } from './key-reads.ts';
 import { readAttemptsOf, readFamily, readLateAttempts, readPaidBy } from './late-reads.ts';
 import { type LedgerReads, openLedgerReads } from './ledger-reads.ts';
 import { openLender } from './lender.ts';
-import { openLine, ping } from './line.ts';
 import { openNouns } from './noun-reads.ts';
 import type { Nouns } from './nouns.ts';
 import { listPayments, type PaymentFilter } from './payment-lists.ts';
@@ -121,22 +121,27 @@ export interface StoreOptions {
 
 /** Opens the store. @throws StoreUnavailable when the database cannot be reached within about two seconds. */
 export async function openStore({ url, onError = () => undefined }: StoreOptions): Promise<Store> {
-  const commitLine = openLine({ url, onError, name: 'commit' });
-  const readLines = [openLine({ url, onError, name: 'read' }), openLine({ url, onError, name: 'read' })];
-  const listLines = [1, 2].map(() => openLine({ url, onError, name: 'lists', limitMs: LIST_LIMIT_MS }));
-  const patient = openLender(() => openLine({ url, onError, name: 'patient', patient: true }));
+  const commitConnection = openConnection({ url, onError, name: 'commit' });
+  const readConnections = [
+    openConnection({ url, onError, name: 'read' }),
+    openConnection({ url, onError, name: 'read' }),
+  ];
+  const listConnections = [1, 2].map(() => openConnection({ url, onError, name: 'lists', limitMs: LIST_LIMIT_MS }));
+  const patient = openLender(() => openConnection({ url, onError, name: 'patient', patient: true }));
   const recent = openRecent();
-  const committer = openCommitter(commitLine, recent.note);
-  const readers = openReaders(readLines);
-  const lists = openReaders(listLines);
+  const committer = openCommitter(commitConnection, recent.note);
+  const readers = openReaders(readConnections);
+  const lists = openReaders(listConnections);
   const close = async (): Promise<void> => {
     await committer.close();
     await Promise.all([readers.close(), lists.close()]);
-    await Promise.all([commitLine, ...readLines, ...listLines, patient].map((line) => line.close()));
+    await Promise.all(
+      [commitConnection, ...readConnections, ...listConnections, patient].map((connection) => connection.close()),
+    );
   };
   try {
     // The others connect at their first use.
-    await ping(commitLine);
+    await ping(commitConnection);
   } catch (error) {
     await close();
     throw error;

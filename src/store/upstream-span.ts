@@ -96,8 +96,8 @@ const TOTALS_COLUMNS = columnList({ currency: 'text', approved: 'numeric', moved
 /** Uses a connection of its own: this may take longer than the reads of requests. */
 export async function readUpstreamSpan(lender: Lender, question: UpstreamQuestion): Promise<UpstreamSpan> {
   const { connector, made, settled } = question;
-  return lender.lend(async (line) => {
-    const readers = openReaders([line]);
+  return lender.lend(async (connection) => {
+    const readers = openReaders([connection]);
     const values = ({ from, to }: UpstreamQuestion['made']) => [
       connector,
       instantParameter(from),
@@ -120,8 +120,8 @@ export async function readByReference(
   connector: string,
   references: readonly string[],
 ): Promise<Attempt[]> {
-  return lender.lend(async (line) => {
-    const rows = await openReaders([line]).query(BY_REFERENCE, ATTEMPT, [connector, encodeArray(references)]);
+  return lender.lend(async (connection) => {
+    const rows = await openReaders([connection]).query(BY_REFERENCE, ATTEMPT, [connector, encodeArray(references)]);
     return rows as unknown as Attempt[];
   });
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../domain/change.ts';
 import { keysOf, makeBatch } from './batch.ts';
-import { CommitUnknown, LineLost, LOST, Refused, StoreRefused, StoreUnavailable } from './errors.ts';
+import { CommitUnknown, ConnectionLost, LOST, Refused, StoreRefused, StoreUnavailable } from './errors.ts';
 import { type Progress, verdictOn } from './verdict.ts';
 
 const raising = (id: string) => {
@@ -20,8 +20,8 @@ const NEW: Progress = { left: 3, resends: 0, waitedMs: 0 };
 const verdict = (failure?: unknown, progress?: Partial<Progress>) =>
   verdictOn({ batch, failure }, { ...NEW, ...progress });
 
-const NOT_SENT = new LineLost(false, 'ECONNRESET');
-const SENT = new LineLost(true, 'ECONNRESET');
+const NOT_SENT = new ConnectionLost(false, 'ECONNRESET');
+const SENT = new ConnectionLost(true, 'ECONNRESET');
 const COLLISIONS = ['40001', '40P01', '26000'].map((code) => refused(code));
 const TROUBLES = ['25006', '53100', '55P03', '57014', '58030', 'XX000'].map((code) => refused(code));
 /** Faults of one change: a constraint, a value that cannot be written, a column that its table does not have. */

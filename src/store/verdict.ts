@@ -9,9 +9,9 @@ import type { Batch } from './batch.ts';
 import {
   answerFor,
   CommitUnknown,
+  ConnectionLost,
   isCollision,
   isTrouble,
-  LineLost,
   LOST,
   Refused,
   type ServerError,
@@ -27,7 +27,7 @@ const MOST_RESENDS = 5;
 const RESEND_WITHIN_MS = 1_000;
 
 /** How an attempt has ended. */
-export interface Attempt<E> {
+export interface BatchResult<E> {
   /** Absent: the batch could not even be made, so nothing was sent. */
   readonly batch?: Batch<E>;
   /** Absent: everything that was sent has been committed. */
@@ -56,12 +56,12 @@ export type Verdict<E> =
   /** One change is to blame, and nothing says which: the batch is halved until that change stands alone. */
   | { readonly kind: 'halve' };
 
-export function verdictOn<E>({ batch, failure }: Attempt<E>, progress: Progress): Verdict<E> {
+export function verdictOn<E>({ batch, failure }: BatchResult<E>, progress: Progress): Verdict<E> {
   if (failure === undefined) return { kind: 'committed' };
   const losers = batch === undefined ? [] : losersOf(batch, failure);
   if (losers.length > 0) return { kind: 'lost', losers };
   if (failure instanceof StoreUnavailable) return { kind: 'unreachable', error: failure };
-  if (mayPass(failure) && mayResend(progress)) return { kind: 'again' };
+  if (isTransientFailure(failure) && mayResend(progress)) return { kind: 'again' };
   if (isNobodysFault(failure) || progress.left === 1) return { kind: 'everybody', error: errorFor(failure) };
   return { kind: 'halve' };
 }
@@ -79,8 +79,8 @@ function lossOf({ message, detail }: ServerError): { kind: string; keys: readonl
 }
 
 /** A batch that certainly did not reach the server can be sent on the next connection; one that collided was rolled back. */
-function mayPass(failure: unknown): boolean {
-  if (failure instanceof LineLost) return !failure.sent;
+function isTransientFailure(failure: unknown): boolean {
+  if (failure instanceof ConnectionLost) return !failure.sent;
   return failure instanceof Refused && isCollision(failure.server.code);
 }
 
@@ -89,10 +89,10 @@ function mayResend({ resends, waitedMs }: Progress): boolean {
 }
 
 function isNobodysFault(failure: unknown): boolean {
-  return failure instanceof LineLost || (failure instanceof Refused && isTrouble(failure.server.code));
+  return failure instanceof ConnectionLost || (failure instanceof Refused && isTrouble(failure.server.code));
 }
 
 /** Only a batch that was sent and not answered has an unknown outcome. */
 function errorFor(failure: unknown): Error {
-  return failure instanceof LineLost && failure.sent ? new CommitUnknown() : answerFor(failure, 'write');
+  return failure instanceof ConnectionLost && failure.sent ? new CommitUnknown() : answerFor(failure, 'write');
 }

@@ -7,7 +7,7 @@
 
 import { SHARDS } from '../domain/ids.ts';
 import type { AttemptPurpose } from '../domain/records.ts';
-import { isLate } from './archive-groups.ts';
+import { lateSql } from './archive-groups.ts';
 import { CAN_EXPIRE, CAN_START, IS_ALLOWED } from './due.ts';
 import type { Statement } from './pipeline.ts';
 import type { Readers } from './read.ts';
@@ -151,5 +151,5 @@ ${(['payout', 'refund'] as const)
 union all
 select case when purpose = 'payment' then 'late_in' else 'late_out' end, settled_at ${IN_EACH_SHARD} (
   select purpose, settled_at from attempt a
-  where a.shard = s.shard::int2 and ${isLate('a')} order by a.id limit ${MOST_WATCHED}) d) waits (kind, created_at) group by kind`,
+  where a.shard = s.shard::int2 and ${lateSql('a')} order by a.id limit ${MOST_WATCHED}) d) waits (kind, created_at) group by kind`,
 };

@@ -11,7 +11,7 @@
 
 import type { SettlementRows } from '../domain/settlement.ts';
 import type { Clock, Log } from '../platform/platform.ts';
-import { isPassing } from '../store/errors.ts';
+import { isTransient } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
 import { type Recordings, recorded, whileRecording } from './attempt-record.ts';
 
@@ -93,7 +93,7 @@ export function createAcceptances(deps: Needs): Acceptances {
     } catch (error) {
       const { id, payment_id } = acceptance.rows.attempt;
       deps.log.error('acceptance_not_written', { attempt_id: id, transaction_id: payment_id }, error);
-      if (isPassing(error) && !closed) keep(acceptance);
+      if (isTransient(error) && !closed) keep(acceptance);
     }
   }
 

@@ -30,7 +30,7 @@ export function isUnsure(word: Answer): word is Extract<Answer, { kind: 'not_sen
  * Asks an upstream to move the money of an attempt, unless more than `limitMs` have passed since `allowedAt`: by default, since
  * the attempt was written. A call without a result is logged.
  */
-export async function askInTime(
+export async function callWithinDeadline(
   deps: Pick<Deps, 'clock' | 'log'>,
   attempt: Attempt,
   ask: () => Promise<Answer>,

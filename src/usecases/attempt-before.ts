@@ -9,7 +9,7 @@ import { nextLookBackAt } from '../domain/payout.ts';
 import { settleOutgoingInquiry } from './attempt-outgoing.ts';
 import { upstreamOf } from './attempt-settle.ts';
 import type { Deps } from './deps.ts';
-import { askUpstream } from './upstream-inquire.ts';
+import { inquireUpstream } from './upstream-inquire.ts';
 
 /** What is known of the previous attempt. */
 export type TryBefore =
@@ -45,7 +45,7 @@ export async function askTryBefore(deps: Deps, order: Order): Promise<TryBefore>
     deps.log.warn('try_before_unclear', { ...about, attempt_status: attempt.status });
     return { kind: 'unclear', until: nextLookBackAt(order, at), answered: undefined };
   }
-  const word = await askUpstream(deps, attempt);
+  const word = await inquireUpstream(deps, attempt);
   switch (word.kind) {
     case 'approved':
     case 'waiting':

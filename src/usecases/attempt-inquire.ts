@@ -14,7 +14,7 @@ import { settleOutgoingInquiry } from './attempt-outgoing.ts';
 import { openOrder, settleByInquiry } from './attempt-settle.ts';
 import { carryOn } from './card-pay.ts';
 import type { Deps } from './deps.ts';
-import { askUpstream } from './upstream-inquire.ts';
+import { inquireUpstream } from './upstream-inquire.ts';
 
 /** 30 s, longer than an inquiry can take: when the lease runs out, another process may take the attempt over. */
 const LEASE_MS = 30_000;
@@ -23,7 +23,7 @@ const LEASE_MS = 30_000;
 export async function inquireAttempt(deps: Deps, attempt: Attempt, inquiry: Inquired = 'hint'): Promise<void> {
   if (attempt.status === 'challenged') return inquireChallenge(deps, attempt, inquiry);
   const asked = { at: deps.clock.now(), inquiry };
-  const asking = askUpstream(deps, attempt);
+  const asking = inquireUpstream(deps, attempt);
   if (attempt.purpose !== 'payment') {
     const word = await asking;
     if (saysNothing(word, attempt, asked)) return;
@@ -108,7 +108,7 @@ export function openInquiries(deps: Deps): () => Promise<number> {
     for (let claims = 0; claims < MOST_CLAIMS; claims += 1) {
       const full = fullOnes();
       const now = deps.clock.now();
-      const due = await deps.store.attempt.claimDue(now, now + LEASE_MS, CLAIMED_AT_ONCE, full);
+      const due = await deps.store.attempt.leaseDue(now, now + LEASE_MS, CLAIMED_AT_ONCE, full);
       for (const attempt of due) begin(attempt);
       found += due.length;
       if (due.length === CLAIMED_AT_ONCE) continue;

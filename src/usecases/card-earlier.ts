@@ -12,7 +12,7 @@ import type { Attempt } from '../domain/records.ts';
 import type { Settlement, SettlementRows } from '../domain/settlement.ts';
 import { readSettlement, settlementContext, soundAlarm, upstreamOf } from './attempt-settle.ts';
 import type { Deps } from './deps.ts';
-import { unlessPassing } from './perform.ts';
+import { rethrowUnlessTransient } from './perform.ts';
 import { askAboutAll } from './upstream-inquire.ts';
 
 /** An earlier attempt that has paid, with the network's answer. */
@@ -67,7 +67,7 @@ async function unclear(deps: Deps, tries: readonly Attempt[]): Promise<Earlier> 
     if (next_inquiry_at === one.next_inquiry_at) return;
     // If the attempt has changed meanwhile, it has been inquired about already; if it cannot be written now, the inquiry comes
     // at its usual time.
-    await deps.store.commit({ updates: [updateAttempt(one, { next_inquiry_at })] }).catch(unlessPassing);
+    await deps.store.commit({ updates: [updateAttempt(one, { next_inquiry_at })] }).catch(rethrowUnlessTransient);
   };
   await Promise.all(tries.map(askSoon));
   return { kind: 'unclear', reason: 'an earlier attempt may have paid' };

@@ -16,7 +16,7 @@ import {
 } from '../domain/authentication.ts';
 import type { Attempt, Payment } from '../domain/records.ts';
 import type { SettlementRows } from '../domain/settlement.ts';
-import { askInTime } from './attempt-ask.ts';
+import { callWithinDeadline } from './attempt-ask.ts';
 import { readSettlement, settleByWord } from './attempt-settle.ts';
 import { RETURN_LIFE_MS } from './card-challenge.ts';
 import { askEarlier, type Earlier, type PaidEarlier, readWithEarlier, settleEarlier } from './card-earlier.ts';
@@ -154,7 +154,7 @@ async function payOnce(
   if (taken === undefined) return { kind: 'passed_on' };
   const askedAt = deps.clock.now();
   const order = cardOrderOf(taken.attempt, taken.payment);
-  const word = await askInTime(deps, taken.attempt, () => card.pay(order), { allowedAt });
+  const word = await callWithinDeadline(deps, taken.attempt, () => card.pay(order), { allowedAt });
   return { kind: 'paid', attempt: taken.attempt, word, askedAt };
 }
 
@@ -190,15 +190,23 @@ async function takeStep(
  * Runs this process's looks at one session's challenge one after the other, so that the second finds the outcome of the first.
  * Between processes the attempt's version decides.
  */
-export async function inTurn<T>(deps: Pick<Deps, 'underWay'>, sessionId: string, work: () => Promise<T>): Promise<T> {
-  for (let holder = deps.underWay.get(sessionId); holder !== undefined; holder = deps.underWay.get(sessionId)) {
+export async function inTurn<T>(
+  deps: Pick<Deps, 'submitsInFlight'>,
+  sessionId: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (
+    let holder = deps.submitsInFlight.get(sessionId);
+    holder !== undefined;
+    holder = deps.submitsInFlight.get(sessionId)
+  ) {
     await holder.catch(() => undefined);
   }
   // Nothing is awaited between the last check of the map and the entry: of all callers woken, one gets the turn.
   const turn: Promise<T> = work().finally(() => {
-    if (deps.underWay.get(sessionId) === turn) deps.underWay.delete(sessionId);
+    if (deps.submitsInFlight.get(sessionId) === turn) deps.submitsInFlight.delete(sessionId);
   });
-  deps.underWay.set(sessionId, turn);
+  deps.submitsInFlight.set(sessionId, turn);
   return turn;
 }
 

@@ -11,7 +11,7 @@ import type { Clock } from '../platform/platform.ts';
 const CALM_MS = 60_000;
 
 /** The same upstreams; for `CALM_MS` after a leap their "not found" becomes "unknown", so that they are asked again. */
-export function doubtAfterLeap(connectors: Connectors, clock: Pick<Clock, 'wall' | 'leaptAt'>): Connectors {
+export function distrustAfterLeap(connectors: Connectors, clock: Pick<Clock, 'wall' | 'leaptAt'>): Connectors {
   const known = new Map<string, Upstream>();
   const calm = (): boolean => {
     const leapt = clock.leaptAt();

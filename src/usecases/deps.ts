@@ -46,7 +46,7 @@ export interface Deps {
   readonly codeText: CodeText;
   readonly payoutText: PayoutText;
   /** Submits of this process with a call in flight, and looks at challenges, by session id. */
-  readonly underWay: Map<string, Promise<unknown>>;
+  readonly submitsInFlight: Map<string, Promise<unknown>>;
   /** Carriers' answers to this process's own calls that are being written, by attempt id (`attempt-record.ts`). */
   readonly recording: Recordings;
   /** Carriers' acceptances that the caller was told of and that are not yet written (`acceptances.ts`). */

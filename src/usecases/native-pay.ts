@@ -12,7 +12,7 @@ import { Refusal } from '../domain/refusal.ts';
 import { consume } from '../domain/session.ts';
 import { endSiblings } from '../domain/settlement.ts';
 import { CommitUnknown } from '../store/errors.ts';
-import { askInTime } from './attempt-ask.ts';
+import { callWithinDeadline } from './attempt-ask.ts';
 import { type Intention, newAttempt, orderOf } from './attempt-intend.ts';
 import { settleByWord } from './attempt-settle.ts';
 import { cardOf } from './card-form.ts';
@@ -122,6 +122,6 @@ export async function payByToken(
     wallet,
     token,
   };
-  const word = await askInTime(deps, attempt, () => card.payByToken(order));
+  const word = await callWithinDeadline(deps, attempt, () => card.payByToken(order));
   await settleByWord(deps, attempt, word, { at: attempt.created_at });
 }

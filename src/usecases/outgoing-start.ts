@@ -9,7 +9,7 @@ import type { Answer } from '../connectors/connector.ts';
 import type { PayoutLine, Refund } from '../domain/outgoing-records.ts';
 import { isUnsure, TOO_LATE } from './attempt-ask.ts';
 import type { Deps } from './deps.ts';
-import { unlessPassing } from './perform.ts';
+import { rethrowUnlessTransient } from './perform.ts';
 
 /** How a start went. */
 export interface Started {
@@ -36,7 +36,9 @@ export async function putOff(
   { shard, id, version }: PayoutLine | Refund,
   next_start_at: number,
 ): Promise<void> {
-  await store.commit({ updates: [{ table, shard, id, version, row: { next_start_at } }] }).catch(unlessPassing);
+  await store
+    .commit({ updates: [{ table, shard, id, version, row: { next_start_at } }] })
+    .catch(rethrowUnlessTransient);
 }
 
 /** Writes in progress of answers that upstreams have given. */

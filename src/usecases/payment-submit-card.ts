@@ -13,7 +13,7 @@ import type { Payment } from '../domain/records.ts';
 import { Refusal, type RefusalDetail, refuseField } from '../domain/refusal.ts';
 import { type SettlementRows, settleAttempt } from '../domain/settlement.ts';
 import { type PaymentSubmitCommand, requireSubmittable, type Submitted } from '../domain/submission.ts';
-import { askInTime, TOO_LATE } from './attempt-ask.ts';
+import { callWithinDeadline, TOO_LATE } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
 import { readSettlement, type Settling, settlementContext, soundingLast } from './attempt-settle.ts';
 import type { SessionCaller } from './callers.ts';
@@ -108,7 +108,7 @@ async function authenticateAndPay(submit: Submit, command: PaymentSubmitCommand)
   }
   switch (said.kind) {
     case 'authenticated': {
-      const word = await askInTime(deps, attempt, () => card.pay(order), { limitMs: AUTHENTICATION_LIMIT_MS });
+      const word = await callWithinDeadline(deps, attempt, () => card.pay(order), { limitMs: AUTHENTICATION_LIMIT_MS });
       return word === TOO_LATE ? giveBack(word.reason) : write(word, { three_ds_status: said.status, eci: said.eci });
     }
     case 'challenge':

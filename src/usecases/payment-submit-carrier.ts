@@ -17,7 +17,7 @@ import {
   type Submitted,
   SubmitUnderWay,
 } from '../domain/submission.ts';
-import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
+import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
 import type { Intended, Intention } from './attempt-intend.ts';
 import { whileRecording } from './attempt-record.ts';
 import { readSettlement, type Settling, settleByWord, settlementContext, soundingLast } from './attempt-settle.ts';
@@ -191,7 +191,7 @@ function start(
     customerReference: payment.customer_reference,
     callbackUrl: callbackUrl(deps, attempt),
   };
-  return askInTime(deps, attempt, () => connector.start(order));
+  return callWithinDeadline(deps, attempt, () => connector.start(order));
 }
 
 function carrierDown(attempt: Attempt): Refusal {

@@ -1,7 +1,7 @@
 /**
  * What submits by an upstream have in common: the attempt is opened, and concurrent submits wait for its outcome.
  *
- * Invariant: a refusal to open it is remembered with its key; a submit removes only its own entry from `underWay`.
+ * Invariant: a refusal to open it is remembered with its key; a submit removes only its own entry from `submitsInFlight`.
  */
 
 import type { Payment } from '../domain/records.ts';
@@ -34,8 +34,8 @@ export async function submitByAttempt(
   if (intended instanceof Refusal) return refuse(deps.store, answering, intended);
   const { session_id } = payment;
   const turn: Promise<Reply> = rest(intended).finally(() => {
-    if (deps.underWay.get(session_id) === turn) deps.underWay.delete(session_id);
+    if (deps.submitsInFlight.get(session_id) === turn) deps.submitsInFlight.delete(session_id);
   });
-  deps.underWay.set(session_id, turn);
+  deps.submitsInFlight.set(session_id, turn);
   return turn;
 }

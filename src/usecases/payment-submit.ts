@@ -77,7 +77,7 @@ export async function submitPayment(
       }
       if (!isWithin(PATIENCE_MS, begunAt, deps.clock.now())) throw refuseUnderWay(error.paymentId);
       // An earlier run of this key died before it answered: continue it, by inquiring at its upstream once.
-      if (answering.receipt?.begun() === true && !asked && !deps.underWay.has(id)) {
+      if (answering.receipt?.begun() === true && !asked && !deps.submitsInFlight.has(id)) {
         asked = true;
         await askAgain(deps, shard, error.paymentId);
         continue;
@@ -182,7 +182,7 @@ async function askAgain(deps: Deps, shard: number, paymentId: string): Promise<v
 
 /** Waits for this process's submit that holds the session, until `PATIENCE_MS` is over; for one elsewhere, `LOOK_AGAIN_MS`. */
 async function turnOf(deps: Deps, sessionId: string, begunAt: number): Promise<void> {
-  const holder = deps.underWay.get(sessionId);
+  const holder = deps.submitsInFlight.get(sessionId);
   if (holder === undefined) return pause(deps.clock, LOOK_AGAIN_MS);
   const patience = Math.min(PATIENCE_MS, begunAt + PATIENCE_MS - deps.clock.now());
   // However that submit ended, the caller reads the session anew.

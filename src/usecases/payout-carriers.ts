@@ -27,7 +27,7 @@ const WALLETS = 'wallet';
 /** 10 000 lines per carrier at most are parked in memory. */
 const MOST_PARKED = 10_000;
 /** 10 000 lines waiting in the database are made due when a carrier is back; the rest wait for their own backoff. */
-const HASTENED_MOST = 10_000;
+const RETRIED_NOW_MOST = 10_000;
 
 interface Carrier {
   readonly name: string;
@@ -81,7 +81,7 @@ export function openCarriers(
     carrier.cancel();
     // Lines tried before are made due in the database instead, where any process may claim them.
     for (const line of carrier.parked.splice(0)) if (line.tries === 0) offer(line);
-    deps.background(deps.store.payoutLine.hasten(carrier.name, deps.clock.now(), HASTENED_MOST));
+    deps.background(deps.store.payoutLine.retryNow(carrier.name, deps.clock.now(), RETRIED_NOW_MOST));
   };
 
   return {

@@ -21,7 +21,7 @@ export async function startDue(deps: Pick<Deps, 'store' | 'clock'>, dispatcher: 
   // While the dispatcher is full, a claim would only delay the lines that it leases.
   for (let claims = 0; claims < MOST_CLAIMS && !dispatcher.isFull(); claims += 1) {
     const now = deps.clock.now();
-    const due = await deps.store.payoutLine.claimDue(now, now + START_LEASE_MS, AT_ONCE, dispatcher.busy());
+    const due = await deps.store.payoutLine.leaseDue(now, now + START_LEASE_MS, AT_ONCE, dispatcher.busy());
     for (const line of due) dispatcher.offer(line, 'claim');
     found += due.length;
     offered += due.length;

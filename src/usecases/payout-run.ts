@@ -8,7 +8,7 @@
 import type { PayoutBatch, PayoutLine } from '../domain/outgoing-records.ts';
 import { START_LEASE_MS } from '../domain/payout.ts';
 import { type BatchContext, runNext, runsAt } from '../domain/payout-batch.ts';
-import { isPassing } from '../store/errors.ts';
+import { isTransient } from '../store/errors.ts';
 import type { DueBatch } from '../store/round-reads.ts';
 import { type Deps, idsOf } from './deps.ts';
 import { createMerchantTurns, type MerchantTurns } from './merchant-turns.ts';
@@ -163,7 +163,7 @@ async function tryOccurrence(
     return outcome;
   } catch (error) {
     run.failure ??= { error };
-    if (isPassing(error)) run.isOver = true;
+    if (isTransient(error)) run.isOver = true;
     else deps.log.error('payout_occurrence_failed', { batch_id: batch.id, merchant_id: batch.merchant_id }, error);
     return 'not due';
   }

@@ -22,7 +22,7 @@ import {
 } from '../domain/payout-outgoing.ts';
 import type { Attempt, Merchant } from '../domain/records.ts';
 import { shardOfWallet } from '../domain/wallet.ts';
-import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
+import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
 import { askTryBefore } from './attempt-before.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
@@ -69,7 +69,7 @@ async function sendToPhone(deps: Deps, sending: Sending): Promise<Started> {
     return notSent();
   }
   const { attempt, line } = intended;
-  const word = await askInTime(deps, attempt, () => pay(deps, attempt, sending));
+  const word = await callWithinDeadline(deps, attempt, () => pay(deps, attempt, sending));
   // A line that remembers another attempt must be read with all of its attempts.
   const order = line.late_attempt_id === null ? lineOrder(line, deps.payoutText) : undefined;
   const written = recordOutgoing(deps, attempt, order, word);

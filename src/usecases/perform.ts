@@ -9,7 +9,7 @@
 import type { Change, Outcome } from '../domain/change.ts';
 import { isRemembered, Refusal } from '../domain/refusal.ts';
 import type { Clock } from '../platform/platform.ts';
-import { CommitUnknown, isPassing } from '../store/errors.ts';
+import { CommitUnknown, isTransient } from '../store/errors.ts';
 import { pause } from './patience.ts';
 
 /** A reply as bytes: what is sent, and what a replay sends again. */
@@ -133,8 +133,8 @@ export function refusalOf(check: () => void): Refusal | undefined {
 }
 
 /** Whether a failure is transient, so that the same work can be retried: the store is away or overloaded. */
-export function mayPass(error: unknown): error is Error {
-  return isPassing(error);
+export function isTransientFailure(error: unknown): error is Error {
+  return isTransient(error);
 }
 
 /** Whether failed work may have been written after all: a caller without an Idempotency-Key must not repeat it. */
@@ -143,8 +143,8 @@ export function mayHaveHappened(error: unknown): boolean {
 }
 
 /** Ignores a transient failure of the store, for work that will come up again anyway. */
-export function unlessPassing(error: unknown): void {
-  if (!isPassing(error)) throw error;
+export function rethrowUnlessTransient(error: unknown): void {
+  if (!isTransient(error)) throw error;
 }
 
 const PAUSES_MS = [50, 200, 500, 1_000, 2_000, 4_000] as const;
@@ -158,7 +158,7 @@ export async function persist<T>(deps: { readonly clock: Pick<Clock, 'after'> },
     try {
       return await work();
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!isTransient(error)) throw error;
       await pause(deps.clock, milliseconds);
     }
   }

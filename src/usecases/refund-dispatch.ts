@@ -73,7 +73,7 @@ export async function startDueRefunds(
   let found = 0;
   for (let claims = 0; claims < MOST_CLAIMS; claims += 1) {
     const now = deps.clock.now();
-    const due = await deps.store.refund.claimDue(now, now + START_LEASE_MS, CLAIMED_AT_ONCE);
+    const due = await deps.store.refund.leaseDue(now, now + START_LEASE_MS, CLAIMED_AT_ONCE);
     for (const refund of due) dispatcher.offer(refund);
     found += due.length;
     if (due.length < CLAIMED_AT_ONCE) break;

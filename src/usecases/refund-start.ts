@@ -15,7 +15,7 @@ import type { Attempt, Payment, UpstreamMethod } from '../domain/records.ts';
 import type { RefundContext, RefundRows } from '../domain/refund.ts';
 import { isOverRefunded } from '../domain/refund-order.ts';
 import { intendRefund, refundOrder } from '../domain/refund-outgoing.ts';
-import { askInTime, CALL_LIFE_MS } from './attempt-ask.ts';
+import { CALL_LIFE_MS, callWithinDeadline } from './attempt-ask.ts';
 import { askTryBefore, type TryBefore } from './attempt-before.ts';
 import { type Intention, newAttempt } from './attempt-intend.ts';
 import { recordOutgoing } from './attempt-outgoing.ts';
@@ -60,7 +60,7 @@ export async function startRefund(deps: Deps, known: Refund): Promise<Started> {
   }
   if (rows === undefined || rows === 'held_back') return notSent();
   const { attempt } = rows;
-  const word = await askInTime(deps, attempt, () => giver.give(deps, rows));
+  const word = await callWithinDeadline(deps, attempt, () => giver.give(deps, rows));
   // A refund that remembers another attempt must be read with all of its attempts.
   const order = rows.refund.late_attempt_id === null ? refundOrder(rows) : undefined;
   const written = recordOutgoing(deps, attempt, order, word);

@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts';
 import { refundOfAttempt } from './refund-read.ts';
 
 /** Asks the upstream about an attempt; `unknown` if the upstream is no longer configured. */
-export async function askUpstream(deps: Deps, attempt: Attempt): Promise<InquiryAnswer> {
+export async function inquireUpstream(deps: Deps, attempt: Attempt): Promise<InquiryAnswer> {
   const connector = deps.connectors.upstream(attempt.connector);
   if (connector !== undefined) return connector.inquire(await inquiryOf(deps, attempt));
   deps.log.error('inquiry_connector_missing', { attempt_id: attempt.id, connector: attempt.connector });
@@ -41,7 +41,7 @@ export async function askAboutAll(deps: Deps, attempts: readonly Attempt[]): Pro
   for (let from = 0; from < attempts.length; from += AT_ONCE) {
     const some = attempts.slice(from, from + AT_ONCE);
     said.push(
-      ...(await Promise.all(some.map(async (attempt) => ({ attempt, word: await askUpstream(deps, attempt) })))),
+      ...(await Promise.all(some.map(async (attempt) => ({ attempt, word: await inquireUpstream(deps, attempt) })))),
     );
   }
   return said;

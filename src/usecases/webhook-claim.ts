@@ -32,7 +32,7 @@ export async function offerDue(deps: Pick<Deps, 'store' | 'clock'>, courier: Cou
   let givenBack = 0;
   for (let batch = 0; batch < MOST_BATCHES && givenBack < MOST_GIVEN_BACK; batch += 1) {
     const now = deps.clock.now();
-    const due = await deps.store.event.claimDue(now, now + LEASE_MS, AT_ONCE);
+    const due = await deps.store.event.leaseDue(now, now + LEASE_MS, AT_ONCE);
     const refused = due.filter((event) => !courier.offer(event));
     await Promise.all(refused.map((event) => giveBack(deps, event, now + pauseOf(courier, event))));
     found += due.length;

@@ -14,9 +14,9 @@ import {
   monthTable,
   monthTableIn,
 } from '../../src/store/archive-tables.ts';
+import { PLAN_SETTINGS } from '../../src/store/connection.ts';
 import { keyedShape } from '../../src/store/keyed-shape.ts';
 import { openLedgerReads } from '../../src/store/ledger-reads.ts';
-import { PLAN_SETTINGS } from '../../src/store/line.ts';
 import type { Statement } from '../../src/store/pipeline.ts';
 import type { Readers } from '../../src/store/read.ts';
 import { columnsOf } from '../../src/store/tables.ts';

@@ -4,8 +4,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Merchant } from '../../src/domain/records.ts';
 import { type ShiftableClock, shiftableClock } from '../../src/platform/clock.ts';
+import { openConnection } from '../../src/store/connection.ts';
 import { StoreUnavailable } from '../../src/store/errors.ts';
-import { openLine } from '../../src/store/line.ts';
 import { openStore } from '../../src/store/store.ts';
 import { createMerchant } from '../../src/usecases/merchant-create.ts';
 import { closeDays } from '../../src/usecases/snapshot-days.ts';
@@ -167,7 +167,7 @@ test('a database whose transactions see what was when they began is told otherwi
   const [named] = await rowsOf<{ name: string }>(world, 'select current_database() as name');
   await world.database.query(`alter database ${named?.name} set default_transaction_isolation to 'repeatable read'`);
   for (const patient of [false, true]) {
-    const line = openLine({ url: world.databaseUrl, name: 'manners', onError: () => undefined, patient });
+    const line = openConnection({ url: world.databaseUrl, name: 'manners', onError: () => undefined, patient });
     const seen: (string | null)[] = [];
     const statement = { name: 'isolation', text: 'show transaction_isolation' };
     await line.run([{ statement, values: () => [], onRow: (row) => seen.push(...row) }]);

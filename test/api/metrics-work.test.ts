@@ -183,7 +183,7 @@ test('while the database does not answer, the page does, and says so', async () 
   await client.connect();
   await client.query('alter table webhook_event rename to elsewhere');
   await world.clock.advance(1_000);
-  await Promise.all(world.gateway.rounds.map((round) => round.now()));
+  await Promise.all(world.gateway.rounds.map((round) => round.runNow()));
   const away = await numbers();
   await client.query('alter table elsewhere rename to webhook_event');
   await client.end();

@@ -40,7 +40,7 @@ test('a line that was leased to be sent again before its batch was cancelled is 
   const { deps } = world.gateway;
   const [leased] = await until(async () => {
     const now = deps.clock.now() + 10 * 60_000;
-    const claimed = await deps.store.payoutLine.claimDue(now, now + 3_600_000, 10);
+    const claimed = await deps.store.payoutLine.leaseDue(now, now + 3_600_000, 10);
     return claimed.length > 0 ? claimed : undefined;
   });
   // Long enough for the carrier to have noticed a try that it took.

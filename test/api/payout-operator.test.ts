@@ -293,7 +293,7 @@ describe('cancelling', () => {
     const now = await batchNow(world, batch);
     expect(await store.commit(cancel(now, world.clock.now()))).toBe('won');
     const later = world.clock.now() + 3_600_000;
-    const due = await store.payoutLine.claimDue(later, later, 1_000);
+    const due = await store.payoutLine.leaseDue(later, later, 1_000);
     expect(due.filter(({ batch_id }) => batch_id === batch.id)).toEqual([]);
   });
 

@@ -30,7 +30,7 @@ describe('many batches that are due at once', () => {
     const { merchant } = await desk.payer(undefined, 10_000_00n);
     const batches = await payday(desk, merchant, MANY);
     await world.clock.advance((batches[0]?.next_run_at ?? 0) - world.clock.now());
-    await world.gateway.rounds.find(({ name }) => name === 'payout-occurrences')?.now();
+    await world.gateway.rounds.find(({ name }) => name === 'payout-occurrences')?.runNow();
     expect(await waiting(world, merchant)).toBe(0);
     await world.gateway.dispatcher.idle();
     for (const batch of batches) expect(await countsNow(world, batch)).toMatchObject([{ completed: 1 }]);

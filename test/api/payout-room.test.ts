@@ -52,7 +52,7 @@ test('lines that wait in the database are claimed beside a payday, and before mo
   await runDuePayouts(parts, { dispatcher });
   expect(dispatcher.busy()).toEqual([]);
   const now = parts.clock.now();
-  const claimed = await parts.store.payoutLine.claimDue(now, now + START_LEASE_MS, 256, dispatcher.busy());
+  const claimed = await parts.store.payoutLine.leaseDue(now, now + START_LEASE_MS, 256, dispatcher.busy());
   const line = claimed.find(({ batch_id }) => batch_id === approved.id);
   if (line === undefined) throw new Error('it was not claimed');
   expect(dispatcher.offer(line, 'claim')).toBe(true);

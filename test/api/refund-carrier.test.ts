@@ -105,7 +105,7 @@ describe('a refund to a phone', () => {
     for (const id of ids) await until(async () => (await attemptsOf(id)).find(({ status }) => status === 'not_sent'));
     world.sandbox.faults.clear();
     const clock = manualClock(deps.clock.now() + 600_000);
-    const due = await deps.store.refund.claimDue(clock.now(), clock.now() + 60_000, 100);
+    const due = await deps.store.refund.leaseDue(clock.now(), clock.now() + 60_000, 100);
     const ours = due.filter(({ id }) => ids.includes(id));
     expect(ours).toHaveLength(2);
     let release = (): void => undefined;

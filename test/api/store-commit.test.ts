@@ -348,15 +348,15 @@ test('due events go to one caller each, leased, and their version moves', async 
     inserts: events.map((row) => ({ table: 'webhook_event' as const, row })),
   });
   const taken = await Promise.all([
-    store.event.claimDue(NOON, NOON + 30_000, 20),
-    other.event.claimDue(NOON, NOON + 30_000, 20),
+    store.event.leaseDue(NOON, NOON + 30_000, 20),
+    other.event.leaseDue(NOON, NOON + 30_000, 20),
   ]);
   const ids = taken.flat().map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
   for (const event of taken.flat()) expect(event).toMatchObject({ version: 2, next_at: NOON + 30_000 });
-  const rest = await store.event.claimDue(NOON, NOON + 30_000, 99);
+  const rest = await store.event.leaseDue(NOON, NOON + 30_000, 99);
   expect(ids.length + rest.length).toBe(30);
-  expect(await store.event.claimDue(NOON + 29_999, NOON + 60_000, 99)).toEqual([]);
+  expect(await store.event.leaseDue(NOON + 29_999, NOON + 60_000, 99)).toEqual([]);
 });
 
 test('what is old is forgotten, so many at a time', async () => {

@@ -4,7 +4,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Change, Outcome } from '../../src/domain/change.ts';
-import { openLine } from '../../src/store/line.ts';
+import { openConnection } from '../../src/store/connection.ts';
 import type { Execution } from '../../src/store/pipeline.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -149,7 +149,7 @@ const STILL_MS = 4_000;
 
 test('a process that stood still does not take that for the silence of the database', async () => {
   const errors: Error[] = [];
-  const line = openLine({
+  const line = openConnection({
     url: database.url,
     name: 'frozen',
     limitMs: STILL_MS / 2,

@@ -8,10 +8,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TableName } from '../../src/domain/change.ts';
 import { makeId } from '../../src/domain/ids.ts';
+import { openConnection, PLAN_SETTINGS } from '../../src/store/connection.ts';
 import { type EventPageFilter, pageOfEvents } from '../../src/store/event-lists.ts';
 import { keyedShape } from '../../src/store/keyed-shape.ts';
 import { openLedgerReads } from '../../src/store/ledger-reads.ts';
-import { openLine, PLAN_SETTINGS } from '../../src/store/line.ts';
 import { openNouns } from '../../src/store/noun-reads.ts';
 import type { Nouns } from '../../src/store/nouns.ts';
 import { listPayments, type PaymentFilter } from '../../src/store/payment-lists.ts';
@@ -71,7 +71,7 @@ test.each(tables.filter((table) => has(table, 'id')))('a keyed read of %s goes b
 
 test('a plan that was made while a table was known to be empty does not stay', async () => {
   await client.query('analyze payment_history');
-  const line = openLine({ url: database.url, name: 'plans', onError: () => undefined });
+  const line = openConnection({ url: database.url, name: 'plans', onError: () => undefined });
   const { statement } = keyedShape('live', 'payment_history', 'payment_id', 'version');
   const read: Execution = { statement: { ...statement, name: 'history' }, values: () => ['{1}', '{x}'] };
   const planned = async (): Promise<string> => {

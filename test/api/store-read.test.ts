@@ -2,8 +2,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Account, Credential } from '../../src/domain/records.ts';
+import { openConnection } from '../../src/store/connection.ts';
 import { keyedShape } from '../../src/store/keyed-shape.ts';
-import { openLine } from '../../src/store/line.ts';
 import { openReaders } from '../../src/store/read.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -82,7 +82,7 @@ test('two thousand callers of a thousand keys, in several nouns, each get their 
 });
 
 test('of more than one statement takes, those who came first are answered first', async () => {
-  const line = openLine({ url: database.url, onError: () => undefined, name: 'read' });
+  const line = openConnection({ url: database.url, onError: () => undefined, name: 'read' });
   const readers = openReaders([line]);
   const byId = readers.keyed(keyedShape('live', 'payment', 'id', 'id'));
   const order: number[] = [];

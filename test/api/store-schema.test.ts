@@ -107,8 +107,8 @@ test('every read answers', async () => {
   expect(await store.merchant.list()).toEqual([]);
   expect(await store.payment.toExpire(NOON, 10)).toEqual([]);
   expect(await store.attempt.listOpen(10)).toEqual([]);
-  expect(await store.attempt.claimDue(NOON, NOON, 10)).toEqual([]);
-  expect(await store.event.claimDue(NOON, NOON, 10)).toEqual([]);
+  expect(await store.attempt.leaseDue(NOON, NOON, 10)).toEqual([]);
+  expect(await store.event.leaseDue(NOON, NOON, 10)).toEqual([]);
   expect(await store.idempotency.reap(NOON, 10)).toBe(0);
   expect(await store.pinGuard.reap(NOON, 10)).toBe(0);
   expect(await store.audit()).toEqual([]);

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Change } from '../../src/domain/change.ts';
 import { type Committer, openCommitter } from '../../src/store/commit.ts';
-import { type Line, openLine } from '../../src/store/line.ts';
+import { type Connection, openConnection } from '../../src/store/connection.ts';
 import { openReaders, type Readers } from '../../src/store/read.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { openWire, type Wire } from '../support/wire.ts';
@@ -18,7 +18,7 @@ const PING = { name: 'ping', text: 'select' };
 
 let database: TestDatabase;
 let wire: Wire;
-let lines: Line[];
+let lines: Connection[];
 let troubles: string[];
 let committer: Committer;
 let readers: Readers;
@@ -32,7 +32,7 @@ beforeEach(async () => {
   wire = await openWire(database.url);
   troubles = [];
   const onError = ({ message }: Error) => troubles.push(message);
-  const openOne = (name: string) => openLine({ url: wire.url, name, onError, limitMs: LIMIT_MS });
+  const openOne = (name: string) => openConnection({ url: wire.url, name, onError, limitMs: LIMIT_MS });
   lines = ['commit', 'read', 'read'].map(openOne);
   const [first, ...others] = lines;
   if (first === undefined) throw new Error('no line');

@@ -104,13 +104,13 @@ test('nor does one that waited for the first run of its key', async () => {
 
 /** Resolves once a submit waits for the one that holds its session. */
 function turnAwaited(): Promise<void> {
-  const { underWay } = world.gateway.deps;
+  const { submitsInFlight } = world.gateway.deps;
   return new Promise((resolve) => {
-    Object.assign(underWay, {
+    Object.assign(submitsInFlight, {
       get(sessionId: string) {
-        Reflect.deleteProperty(underWay, 'get');
+        Reflect.deleteProperty(submitsInFlight, 'get');
         resolve();
-        return underWay.get(sessionId);
+        return submitsInFlight.get(sessionId);
       },
     });
   });

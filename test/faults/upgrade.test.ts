@@ -75,7 +75,7 @@ function oddAnswers(shop: Shop): string[] {
  * the server's do not. What a changed schema does to a statement has an SQLSTATE instead.
  */
 const STALLED = [
-  'LineLost: the database connection was lost',
+  'ConnectionLost: the database connection was lost',
   'CommitUnknown: the database connection was lost',
   'StoreUnavailable: the database cannot be reached',
   'StoreUnavailable: the database takes too long',

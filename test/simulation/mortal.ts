@@ -37,7 +37,7 @@ export interface Mortal {
 /** The first byte of a pipeline that runs something (PostgreSQL's protocol: Bind). */
 const BIND = 'B'.charCodeAt(0);
 /** The name of what takes leases, and the tag of its end where there were any. */
-const TAKES_LEASES = 'claim_due_';
+const TAKES_LEASES = 'lease_due_';
 const TOOK_LEASES = /UPDATE [1-9]/;
 const ONLOOKERS = ['audit', 'close_days', 'reap'];
 
@@ -122,7 +122,7 @@ export async function openMortal(world: World, death: Death): Promise<Mortal> {
     async pass(milliseconds) {
       await world.clock.advance(milliseconds);
       const { gateway } = await working();
-      const over = Promise.all(gateway.rounds.map((round) => round.now()));
+      const over = Promise.all(gateway.rounds.map((round) => round.runNow()));
       await (end === undefined ? Promise.race([ended, over]) : over);
     },
     async rest() {

@@ -1,7 +1,7 @@
 /**
- * A line: one database connection that reconnects by itself, and runs one pipeline at a time.
+ * A connection: one database connection that reconnects by itself, and runs one pipeline at a time.
  *
- * Invariant: the line never resends a pipeline whose Sync may have reached a server; the caller decides. Planner settings are
+ * Invariant: the connection never resends a pipeline whose Sync may have reached a server; the caller decides. Planner settings are
  * pinned on every connection: on fresh tables the planner takes sequential scans for set-based statements, and together the
  * settings made the commit path 1.6 to 1.8 times faster (one alone made it slower). PostgreSQL keeps a sequential-scan plan made
  * while a table was known to be empty until the table is analyzed again, so plans are discarded each time the number of a
@@ -9,11 +9,11 @@
  */
 
 import pg from 'pg';
-import { codeOf, isUnprepared, LineLost, READ_ONLY, Refused, StoreUnavailable, serverErrorOf } from './errors.ts';
+import { ConnectionLost, codeOf, isUnprepared, READ_ONLY, Refused, StoreUnavailable, serverErrorOf } from './errors.ts';
 import { type Execution, prepare, runPipeline, Silent, Untranslatable } from './pipeline.ts';
 import { afterSilence } from './silence.ts';
 
-export interface LineOptions {
+export interface ConnectionOptions {
   readonly url: string;
   /** The connection's name in the server's list (`pg_stat_activity`). */
   readonly name: string;
@@ -25,11 +25,11 @@ export interface LineOptions {
   readonly limitMs?: number;
 }
 
-export interface Line {
+export interface Connection {
   /**
    * Runs a pipeline; its statements commit whole or not at all.
    *
-   * @throws Refused: rolled back; Untranslatable: rolled back; LineLost: see its `sent`; StoreUnavailable: not sent, after
+   * @throws Refused: rolled back; Untranslatable: rolled back; ConnectionLost: see its `sent`; StoreUnavailable: not sent, after
    *   trying to connect for about two seconds, or for `GLANCE_MS` while the database is known to be unreachable.
    */
   run(executions: readonly Execution[]): Promise<void>;
@@ -81,8 +81,8 @@ interface Connected {
   replanAt: number;
 }
 
-/** Makes a line. It connects when it is first used, and again after a connection was lost. */
-export function openLine(options: LineOptions): Line {
+/** Makes a connection. It connects when it is first used, and again after a connection was lost. */
+export function openConnection(options: ConnectionOptions): Connection {
   const limitMs = options.limitMs ?? (options.patient === true ? PATIENT_LIMIT_MS : RUN_LIMIT_MS);
   let connected: Connected | undefined;
   /** An attempt to connect, which may outlive the run that began it. */
@@ -91,8 +91,8 @@ export function openLine(options: LineOptions): Line {
   let away = false;
   let closed = false;
 
-  const lose = (connection: Connected, error: unknown, sent: boolean): LineLost => {
-    const lost = new LineLost(sent, codeOf(error));
+  const lose = (connection: Connected, error: unknown, sent: boolean): ConnectionLost => {
+    const lost = new ConnectionLost(sent, codeOf(error));
     drop(connection, lost);
     return lost;
   };
@@ -137,8 +137,8 @@ export function openLine(options: LineOptions): Line {
     const client = newClient(options, limitMs);
     const connection: Connected = { client, prepared: new Set(), runs: 0, replanAt: FIRST_RUNS };
     // Reports idle connections that break; a pipeline in flight gets the error itself.
-    client.on('error', (error) => drop(connection, new LineLost(false, codeOf(error))));
-    client.on('end', () => drop(connection, new LineLost(false, undefined)));
+    client.on('error', (error) => drop(connection, new ConnectionLost(false, codeOf(error))));
+    client.on('end', () => drop(connection, new ConnectionLost(false, undefined)));
     await client.connect();
     if (closed) {
       await client.end();
@@ -185,7 +185,7 @@ export function openLine(options: LineOptions): Line {
         sent = true;
         await runPipeline(connection.client, executions, left(deadline, Math.min(LEAST_RUN_MS, limitMs)));
       } catch (error) {
-        if (error instanceof Untranslatable || error instanceof LineLost) throw error;
+        if (error instanceof Untranslatable || error instanceof ConnectionLost) throw error;
         const server = serverErrorOf(error);
         if (server === undefined) {
           // The server fell silent: the next callers wait only `GLANCE_MS` for it.
@@ -209,8 +209,8 @@ export function openLine(options: LineOptions): Line {
 const PING = { name: 'ping', text: 'select' };
 
 /** Checks that the server answers. */
-export function ping(line: Line): Promise<void> {
-  return line.run([{ statement: PING, values: () => [] }]);
+export function ping(connection: Connection): Promise<void> {
+  return connection.run([{ statement: PING, values: () => [] }]);
 }
 
 /** Counts a run, and tells whether the plans are discarded before it. */
@@ -239,7 +239,7 @@ export function before<T>(deadline: number, promise: Promise<T>): Promise<T> {
   });
 }
 
-function newClient({ url, name, patient }: LineOptions, limitMs: number): pg.Client {
+function newClient({ url, name, patient }: ConnectionOptions, limitMs: number): pg.Client {
   const settings = [
     ...MANNERS,
     `statement_timeout=${Math.ceil(limitMs * SERVER_SHARE)}`,
